@@ -1,0 +1,84 @@
+"""
+parlai_q2 keeps knowledge-grounded chatbots with their knowledge.
+
+    >>> from parlai_q2 import Example, load_scorer
+    >>> scorer = load_scorer('overlap')
+    >>> scorer.score([Example(knowledge='It opened in 1969.', response='in 1969')])[0].label
+    'consistent'
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, List
+
+from parlai_q2.version import __version__
+
+_ROOT = Path(__file__).resolve().parent.parent
+if (_ROOT / 'setup.py').exists() and (_ROOT / 'zoo').is_dir():
+    # A source checkout: agents/, tasks/ and zoo/ stand beside this folder.
+    __path__.append(str(_ROOT))
+
+if TYPE_CHECKING:
+    from parlai_q2.errors import (
+        ConfigError,
+        InputError,
+        MissingExtraError,
+        ModelError,
+        Q2Error,
+    )
+    from parlai_q2.presets import load_preset
+    from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
+    from parlai_q2.scorers import Scorer, load_scorer, register_scorer, scorer_names
+    from parlai_q2.signature import Signature
+
+# Public name to module; imported when first used, so that importing the library is quick.
+_PUBLIC = {
+    'Comparison': 'records',
+    'ConfigError': 'errors',
+    'Example': 'records',
+    'InputError': 'errors',
+    'Label': 'records',
+    'MissingExtraError': 'errors',
+    'ModelError': 'errors',
+    'Q2Error': 'errors',
+    'Score': 'records',
+    'Scorer': 'scorers',
+    'Signature': 'signature',
+    'Span': 'records',
+    'Verdict': 'records',
+    'load_preset': 'presets',
+    'load_scorer': 'scorers',
+    'register_scorer': 'scorers',
+    'scorer_names': 'scorers',
+}
+
+__all__ = [
+    '__version__',
+    'Comparison',
+    'ConfigError',
+    'Example',
+    'InputError',
+    'Label',
+    'MissingExtraError',
+    'ModelError',
+    'Q2Error',
+    'Score',
+    'Scorer',
+    'Signature',
+    'Span',
+    'Verdict',
+    'load_preset',
+    'load_scorer',
+    'register_scorer',
+    'scorer_names',
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(f'parlai_q2.{_PUBLIC[name]}'), name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> List[str]:
+    return sorted(__all__)

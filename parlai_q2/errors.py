@@ -1,0 +1,96 @@
+"""
+Everything that parlai_q2 raises on purpose.
+
+    Q2Error
+      +- InputError        what was given to be scored cannot be read as that
+      |    +- RecordError  one record of a file is wrong; names file, line and remedy
+      +- ConfigError       a preset, an option or a name is wrong
+      |    +- UnknownNameError   a name no registry has; names the nearest ones
+      +- ModelError        weights or a tokenizer cannot be read, or do not fit
+      |    +- ModelNotFoundError no such folder, and the hub could not be reached
+      +- MissingExtraError an optional package is not installed; names the command
+
+Each message says what was given, what was expected and what to run.
+"""
+
+import difflib
+from typing import Iterable
+
+
+class Q2Error(Exception):
+    """
+    The base of all errors parlai_q2 raises on purpose.
+    """
+
+
+class InputError(Q2Error, ValueError):
+    """
+    What was given to be scored cannot be read as an example.
+    """
+
+
+class RecordError(InputError):
+    """
+    One record of a file is wrong.
+
+    :param source: the file's name.
+    :param line: the record's line, from 1.
+    :param problem: what was found and what was expected.
+    """
+
+    def __init__(self, source: str, line: int, problem: str):
+        self.source, self.line, self.problem = source, line, problem
+        super().__init__(f'{source}, line {line}: {problem}')
+
+
+class ConfigError(Q2Error, ValueError):
+    """
+    A preset, an option or a name is wrong.
+    """
+
+
+class UnknownNameError(ConfigError, KeyError):
+    """
+    A name that no registry has.
+
+    :param kind: what was looked for, e.g. ``scorer``.
+    :param name: the name given.
+    :param known: the names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        known = sorted(known)
+        near = difflib.get_close_matches(str(name), known, n=1)
+        hint = f' Did you mean {near[0]!r}?' if near else ''
+        self.message = f'There is no {kind} {name!r}.{hint} Known: {", ".join(known)}.'
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        # KeyError would print the repr of the message.
+        return self.message
+
+
+class ModelError(Q2Error):
+    """
+    Weights or a tokenizer cannot be read, or do not fit.
+    """
+
+
+class ModelNotFoundError(ModelError):
+    """
+    There is no such folder, and the hub could not be reached for a model of that name.
+    """
+
+
+class MissingExtraError(Q2Error, ImportError):
+    """
+    An optional package is not installed.
+
+    :param package: what could not be imported.
+    :param extra: the extra of parlai_q2 that brings it.
+    """
+
+    def __init__(self, package: str, extra: str):
+        super().__init__(
+            f'{package} is not installed. Run: pip install "parlai-q2[{extra}]"'
+        )

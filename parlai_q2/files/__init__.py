@@ -1,0 +1,3 @@
+"""
+Reading what is to be scored and writing what was.
+"""

@@ -1,0 +1,63 @@
+"""
+Finds the knowledge of a turn in a ParlAI message.
+
+Tasks put knowledge in different places. In order: ``checked_sentence`` (what the wizard
+chose), ``knowledge`` (all that was shown), then a passage inside ``text`` after a
+delimiter. Wizard of Wikipedia's markers are taken off.
+"""
+
+from typing import Any, Mapping, Optional
+
+# parlai/tasks/wizard_of_wikipedia: what stands for "no sentence was used", the mark
+# between a passage's title and its text, and the mark around knowledge inside text.
+TOKEN_NOCHOSEN = 'no_passages_used'
+TOKEN_KNOWLEDGE = '__knowledge__'
+TOKEN_END_KNOWLEDGE = '__endknowledge__'
+
+FIELDS = ('checked_sentence', 'knowledge')
+
+
+def find_knowledge(
+    message: Mapping[str, Any], delimiter: Optional[str] = None
+) -> Optional[str]:
+    """
+    The knowledge of one turn.
+
+    :param message: a teacher's message.
+    :param delimiter: when given, a text before its last occurrence in ``text`` is
+        knowledge too, looked for last.
+    :return: the knowledge, or None where there is none.
+    """
+    for name in FIELDS:
+        found = as_text(message.get(name))
+        if found:
+            return found
+    text = as_text(message.get('text'))
+    if TOKEN_KNOWLEDGE in text:
+        inside = text.partition(TOKEN_KNOWLEDGE)[2].partition(TOKEN_END_KNOWLEDGE)[0]
+        return inside.strip() or None
+    if delimiter and delimiter in text:
+        return text.rpartition(delimiter)[0].strip() or None
+    return None
+
+
+def as_text(value: Any) -> str:
+    """
+    A field's value as one text: lists are joined by lines, markers are taken off.
+    """
+    if value is None:
+        return ''
+    if isinstance(value, (list, tuple)):
+        return '\n'.join(filter(None, map(as_text, value)))
+    if not isinstance(value, str):
+        return str(value)
+    if value.strip() == TOKEN_NOCHOSEN:
+        return ''
+    lines = []
+    for line in value.splitlines():
+        if line.startswith(TOKEN_NOCHOSEN):
+            continue
+        # "title __knowledge__ sentence" is how WoW lists what was shown.
+        title, marked, sentence = line.partition(f' {TOKEN_KNOWLEDGE} ')
+        lines.append(sentence if marked and title else line)
+    return '\n'.join(lines).strip()

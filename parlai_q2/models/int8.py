@@ -1,0 +1,83 @@
+"""
+Row-wise int8 weight files: how the shipped models are stored and read back.
+
+Each matrix ``<name>`` of a checkpoint is stored as two tensors: ``<name>.q`` (int8,
+the matrix's shape) and ``<name>.s`` (one scale a row), with ``w = q * s[:, None]``.
+Vectors (biases, layer norms) are kept in fp16. The file is a plain safetensors file:
+reading it runs no code. Reference: symmetric weight quantisation, e.g. Jacob et al.
+2018, arXiv 1712.05877, section 2, with zero point 0.
+"""
+
+from pathlib import Path
+from typing import Dict
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from parlai_q2.errors import ModelError
+
+INT8_WEIGHTS = 'model.int8.safetensors'
+INT8_MAX = 127
+# Matrices up to this many numbers (relative position tables) are kept in fp16.
+SMALLEST_QUANTISED = 4096
+
+
+def quantise_rows(weight: torch.Tensor) -> Dict[str, torch.Tensor]:
+    """
+    Quantise one matrix row by row.
+
+    :param weight: float tensor of shape [rows, columns].
+    :return: ``{'q': int8 [rows, columns], 's': fp16 or fp32 [rows]}``.
+    """
+    weight = weight.float()
+    scale = weight.abs().amax(1, keepdim=True).clamp(min=1e-8) / INT8_MAX
+    q = (weight / scale).round().clamp(-INT8_MAX, INT8_MAX).to(torch.int8)
+    s = scale.squeeze(1)
+    # fp16 flushes tiny scales to zero; such rows keep fp32 scales.
+    return {'q': q, 's': s if s.min() < 1e-7 else s.half()}
+
+
+def save_int8(state: Dict[str, torch.Tensor], path: Path) -> int:
+    """
+    Write a state dict as a row-wise int8 safetensors file.
+
+    :param state: the model's ``state_dict()``.
+    :param path: the file to write.
+    :return: the file's size in bytes.
+    """
+    tensors = {}
+    for name, weight in state.items():
+        if weight.ndim == 2 and weight.numel() > SMALLEST_QUANTISED:
+            for part, tensor in quantise_rows(weight).items():
+                tensors[f'{name}.{part}'] = tensor.contiguous()
+        else:
+            tensors[name] = weight.half().contiguous()
+    save_file(tensors, str(path))
+    return path.stat().st_size
+
+
+def load_int8(path: Path, dtype: torch.dtype = torch.float32) -> Dict[str, torch.Tensor]:
+    """
+    Read a row-wise int8 safetensors file back to floating point.
+
+    :param path: a file that :func:`save_int8` wrote.
+    :param dtype: floating type of the returned tensors.
+    :return: name to tensor, as ``load_state_dict`` takes it.
+    :raises ModelError: when the file is missing, truncated or not safetensors.
+    """
+    try:
+        stored = load_file(str(path))
+    except (OSError, SafetensorError) as e:
+        raise ModelError(
+            f'Cannot read the weights in {path}: {e}. The file is missing, truncated or '
+            'not a safetensors file; reinstall parlai_q2 or fetch the file again.'
+        ) from e
+    state = {}
+    for name, tensor in stored.items():
+        if name.endswith('.q'):
+            scale = stored[name[:-2] + '.s']
+            state[name[:-2]] = (tensor.to(torch.float32) * scale.float()[:, None]).to(dtype)
+        elif not name.endswith('.s'):
+            state[name] = tensor.to(dtype)
+    return state

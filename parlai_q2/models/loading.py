@@ -1,0 +1,210 @@
+"""
+Finds and loads tokenizers and models: shipped, in a local folder, or on the hub.
+
+A model reference is one of
+
+- ``shipped:q2_mini/question_generation``: a folder of ``parlai_q2.zoo``;
+- a path to a folder that ``save_pretrained`` wrote, or one with int8 weights;
+- a Hugging Face hub name such as ``roberta-large``, fetched on first use.
+
+Nothing here runs code from a model's folder: ``trust_remote_code`` stays off, and weights
+are read from safetensors, or by torch's ``weights_only`` reader where a hub model has
+nothing newer.
+"""
+
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Optional, Tuple, Union
+
+from parlai_q2.errors import ModelError, ModelNotFoundError
+from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8
+
+SHIPPED = 'shipped:'
+ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
+CHECKSUMS = 'sha256.json'
+
+
+def shipped_folder(name: str) -> Path:
+    """
+    The folder of a shipped model.
+
+    :param name: its path below ``parlai_q2.zoo``, e.g. ``q2_mini/consistency``.
+    :raises ModelNotFoundError: when it is not part of this installation.
+    """
+    folder = Path(str(files('parlai_q2.zoo'))) / name
+    if not folder.is_dir():
+        raise ModelNotFoundError(
+            f'The shipped model {name!r} is not in {folder.parent}. The installation is '
+            'incomplete; reinstall parlai_q2.'
+        )
+    return folder
+
+
+def resolve(reference: str) -> Union[Path, str]:
+    """
+    A model reference as a local folder, or as a hub name.
+
+    :param reference: see the module's docstring.
+    :return: a ``Path`` when the model is on this machine, else the hub name.
+    :raises ModelNotFoundError: when it looks like a path and is not there.
+    """
+    if reference.startswith(SHIPPED):
+        return shipped_folder(reference[len(SHIPPED) :])
+    path = Path(reference).expanduser()
+    if path.is_dir():
+        return path
+    if reference.startswith(('/', '.', '~')) or reference.count('/') > 1:
+        raise ModelNotFoundError(
+            f'There is no folder {path}. Give a folder that save_pretrained wrote, or a '
+            'Hugging Face hub name such as roberta-large.'
+        )
+    return reference
+
+
+def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
+    """
+    The tokenizer of a model reference.
+
+    :param reference: see the module's docstring.
+    :param revision: of a hub model.
+    :return: a Hugging Face tokenizer.
+    :raises ModelNotFoundError: when it is neither here nor to be fetched.
+    :raises ModelError: when its files cannot be read.
+    """
+    from transformers import AutoTokenizer
+
+    return _from_pretrained(AutoTokenizer, reference, revision)
+
+
+def load_model(
+    reference: str, auto_class: Any, device: str = 'cpu', revision: Optional[str] = None
+) -> Any:
+    """
+    A model in evaluation mode.
+
+    :param reference: see the module's docstring.
+    :param auto_class: a class of transformers' ``AutoModelFor...`` family.
+    :param device: a torch device name.
+    :param revision: of a hub model.
+    :return: the model, in fp32, with gradients off.
+    :raises ModelNotFoundError: when it is neither here nor to be fetched.
+    :raises ModelError: when its files cannot be read or do not fit.
+    """
+    import torch
+
+    place = resolve(reference)
+    if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
+        model = _load_quantised(place, auto_class)
+    else:
+        model = _from_pretrained(
+            auto_class, reference, revision, torch_dtype=torch.float32
+        )
+    return model.to(device).eval().requires_grad_(False)
+
+
+def load_seq2seq(
+    reference: str, device: str = 'cpu', revision: Optional[str] = None
+) -> Tuple[Any, Any]:
+    """
+    An encoder-decoder with its tokenizer.
+
+    A shipped folder may hold an adapter in place of weights; its ``adapter.json`` then
+    names the model it is to be added to.
+
+    :param reference: see the module's docstring.
+    :param device: a torch device name.
+    :param revision: of a hub model.
+    :return: the model and the tokenizer.
+    """
+    from transformers import AutoModelForSeq2SeqLM
+
+    from parlai_q2.models.lora import merge_adapter
+
+    place = resolve(reference)
+    if not (isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists()):
+        model = load_model(reference, AutoModelForSeq2SeqLM, device, revision)
+        return model, load_tokenizer(reference, revision)
+    verify_checksums(place)
+    base = json.loads((place / 'adapter.json').read_text())['base']
+    model = load_model(base, AutoModelForSeq2SeqLM)
+    merge_adapter(model, load_int8(place / ADAPTER_WEIGHTS))
+    return model.to(device), load_tokenizer(base)
+
+
+def verify_checksums(folder: Path) -> None:
+    """
+    Compare a folder's files with the checksums it carries, if it carries any.
+
+    :param folder: a model folder, perhaps with ``sha256.json`` (file name to checksum).
+    :raises ModelError: when a file is missing or differs.
+    """
+    listed = folder / CHECKSUMS
+    if not listed.exists():
+        return
+    for name, expected in json.loads(listed.read_text()).items():
+        path = folder / name
+        if not path.exists():
+            raise ModelError(f'{path} is missing. Reinstall parlai_q2.')
+        if file_sha256(path) != expected:
+            raise ModelError(
+                f'{path} was changed or cut short: its SHA-256 differs from the one in '
+                f'{CHECKSUMS}. Reinstall parlai_q2, or run "git checkout" in a clone.'
+            )
+
+
+def file_sha256(path: Path) -> str:
+    """
+    The SHA-256 of a file's bytes, in hexadecimal.
+    """
+    digest = hashlib.sha256()
+    with open(path, 'rb') as stream:
+        for block in iter(lambda: stream.read(1 << 20), b''):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _load_quantised(folder: Path, auto_class: Any) -> Any:
+    import transformers
+
+    verify_checksums(folder)
+    config = transformers.AutoConfig.from_pretrained(folder)
+    state = load_int8(folder / INT8_WEIGHTS)
+    # The concrete class takes a state dict without a folder; the auto classes do not.
+    architecture = (config.architectures or ['nothing'])[0]
+    model_class = getattr(transformers, architecture, None)
+    if model_class not in auto_class._model_mapping.values():
+        raise ModelError(
+            f'{folder}/config.json names the architecture {architecture!r}, which is none '
+            f'of {auto_class.__name__}.'
+        )
+    model, info = model_class.from_pretrained(
+        None, config=config, state_dict=state, output_loading_info=True
+    )
+    if info['missing_keys'] or info['mismatched_keys']:
+        wrong = sorted(info['missing_keys']) or sorted(map(str, info['mismatched_keys']))
+        raise ModelError(
+            f'{folder / INT8_WEIGHTS} does not fit its config.json: {wrong[0]} is missing '
+            'or of another shape.'
+        )
+    return model
+
+
+def _from_pretrained(
+    auto_class: Any, reference: str, revision: Optional[str], **kwargs: Any
+) -> Any:
+    place = resolve(reference)
+    if revision and not isinstance(place, Path):
+        kwargs['revision'] = revision
+    try:
+        return auto_class.from_pretrained(place, **kwargs)
+    except (OSError, ValueError) as e:
+        if isinstance(place, Path):
+            raise ModelError(f'Cannot load {reference!r} from {place}: {e}') from e
+        raise ModelNotFoundError(
+            f'{reference!r} is not in the local Hugging Face cache and could not be '
+            'fetched from the hub. Connect once to fetch it, or copy the model to a '
+            'folder and name the folder in its place, or use the preset "mini", which '
+            f'needs no network. Cause: {str(e).splitlines()[0]}'
+        ) from e

@@ -1,0 +1,103 @@
+"""
+Low-rank adapters: one set of weights serves two tasks.
+
+A linear layer ``y = W x`` gets a trainable low-rank term, ``y = W x + B A x``, with A of
+shape [rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv 2106.09685,
+section 4.1, with the scale alpha / rank fixed at 1). W stays as it was, so the task W was
+trained for is served exactly as before. For use, ``B A`` is added into a copy of W once,
+at load time, so that the adapted model costs no more to run than the plain one.
+"""
+
+from typing import Dict, Iterator, Tuple
+
+import torch
+from torch import nn
+
+from parlai_q2.errors import ModelError
+
+
+class LoraLinear(nn.Module):
+    """
+    A frozen linear layer with a trainable low-rank term.
+    """
+
+    def __init__(self, base: nn.Linear, rank: int):
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        self.lora_a = nn.Parameter(torch.empty(rank, base.in_features))
+        self.lora_b = nn.Parameter(torch.zeros(base.out_features, rank))
+        nn.init.kaiming_uniform_(self.lora_a, a=5**0.5)
+
+    @property
+    def weight(self) -> torch.Tensor:
+        # T5's feed-forward block looks at wo.weight.dtype.
+        return self.base.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        low_rank = nn.functional.linear(x, self.lora_a)  # [..., rank]
+        return self.base(x) + nn.functional.linear(low_rank, self.lora_b)
+
+
+def adaptable_layers(model: nn.Module) -> Iterator[Tuple[str, nn.Linear]]:
+    """
+    The linear layers that get an adapter: all but the output vocabulary's.
+
+    :param model: an encoder-decoder.
+    :return: dotted name and layer, in the model's order.
+    """
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear) and not name.endswith('lm_head'):
+            yield name, module
+
+
+def add_adapters(model: nn.Module, rank: int) -> nn.Module:
+    """
+    Freeze a model and give each of its linear layers a trainable low-rank term.
+
+    :param model: the model, changed in place.
+    :param rank: the rank of each term, at least 1.
+    :return: the same model.
+    """
+    model.requires_grad_(False)
+    for name, layer in list(adaptable_layers(model)):
+        parent, _, leaf = name.rpartition('.')
+        setattr(model.get_submodule(parent), leaf, LoraLinear(layer, rank))
+    return model
+
+
+def adapter_state(model: nn.Module) -> Dict[str, torch.Tensor]:
+    """
+    The trained low-rank terms alone.
+
+    :param model: a model that :func:`add_adapters` changed.
+    :return: ``<layer>.lora_a`` [rank, in] and ``<layer>.lora_b`` [out, rank].
+    """
+    return {
+        name: tensor.detach()
+        for name, tensor in model.state_dict().items()
+        if name.endswith(('.lora_a', '.lora_b'))
+    }
+
+
+def merge_adapter(model: nn.Module, adapter: Dict[str, torch.Tensor]) -> nn.Module:
+    """
+    Add each low-rank term into the plain model's weights.
+
+    :param model: the plain model, changed in place.
+    :param adapter: what :func:`adapter_state` gave.
+    :return: the same model.
+    :raises ModelError: when a term fits no layer of this model.
+    """
+    layers = dict(adaptable_layers(model))
+    names = {name.rpartition('.')[0] for name in adapter}
+    unknown = sorted(names - layers.keys())
+    if unknown:
+        raise ModelError(
+            f'The adapter was made for another model: it has {unknown[0]!r}, which '
+            f'{type(model).__name__} lacks.'
+        )
+    with torch.no_grad():
+        for name in sorted(names):
+            b, a = adapter[f'{name}.lora_b'], adapter[f'{name}.lora_a']
+            layers[name].weight += (b.float() @ a.float()).to(layers[name].weight.dtype)
+    return model

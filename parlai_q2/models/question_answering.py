@@ -1,0 +1,190 @@
+"""
+Extractive question answering with a span-prediction encoder (SQuAD 2 style).
+
+Two ways to read an answer off the start and end logits:
+
+- ``argmax``: the likeliest start and the likeliest end, each on its own, as Q2's released
+  code does. An end before the start, or either outside the text, means no answer.
+- ``joint``: the best pair with start <= end and at most ``max_answer_tokens`` tokens; no
+  answer where ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin et al. 2019,
+  section 4.3).
+
+Departure from the released code: the answer is a slice of the text, with offsets, and not
+detokenised pieces. A text that is too long for the model is read in overlapping windows;
+the window with the greatest margin over no answer gives it.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
+from parlai_q2.models.lazy import Lazy
+from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.presets import ModelConfig
+from parlai_q2.records import Span
+
+READINGS = ('argmax', 'joint')
+# Neighbouring windows share a third, as in BERT's SQuAD recipe (128 of 384 tokens).
+OVERLAP_SHARE = 3
+QUESTION_SHARE = 6  # a question of over a sixth of the model's tokens is cut
+
+
+class Reading(NamedTuple):
+    """
+    An answer's character offsets (None: no answer) and its margin over no answer.
+    """
+
+    span: Optional[Tuple[int, int]]
+    margin: float
+
+
+class SpanQuestionAnswerer:
+    """
+    Answers with any Hugging Face extractive question-answering model.
+
+    :param config: the preset's section. Settings: ``reading`` (see above),
+        ``no_answer_threshold`` (logits, 0 by default), ``max_answer_tokens``,
+        ``max_tokens`` (of question and text together), ``batch_size``.
+    :param device: a torch device name.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        device: str = 'cpu',
+        reading: str = 'joint',
+        no_answer_threshold: float = 0.0,
+        max_answer_tokens: int = 21,
+        max_tokens: int = 384,
+        batch_size: int = 32,
+    ):
+        if reading not in READINGS:
+            raise ConfigError(f'reading is one of {READINGS}, not {reading!r}.')
+        self.config, self.device, self.reading = config, device, reading
+        self.no_answer_threshold = no_answer_threshold
+        self.max_answer_tokens = max_answer_tokens
+        self.max_tokens, self.batch_size = max_tokens, batch_size
+        self._loaded = Lazy(self._load)
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        threshold = f'{self.no_answer_threshold:g}' if self.reading == 'joint' else ''
+        return {'qa': self.config.reference, 'qa_reading': f'{self.reading}{threshold}'}
+
+    def answer(self, pairs: Sequence[Tuple[str, str]]) -> List[Optional[Span]]:
+        return map_unique(pairs, self._answer)
+
+    def _load(self) -> Tuple[Any, Any]:
+        from transformers import AutoModelForQuestionAnswering
+
+        model = load_model(
+            self.config.model,
+            AutoModelForQuestionAnswering,
+            self.device,
+            self.config.revision,
+        )
+        return model, load_tokenizer(self.config.model, self.config.revision)
+
+    def _answer(self, pairs: List[Tuple[str, str]]) -> List[Optional[Span]]:
+        import torch
+
+        model, tokenizer = self._loaded()
+        room = self.max_tokens // QUESTION_SHARE
+        encoded = tokenizer(
+            [cut_question(tokenizer, q, room) for q, _ in pairs],
+            [text for _, text in pairs],
+            truncation='only_second',
+            max_length=self.max_tokens,
+            stride=self.max_tokens // OVERLAP_SHARE,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        inputs = model_inputs(tokenizer, encoded)
+        ids = encoded['input_ids']  # one list a window
+        owners = encoded['overflow_to_sample_mapping']
+        best: List[Reading] = [Reading(None, float('-inf'))] * len(pairs)
+        for batch in length_batches([len(i) for i in ids], self.batch_size):
+            tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
+            with torch.inference_mode():
+                output = model(**{k: t.to(self.device) for k, t in tensors.items()})
+            starts = output.start_logits.float().cpu()  # [B, L]
+            ends = output.end_logits.float().cpu()
+            for row, window in enumerate(batch):
+                size = len(ids[window])
+                reading = self.read(
+                    starts[row, :size],
+                    ends[row, :size],
+                    ids[window].index(tokenizer.cls_token_id),
+                    [s == 1 for s in encoded.sequence_ids(window)],
+                    encoded['offset_mapping'][window],
+                )
+                if better(reading, best[owners[window]]):
+                    best[owners[window]] = reading
+        return [
+            Span(text[r.span[0] : r.span[1]], *r.span) if r.span else None
+            for (_, text), r in zip(pairs, best)
+        ]
+
+    def read(
+        self,
+        start: Any,
+        end: Any,
+        null: int,
+        in_text: List[bool],
+        offsets: Sequence[Tuple[int, int]],
+    ) -> Reading:
+        """
+        The answer in one window.
+
+        :param start: start logits [L].
+        :param end: end logits [L].
+        :param null: the position of the no-answer token.
+        :param in_text: which positions are of the text, L truth values.
+        :param offsets: character offsets of each position, L pairs.
+        :return: the answer's character offsets and its margin, in logits.
+        """
+        import torch
+
+        inside = torch.tensor(in_text)
+        none = Reading(None, float('-inf'))
+        if not bool(inside.any()):
+            return none
+        null_score = start[null] + end[null]
+        if self.reading == 'argmax':
+            first, last = int(start.argmax()), int(end.argmax())
+            if last < first or not (in_text[first] and in_text[last]):
+                return none
+            margin = start[first] + end[last] - null_score
+            return Reading((offsets[first][0], offsets[last][1]), float(margin))
+        size = len(start)
+        pairs = start[:, None] + end[None, :]  # [L, L]
+        allowed = torch.ones(size, size, dtype=torch.bool).triu()
+        allowed &= allowed.new_ones(size, size).tril(self.max_answer_tokens - 1)
+        allowed &= inside[:, None] & inside[None, :]
+        flat = pairs.masked_fill(~allowed, float('-inf')).view(-1).argmax()
+        first, last = divmod(int(flat), size)
+        margin = float(pairs[first, last] - null_score)
+        if margin < -self.no_answer_threshold:
+            return Reading(None, margin)
+        return Reading((offsets[first][0], offsets[last][1]), margin)
+
+
+def better(new: Reading, old: Reading) -> bool:
+    """
+    Whether one window's reading is to be preferred to another's: an answer to none, then
+    the greater margin.
+    """
+    return (new.span is not None, new.margin) > (old.span is not None, old.margin)
+
+
+def cut_question(tokenizer: Any, question: str, tokens: int) -> str:
+    """
+    A question cut to so many tokens, so that the text keeps its room.
+    """
+    if len(question) <= tokens:  # a token has at least one character
+        return question
+    encoded = tokenizer(
+        question, add_special_tokens=False, return_offsets_mapping=True
+    )
+    offsets = encoded['offset_mapping'][:tokens]
+    return question[: offsets[-1][1]] if offsets else question

@@ -1,0 +1,114 @@
+"""
+Questions that are fit to check a response: Q2's steps 1 to 3.
+
+A question is valid when it is not about the speakers and when question answering on the
+response gives back the very span it was generated for (round trip), compared after
+normalisation. Of each span's questions, in beam order, the first valid one is kept
+(``single``), or all (``multi``).
+
+Questions are checked in rounds: every span's best question first, all in one call, then
+the second of those spans whose first failed. Most spans are done after one round, so most
+of the question answering is never needed; the outcome is the same.
+"""
+
+from typing import Callable, List, Sequence, Set, Tuple
+
+from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.records import Question, Span
+from parlai_q2.text.normalize import normalize
+from parlai_q2.text.personal import personal
+from parlai_q2.text.sentences import windows
+
+SpanFinder = Callable[[Sequence[str]], List[List[Span]]]
+
+
+def valid_questions(
+    responses: Sequence[str],
+    find_spans: SpanFinder,
+    generator: QuestionGenerator,
+    answerer: QuestionAnswerer,
+    settings: Q2Settings,
+) -> List[List[Question]]:
+    """
+    The valid questions of each response.
+
+    :param responses: B texts.
+    :param find_spans: B texts to B lists of spans.
+    :param generator: asks for spans.
+    :param answerer: answers on the responses.
+    :param settings: which questions to keep.
+    :return: B lists of questions, in span order, then beam order; empty where a response
+        has none.
+    """
+    asked = [
+        (row, span)
+        for row, spans in enumerate(find_spans(responses))
+        for span in spans
+    ]  # S spans
+    generated = generator.generate(
+        [
+            (span.text, context_of(responses[row], span, settings.max_context_words))
+            for row, span in asked
+        ]
+    )
+    # Two beams may decode to the same text; asked once, as it would be answered the same.
+    waiting = [list(dict.fromkeys(filter(None, questions))) for questions in generated]
+    kept = _in_rounds(responses, asked, waiting, answerer, settings)
+    result: List[List[Question]] = [[] for _ in responses]
+    for (row, span), questions in zip(asked, kept):
+        result[row] += [Question(text, span) for text in questions]
+    return result
+
+
+def _in_rounds(
+    responses: Sequence[str],
+    asked: Sequence[Tuple[int, Span]],
+    waiting: List[List[str]],
+    answerer: QuestionAnswerer,
+    settings: Q2Settings,
+) -> List[List[str]]:
+    kept: List[List[str]] = [[] for _ in asked]
+    at_once = settings.variant == 'multi'
+    while any(waiting):
+        tried = [
+            (s, question)
+            for s, questions in enumerate(waiting)
+            for question in (questions if at_once else questions[:1])
+        ]
+        waiting = [[] if at_once else questions[1:] for questions in waiting]
+        if settings.personal_filter:
+            about_speakers = personal([question for _, question in tried])
+            tried = [t for t, drop in zip(tried, about_speakers) if not drop]
+        answers = answerer.answer([(q, responses[asked[s][0]]) for s, q in tried])
+        done: Set[int] = set()
+        for (s, question), answer in zip(tried, answers):
+            if answer is not None and same_answer(answer.text, asked[s][1].text):
+                kept[s].append(question)
+                done.add(s)
+        waiting = [[] if s in done else questions for s, questions in enumerate(waiting)]
+    return kept
+
+
+def same_answer(one: str, other: str) -> bool:
+    """
+    Whether two answers are equal after normalisation.
+    """
+    return normalize(one) == normalize(other)
+
+
+def context_of(response: str, span: Span, max_words: int) -> str:
+    """
+    What the question generator reads of a response: all of it, or, of a long one, the
+    window of sentences that the span begins in.
+
+    :param response: the whole response.
+    :param span: the span to ask for.
+    :param max_words: the longest context, in words.
+    """
+    if len(response) <= max_words or len(response.split()) <= max_words:
+        return response
+    for window in windows(response, max_words):
+        if span.start < window.end:
+            return window.text
+    return response

@@ -1,0 +1,125 @@
+"""
+Q2 over a batch: from knowledge and responses to values with evidence (steps 1 to 7).
+
+Each stage takes the whole batch: all spans of all responses are asked for in one call, all
+questions of all responses are answered in one, and so on; the backends drop what is
+repeated and cut the rest into batches of similar length.
+"""
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Iterator, List, Sequence, Tuple
+
+from parlai_q2.models.protocols import (
+    NliModel,
+    NliProbabilities,
+    QuestionAnswerer,
+    QuestionGenerator,
+)
+from parlai_q2.q2.ask import SpanFinder, valid_questions
+from parlai_q2.q2.compare import judge
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.records import Verdict
+from parlai_q2.text.overlap import token_f1
+from parlai_q2.text.spans import informative_spans
+
+
+@dataclass(frozen=True)
+class Q2Models:
+    """
+    The models of the metric, and what finds spans.
+    """
+
+    generator: QuestionGenerator
+    answerer: QuestionAnswerer
+    nli: NliModel
+    find_spans: SpanFinder = informative_spans
+
+
+@dataclass(frozen=True)
+class Q2Result:
+    """
+    What Q2 says of one response.
+
+    :param value: Q2, in [0, 1].
+    :param f1: Q2 without NLI, in [0, 1].
+    :param verdicts: one a question; empty where the fallback spoke.
+    :param nli: what end-to-end NLI says of knowledge and response.
+    """
+
+    value: float
+    f1: float
+    verdicts: Tuple[Verdict, ...]
+    nli: NliProbabilities
+
+
+def q2(
+    pairs: Sequence[Tuple[str, str]], models: Q2Models, settings: Q2Settings
+) -> List[Q2Result]:
+    """
+    Q2 of a batch.
+
+    :param pairs: B pairs (knowledge, response), neither blank.
+    :param models: what asks, answers and compares.
+    :param settings: the metric's choices.
+    :return: B results.
+    """
+    questions = valid_questions(
+        [response for _, response in pairs],
+        models.find_spans,
+        models.generator,
+        models.answerer,
+        settings,
+    )
+    flat = [
+        (question, knowledge)
+        for (knowledge, _), of_response in zip(pairs, questions)
+        for question in of_response
+    ]  # Q questions
+    answers = models.answerer.answer([(q.text, knowledge) for q, knowledge in flat])
+    verdicts: Iterator[Verdict] = iter(
+        judge(
+            [question for question, _ in flat],
+            answers,
+            models.nli if settings.use_nli else None,
+        )
+    )
+    end_to_end = models.nli.classify([(k.lower(), r.lower()) for k, r in pairs])
+    return [
+        response_result(pair, [next(verdicts) for _ in of_response], nli, settings)
+        for pair, of_response, nli in zip(pairs, questions, end_to_end)
+    ]
+
+
+def response_result(
+    pair: Tuple[str, str],
+    verdicts: Sequence[Verdict],
+    nli: NliProbabilities,
+    settings: Q2Settings,
+) -> Q2Result:
+    """
+    The mean over a response's questions, or the fallback where it has none.
+
+    Without questions and without NLI, the token F1 of knowledge and response stands in.
+
+    :param pair: knowledge and response.
+    :param verdicts: the response's verdicts, perhaps none.
+    :param nli: what end-to-end NLI says of the pair.
+    :param settings: the metric's choices.
+    """
+    if verdicts:
+        value = fmean(v.score for v in verdicts)
+        return Q2Result(value, fmean(v.f1 for v in verdicts), tuple(verdicts), nli)
+    f1 = token_f1(*pair)
+    value = nli_value(nli, settings.neutral_fallback) if settings.use_nli else f1
+    return Q2Result(value, f1, (), nli)
+
+
+def nli_value(nli: NliProbabilities, neutral: float) -> float:
+    """
+    An end-to-end NLI verdict as a number: entailment 1, contradiction 0.
+
+    :param nli: the probabilities.
+    :param neutral: the value of neutral, in [0, 1].
+    """
+    return {'entailment': 1.0, 'neutral': neutral, 'contradiction': 0.0}[nli.label]

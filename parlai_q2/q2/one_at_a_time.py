@@ -1,0 +1,54 @@
+"""
+The published algorithm's shape: one span, one question, one pair at a time.
+
+It calls the same backends with one input each and stops at a span's first valid question,
+as the released code does. It exists to be measured against and to check that the batched
+metric gives the same numbers; nothing else uses it.
+"""
+
+from typing import List, Tuple
+
+from parlai_q2.q2.ask import context_of, same_answer
+from parlai_q2.q2.compare import judge
+from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.records import Question, Span, Verdict
+from parlai_q2.text.personal import personal
+
+
+def q2_one_at_a_time(
+    pair: Tuple[str, str], models: Q2Models, settings: Q2Settings
+) -> Q2Result:
+    """
+    Q2 of one response, one model call for each question.
+
+    :param pair: knowledge and response, neither blank.
+    :param models: what asks, answers and compares.
+    :param settings: the metric's choices.
+    :return: the result; equal to the batched metric's.
+    """
+    knowledge, response = pair
+    verdicts: List[Verdict] = []
+    for span in models.find_spans([response])[0]:
+        verdicts += _of_span(span, knowledge, response, models, settings)
+    nli = models.nli.classify([(knowledge.lower(), response.lower())])[0]
+    return response_result(pair, verdicts, nli, settings)
+
+
+def _of_span(
+    span: Span, knowledge: str, response: str, models: Q2Models, settings: Q2Settings
+) -> List[Verdict]:
+    context = context_of(response, span, settings.max_context_words)
+    verdicts: List[Verdict] = []
+    for text in dict.fromkeys(models.generator.generate([(span.text, context)])[0]):
+        if not text or (settings.personal_filter and personal([text])[0]):
+            continue
+        answer = models.answerer.answer([(text, response)])[0]
+        if answer is None or not same_answer(answer.text, span.text):
+            continue
+        found = models.answerer.answer([(text, knowledge)])
+        nli = models.nli if settings.use_nli else None
+        verdicts += judge([Question(text, span)], found, nli)
+        if settings.variant == 'single':
+            break
+    return verdicts

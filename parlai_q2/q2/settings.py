@@ -1,0 +1,56 @@
+"""
+The choices that the Q2 metric leaves open.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Dict
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.records import NOT_VERIFIABLE_VALUE
+
+VARIANTS = ('single', 'multi')
+
+
+@dataclass(frozen=True)
+class Q2Settings:
+    """
+    Settings of the metric; the defaults are the paper's.
+
+    :param variant: ``single``: the first valid question of each span, in beam order;
+        ``multi``: all of them.
+    :param use_nli: compare unequal answers by NLI; else by token F1 alone.
+    :param personal_filter: drop questions about the speakers; off for persona data.
+    :param neutral_fallback: the value of a response without questions that the end-to-end
+        NLI model calls neutral: 0.5, or 0 for Dialogue NLI, where neutral counts as
+        inconsistent.
+    :param max_context_words: words of a long response that the question generator reads
+        around a span.
+    """
+
+    variant: str = 'single'
+    use_nli: bool = True
+    personal_filter: bool = True
+    neutral_fallback: float = NOT_VERIFIABLE_VALUE
+    max_context_words: int = 90
+
+    def __post_init__(self):
+        if self.variant not in VARIANTS:
+            raise ConfigError(f'variant is single or multi, not {self.variant!r}.')
+        if not 0 <= self.neutral_fallback <= 1:
+            raise ConfigError(
+                f'neutral_fallback is in [0, 1], not {self.neutral_fallback}.'
+            )
+        if self.max_context_words < 1:
+            raise ConfigError('max_context_words is at least 1.')
+
+    def describe(self) -> Dict[str, Any]:
+        """
+        The settings as signatures print them.
+        """
+        return {
+            'variant': self.variant,
+            'comparison': 'nli' if self.use_nli else 'f1',
+            'personal_filter': 'on' if self.personal_filter else 'off',
+            'neutral_fallback': f'{self.neutral_fallback:g}',
+            'context_words': self.max_context_words,
+        }

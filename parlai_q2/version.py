@@ -1,0 +1,5 @@
+"""
+The version of parlai_q2, in one place.
+"""
+
+__version__ = '0.1.0'

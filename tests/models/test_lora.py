@@ -1,0 +1,65 @@
+"""
+Adapters: the base stays as it was, and the merged model equals the adapted one.
+"""
+
+import pytest
+import torch
+from transformers import T5Config, T5ForConditionalGeneration
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.lora import adapter_state, add_adapters, merge_adapter
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=50,
+        d_model=16,
+        d_kv=8,
+        d_ff=32,
+        num_layers=2,
+        num_heads=2,
+        decoder_start_token_id=0,
+        feed_forward_proj='gated-gelu',
+        tie_word_embeddings=False,
+    )
+    return T5ForConditionalGeneration(config).eval()
+
+
+def logits(model):
+    ids = torch.arange(1, 9)[None]
+    with torch.no_grad():
+        return model(input_ids=ids, decoder_input_ids=ids[:, :4]).logits
+
+
+def test_a_fresh_adapter_changes_nothing(model):
+    before = logits(model)
+    assert torch.equal(logits(add_adapters(model, 4)), before)
+
+
+def test_only_the_low_rank_terms_learn(model):
+    add_adapters(model, 4)
+    learning = {n for n, p in model.named_parameters() if p.requires_grad}
+    assert learning == set(adapter_state(model))
+    assert not any('lm_head' in name for name in learning)
+
+
+def test_merging_gives_the_adapted_model(model):
+    import copy
+
+    plain = copy.deepcopy(model)
+    add_adapters(model, 4)
+    for name, p in model.named_parameters():
+        if name.endswith('lora_b'):
+            p.data.normal_(std=0.1)
+    adapted = logits(model)
+    assert not torch.allclose(adapted, logits(plain), atol=1e-3)
+    merge_adapter(plain, adapter_state(model))
+    assert torch.allclose(logits(plain), adapted, atol=1e-5)
+
+
+def test_an_adapter_for_another_model_is_refused(model):
+    adapter = {'encoder.block.9.layer.0.SelfAttention.q.lora_a': torch.zeros(2, 16)}
+    with pytest.raises(ModelError, match='block.9'):
+        merge_adapter(model, adapter)

@@ -1,0 +1,162 @@
+"""
+The paper preset's real loading code on tiny local checkpoints of its three architectures.
+"""
+
+import pytest
+import yaml
+
+from parlai_q2 import Example, load_preset, load_scorer
+from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError, UnknownNameError
+from parlai_q2.scorers.factories import make_q2
+from tests.models.checkpoints import tiny_albert, tiny_roberta, tiny_t5
+
+KNOWLEDGE = 'Red Hot Chili Peppers are a funk rock band formed in Los Angeles in 1983.'
+RESPONSE = 'they are a punk band formed in la in 1990.'
+
+
+@pytest.fixture(scope='module')
+def preset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('paper')
+    for name in ('t5', 'albert', 'roberta'):
+        (folder / name).mkdir()
+    sections = yaml.safe_load(_paper_yaml())
+    sections['question_generation'].update(
+        model=tiny_t5(folder / 't5'), max_new_tokens=8
+    )
+    sections['question_answering'].update(
+        model=tiny_albert(folder / 'albert'), max_tokens=64
+    )
+    for name in ('nli', 'consistency'):
+        sections[name].update(model=tiny_roberta(folder / 'roberta'), max_tokens=64)
+    path = folder / 'paper.yaml'
+    path.write_text(yaml.safe_dump(sections))
+    return str(path)
+
+
+def _paper_yaml():
+    from importlib.resources import files
+
+    return (files('parlai_q2.presets') / 'paper.yaml').read_text()
+
+
+def test_the_paper_preset_names_the_papers_models():
+    models = load_preset('paper').models
+    assert models['question_generation'].model == (
+        'mrm8488/t5-base-finetuned-question-generation-ap'
+    )
+    assert models['question_answering'].model == (
+        'ktrapeznikov/albert-xlarge-v2-squad-v2'
+    )
+    assert models['question_generation'].settings['literal_eos'] is True
+    assert models['question_answering'].settings['reading'] == 'argmax'
+
+
+def test_question_generation_loads_and_asks(preset):
+    generator = load_scorer('q2', preset).models.generator
+    questions = generator.generate([('la', RESPONSE), ('1990', RESPONSE)])
+    assert [len(q) for q in questions] == [5, 5]
+    assert all(isinstance(q, str) for row in questions for q in row)
+
+
+def test_the_paper_prompt_ends_with_a_literal_and_a_real_end_token(preset):
+    generator = load_scorer('q2', preset).models.generator
+    _, tokenizer = generator._loaded()
+    ids = generator._prompt_ids(tokenizer, [('la', 'in la .')])[0]
+    assert tokenizer.convert_ids_to_tokens(ids) == (
+        'answer : la context : in la . </s> </s>'.split()
+    )
+
+
+def test_question_answering_loads_and_answers_with_true_offsets(preset):
+    answerer = load_scorer('q2', preset).models.answerer
+    pairs = [(q, KNOWLEDGE) for q in ('who are they ?', 'when was it ?', 'what band ?')]
+    for answer in answerer.answer(pairs):
+        if answer is not None:
+            assert KNOWLEDGE[answer.start : answer.end] == answer.text
+
+
+def test_nli_loads_and_its_classes_sum_to_one(preset):
+    probabilities = load_scorer('nli', preset).model.classify([(KNOWLEDGE, RESPONSE)])[0]
+    assert sum(probabilities) == pytest.approx(1, abs=1e-5)
+    assert probabilities.generic == 0
+
+
+def test_q2_runs_end_to_end_and_a_batch_equals_each_alone(preset):
+    scorer = load_scorer('q2', preset, variant='multi', personal_filter=False)
+    examples = [Example(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'the band in la')]
+    batch = scorer.score(examples)
+    for example, score in zip(examples, batch):
+        alone = scorer.score([example])[0]
+        assert alone.value == pytest.approx(score.value, abs=1e-5)
+        assert [v.question for v in alone.verdicts] == [
+            v.question for v in score.verdicts
+        ]
+
+
+def test_a_text_longer_than_the_model_is_read_whole(preset):
+    answerer = load_scorer('q2', preset).models.answerer
+    text = 'wow . ' * 200 + 'it was formed in 1983 .'
+    answerer.answer([('when was it formed ?', text)])  # windows, not a crash
+    nli = load_scorer('nli', preset).model
+    assert sum(nli.classify([(text, RESPONSE)])[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_greedy_asks_one_question(preset):
+    generator = load_scorer('q2', preset, decoding='greedy').models.generator
+    assert [len(q) for q in generator.generate([('la', RESPONSE)])] == [1]
+
+
+def test_two_scorers_with_the_same_model_share_it(preset):
+    assert load_scorer('q2', preset).models.nli is load_scorer('nli', preset).model
+
+
+@pytest.mark.parametrize(
+    'change, error, message',
+    [
+        ({'question_generation': {'model': '/nowhere/t5'}}, ModelNotFoundError, '/nowhere'),
+        (
+            {'question_generation': {'model': 'no-such-owner/no-such-model'}},
+            ModelNotFoundError,
+            'could not be fetched.*mini',
+        ),
+        ({'question_generation': {'model': 'shipped:q2_mini/none'}}, ModelError, 'none'),
+    ],
+)
+def test_a_model_that_is_not_there_says_what_to_do(
+    preset, tmp_path, monkeypatch, change, error, message
+):
+    monkeypatch.setenv('HF_HUB_OFFLINE', '1')
+    sections = {**yaml.safe_load(open(preset)), **change}
+    path = tmp_path / 'broken.yaml'
+    path.write_text(yaml.safe_dump(sections))
+    scorer = load_scorer('q2', str(path))  # nothing is loaded yet
+    with pytest.raises(error, match=message):
+        scorer.score([Example(KNOWLEDGE, RESPONSE)])
+
+
+@pytest.mark.parametrize(
+    'text, error, message',
+    [
+        ('[]', ConfigError, 'mapping'),
+        ('name: x\nqestion_answering: {model: y}', UnknownNameError, 'question_answering'),
+        ('nli: {labels: {}}', ConfigError, 'needs "model"'),
+        ('a: [', ConfigError, 'Cannot read'),
+    ],
+)
+def test_a_broken_preset_file_says_what_is_wrong(tmp_path, text, error, message):
+    path = tmp_path / 'p.yaml'
+    path.write_text(text)
+    with pytest.raises(error, match=message):
+        load_preset(str(path))
+
+
+def test_a_wrong_preset_name_names_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'mini'"):
+        load_preset('mimi')
+
+
+def test_a_missing_section_is_named(tmp_path):
+    path = tmp_path / 'p.yaml'
+    path.write_text('name: x\nnli: {model: y}')
+    with pytest.raises(ConfigError, match='question_generation'):
+        make_q2(load_preset(str(path)))

@@ -1,0 +1,89 @@
+"""
+Reading an answer off the logits, against positions worked out by hand.
+"""
+
+import pytest
+import torch
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.question_answering import Reading, SpanQuestionAnswerer, better
+from parlai_q2.presets import ModelConfig
+
+# Positions:  0      1  2     3    4    5    6
+#             [CLS]  q  [SEP] red  hot  1983 [SEP]
+IN_TEXT = [False, False, False, True, True, True, False]
+OFFSETS = [(0, 0), (0, 1), (0, 0), (0, 3), (4, 7), (8, 12), (0, 0)]
+
+
+def logits(**at):
+    values = torch.full((7,), -5.0)
+    for position, value in at.items():
+        values[int(position[1:])] = value
+    return values
+
+
+def read(start, end, reading='argmax', threshold=0.0, longest=21):
+    answerer = SpanQuestionAnswerer(
+        ModelConfig('unused'),
+        reading=reading,
+        no_answer_threshold=threshold,
+        max_answer_tokens=longest,
+    )
+    return answerer.read(start, end, 0, IN_TEXT, OFFSETS)
+
+
+@pytest.mark.parametrize(
+    'start, end, expected, why',
+    [
+        (logits(p3=4), logits(p4=3), (0, 7), 'likeliest start to likeliest end'),
+        (logits(p5=4), logits(p5=3), (8, 12), 'one token'),
+        (logits(p4=4), logits(p3=3), None, 'the end is before the start'),
+        (logits(p0=9, p3=4), logits(p0=9, p4=3), None, '[CLS] is likeliest'),
+        (logits(p3=4), logits(p0=9, p4=3), None, 'the end is [CLS]'),
+        (logits(p1=4), logits(p4=3), None, 'the start is in the question'),
+        (logits(p3=4), logits(p6=3), None, 'the end is past the text'),
+    ],
+)
+def test_argmax_takes_start_and_end_independently(start, end, expected, why):
+    assert read(start, end).span == expected, why
+
+
+def test_joint_takes_the_best_legal_pair():
+    start, end = logits(p4=4, p3=3), logits(p3=3.5, p5=1)
+    # Independent maxima are start 4, end 3: not legal. (3, 3) = 6.5 beats (4, 5) = 5.
+    assert read(start, end).span is None
+    assert read(start, end, 'joint').span == (0, 3)
+
+
+def test_joint_keeps_to_the_longest_answer():
+    start, end = logits(p3=4), logits(p5=4, p3=0)
+    assert read(start, end, 'joint').span == (0, 12)
+    assert read(start, end, 'joint', longest=2).span == (0, 3)
+
+
+@pytest.mark.parametrize(
+    'threshold, expected', [(0.0, None), (0.9, None), (1.1, (0, 3))]
+)
+def test_joint_needs_to_beat_no_answer_by_the_threshold(threshold, expected):
+    start, end = logits(p0=2, p3=2), logits(p0=3, p3=2)  # null 5, best 4: margin -1
+    reading = read(start, end, 'joint', threshold)
+    assert reading.span == expected
+    assert reading.margin == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    'new, old, expected',
+    [
+        (Reading((0, 1), -3.0), Reading(None, 9.0), True),
+        (Reading(None, 9.0), Reading((0, 1), -3.0), False),
+        (Reading((0, 1), 2.0), Reading((2, 3), 1.0), True),
+        (Reading(None, -1.0), Reading(None, -2.0), True),
+    ],
+)
+def test_of_two_windows_an_answer_wins_then_the_greater_margin(new, old, expected):
+    assert better(new, old) is expected
+
+
+def test_an_unknown_reading_is_refused():
+    with pytest.raises(ConfigError, match='argmax'):
+        SpanQuestionAnswerer(ModelConfig('unused'), reading='best')

@@ -1,0 +1,95 @@
+"""
+The comparison of two answers, row by row of the paper's rules.
+"""
+
+import pytest
+
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.toy import ToyNliModel
+from parlai_q2.q2.compare import judge
+from parlai_q2.records import Comparison, Question, Span
+
+QUESTION = 'Where were the Red Hot Chili Peppers formed?'
+
+
+def spanned(text):
+    return None if text is None else Span(text, 0, len(text))
+
+
+def judged(response_answer, knowledge_answer, label=None, use_nli=True):
+    labels = {}
+    if label:
+        premise = f'{QUESTION} {knowledge_answer}.'
+        labels[premise, f'{QUESTION} {response_answer}.'] = label
+    nli = ToyNliModel(labels)
+    question = Question(QUESTION, spanned(response_answer))
+    verdict = judge([question], [spanned(knowledge_answer)], nli if use_nli else None)[0]
+    return verdict, nli
+
+
+@pytest.mark.parametrize(
+    'response, knowledge, nli, comparison, score',
+    [
+        ('la', None, None, Comparison.NO_ANSWER, 0),
+        ('la', '  ', None, Comparison.NO_ANSWER, 0),
+        ('the LA', 'in la', None, Comparison.EXACT, 1),
+        ('la', 'Los Angeles', 'entailment', Comparison.ENTAILMENT, 1),
+        ('san diego', 'Los Angeles', 'contradiction', Comparison.CONTRADICTION, 0),
+        ('los feliz', 'Los Angeles', 'neutral', Comparison.NEUTRAL, 0.5),
+        ('los feliz', 'Los Angeles', 'generic', Comparison.NEUTRAL, 0.5),
+        ('rock band', 'an American funk rock band', 'neutral', Comparison.NEUTRAL, 2 / 3),
+    ],
+)
+def test_judge_with_nli(response, knowledge, nli, comparison, score):
+    verdict, _ = judged(response, knowledge, nli)
+    assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
+
+
+@pytest.mark.parametrize(
+    'response, knowledge, comparison, score',
+    [
+        ('la', None, Comparison.NO_ANSWER, 0),
+        ('la', 'LA', Comparison.EXACT, 1),
+        ('la', 'Los Angeles', Comparison.F1, 0),
+        ('los feliz', 'Los Angeles', Comparison.F1, 0.5),
+    ],
+)
+def test_judge_without_nli_is_token_f1_throughout(
+    response, knowledge, comparison, score
+):
+    verdict, nli = judged(response, knowledge, use_nli=False)
+    assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
+    assert nli.calls == []
+
+
+def test_nli_reads_the_knowledge_as_premise_and_is_asked_only_when_it_matters():
+    questions = [Question(QUESTION, spanned(t)) for t in ('la', 'la', 'la')]
+    asked = []
+
+    class Recorder(ToyNliModel):
+        def classify(self, pairs):
+            asked.extend(pairs)
+            return super().classify(pairs)
+
+    judge(questions, [spanned('LA'), None, spanned('Los Angeles')], Recorder())
+    assert asked == [(f'{QUESTION} Los Angeles.', f'{QUESTION} la.')]
+
+
+def test_the_same_words_in_another_order_need_no_nli():
+    verdict, nli = judged('peppers chili', 'chili peppers')
+    assert verdict.comparison == Comparison.EXACT
+    assert nli.calls == [0]
+
+
+@pytest.mark.parametrize(
+    'probabilities, label',
+    [
+        ((0.6, 0.3, 0.1, 0.0), 'entailment'),
+        ((0.3, 0.1, 0.6, 0.0), 'contradiction'),
+        ((0.3, 0.4, 0.3, 0.0), 'neutral'),
+        ((0.3, 0.1, 0.2, 0.4), 'neutral'),
+        ((0.5, 0.5, 0.0, 0.0), 'neutral'),
+    ],
+)
+def test_the_likeliest_class_where_generic_counts_as_neutral(probabilities, label):
+    assert NliProbabilities(*probabilities).label == label

@@ -1,0 +1,116 @@
+"""
+The whole metric on toy models, against values worked out by hand.
+"""
+
+import pytest
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.q2.metric import Q2Models, q2
+from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.records import Comparison, Span
+
+KNOWLEDGE = 'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles.'
+RESPONSE = 'they are a punk band formed in la in 1990'
+QUESTIONS = {'punk band': ['What are they?'], 'la': ['Where?'], '1990': ['When?']}
+ANSWERS = {
+    'What are they?': ['punk band', 'funk rock band'],
+    'Where?': ['Los Angeles', 'la'],
+    'When?': ['1990', '1983'],
+}
+LABELS = {
+    ('Where? Los Angeles.', 'Where? la.'): 'entailment',
+    (KNOWLEDGE.lower(), 'it rocks'): 'entailment',
+    (KNOWLEDGE.lower(), 'no it does not'): 'contradiction',
+}
+
+
+def find_spans(responses):
+    return [
+        [Span(t, r.find(t), r.find(t) + len(t)) for t in QUESTIONS if t in r]
+        for r in responses
+    ]
+
+
+def toy_models():
+    return Q2Models(
+        ToyQuestionGenerator(QUESTIONS),
+        ToyQuestionAnswerer(ANSWERS),
+        ToyNliModel(LABELS),
+        find_spans,
+    )
+
+
+def value(response, **settings):
+    return q2([(KNOWLEDGE, response)], toy_models(), Q2Settings(**settings))[0]
+
+
+def test_a_response_is_the_mean_over_its_questions():
+    result = value(RESPONSE)
+    # "funk rock band" against "punk band": one shared word, F1 = 2/5, NLI neutral.
+    # "Los Angeles" entails "la": 1. No answer to "When?" in the knowledge: 0.
+    assert [v.comparison for v in result.verdicts] == [
+        Comparison.NEUTRAL,
+        Comparison.ENTAILMENT,
+        Comparison.NO_ANSWER,
+    ]
+    assert result.value == pytest.approx((0.4 + 1 + 0) / 3)
+    assert result.f1 == pytest.approx((0.4 + 0 + 0) / 3)
+
+
+def test_without_nli_the_mean_is_over_token_f1():
+    result = value(RESPONSE, use_nli=False)
+    assert result.value == result.f1 == pytest.approx(0.4 / 3)
+
+
+@pytest.mark.parametrize(
+    'response, expected',
+    [('it rocks', 1), ('no it does not', 0), ('wow', 0.5)],
+)
+def test_without_questions_end_to_end_nli_speaks(response, expected):
+    result = value(response)
+    assert (result.value, result.verdicts) == (expected, ())
+
+
+def test_for_persona_data_a_neutral_fallback_counts_as_inconsistent():
+    assert value('wow', neutral_fallback=0).value == 0
+
+
+def test_without_questions_and_without_nli_token_f1_of_the_pair_speaks():
+    assert value('american band', use_nli=False).value == pytest.approx(2 * 2 / (2 + 12))
+
+
+def test_verdicts_carry_offsets_in_both_texts():
+    for verdict in value(RESPONSE).verdicts:
+        span, answer = verdict.response_answer, verdict.knowledge_answer
+        assert RESPONSE[span.start : span.end] == span.text
+        if answer:
+            assert KNOWLEDGE[answer.start : answer.end] == answer.text
+
+
+@pytest.mark.parametrize('variant', ['single', 'multi'])
+@pytest.mark.parametrize('use_nli', [True, False])
+def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(variant, use_nli):
+    settings = Q2Settings(variant=variant, use_nli=use_nli)
+    pairs = [(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'it rocks', RESPONSE, 'in 1990')]
+    batch = q2(pairs, toy_models(), settings)
+    assert batch == [q2([p], toy_models(), settings)[0] for p in pairs]
+    assert batch == [q2_one_at_a_time(p, toy_models(), settings) for p in pairs]
+
+
+def test_a_batch_takes_one_call_for_each_stage():
+    models = toy_models()
+    q2([(KNOWLEDGE, RESPONSE)] * 7, models, Q2Settings())
+    assert len(models.generator.calls) == 1
+    assert len(models.answerer.calls) == 2  # on the responses, on the knowledge
+    assert len(models.nli.calls) == 2  # the answers, end to end
+
+
+@pytest.mark.parametrize(
+    'settings',
+    [{'variant': 'double'}, {'neutral_fallback': 2}, {'max_context_words': 0}],
+)
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(ConfigError):
+        Q2Settings(**settings)

@@ -1,0 +1,192 @@
+"""
+What every scorer promises, and the registry that finds them.
+"""
+
+import json
+
+import pytest
+
+from parlai_q2 import Example, Label, Score, Scorer, load_scorer, register_scorer
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.q2.metric import Q2Models
+from parlai_q2.records import NOT_VERIFIABLE_VALUE
+from parlai_q2.scorers.nli import ConsistencyScorer, NliScorer
+from parlai_q2.scorers.q2 import Q2Scorer
+
+KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
+
+
+class CountingScorer(Scorer):
+    name = 'counting'
+    settings = {'of': 'letters'}
+
+    def __init__(self):
+        self.batches = []
+
+    def score_texts(self, examples):
+        self.batches.append(len(examples))
+        return [Score(len(e.response) % 10 / 10, Label.CONSISTENT) for e in examples]
+
+
+def toy_q2():
+    models = Q2Models(ToyQuestionGenerator(), ToyQuestionAnswerer(), ToyNliModel())
+    return Q2Scorer(models)
+
+
+def scorers():
+    return [
+        load_scorer('overlap'),
+        load_scorer('precision'),
+        NliScorer(ToyNliModel()),
+        ConsistencyScorer(ToyNliModel()),
+        toy_q2(),
+    ]
+
+
+@pytest.mark.parametrize('scorer', scorers(), ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    'knowledge, response', [('', 'hello'), (KNOWLEDGE, ''), (' \n', '\t'), ('', '')]
+)
+def test_without_a_text_there_is_nothing_to_verify(scorer, knowledge, response):
+    score = scorer.score([Example(knowledge, response)])[0]
+    assert (score.value, score.label) == (NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE)
+    assert not score.verifiable
+
+
+@pytest.mark.parametrize('scorer', scorers(), ids=lambda s: s.name)
+def test_a_batch_in_any_order_with_repetitions_gives_what_each_gives_alone(scorer):
+    responses = ['founded in 1969', 'wow', '', 'a French chain', 'founded in 1969', '🐼']
+    examples = [Example(KNOWLEDGE, r) for r in responses]
+    alone = [scorer.score([e])[0] for e in examples]
+    assert scorer.score(examples) == alone
+    assert scorer.score(examples[::-1]) == alone[::-1]
+
+
+@pytest.mark.parametrize('scorer', scorers(), ids=lambda s: s.name)
+def test_scores_are_in_range_json_safe_and_carry_the_signature(scorer):
+    for score in scorer.score([Example(KNOWLEDGE, 'in 1969'), Example(KNOWLEDGE, '')]):
+        assert 0 <= score.value <= 1
+        assert score.signature == str(scorer.signature)
+        assert f'|threshold:{scorer.threshold}|' in f'|{score.signature}|'
+        fields = json.loads(json.dumps(score.to_dict()))
+        assert Score.from_dict(fields) == score
+
+
+def test_identical_texts_are_scored_once():
+    scorer = CountingScorer()
+    scorer.score([Example('k', 'a'), Example('k', 'a', id='2'), Example('k', 'b')])
+    assert scorer.batches == [2]
+
+
+def test_nothing_to_score_is_no_error():
+    assert load_scorer('overlap').score([]) == []
+
+
+@pytest.mark.parametrize('wrong', ['text', None, {'knowledge': 'k', 'response': 'r'}])
+def test_something_else_than_an_example_is_refused(wrong):
+    with pytest.raises(InputError, match='Example'):
+        load_scorer('overlap').score([wrong])
+
+
+@pytest.mark.parametrize(
+    'fields', [{'knowledge': None}, {'response': 3}, {'history': 'one turn'}]
+)
+def test_an_example_of_wrong_types_is_refused(fields):
+    with pytest.raises(InputError):
+        Example(**{'knowledge': 'k', 'response': 'r', **fields})
+
+
+@pytest.mark.parametrize(
+    'measure, response, value, label',
+    [
+        ('overlap', 'founded in 1969', 2 * 2 / (9 + 2), Label.INCONSISTENT),
+        ('precision', 'founded in 1969', 1.0, Label.CONSISTENT),
+        ('precision', 'founded by aliens', 1 / 3, Label.INCONSISTENT),
+    ],
+)
+def test_overlap_values(measure, response, value, label):
+    score = load_scorer(measure).score([Example(KNOWLEDGE, response)])[0]
+    assert (score.value, score.label) == (pytest.approx(value), label)
+
+
+@pytest.mark.parametrize(
+    'label, value, expected',
+    [
+        ('entailment', 1.0, Label.CONSISTENT),
+        ('neutral', 0.5, Label.INCONSISTENT),  # at most the threshold
+        ('contradiction', 0.0, Label.INCONSISTENT),
+        ('generic', 0.5, Label.NOT_VERIFIABLE),
+    ],
+)
+@pytest.mark.parametrize('kind', [NliScorer, ConsistencyScorer])
+def test_nli_values(kind, label, value, expected):
+    model = ToyNliModel({(KNOWLEDGE.lower(), 'so it is'): label})
+    score = kind(model).score([Example(KNOWLEDGE, 'So it is')])[0]
+    assert (score.value, score.label) == (value, expected)
+
+
+def test_consistency_weighs_the_classes():
+    value = ConsistencyScorer(ToyNliModel()).value(NliProbabilities(0.7, 0.2, 0.1))
+    assert value == pytest.approx((1 + 0.7 - 0.1) / 2)
+
+
+def test_q2_without_questions_and_neutral_is_not_verifiable():
+    score = toy_q2().score([Example(KNOWLEDGE, 'wow!')])[0]
+    assert (score.value, score.label, score.fallback) == (0.5, 'not_verifiable', True)
+
+
+def test_q2_has_its_parts_and_its_evidence():
+    score = toy_q2().score([Example(KNOWLEDGE, 'it was founded in 1969')])[0]
+    assert score.parts.keys() == {'q2_f1', 'nli'}
+    assert '1969' in [v.response_answer.text for v in score.verdicts]
+
+
+def test_a_wrong_name_names_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'overlap'"):
+        load_scorer('overlaps')
+
+
+def test_a_wrong_option_is_named():
+    with pytest.raises(ConfigError, match='colour'):
+        load_scorer('overlap', colour='red')
+
+
+def test_a_scorer_of_ones_own_takes_part_by_name():
+    register_scorer('counting_test', 'tests.scorers.test_scorers:make_counting')
+    assert isinstance(load_scorer('counting_test'), CountingScorer)
+    with pytest.raises(ConfigError, match='taken'):
+        register_scorer('counting_test', 'another.module:factory')
+
+
+def make_counting(preset):
+    return CountingScorer()
+
+
+def test_signatures_differ_where_numbers_may():
+    def signature(**options):
+        return str(load_scorer('q2', **options).signature)
+
+    seen = {
+        signature(),
+        signature(variant='multi'),
+        signature(decoding='greedy'),
+        signature(use_nli=False),
+        signature(personal_filter=False),
+        signature(threshold=0.1),
+        signature(preset='paper'),
+    }
+    assert len(seen) == 7
+
+
+def test_importing_the_library_is_light():
+    import subprocess
+    import sys
+
+    code = (
+        'import sys, parlai_q2; parlai_q2.Example("k", "r");'
+        'bad = {"torch", "parlai", "spacy", "transformers"} & set(sys.modules);'
+        'assert not bad, bad'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True)

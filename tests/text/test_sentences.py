@@ -1,0 +1,42 @@
+"""
+Sentences and windows cover the text, with offsets that slice back.
+"""
+
+import pytest
+
+from parlai_q2.text.sentences import sentences, windows
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('One. Two! Three?', ['One.', 'Two!', 'Three?']),
+        ('it is 3.5 metres tall', ['it is 3.5 metres tall']),
+        ('one\ntwo\n\nthree', ['one', 'two', 'three']),
+        ('yes . they are very well behaved .', ['yes .', 'they are very well behaved .']),
+        ('  ', []),
+        ('', []),
+    ],
+)
+def test_sentences(text, expected):
+    found = sentences(text)
+    assert [s.text for s in found] == expected
+    assert [text[s.start : s.end] for s in found] == expected
+
+
+def test_windows_pack_sentences_up_to_the_limit():
+    text = 'a b c. d e. f g h i.'
+    assert [w.text for w in windows(text, 5)] == ['a b c. d e.', 'f g h i.']
+
+
+def test_windows_cut_a_sentence_that_is_too_long():
+    text = ' '.join(f'w{i}' for i in range(10))
+    assert [w.text for w in windows(text, 4)] == ['w0 w1 w2 w3', 'w4 w5 w6 w7', 'w8 w9']
+
+
+def test_windows_hold_every_word_once_with_true_offsets():
+    text = 'First one. ' + 'word ' * 57 + 'end. Last (one)!\n\nAnd a line'
+    found = windows(text, 20)
+    assert [text[w.start : w.end] for w in found] == [w.text for w in found]
+    assert ' '.join(w.text for w in found).split() == text.split()
+    assert all(len(w.text.split()) <= 20 for w in found)

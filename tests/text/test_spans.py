@@ -1,0 +1,72 @@
+"""
+Informative spans and the personal filter, with the real spaCy pipeline.
+"""
+
+import pytest
+
+from parlai_q2.text.personal import personal
+from parlai_q2.text.spans import informative_spans
+
+
+def texts(response):
+    return [s.text for s in informative_spans([response])[0]]
+
+
+def test_entities_come_first_then_noun_chunks_that_are_not_there_yet():
+    found = texts('The Red Hot Chili Peppers were formed in Los Angeles in 1983.')
+    assert found == ['The Red Hot Chili Peppers', 'Los Angeles', '1983']
+
+
+def test_a_noun_chunk_is_compared_to_entities_without_regard_to_case():
+    found = texts('Paris is big and paris is old')
+    assert sum(t.lower() == 'paris' for t in found) <= texts('Paris is big').count(
+        'Paris'
+    ) + 1
+
+
+def test_the_first_person_is_dropped():
+    assert texts('i love it') == ['it']
+
+
+def test_nothing_to_ask_about():
+    assert informative_spans(['', 'wow!', '...'])[0] == []
+
+
+def test_every_offset_slices_back_to_its_text():
+    responses = [
+        'Emoji 🐼🐼 pandas eat bamboo 🎋 in China.',
+        'i think so too . in 1997 they were sold to a company called sephornaud .',
+        'naïve café\u200b owners — “really” love Zürich',
+        'a\0b null \x1b[31m bytes',
+    ]
+    for response, spans in zip(responses, informative_spans(responses)):
+        for span in spans:
+            assert response[span.start : span.end] == span.text
+
+
+def test_a_batch_gives_what_each_gives_alone():
+    responses = ['He was born in Ohio.', 'coffee is very acidic', '', 'Ohio again']
+    assert informative_spans(responses) == [informative_spans([r])[0] for r in responses]
+
+
+@pytest.mark.parametrize(
+    'question, expected',
+    [
+        ('What do you like?', True),
+        ('What did I buy?', True),
+        ('What is my favourite band?', True),
+        ('Where is your house?', True),
+        ('What is the capital of France?', False),
+        ('Who told you the news?', False),  # "you" is an object here
+        ('What was the album "You" about?', False),
+        ('In what year did the band form?', False),
+        ('', False),
+    ],
+)
+def test_personal_questions(question, expected):
+    assert personal([question]) == [expected]
+
+
+def test_personal_keeps_the_order_of_a_mixed_batch():
+    questions = ['What do you do?', 'Who won?', 'What do you do?', 'What is my name?']
+    assert personal(questions) == [True, False, True, True]
