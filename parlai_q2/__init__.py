@@ -3,13 +3,13 @@ parlai_q2 keeps knowledge-grounded chatbots with their knowledge.
 
     >>> from parlai_q2 import Example, load_scorer
     >>> scorer = load_scorer('overlap')
-    >>> scorer.score([Example(knowledge='It opened in 1969.', response='in 1969')])[0].label
-    'consistent'
+    >>> scorer.score([Example(knowledge='It opened in 1969.', response='in
+    1969')])[0].label 'consistent'
 """
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, List
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.version import __version__
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from parlai_q2.scorers import Scorer, load_scorer, register_scorer, scorer_names
     from parlai_q2.signature import Signature
 
-# Public name to module; imported when first used, so that importing the library is quick.
+# Public name to module; imported when first used, so that importing the library is
+# quick.
 _PUBLIC = {
     'Comparison': 'records',
     'ConfigError': 'errors',
@@ -80,5 +81,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
-def __dir__() -> List[str]:
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -5,7 +5,7 @@ Every record is frozen and JSON-safe through ``to_dict``; ``from_dict`` reads it
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError
 
@@ -60,7 +60,7 @@ class Example:
 
     knowledge: str
     response: str
-    history: Tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
     id: Optional[str] = None
 
     def __post_init__(self):
@@ -106,7 +106,7 @@ class Verdict:
     score: float
     f1: float
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """
         The verdict as JSON-safe values, spans as text with [start, end] offsets.
         """
@@ -145,8 +145,8 @@ class Score:
     """
     How far a response stays with its knowledge.
 
-    :param value: in [0, 1]; 1 means grounded. :data:`NOT_VERIFIABLE_VALUE` where nothing
-        could be verified.
+    :param value: in [0, 1]; 1 means grounded. :data:`NOT_VERIFIABLE_VALUE` where
+        nothing could be verified.
     :param label: one of :class:`Label`'s words.
     :param verdicts: the evidence, one entry a question; empty for scorers without any.
     :param fallback: whether Q2 had no valid question and asked the NLI model instead.
@@ -156,7 +156,7 @@ class Score:
 
     value: float
     label: str
-    verdicts: Tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     fallback: bool = False
     parts: Mapping[str, float] = field(default_factory=dict)
     signature: str = ''
@@ -168,7 +168,7 @@ class Score:
         """
         return self.label != Label.NOT_VERIFIABLE
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """
         The score as JSON-safe values, as ``parlai_q2 score`` writes them.
         """

@@ -1,16 +1,25 @@
 """
-Reads records to be scored from JSON lines, csv, tsv or ParlAI world logs, one at a time.
+Reads records to be scored from JSON lines, csv, tsv or ParlAI world logs, one at a
+time.
 
-A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns) and
-``id``; other fields pass through. A bad record does not stop the reading: it comes out as
-a :class:`~parlai_q2.errors.RecordError` in its place.
+A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
+and ``id``; other fields pass through. A bad record does not stop the reading: it comes
+out as a :class:`~parlai_q2.errors.RecordError` in its place.
 """
 
 import csv
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, TextIO
-from typing import Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Iterator,
+    Mapping,
+    NamedTuple,
+    Optional,
+    TextIO,
+    Union,
+)
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.records import Example
@@ -31,12 +40,14 @@ class Record(NamedTuple):
     """
 
     line: int
-    fields: Dict[str, Any]
+    fields: dict[str, Any]
     example: Optional[Example]
     error: Optional[RecordError]
 
 
-def read_records(path: Union[str, Path], format: Optional[str] = None) -> Iterator[Record]:
+def read_records(
+    path: Union[str, Path], format: Optional[str] = None
+) -> Iterator[Record]:
     """
     The records of a file, in order; the file is never held in memory as a whole.
 
@@ -49,7 +60,8 @@ def read_records(path: Union[str, Path], format: Optional[str] = None) -> Iterat
     if format not in READERS:
         raise InputError(f'The format is one of {", ".join(FORMATS)}, not {format!r}.')
     try:
-        # Undecodable bytes are kept as escapes, so that one of them spoils no neighbour.
+        # Undecodable bytes are kept as escapes, so that one of them spoils no
+        # neighbour.
         stream = open(path, encoding='utf-8-sig', errors='backslashreplace', newline='')
     except OSError as e:
         raise InputError(f'Cannot read {path}: {e.strerror}. Check --infile.') from e
@@ -79,14 +91,16 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     """
     The example that a record's fields describe.
 
-    :param fields: with ``knowledge`` and ``response``, texts or (knowledge) lists of texts.
+    :param fields: with ``knowledge`` and ``response``, texts or (knowledge) lists of
+        texts.
     :raises InputError: when a field is missing or of another type.
     """
     for name in ('knowledge', 'response'):
         if name not in fields:
             found = ', '.join(sorted(map(str, fields))) or 'none'
             raise InputError(
-                f'has no {name!r} field (fields: {found}). Every record needs "knowledge" '
+                f'has no {name!r} field (fields: {found}). Every record needs '
+                '"knowledge" '
                 'and "response"; give "" for a text that is empty.'
             )
     knowledge = fields['knowledge']
@@ -112,11 +126,11 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     )
 
 
-Parsed = Tuple[int, Dict[str, Any], Optional[str]]
+Parsed = tuple[int, dict[str, Any], Optional[str]]
 
 
 def _record(
-    source: str, line: int, fields: Dict[str, Any], problem: Optional[str]
+    source: str, line: int, fields: dict[str, Any], problem: Optional[str]
 ) -> Record:
     if problem is None:
         try:
@@ -126,7 +140,7 @@ def _record(
     return Record(line, fields, None, RecordError(source, line, problem))
 
 
-def _json_lines(stream: TextIO) -> Iterator[Tuple[int, Any, Optional[str]]]:
+def _json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
@@ -166,7 +180,8 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
             if extra:
                 count = len(rows.fieldnames or ())
                 problem = (
-                    f'has {count + len(extra)} columns, and the header has {count}. Quote '
+                    f'has {count + len(extra)} columns, and the header has '
+                    f'{count}. Quote '
                     'texts that hold the separator.'
                 )
             yield start, fields, problem
@@ -181,13 +196,13 @@ def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:
             problem = problem or 'has no "dialog" list; is it a ParlAI world log?'
             yield number, {}, problem
             continue
-        history: List[str] = []
+        history: list[str] = []
         for turn, parley in enumerate(dialog):
             for fields in _turns(parley, history):
                 yield number, {'id': f'{number}.{turn}', **fields}, None
 
 
-def _turns(parley: Any, history: List[str]) -> Iterator[Dict[str, Any]]:
+def _turns(parley: Any, history: list[str]) -> Iterator[dict[str, Any]]:
     from parlai_q2.files.messages import find_knowledge
 
     acts = [act for act in parley if isinstance(act, dict)] if parley else []
@@ -205,7 +220,7 @@ def _turns(parley: Any, history: List[str]) -> Iterator[Dict[str, Any]]:
     history.append(response)
 
 
-READERS: Dict[str, Callable[[TextIO], Iterator[Parsed]]] = {
+READERS: dict[str, Callable[[TextIO], Iterator[Parsed]]] = {
     'jsonl': _read_jsonl,
     'csv': _read_delimited(','),
     'tsv': _read_delimited('\t'),

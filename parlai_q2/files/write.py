@@ -1,16 +1,17 @@
 """
 Writes results so that a killed run loses nothing.
 
-Lines go to ``<outfile>.part``, each flushed whole. When all are there the file takes its
-real name in one step. A run that finds a part file made with the same signature from the
-same input goes on where it ends; a line cut short by the kill is dropped first.
+Lines go to ``<outfile>.part``, each flushed whole. When all are there the file takes
+its real name in one step. A run that finds a part file made with the same signature
+from the same input goes on where it ends; a line cut short by the kill is dropped
+first.
 """
 
 import json
 import os
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 from parlai_q2.errors import InputError
 
@@ -24,7 +25,7 @@ class ResumableWriter:
     :raises InputError: when the folder cannot be written.
     """
 
-    def __init__(self, outfile: Path, run: Dict[str, Any]):
+    def __init__(self, outfile: Path, run: dict[str, Any]):
         self.outfile = outfile
         self.part = outfile.with_name(outfile.name + '.part')
         self.meta = outfile.with_name(outfile.name + '.meta.json')
@@ -43,13 +44,13 @@ class ResumableWriter:
                 f'Cannot write {outfile}: {e.strerror}. Choose another --outfile.'
             ) from e
 
-    def _same_run(self, run: Dict[str, Any]) -> bool:
+    def _same_run(self, run: dict[str, Any]) -> bool:
         try:
             return self.part.exists() and json.loads(self._claim.read_text()) == run
         except (OSError, ValueError):
             return False
 
-    def write(self, records: Iterable[Dict[str, Any]]) -> None:
+    def write(self, records: Iterable[dict[str, Any]]) -> None:
         """
         Append records, one line each, and hand them to the disk.
         """
@@ -59,7 +60,7 @@ class ResumableWriter:
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
-    def lines(self) -> Iterator[Dict[str, Any]]:
+    def lines(self) -> Iterator[dict[str, Any]]:
         """
         The lines that an earlier run wrote, read back.
         """
@@ -67,13 +68,21 @@ class ResumableWriter:
             for line in islice(stream, self.done):
                 yield json.loads(line)
 
-    def finish(self, summary: Dict[str, Any]) -> None:
+    def finish(self, summary: dict[str, Any]) -> None:
         """
         Give the file its name, and write the summary beside it.
         """
         self._stream.close()
         write_text(self.meta, json.dumps(summary, indent=1) + '\n')
         os.replace(self.part, self.outfile)
+        self._claim.unlink(missing_ok=True)
+
+    def abandon(self) -> None:
+        """
+        Stop and leave nothing behind.
+        """
+        self._stream.close()
+        self.part.unlink(missing_ok=True)
         self._claim.unlink(missing_ok=True)
 
     def close(self) -> None:

@@ -2,8 +2,15 @@
 Few large calls: identical inputs once, similar lengths together.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Hashable, List, Mapping, Sequence
-from typing import TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Hashable,
+    Mapping,
+    Sequence,
+    TypeVar,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -13,8 +20,8 @@ Result = TypeVar('Result')
 
 
 def map_unique(
-    items: Sequence[Item], function: Callable[[List[Item]], List[Result]]
-) -> List[Result]:
+    items: Sequence[Item], function: Callable[[list[Item]], list[Result]]
+) -> list[Result]:
     """
     Apply a batch function to each distinct item once.
 
@@ -23,11 +30,11 @@ def map_unique(
     :return: a result an item, in order.
     """
     distinct = list(dict.fromkeys(items))
-    results = dict(zip(distinct, function(distinct))) if distinct else {}
+    results = dict(zip(distinct, function(distinct), strict=True)) if distinct else {}
     return [results[item] for item in items]
 
 
-def length_batches(lengths: Sequence[int], batch_size: int) -> List[List[int]]:
+def length_batches(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
     """
     Indices in batches of similar length, longest first, so that little is padded and
     memory peaks at the start.
@@ -41,8 +48,10 @@ def length_batches(lengths: Sequence[int], batch_size: int) -> List[List[int]]:
 
 
 def pad(
-    encoded: Mapping[str, Sequence[List[int]]], rows: Sequence[int], fill: Dict[str, int]
-) -> Dict[str, 'torch.Tensor']:
+    encoded: Mapping[str, Sequence[list[int]]],
+    rows: Sequence[int],
+    fill: dict[str, int],
+) -> dict[str, 'torch.Tensor']:
     """
     Some rows of a tokenizer's output as tensors, padded on the right to the longest.
 
@@ -53,7 +62,7 @@ def pad(
     """
     import torch
 
-    padded: Dict[str, Any] = {}
+    padded: dict[str, Any] = {}
     for name, values in encoded.items():
         length = max(len(values[i]) for i in rows)
         value = fill.get(name, 0)
@@ -63,7 +72,7 @@ def pad(
     return padded
 
 
-def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> Dict[str, Any]:
+def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
     """
     What a model takes of a tokenizer's output: ids, mask and, if any, segment ids.
     """

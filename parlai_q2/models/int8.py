@@ -9,7 +9,6 @@ reading it runs no code. Reference: symmetric weight quantisation, e.g. Jacob et
 """
 
 from pathlib import Path
-from typing import Dict
 
 import torch
 from safetensors import SafetensorError
@@ -23,7 +22,7 @@ INT8_MAX = 127
 SMALLEST_QUANTISED = 4096
 
 
-def quantise_rows(weight: torch.Tensor) -> Dict[str, torch.Tensor]:
+def quantise_rows(weight: torch.Tensor) -> dict[str, torch.Tensor]:
     """
     Quantise one matrix row by row.
 
@@ -38,7 +37,7 @@ def quantise_rows(weight: torch.Tensor) -> Dict[str, torch.Tensor]:
     return {'q': q, 's': s if s.min() < 1e-7 else s.half()}
 
 
-def save_int8(state: Dict[str, torch.Tensor], path: Path) -> int:
+def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
     """
     Write a state dict as a row-wise int8 safetensors file.
 
@@ -57,7 +56,9 @@ def save_int8(state: Dict[str, torch.Tensor], path: Path) -> int:
     return path.stat().st_size
 
 
-def load_int8(path: Path, dtype: torch.dtype = torch.float32) -> Dict[str, torch.Tensor]:
+def load_int8(
+    path: Path, dtype: torch.dtype = torch.float32
+) -> dict[str, torch.Tensor]:
     """
     Read a row-wise int8 safetensors file back to floating point.
 
@@ -77,7 +78,9 @@ def load_int8(path: Path, dtype: torch.dtype = torch.float32) -> Dict[str, torch
     for name, tensor in stored.items():
         if name.endswith('.q'):
             scale = stored[name[:-2] + '.s']
-            state[name[:-2]] = (tensor.to(torch.float32) * scale.float()[:, None]).to(dtype)
+            state[name[:-2]] = (tensor.to(torch.float32) * scale.float()[:, None]).to(
+                dtype
+            )
         elif not name.endswith('.s'):
             state[name] = tensor.to(dtype)
     return state

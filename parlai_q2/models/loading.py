@@ -7,16 +7,16 @@ A model reference is one of
 - a path to a folder that ``save_pretrained`` wrote, or one with int8 weights;
 - a Hugging Face hub name such as ``roberta-large``, fetched on first use.
 
-Nothing here runs code from a model's folder: ``trust_remote_code`` stays off, and weights
-are read from safetensors, or by torch's ``weights_only`` reader where a hub model has
-nothing newer.
+Nothing here runs code from a model's folder: ``trust_remote_code`` stays off, and
+weights are read from safetensors, or by torch's ``weights_only`` reader where a hub
+model has nothing newer.
 """
 
 import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Optional, Union
 
 from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8
@@ -36,7 +36,8 @@ def shipped_folder(name: str) -> Path:
     folder = Path(str(files('parlai_q2.zoo'))) / name
     if not folder.is_dir():
         raise ModelNotFoundError(
-            f'The shipped model {name!r} is not in {folder.parent}. The installation is '
+            f'The shipped model {name!r} is not in {folder.parent}. The '
+            'installation is '
             'incomplete; reinstall parlai_q2.'
         )
     return folder
@@ -57,7 +58,8 @@ def resolve(reference: str) -> Union[Path, str]:
         return path
     if reference.startswith(('/', '.', '~')) or reference.count('/') > 1:
         raise ModelNotFoundError(
-            f'There is no folder {path}. Give a folder that save_pretrained wrote, or a '
+            f'There is no folder {path}. Give a folder that save_pretrained '
+            'wrote, or a '
             'Hugging Face hub name such as roberta-large.'
         )
     return reference
@@ -106,7 +108,7 @@ def load_model(
 
 def load_seq2seq(
     reference: str, device: str = 'cpu', revision: Optional[str] = None
-) -> Tuple[Any, Any]:
+) -> tuple[Any, Any]:
     """
     An encoder-decoder with its tokenizer.
 
@@ -176,16 +178,20 @@ def _load_quantised(folder: Path, auto_class: Any) -> Any:
     model_class = getattr(transformers, architecture, None)
     if model_class not in auto_class._model_mapping.values():
         raise ModelError(
-            f'{folder}/config.json names the architecture {architecture!r}, which is none '
+            f'{folder}/config.json names the architecture {architecture!r}, which '
+            'is none '
             f'of {auto_class.__name__}.'
         )
     model, info = model_class.from_pretrained(
         None, config=config, state_dict=state, output_loading_info=True
     )
     if info['missing_keys'] or info['mismatched_keys']:
-        wrong = sorted(info['missing_keys']) or sorted(map(str, info['mismatched_keys']))
+        wrong = sorted(info['missing_keys']) or sorted(
+            map(str, info['mismatched_keys'])
+        )
         raise ModelError(
-            f'{folder / INT8_WEIGHTS} does not fit its config.json: {wrong[0]} is missing '
+            f'{folder / INT8_WEIGHTS} does not fit its config.json: {wrong[0]} is '
+            'missing '
             'or of another shape.'
         )
     return model

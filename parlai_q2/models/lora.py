@@ -1,14 +1,15 @@
 """
 Low-rank adapters: one set of weights serves two tasks.
 
-A linear layer ``y = W x`` gets a trainable low-rank term, ``y = W x + B A x``, with A of
-shape [rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv 2106.09685,
-section 4.1, with the scale alpha / rank fixed at 1). W stays as it was, so the task W was
-trained for is served exactly as before. For use, ``B A`` is added into a copy of W once,
-at load time, so that the adapted model costs no more to run than the plain one.
+A linear layer ``y = W x`` gets a trainable low-rank term, ``y = W x + B A x``, with A
+of shape [rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv
+2106.09685, section 4.1, with the scale alpha / rank fixed at 1). W stays as it was, so
+the task W was trained for is served exactly as before. For use, ``B A`` is added into a
+copy of W once, at load time, so that the adapted model costs no more to run than the
+plain one.
 """
 
-from typing import Dict, Iterator, Tuple
+from typing import Iterator
 
 import torch
 from torch import nn
@@ -38,7 +39,7 @@ class LoraLinear(nn.Module):
         return self.base(x) + nn.functional.linear(low_rank, self.lora_b)
 
 
-def adaptable_layers(model: nn.Module) -> Iterator[Tuple[str, nn.Linear]]:
+def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     """
     The linear layers that get an adapter: all but the output vocabulary's.
 
@@ -65,7 +66,7 @@ def add_adapters(model: nn.Module, rank: int) -> nn.Module:
     return model
 
 
-def adapter_state(model: nn.Module) -> Dict[str, torch.Tensor]:
+def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
     """
     The trained low-rank terms alone.
 
@@ -79,7 +80,7 @@ def adapter_state(model: nn.Module) -> Dict[str, torch.Tensor]:
     }
 
 
-def merge_adapter(model: nn.Module, adapter: Dict[str, torch.Tensor]) -> nn.Module:
+def merge_adapter(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Module:
     """
     Add each low-rank term into the plain model's weights.
 

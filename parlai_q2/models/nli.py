@@ -1,13 +1,13 @@
 """
 Natural language inference with a sequence classifier.
 
-A premise that is too long for the model is read in windows of whole sentences. The window
-that most entails the hypothesis speaks for the premise, unless none entails it; then the
-one that most contradicts it does.
+A premise that is too long for the model is read in windows of whole sentences. The
+window that most entails the hypothesis speaks for the premise, unless none entails it;
+then the one that most contradicts it does.
 """
 
 from types import MappingProxyType
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Mapping, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
@@ -48,7 +48,8 @@ class SequenceNliModel:
         missing = [c for c in REQUIRED if c not in labels]
         if unknown or missing:
             raise ConfigError(
-                f'labels maps {", ".join(CLASSES)} to output indices; unknown: {unknown}, '
+                f'labels maps {", ".join(CLASSES)} to output indices; unknown: '
+                f'{unknown}, '
                 f'missing: {missing}.'
             )
         self.config, self.device, self.labels = config, device, dict(labels)
@@ -57,13 +58,13 @@ class SequenceNliModel:
         self._loaded = Lazy(self._load)
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {'nli': self.config.reference}
 
-    def classify(self, pairs: Sequence[Tuple[str, str]]) -> List[NliProbabilities]:
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)
 
-    def _load(self) -> Tuple[Any, Any]:
+    def _load(self) -> tuple[Any, Any]:
         from transformers import AutoModelForSequenceClassification
 
         model = load_model(
@@ -80,21 +81,21 @@ class SequenceNliModel:
             )
         return model, load_tokenizer(self.config.model, self.config.revision)
 
-    def _classify_long(self, pairs: List[Tuple[str, str]]) -> List[NliProbabilities]:
+    def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         if self.lower_case:
             pairs = [(p.lower(), h.lower()) for p, h in pairs]
-        pieces: List[Tuple[str, str]] = []
-        owners: List[int] = []
+        pieces: list[tuple[str, str]] = []
+        owners: list[int] = []
         for i, (premise, hypothesis) in enumerate(pairs):
             parts = self._split(premise, hypothesis)
             pieces += [(part, hypothesis) for part in parts]
             owners += [i] * len(parts)
-        found: List[List[NliProbabilities]] = [[] for _ in pairs]
-        for owner, probabilities in zip(owners, self._classify(pieces)):
+        found: list[list[NliProbabilities]] = [[] for _ in pairs]
+        for owner, probabilities in zip(owners, self._classify(pieces), strict=True):
             found[owner].append(probabilities)
         return [speak_for(parts) for parts in found]
 
-    def _split(self, premise: str, hypothesis: str) -> List[str]:
+    def _split(self, premise: str, hypothesis: str) -> list[str]:
         # Fewer characters than tokens allowed cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return [premise]
@@ -107,7 +108,7 @@ class SequenceNliModel:
         room = max(32, int(self.max_tokens / per_word) - len(hypothesis.split()) - 8)
         return [w.text for w in windows(premise, room)] or [premise]
 
-    def _classify(self, pairs: List[Tuple[str, str]]) -> List[NliProbabilities]:
+    def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         import torch
 
         model, tokenizer = self._loaded()
@@ -117,7 +118,7 @@ class SequenceNliModel:
             truncation='longest_first',
             max_length=self.max_tokens,
         )
-        results: List[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
+        results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
         inputs = model_inputs(tokenizer, encoded)
         lengths = [len(i) for i in encoded['input_ids']]
         for batch in length_batches(lengths, self.batch_size):
@@ -125,7 +126,7 @@ class SequenceNliModel:
             tensors = {k: t.to(self.device) for k, t in tensors.items()}
             with torch.inference_mode():
                 logits = model(**tensors).logits.float()  # [B, classes]
-            for i, row in zip(batch, logits.softmax(-1).tolist()):
+            for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
                 results[i] = self.by_class(row)
         return results
 

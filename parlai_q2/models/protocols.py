@@ -2,7 +2,7 @@
 What Q2 needs of its three models. Anything with these methods can take part.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, NamedTuple, Optional, Protocol, Sequence
 
 from parlai_q2.records import Span
 
@@ -11,8 +11,8 @@ class NliProbabilities(NamedTuple):
     """
     What an NLI model says of a pair; the four sum to 1.
 
-    :param generic: the hypothesis states nothing that could be checked; 0 for models that
-        have no such class.
+    :param generic: the hypothesis states nothing that could be checked; 0 for models
+        that have no such class.
     """
 
     entailment: float
@@ -38,12 +38,12 @@ class QuestionGenerator(Protocol):
     """
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """
         What decides the questions, for signatures.
         """
 
-    def generate(self, pairs: Sequence[Tuple[str, str]]) -> List[List[str]]:
+    def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         """
         Questions for spans.
 
@@ -58,12 +58,12 @@ class QuestionAnswerer(Protocol):
     """
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """
         What decides the answers, for signatures.
         """
 
-    def answer(self, pairs: Sequence[Tuple[str, str]]) -> List[Optional[Span]]:
+    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         """
         Answers as spans of their texts.
 
@@ -78,12 +78,12 @@ class NliModel(Protocol):
     """
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """
         What decides the classes, for signatures.
         """
 
-    def classify(self, pairs: Sequence[Tuple[str, str]]) -> List[NliProbabilities]:
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """
         Class probabilities of pairs.
 

@@ -3,18 +3,19 @@ Extractive question answering with a span-prediction encoder (SQuAD 2 style).
 
 Two ways to read an answer off the start and end logits:
 
-- ``argmax``: the likeliest start and the likeliest end, each on its own, as Q2's released
-  code does. An end before the start, or either outside the text, means no answer.
-- ``joint``: the best pair with start <= end and at most ``max_answer_tokens`` tokens; no
-  answer where ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin et al. 2019,
-  section 4.3).
+- ``argmax``: the likeliest start and the likeliest end, each on its own, as Q2's
+  released code does. An end before the start, or either outside the text, means no
+  answer.
+- ``joint``: the best pair with start <= end and at most ``max_answer_tokens`` tokens;
+  no answer where ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin et al.
+  2019, section 4.3).
 
-Departure from the released code: the answer is a slice of the text, with offsets, and not
-detokenised pieces. A text that is too long for the model is read in overlapping windows;
-the window with the greatest margin over no answer gives it.
+Departure from the released code: the answer is a slice of the text, with offsets, and
+not detokenised pieces. A text that is too long for the model is read in overlapping
+windows; the window with the greatest margin over no answer gives it.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
@@ -34,7 +35,7 @@ class Reading(NamedTuple):
     An answer's character offsets (None: no answer) and its margin over no answer.
     """
 
-    span: Optional[Tuple[int, int]]
+    span: Optional[tuple[int, int]]
     margin: float
 
 
@@ -67,14 +68,14 @@ class SpanQuestionAnswerer:
         self._loaded = Lazy(self._load)
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         threshold = f'{self.no_answer_threshold:g}' if self.reading == 'joint' else ''
         return {'qa': self.config.reference, 'qa_reading': f'{self.reading}{threshold}'}
 
-    def answer(self, pairs: Sequence[Tuple[str, str]]) -> List[Optional[Span]]:
+    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         return map_unique(pairs, self._answer)
 
-    def _load(self) -> Tuple[Any, Any]:
+    def _load(self) -> tuple[Any, Any]:
         from transformers import AutoModelForQuestionAnswering
 
         model = load_model(
@@ -85,7 +86,7 @@ class SpanQuestionAnswerer:
         )
         return model, load_tokenizer(self.config.model, self.config.revision)
 
-    def _answer(self, pairs: List[Tuple[str, str]]) -> List[Optional[Span]]:
+    def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
         import torch
 
         model, tokenizer = self._loaded()
@@ -102,7 +103,7 @@ class SpanQuestionAnswerer:
         inputs = model_inputs(tokenizer, encoded)
         ids = encoded['input_ids']  # one list a window
         owners = encoded['overflow_to_sample_mapping']
-        best: List[Reading] = [Reading(None, float('-inf'))] * len(pairs)
+        best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
         for batch in length_batches([len(i) for i in ids], self.batch_size):
             tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
             with torch.inference_mode():
@@ -122,7 +123,7 @@ class SpanQuestionAnswerer:
                     best[owners[window]] = reading
         return [
             Span(text[r.span[0] : r.span[1]], *r.span) if r.span else None
-            for (_, text), r in zip(pairs, best)
+            for (_, text), r in zip(pairs, best, strict=True)
         ]
 
     def read(
@@ -130,8 +131,8 @@ class SpanQuestionAnswerer:
         start: Any,
         end: Any,
         null: int,
-        in_text: List[bool],
-        offsets: Sequence[Tuple[int, int]],
+        in_text: list[bool],
+        offsets: Sequence[tuple[int, int]],
     ) -> Reading:
         """
         The answer in one window.
@@ -171,8 +172,8 @@ class SpanQuestionAnswerer:
 
 def better(new: Reading, old: Reading) -> bool:
     """
-    Whether one window's reading is to be preferred to another's: an answer to none, then
-    the greater margin.
+    Whether one window's reading is to be preferred to another's: an answer to none,
+    then the greater margin.
     """
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)
 
@@ -183,8 +184,6 @@ def cut_question(tokenizer: Any, question: str, tokens: int) -> str:
     """
     if len(question) <= tokens:  # a token has at least one character
         return question
-    encoded = tokenizer(
-        question, add_special_tokens=False, return_offsets_mapping=True
-    )
+    encoded = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)
     offsets = encoded['offset_mapping'][:tokens]
     return question[: offsets[-1][1]] if offsets else question

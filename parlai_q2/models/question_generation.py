@@ -1,11 +1,11 @@
 """
 Question generation with an encoder-decoder.
 
-Honovich et al. 2021, section 2: input ``answer: <span>  context: <response>``, beam search
-of 5 with 5 returned and no repeated trigram; or one greedy question.
+Honovich et al. 2021, section 2: input ``answer: <span>  context: <response>``, beam
+search of 5 with 5 returned and no repeated trigram; or one greedy question.
 """
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, pad
@@ -25,8 +25,8 @@ class Seq2SeqQuestionGenerator:
 
     :param config: the preset's section. Settings: ``num_beams``, ``num_questions``,
         ``no_repeat_ngram_size``, ``max_new_tokens``, ``max_prompt_tokens``,
-        ``literal_eos`` (the prompt ends with the characters ``</s>``, as the paper's model
-        was trained), ``batch_size``.
+        ``literal_eos`` (the prompt ends with the characters ``</s>``, as the paper's
+        model was trained), ``batch_size``.
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
     """
@@ -60,32 +60,35 @@ class Seq2SeqQuestionGenerator:
         self._loaded = Lazy(self._load)
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {
             'qg': self.config.reference,
             'qg_decoding': f'{self.decoding}{self.num_beams}x{self.num_questions}',
         }
 
-    def generate(self, pairs: Sequence[Tuple[str, str]]) -> List[List[str]]:
+    def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         return map_unique(pairs, self._generate)
 
-    def _load(self) -> Tuple[Any, Any]:
+    def _load(self) -> tuple[Any, Any]:
         return load_seq2seq(self.config.model, self.device, self.config.revision)
 
-    def _prompt_ids(self, tokenizer: Any, pairs: Sequence[Tuple[str, str]]) -> List[list]:
+    def _prompt_ids(
+        self, tokenizer: Any, pairs: Sequence[tuple[str, str]]
+    ) -> list[list]:
         end = '</s>' if self.literal_eos else ''
         prompts = [question_prompt(a, c) + (f' {end}' if end else '') for a, c in pairs]
         ids = tokenizer(prompts, add_special_tokens=False)['input_ids']
-        # Every T5 prompt ends with the end token, whether its tokenizer adds one or not.
+        # Every T5 prompt ends with the end token, whether its tokenizer adds one or
+        # not.
         return [i[: self.max_prompt_tokens - 1] + [tokenizer.eos_token_id] for i in ids]
 
-    def _generate(self, pairs: List[Tuple[str, str]]) -> List[List[str]]:
+    def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         import torch
 
         model, tokenizer = self._loaded()
         ids = self._prompt_ids(tokenizer, pairs)
         inputs = {'input_ids': ids, 'attention_mask': [[1] * len(i) for i in ids]}
-        questions: List[List[str]] = [[] for _ in pairs]
+        questions: list[list[str]] = [[] for _ in pairs]
         for batch in length_batches([len(i) for i in ids], self.batch_size):
             tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
             with torch.inference_mode():

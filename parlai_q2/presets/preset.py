@@ -2,16 +2,17 @@
 Reads presets.
 
 A preset has a ``name`` and a section for each model: ``question_generation``,
-``question_answering``, ``nli`` and ``consistency``. A section has ``model`` (a reference as
-:mod:`parlai_q2.models.loading` takes it), an optional ``revision`` (of a hub model), and
-that backend's settings. ``q2`` may hold the metric's own settings. ``mini.yaml`` beside
-this file shows them all.
+``question_answering``, ``nli`` and ``consistency``. A section has ``model`` (a
+reference as
+:mod:`parlai_q2.models.loading` takes it), an optional ``revision`` (of a hub model),
+and that backend's settings. ``q2`` may hold the metric's own settings. ``mini.yaml``
+beside this file shows them all.
 """
 
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Mapping, Optional
 
 import yaml
 
@@ -64,13 +65,15 @@ class Preset:
         """
         if section not in self.models:
             raise ConfigError(
-                f'The preset {self.name!r} has no section {section!r}, which this scorer '
-                f'needs. Add it, or use a preset that has it: {", ".join(preset_names())}.'
+                f'The preset {self.name!r} has no section {section!r}, which this '
+                'scorer '
+                f'needs. Add it, or use a preset that has it: '
+                f'{", ".join(preset_names())}.'
             )
         return self.models[section]
 
 
-def preset_names() -> List[str]:
+def preset_names() -> list[str]:
     """
     The presets that ship.
     """
@@ -106,13 +109,15 @@ def _parse(fields: Any, path: Path) -> Preset:
     unknown = sorted(set(map(str, fields)) - {'name', 'q2', *SECTIONS})
     if unknown:
         raise UnknownNameError(f'section (in {path})', unknown[0], SECTIONS)
-    models: Dict[str, ModelConfig] = {}
+    models: dict[str, ModelConfig] = {}
     for section in SECTIONS:
         given = fields.get(section)
         if given is None:
             continue
         if not isinstance(given, dict) or not isinstance(given.get('model'), str):
-            raise ConfigError(f'{path}: {section} needs "model", a folder or a hub name.')
+            raise ConfigError(
+                f'{path}: {section} needs "model", a folder or a hub name.'
+            )
         settings = dict(given)
         model, revision = settings.pop('model'), settings.pop('revision', None)
         models[section] = ModelConfig(model, revision, settings)

@@ -7,11 +7,11 @@ normalisation. Of each span's questions, in beam order, the first valid one is k
 (``single``), or all (``multi``).
 
 Questions are checked in rounds: every span's best question first, all in one call, then
-the second of those spans whose first failed. Most spans are done after one round, so most
-of the question answering is never needed; the outcome is the same.
+the second of those spans whose first failed. Most spans are done after one round, so
+most of the question answering is never needed; the outcome is the same.
 """
 
-from typing import Callable, List, Sequence, Set, Tuple
+from typing import Callable, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
 from parlai_q2.q2.settings import Q2Settings
@@ -20,7 +20,7 @@ from parlai_q2.text.normalize import normalize
 from parlai_q2.text.personal import personal
 from parlai_q2.text.sentences import windows
 
-SpanFinder = Callable[[Sequence[str]], List[List[Span]]]
+SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
 
 
 def valid_questions(
@@ -29,7 +29,7 @@ def valid_questions(
     generator: QuestionGenerator,
     answerer: QuestionAnswerer,
     settings: Q2Settings,
-) -> List[List[Question]]:
+) -> list[list[Question]]:
     """
     The valid questions of each response.
 
@@ -38,13 +38,11 @@ def valid_questions(
     :param generator: asks for spans.
     :param answerer: answers on the responses.
     :param settings: which questions to keep.
-    :return: B lists of questions, in span order, then beam order; empty where a response
-        has none.
+    :return: B lists of questions, in span order, then beam order; empty where a
+        response has none.
     """
     asked = [
-        (row, span)
-        for row, spans in enumerate(find_spans(responses))
-        for span in spans
+        (row, span) for row, spans in enumerate(find_spans(responses)) for span in spans
     ]  # S spans
     generated = generator.generate(
         [
@@ -52,23 +50,24 @@ def valid_questions(
             for row, span in asked
         ]
     )
-    # Two beams may decode to the same text; asked once, as it would be answered the same.
+    # Two beams may decode to the same text; asked once, as it would be answered the
+    # same.
     waiting = [list(dict.fromkeys(filter(None, questions))) for questions in generated]
     kept = _in_rounds(responses, asked, waiting, answerer, settings)
-    result: List[List[Question]] = [[] for _ in responses]
-    for (row, span), questions in zip(asked, kept):
+    result: list[list[Question]] = [[] for _ in responses]
+    for (row, span), questions in zip(asked, kept, strict=True):
         result[row] += [Question(text, span) for text in questions]
     return result
 
 
 def _in_rounds(
     responses: Sequence[str],
-    asked: Sequence[Tuple[int, Span]],
-    waiting: List[List[str]],
+    asked: Sequence[tuple[int, Span]],
+    waiting: list[list[str]],
     answerer: QuestionAnswerer,
     settings: Q2Settings,
-) -> List[List[str]]:
-    kept: List[List[str]] = [[] for _ in asked]
+) -> list[list[str]]:
+    kept: list[list[str]] = [[] for _ in asked]
     at_once = settings.variant == 'multi'
     while any(waiting):
         tried = [
@@ -79,14 +78,18 @@ def _in_rounds(
         waiting = [[] if at_once else questions[1:] for questions in waiting]
         if settings.personal_filter:
             about_speakers = personal([question for _, question in tried])
-            tried = [t for t, drop in zip(tried, about_speakers) if not drop]
+            tried = [
+                t for t, drop in zip(tried, about_speakers, strict=True) if not drop
+            ]
         answers = answerer.answer([(q, responses[asked[s][0]]) for s, q in tried])
-        done: Set[int] = set()
-        for (s, question), answer in zip(tried, answers):
+        done: set[int] = set()
+        for (s, question), answer in zip(tried, answers, strict=True):
             if answer is not None and same_answer(answer.text, asked[s][1].text):
                 kept[s].append(question)
                 done.add(s)
-        waiting = [[] if s in done else questions for s, questions in enumerate(waiting)]
+        waiting = [
+            [] if s in done else questions for s, questions in enumerate(waiting)
+        ]
     return kept
 
 

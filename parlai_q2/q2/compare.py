@@ -6,7 +6,7 @@ No answer in the knowledge: 0. Equal after normalisation: 1. Else NLI, with prem
 entailment 1, contradiction 0, neutral the token F1. Without NLI: the token F1.
 """
 
-from typing import List, Optional, Sequence, Tuple
+from typing import Optional, Sequence
 
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.records import Comparison, Question, Span, Verdict
@@ -17,7 +17,7 @@ def judge(
     questions: Sequence[Question],
     answers: Sequence[Optional[Span]],
     nli: Optional[NliModel],
-) -> List[Verdict]:
+) -> list[Verdict]:
     """
     One verdict a question.
 
@@ -27,22 +27,25 @@ def judge(
     :return: Q verdicts.
     """
     f1 = [
-        token_f1(q.answer.text, a.text) if a else 0.0 for q, a in zip(questions, answers)
+        token_f1(q.answer.text, a.text) if a else 0.0
+        for q, a in zip(questions, answers, strict=True)
     ]
     # As in the released code, equal bags of words need no NLI.
     unequal = [i for i, a in enumerate(answers) if a and a.text.strip() and f1[i] < 1]
-    labels: List[Optional[str]] = [None] * len(questions)
+    labels: list[Optional[str]] = [None] * len(questions)
     if nli is not None:
         pairs = [nli_pair(questions[i], answers[i]) for i in unequal]
-        for i, probabilities in zip(unequal, nli.classify(pairs)):
+        for i, probabilities in zip(unequal, nli.classify(pairs), strict=True):
             labels[i] = probabilities.label
     return [
         verdict(question, answer, score, label)
-        for question, answer, score, label in zip(questions, answers, f1, labels)
+        for question, answer, score, label in zip(
+            questions, answers, f1, labels, strict=True
+        )
     ]
 
 
-def nli_pair(question: Question, answer: Optional[Span]) -> Tuple[str, str]:
+def nli_pair(question: Question, answer: Optional[Span]) -> tuple[str, str]:
     """
     Premise and hypothesis for two unequal answers.
     """

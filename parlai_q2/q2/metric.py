@@ -1,14 +1,14 @@
 """
 Q2 over a batch: from knowledge and responses to values with evidence (steps 1 to 7).
 
-Each stage takes the whole batch: all spans of all responses are asked for in one call, all
-questions of all responses are answered in one, and so on; the backends drop what is
+Each stage takes the whole batch: all spans of all responses are asked for in one call,
+all questions of all responses are answered in one, and so on; the backends drop what is
 repeated and cut the rest into batches of similar length.
 """
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Iterator, List, Sequence, Tuple
+from typing import Iterator, Sequence
 
 from parlai_q2.models.protocols import (
     NliModel,
@@ -49,13 +49,13 @@ class Q2Result:
 
     value: float
     f1: float
-    verdicts: Tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...]
     nli: NliProbabilities
 
 
 def q2(
-    pairs: Sequence[Tuple[str, str]], models: Q2Models, settings: Q2Settings
-) -> List[Q2Result]:
+    pairs: Sequence[tuple[str, str]], models: Q2Models, settings: Q2Settings
+) -> list[Q2Result]:
     """
     Q2 of a batch.
 
@@ -73,7 +73,7 @@ def q2(
     )
     flat = [
         (question, knowledge)
-        for (knowledge, _), of_response in zip(pairs, questions)
+        for (knowledge, _), of_response in zip(pairs, questions, strict=True)
         for question in of_response
     ]  # Q questions
     answers = models.answerer.answer([(q.text, knowledge) for q, knowledge in flat])
@@ -87,12 +87,12 @@ def q2(
     end_to_end = models.nli.classify([(k.lower(), r.lower()) for k, r in pairs])
     return [
         response_result(pair, [next(verdicts) for _ in of_response], nli, settings)
-        for pair, of_response, nli in zip(pairs, questions, end_to_end)
+        for pair, of_response, nli in zip(pairs, questions, end_to_end, strict=True)
     ]
 
 
 def response_result(
-    pair: Tuple[str, str],
+    pair: tuple[str, str],
     verdicts: Sequence[Verdict],
     nli: NliProbabilities,
     settings: Q2Settings,

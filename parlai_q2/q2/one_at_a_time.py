@@ -1,12 +1,10 @@
 """
 The published algorithm's shape: one span, one question, one pair at a time.
 
-It calls the same backends with one input each and stops at a span's first valid question,
-as the released code does. It exists to be measured against and to check that the batched
-metric gives the same numbers; nothing else uses it.
+It calls the same backends with one input each and stops at a span's first valid
+question, as the released code does. It exists to be measured against and to check that
+the batched metric gives the same numbers; nothing else uses it.
 """
-
-from typing import List, Tuple
 
 from parlai_q2.q2.ask import context_of, same_answer
 from parlai_q2.q2.compare import judge
@@ -17,7 +15,7 @@ from parlai_q2.text.personal import personal
 
 
 def q2_one_at_a_time(
-    pair: Tuple[str, str], models: Q2Models, settings: Q2Settings
+    pair: tuple[str, str], models: Q2Models, settings: Q2Settings
 ) -> Q2Result:
     """
     Q2 of one response, one model call for each question.
@@ -28,7 +26,7 @@ def q2_one_at_a_time(
     :return: the result; equal to the batched metric's.
     """
     knowledge, response = pair
-    verdicts: List[Verdict] = []
+    verdicts: list[Verdict] = []
     for span in models.find_spans([response])[0]:
         verdicts += _of_span(span, knowledge, response, models, settings)
     nli = models.nli.classify([(knowledge.lower(), response.lower())])[0]
@@ -37,9 +35,9 @@ def q2_one_at_a_time(
 
 def _of_span(
     span: Span, knowledge: str, response: str, models: Q2Models, settings: Q2Settings
-) -> List[Verdict]:
+) -> list[Verdict]:
     context = context_of(response, span, settings.max_context_words)
-    verdicts: List[Verdict] = []
+    verdicts: list[Verdict] = []
     for text in dict.fromkeys(models.generator.generate([(span.text, context)])[0]):
         if not text or (settings.personal_filter and personal([text])[0]):
             continue

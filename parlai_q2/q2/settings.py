@@ -3,7 +3,7 @@ The choices that the Q2 metric leaves open.
 """
 
 from dataclasses import dataclass
-from typing import Any, Dict
+from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.records import NOT_VERIFIABLE_VALUE
@@ -20,9 +20,9 @@ class Q2Settings:
         ``multi``: all of them.
     :param use_nli: compare unequal answers by NLI; else by token F1 alone.
     :param personal_filter: drop questions about the speakers; off for persona data.
-    :param neutral_fallback: the value of a response without questions that the end-to-end
-        NLI model calls neutral: 0.5, or 0 for Dialogue NLI, where neutral counts as
-        inconsistent.
+    :param neutral_fallback: the value of a response without questions that the
+        end-to-end NLI model calls neutral: 0.5, or 0 for Dialogue NLI, where neutral
+        counts as inconsistent.
     :param max_context_words: words of a long response that the question generator reads
         around a span.
     """
@@ -43,7 +43,7 @@ class Q2Settings:
         if self.max_context_words < 1:
             raise ConfigError('max_context_words is at least 1.')
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """
         The settings as signatures print them.
         """

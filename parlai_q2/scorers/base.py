@@ -3,7 +3,7 @@ What every scorer offers.
 """
 
 from abc import ABC, abstractmethod
-from typing import List, Sequence
+from typing import Sequence
 
 from parlai_q2.records import Example, Score, not_verifiable
 from parlai_q2.signature import Signature
@@ -30,7 +30,7 @@ class Scorer(ABC):
         """
 
     @abstractmethod
-    def score_texts(self, examples: Sequence[Example]) -> List[Score]:
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         """
         Score examples that all have knowledge and a response.
 
@@ -45,7 +45,7 @@ class Scorer(ABC):
         """
         return Signature(self.name, {'threshold': self.threshold, **self.settings})
 
-    def score(self, examples: Sequence[Example]) -> List[Score]:
+    def score(self, examples: Sequence[Example]) -> list[Score]:
         """
         Score a batch of any size in a few large model calls; identical texts once.
 
@@ -63,7 +63,9 @@ class Scorer(ABC):
         for example in examples:
             if example.knowledge.strip() and example.response.strip():
                 by_text.setdefault((example.knowledge, example.response), example)
-        scores = dict(zip(by_text, self.score_texts(list(by_text.values()))))
+        scores = dict(
+            zip(by_text, self.score_texts(list(by_text.values())), strict=True)
+        )
         return [scores.get((e.knowledge, e.response), nothing) for e in examples]
 
 

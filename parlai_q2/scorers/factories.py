@@ -1,9 +1,9 @@
 """
-Makes scorers from presets. Model backends are made once for each model and device, so that
-two scorers that use one model share it.
+Makes scorers from presets. Model backends are made once for each model and device, so
+that two scorers that use one model share it.
 """
 
-from typing import Any, Dict, Tuple
+from typing import Any
 
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
@@ -16,12 +16,15 @@ from parlai_q2.scorers.nli import ConsistencyScorer, NliScorer
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 
-_BACKENDS: Dict[Tuple[str, str], Any] = {}
+_BACKENDS: dict[tuple[str, str], Any] = {}
 
 
 def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
     config = preset.model(section)
-    settings = {**config.settings, **{k: v for k, v in options.items() if v is not None}}
+    settings = {
+        **config.settings,
+        **{k: v for k, v in options.items() if v is not None},
+    }
     key = (kind.__name__, repr((config.reference, sorted(settings.items()))))
     if key not in _BACKENDS:
         _BACKENDS[key] = kind(config, **settings)
@@ -37,7 +40,8 @@ def make_q2(
     **q2_settings: Any,
 ) -> Q2Scorer:
     """
-    Q2. Options are those of :class:`~parlai_q2.q2.settings.Q2Settings`, and ``decoding``.
+    Q2. Options are those of :class:`~parlai_q2.q2.settings.Q2Settings`, and
+    ``decoding``.
     """
     shared = {'device': device, 'batch_size': batch_size}
     models = Q2Models(
@@ -99,7 +103,9 @@ def make_overlap(preset: Preset, threshold: float = DEFAULT_THRESHOLD) -> Overla
     return OverlapScorer('f1', threshold)
 
 
-def make_precision(preset: Preset, threshold: float = DEFAULT_THRESHOLD) -> OverlapScorer:
+def make_precision(
+    preset: Preset, threshold: float = DEFAULT_THRESHOLD
+) -> OverlapScorer:
     """
     The share of the response's words that the knowledge has.
     """

@@ -2,7 +2,7 @@
 Scorers that read knowledge and response in one go, with one classifier.
 """
 
-from typing import List, Sequence
+from typing import Sequence
 
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.q2.metric import nli_value
@@ -23,7 +23,10 @@ class NliScorer(Scorer):
     name = 'nli'
 
     def __init__(
-        self, model: NliModel, preset: str = 'custom', threshold: float = Scorer.threshold
+        self,
+        model: NliModel,
+        preset: str = 'custom',
+        threshold: float = Scorer.threshold,
     ):
         self.model, self.preset, self.threshold = model, preset, threshold
 
@@ -31,7 +34,7 @@ class NliScorer(Scorer):
     def settings(self) -> dict:
         return {'preset': self.preset, **self.model.settings}
 
-    def score_texts(self, examples: Sequence[Example]) -> List[Score]:
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         pairs = [(e.knowledge.lower(), e.response.lower()) for e in examples]
         signature = str(self.signature)
         return [self._score(p, signature) for p in self.model.classify(pairs)]
@@ -55,13 +58,13 @@ class NliScorer(Scorer):
 
 class ConsistencyScorer(NliScorer):
     """
-    The consistency detector: the same reading, with the classes' probabilities in place of
-    the likeliest class.
+    The consistency detector: the same reading, with the classes' probabilities in place
+    of the likeliest class.
 
     The value is (1 + P(entailment) - P(contradiction)) / 2: 1 for a response that the
     knowledge surely entails, 0.5 for one that it does not speak of, 0 for one that it
-    contradicts. ``Score.parts`` has all class probabilities. A response that the detector
-    calls generic ("that's cool!") is ``not_verifiable``.
+    contradicts. ``Score.parts`` has all class probabilities. A response that the
+    detector calls generic ("that's cool!") is ``not_verifiable``.
     """
 
     name = 'consistency'

@@ -2,7 +2,7 @@
 Scorers by word overlap: no model, no download, microseconds.
 """
 
-from typing import List, Sequence
+from typing import Sequence
 
 from parlai_q2.records import Example, Label, Score
 from parlai_q2.scorers.base import Scorer
@@ -31,7 +31,7 @@ class OverlapScorer(Scorer):
     def settings(self) -> dict:
         return {'measure': self.measure}
 
-    def score_texts(self, examples: Sequence[Example]) -> List[Score]:
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []
         for example in examples:
             overlap = token_overlap(example.knowledge, example.response)

@@ -2,7 +2,7 @@
 Q2 as a scorer.
 """
 
-from typing import List, Sequence
+from typing import Sequence
 
 from parlai_q2.q2.metric import Q2Models, Q2Result, nli_value, q2
 from parlai_q2.q2.settings import Q2Settings
@@ -15,11 +15,15 @@ from parlai_q2.text.pipeline import pipeline_name
 CHUNK = 64
 
 
+PAPER_SETTINGS = Q2Settings()
+
+
 class Q2Scorer(Scorer):
     """
     The Q2 metric (Honovich et al. 2021), with every question as evidence.
 
-    ``Score.parts`` has ``q2_f1`` (Q2 without NLI) and ``nli`` (end-to-end NLI: 1, 0.5 or 0).
+    ``Score.parts`` has ``q2_f1`` (Q2 without NLI) and ``nli`` (end-to-end NLI: 1, 0.5
+    or 0).
 
     :param models: what asks, answers and compares.
     :param settings: the metric's choices.
@@ -30,7 +34,7 @@ class Q2Scorer(Scorer):
     def __init__(
         self,
         models: Q2Models,
-        settings: Q2Settings = Q2Settings(),
+        settings: Q2Settings = PAPER_SETTINGS,
         preset: str = 'custom',
         threshold: float = Scorer.threshold,
     ):
@@ -52,7 +56,7 @@ class Q2Scorer(Scorer):
             **self.q2_settings.describe(),
         }
 
-    def score_texts(self, examples: Sequence[Example]) -> List[Score]:
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []
         for start in range(0, len(examples), CHUNK):
             chunk = examples[start : start + CHUNK]

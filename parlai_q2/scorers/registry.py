@@ -7,7 +7,7 @@ and keyword options and returns the scorer.
 """
 
 from importlib import import_module
-from typing import Any, Callable, Dict, List, Union
+from typing import Any, Callable, Union
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.presets import Preset, load_preset
@@ -15,7 +15,7 @@ from parlai_q2.scorers.base import Scorer
 
 DEFAULT_PRESET = 'mini'
 
-_FACTORIES: Dict[str, str] = {
+_FACTORIES: dict[str, str] = {
     'q2': 'parlai_q2.scorers.factories:make_q2',
     'q2_f1': 'parlai_q2.scorers.factories:make_q2_f1',
     'nli': 'parlai_q2.scorers.factories:make_nli',
@@ -39,7 +39,7 @@ def register_scorer(name: str, factory: str) -> None:
         raise ConfigError(f'The scorer name {name!r} is taken by {_FACTORIES[name]}.')
 
 
-def scorer_names() -> List[str]:
+def scorer_names() -> list[str]:
     """
     The names that :func:`load_scorer` knows, sorted.
     """
@@ -70,7 +70,9 @@ def load_scorer(
     try:
         scorer = factory(preset, **options)
     except TypeError as e:
-        raise ConfigError(f'The scorer {name!r} does not take these options: {e}') from e
+        raise ConfigError(
+            f'The scorer {name!r} does not take these options: {e}'
+        ) from e
     if not isinstance(scorer, Scorer):
         raise ConfigError(f'{_FACTORIES[name]} gave no Scorer but {scorer!r}.')
     return scorer

@@ -8,7 +8,7 @@ import resource
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
@@ -20,10 +20,11 @@ from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.scorers import load_scorer
 
-# Values of the two ways may differ by no more than this (floating-point padding effects).
+# Values of the two ways may differ by no more than this (floating-point padding
+# effects).
 TOLERANCE = 1e-4
 STAGES = ('spans', 'question generation', 'question answering', 'nli')
-Pair = Tuple[str, str]
+Pair = tuple[str, str]
 
 
 @register_script('bench', aliases=['q2_bench'])
@@ -36,19 +37,23 @@ class BenchScript(ParlaiScript):
     def setup_args(cls):
         parser = ParlaiParser(True, False, 'Time Q2 in batches and one at a time')
         group = parser.add_argument_group('Benchmark')
-        group.add_argument('--infile', default=None, help='records; default: the sample')
+        group.add_argument(
+            '--infile', default=None, help='records; default: the sample'
+        )
         group.add_argument('--preset', default='mini', help='the models')
-        group.add_argument('--responses', type=int, default=30, help='responses to score')
+        group.add_argument(
+            '--responses', type=int, default=30, help='responses to score'
+        )
         group.add_argument('--rounds', type=int, default=3, help='of batched scoring')
         group.add_argument('--outfile', default='outputs/bench.json')
-        group.add_argument('--scorer-device', type=str, default=None, help='torch device')
+        group.add_argument(
+            '--scorer-device', type=str, default=None, help='torch device'
+        )
         return parser
 
-    def run(self) -> Dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         pairs = self._pairs()[: self.opt['responses']]
-        scorer = load_scorer(
-            'q2', self.opt['preset'], device=scorer_device(self.opt)
-        )
+        scorer = load_scorer('q2', self.opt['preset'], device=scorer_device(self.opt))
         models, settings = scorer.models, scorer.q2_settings  # type: ignore[attr-defined]
         logging.info(f'{len(pairs)} responses; loading the models and warming up.')
         q2(pairs[:2], models, settings)
@@ -84,7 +89,7 @@ class BenchScript(ParlaiScript):
             raise SystemExit('The batched metric differs from the loop.')
         return report
 
-    def _pairs(self) -> List[Pair]:
+    def _pairs(self) -> list[Pair]:
         from parlai_q2.files.read import read_records
 
         Path(self.opt['outfile']).parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +132,7 @@ class StageClock:
 
         return run
 
-    def shares(self) -> Dict[str, float]:
+    def shares(self) -> dict[str, float]:
         """
         Each stage's share of the stages' time; they sum to 1.
         """
@@ -141,7 +146,7 @@ class _Timed:
         setattr(self, method, clock.timed(stage, getattr(backend, method)))
 
 
-def timed(function: Callable[[], Any]) -> Tuple[float, Any]:
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     """
     Seconds that a call took, and what it gave.
     """
@@ -154,7 +159,9 @@ def largest_difference(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> fl
     """
     The largest difference of two runs' values over all responses.
     """
-    return max((abs(a.value - b.value) for a, b in zip(one, other)), default=0.0)
+    return max(
+        (abs(a.value - b.value) for a, b in zip(one, other, strict=True)), default=0.0
+    )
 
 
 def peak_memory_gb() -> float:
@@ -165,7 +172,7 @@ def peak_memory_gb() -> float:
     return round(kilobytes / 1e6, 2)
 
 
-def machine() -> Dict[str, Any]:
+def machine() -> dict[str, Any]:
     """
     What the timings were taken on.
     """
@@ -179,7 +186,7 @@ def machine() -> Dict[str, Any]:
     }
 
 
-def summary(report: Dict[str, Any]) -> str:
+def summary(report: dict[str, Any]) -> str:
     """
     The report for people.
     """

@@ -4,7 +4,7 @@
 
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, Optional
 
 import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
@@ -54,7 +54,7 @@ class ScoreScript(ParlaiScript):
         add_scorer_options(parser)
         return parser
 
-    def run(self) -> Dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         return score_file(
             Path(self.opt['infile']),
             Path(self.opt['outfile']),
@@ -70,7 +70,7 @@ def score_file(
     scorer: Scorer,
     format: Optional[str] = None,
     explain: bool = False,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """
     Score a file, going on with a run that was stopped.
 
@@ -81,8 +81,8 @@ def score_file(
     :param format: the input's format, or None to go by its ending.
     :param explain: also print each response with its evidence.
     :return: the summary that is written beside the output.
-    :raises InputError: when the input cannot be read, holds no record, or no record in it
-        could be scored.
+    :raises InputError: when the input cannot be read, holds no record, or no record in
+        it could be scored.
     """
     if not infile.is_file():
         raise InputError(f'There is no file {infile}. Check --infile.')
@@ -100,7 +100,9 @@ def score_file(
     tally = Tally()
     try:
         with tqdm(desc=scorer.name, unit=' records', initial=writer.done) as bar:
-            for _, line in zip(islice(records, writer.done), writer.lines()):
+            for _, line in zip(
+                islice(records, writer.done), writer.lines(), strict=True
+            ):
                 tally.add(line)
             first = writer.done == 0
             for chunk in chunks(records):
@@ -117,8 +119,7 @@ def score_file(
         writer.close()
         raise
     if not tally.records:
-        writer.close()
-        writer.part.unlink(missing_ok=True)
+        writer.abandon()
         raise InputError(f'{infile} holds no record.')
     summary = {**run, **tally.summary()}
     writer.finish(summary)
@@ -127,7 +128,7 @@ def score_file(
     return summary
 
 
-def chunks(records: Iterator[Record]) -> Iterator[List[Record]]:
+def chunks(records: Iterator[Record]) -> Iterator[list[Record]]:
     """
     Records, so many at a time.
     """
@@ -139,8 +140,8 @@ def chunks(records: Iterator[Record]) -> Iterator[List[Record]]:
 
 
 def score_chunk(
-    chunk: List[Record], scorer: Scorer
-) -> Iterator[Tuple[Record, Optional[Score]]]:
+    chunk: list[Record], scorer: Scorer
+) -> Iterator[tuple[Record, Optional[Score]]]:
     """
     Each record with its score, or with None when it is bad; bad ones are logged.
     """
@@ -153,7 +154,7 @@ def score_chunk(
             yield record, next(scores)
 
 
-def line_of(record: Record, score: Optional[Score], first: bool) -> Dict[str, Any]:
+def line_of(record: Record, score: Optional[Score], first: bool) -> dict[str, Any]:
     """
     What is written for a record; the first line carries the signature.
     """
@@ -178,7 +179,7 @@ class Tally:
         }
         self.total = 0.0
 
-    def add(self, line: Dict[str, Any]) -> None:
+    def add(self, line: dict[str, Any]) -> None:
         """
         Count one written line.
         """
@@ -189,7 +190,7 @@ class Tally:
             self.labels[line['label']] += 1
             self.total += line['score']
 
-    def summary(self) -> Dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """
         The counts, and the mean score of what was scored in this run.
         """

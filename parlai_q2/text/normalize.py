@@ -8,7 +8,6 @@ normalisation with two more stop words.
 
 import re
 import string
-from typing import List
 
 STOP_WORDS = ('a', 'an', 'the', 'in', 'our')
 
@@ -27,7 +26,7 @@ def normalize(text: str) -> str:
     return ' '.join(_STOP_WORDS.sub(' ', text).split())
 
 
-def tokens(text: str) -> List[str]:
+def tokens(text: str) -> list[str]:
     """
     The normalised words of a text.
     """

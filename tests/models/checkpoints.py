@@ -1,6 +1,6 @@
 """
-Tiny checkpoints of the paper preset's three architectures, written by save_pretrained, and
-tiny tokenizers for them: the real loading code on files a test can make.
+Tiny checkpoints of the paper preset's three architectures, written by save_pretrained,
+and tiny tokenizers for them: the real loading code on files a test can make.
 """
 
 from pathlib import Path

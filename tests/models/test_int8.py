@@ -18,7 +18,11 @@ def test_a_row_is_scaled_by_its_largest_number():
 
 def test_a_file_reads_back_within_half_a_step(tmp_path):
     torch.manual_seed(0)
-    state = {'w': torch.randn(80, 64), 'bias': torch.randn(80), 'table': torch.randn(4, 4)}
+    state = {
+        'w': torch.randn(80, 64),
+        'bias': torch.randn(80),
+        'table': torch.randn(4, 4),
+    }
     save_int8(state, tmp_path / 'm.safetensors')
     back = load_int8(tmp_path / 'm.safetensors')
     step = state['w'].abs().amax(1, keepdim=True) / 127

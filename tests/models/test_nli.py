@@ -20,9 +20,7 @@ def test_a_label_map_reorders_a_models_outputs():
     assert model.by_class([0.1, 0.2, 0.7]) == (0.7, 0.2, 0.1, 0.0)
 
 
-@pytest.mark.parametrize(
-    'labels', [{'entailment': 0, 'neutral': 1}, {'entail': 0}, {}]
-)
+@pytest.mark.parametrize('labels', [{'entailment': 0, 'neutral': 1}, {'entail': 0}, {}])
 def test_a_label_map_must_name_the_three_classes(labels):
     with pytest.raises(ConfigError, match='labels'):
         SequenceNliModel(ModelConfig('unused'), labels=labels)

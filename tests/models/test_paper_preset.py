@@ -1,12 +1,18 @@
 """
-The paper preset's real loading code on tiny local checkpoints of its three architectures.
+The paper preset's real loading code on tiny local checkpoints of its three
+architectures.
 """
 
 import pytest
 import yaml
 
 from parlai_q2 import Example, load_preset, load_scorer
-from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError, UnknownNameError
+from parlai_q2.errors import (
+    ConfigError,
+    ModelError,
+    ModelNotFoundError,
+    UnknownNameError,
+)
 from parlai_q2.scorers.factories import make_q2
 from tests.models.checkpoints import tiny_albert, tiny_roberta, tiny_t5
 
@@ -76,7 +82,9 @@ def test_question_answering_loads_and_answers_with_true_offsets(preset):
 
 
 def test_nli_loads_and_its_classes_sum_to_one(preset):
-    probabilities = load_scorer('nli', preset).model.classify([(KNOWLEDGE, RESPONSE)])[0]
+    probabilities = load_scorer('nli', preset).model.classify([(KNOWLEDGE, RESPONSE)])[
+        0
+    ]
     assert sum(probabilities) == pytest.approx(1, abs=1e-5)
     assert probabilities.generic == 0
 
@@ -85,7 +93,7 @@ def test_q2_runs_end_to_end_and_a_batch_equals_each_alone(preset):
     scorer = load_scorer('q2', preset, variant='multi', personal_filter=False)
     examples = [Example(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'the band in la')]
     batch = scorer.score(examples)
-    for example, score in zip(examples, batch):
+    for example, score in zip(examples, batch, strict=True):
         alone = scorer.score([example])[0]
         assert alone.value == pytest.approx(score.value, abs=1e-5)
         assert [v.question for v in alone.verdicts] == [
@@ -113,13 +121,21 @@ def test_two_scorers_with_the_same_model_share_it(preset):
 @pytest.mark.parametrize(
     'change, error, message',
     [
-        ({'question_generation': {'model': '/nowhere/t5'}}, ModelNotFoundError, '/nowhere'),
+        (
+            {'question_generation': {'model': '/nowhere/t5'}},
+            ModelNotFoundError,
+            '/nowhere',
+        ),
         (
             {'question_generation': {'model': 'no-such-owner/no-such-model'}},
             ModelNotFoundError,
             'could not be fetched.*mini',
         ),
-        ({'question_generation': {'model': 'shipped:q2_mini/none'}}, ModelError, 'none'),
+        (
+            {'question_generation': {'model': 'shipped:q2_mini/none'}},
+            ModelError,
+            'none',
+        ),
     ],
 )
 def test_a_model_that_is_not_there_says_what_to_do(
@@ -138,7 +154,11 @@ def test_a_model_that_is_not_there_says_what_to_do(
     'text, error, message',
     [
         ('[]', ConfigError, 'mapping'),
-        ('name: x\nqestion_answering: {model: y}', UnknownNameError, 'question_answering'),
+        (
+            'name: x\nqestion_answering: {model: y}',
+            UnknownNameError,
+            'question_answering',
+        ),
         ('nli: {labels: {}}', ConfigError, 'needs "model"'),
         ('a: [', ConfigError, 'Cannot read'),
     ],

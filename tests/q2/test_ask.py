@@ -88,7 +88,9 @@ def test_questions_are_answered_in_rounds_and_no_more_than_needed():
 
 def test_every_response_of_a_batch_is_asked_in_the_same_rounds():
     questions, answers = {'1983': ['When?']}, {'When?': ['1983']}
-    found, answerer = ask(questions, answers, '1983', responses=[RESPONSE, 'wow', RESPONSE])
+    found, answerer = ask(
+        questions, answers, '1983', responses=[RESPONSE, 'wow', RESPONSE]
+    )
     assert found == [['When?'], [], ['When?']]
     assert answerer.calls == [2]
 

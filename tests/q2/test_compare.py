@@ -23,7 +23,9 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
         labels[premise, f'{QUESTION} {response_answer}.'] = label
     nli = ToyNliModel(labels)
     question = Question(QUESTION, spanned(response_answer))
-    verdict = judge([question], [spanned(knowledge_answer)], nli if use_nli else None)[0]
+    verdict = judge([question], [spanned(knowledge_answer)], nli if use_nli else None)[
+        0
+    ]
     return verdict, nli
 
 
@@ -37,7 +39,13 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
         ('san diego', 'Los Angeles', 'contradiction', Comparison.CONTRADICTION, 0),
         ('los feliz', 'Los Angeles', 'neutral', Comparison.NEUTRAL, 0.5),
         ('los feliz', 'Los Angeles', 'generic', Comparison.NEUTRAL, 0.5),
-        ('rock band', 'an American funk rock band', 'neutral', Comparison.NEUTRAL, 2 / 3),
+        (
+            'rock band',
+            'an American funk rock band',
+            'neutral',
+            Comparison.NEUTRAL,
+            2 / 3,
+        ),
     ],
 )
 def test_judge_with_nli(response, knowledge, nli, comparison, score):

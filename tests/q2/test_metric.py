@@ -11,7 +11,9 @@ from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Comparison, Span
 
-KNOWLEDGE = 'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles.'
+KNOWLEDGE = (
+    'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles.'
+)
 RESPONSE = 'they are a punk band formed in la in 1990'
 QUESTIONS = {'punk band': ['What are they?'], 'la': ['Where?'], '1990': ['When?']}
 ANSWERS = {
@@ -78,7 +80,9 @@ def test_for_persona_data_a_neutral_fallback_counts_as_inconsistent():
 
 
 def test_without_questions_and_without_nli_token_f1_of_the_pair_speaks():
-    assert value('american band', use_nli=False).value == pytest.approx(2 * 2 / (2 + 12))
+    assert value('american band', use_nli=False).value == pytest.approx(
+        2 * 2 / (2 + 12)
+    )
 
 
 def test_verdicts_carry_offsets_in_both_texts():

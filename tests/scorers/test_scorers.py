@@ -57,7 +57,14 @@ def test_without_a_text_there_is_nothing_to_verify(scorer, knowledge, response):
 
 @pytest.mark.parametrize('scorer', scorers(), ids=lambda s: s.name)
 def test_a_batch_in_any_order_with_repetitions_gives_what_each_gives_alone(scorer):
-    responses = ['founded in 1969', 'wow', '', 'a French chain', 'founded in 1969', '🐼']
+    responses = [
+        'founded in 1969',
+        'wow',
+        '',
+        'a French chain',
+        'founded in 1969',
+        '🐼',
+    ]
     examples = [Example(KNOWLEDGE, r) for r in responses]
     alone = [scorer.score([e])[0] for e in examples]
     assert scorer.score(examples) == alone

@@ -13,7 +13,10 @@ from parlai_q2.text.sentences import sentences, windows
         ('One. Two! Three?', ['One.', 'Two!', 'Three?']),
         ('it is 3.5 metres tall', ['it is 3.5 metres tall']),
         ('one\ntwo\n\nthree', ['one', 'two', 'three']),
-        ('yes . they are very well behaved .', ['yes .', 'they are very well behaved .']),
+        (
+            'yes . they are very well behaved .',
+            ['yes .', 'they are very well behaved .'],
+        ),
         ('  ', []),
         ('', []),
     ],

@@ -19,9 +19,10 @@ def test_entities_come_first_then_noun_chunks_that_are_not_there_yet():
 
 def test_a_noun_chunk_is_compared_to_entities_without_regard_to_case():
     found = texts('Paris is big and paris is old')
-    assert sum(t.lower() == 'paris' for t in found) <= texts('Paris is big').count(
-        'Paris'
-    ) + 1
+    assert (
+        sum(t.lower() == 'paris' for t in found)
+        <= texts('Paris is big').count('Paris') + 1
+    )
 
 
 def test_the_first_person_is_dropped():
@@ -39,14 +40,16 @@ def test_every_offset_slices_back_to_its_text():
         'naïve café\u200b owners — “really” love Zürich',
         'a\0b null \x1b[31m bytes',
     ]
-    for response, spans in zip(responses, informative_spans(responses)):
+    for response, spans in zip(responses, informative_spans(responses), strict=True):
         for span in spans:
             assert response[span.start : span.end] == span.text
 
 
 def test_a_batch_gives_what_each_gives_alone():
     responses = ['He was born in Ohio.', 'coffee is very acidic', '', 'Ohio again']
-    assert informative_spans(responses) == [informative_spans([r])[0] for r in responses]
+    assert informative_spans(responses) == [
+        informative_spans([r])[0] for r in responses
+    ]
 
 
 @pytest.mark.parametrize(

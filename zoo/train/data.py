@@ -5,12 +5,12 @@ Reads training files: JSON lines, plain or compressed with gzip or xz.
 import gzip
 import json
 import lzma
-from typing import Any, Dict, List
+from typing import Any
 
 OPENERS = {'.gz': gzip.open, '.xz': lzma.open}
 
 
-def read_rows(path: str) -> List[Dict[str, Any]]:
+def read_rows(path: str) -> list[dict[str, Any]]:
     """
     All records of a JSON lines file.
 

@@ -4,9 +4,9 @@ Trains the reply adapter: a low-rank term on the frozen question-generation weig
     python -m parlai_q2.zoo.train.reply_adapter --data reply.train.jsonl.xz --outdir out
 
 Input: JSON lines, plain or .gz or .xz, with ``k`` (knowledge sentence), ``h`` (turns
-before) and ``r`` (reply). Output: ``adapter.int8.safetensors`` and ``training.json`` (the
-settings and the logged losses). ``--full`` trains all weights instead, from ``--base``: it
-is how the adapter was compared with a model that serves replies alone.
+before) and ``r`` (reply). Output: ``adapter.int8.safetensors`` and ``training.json``
+(the settings and the logged losses). ``--full`` trains all weights instead, from
+``--base``: it is how the adapter was compared with a model that serves replies alone.
 """
 
 import argparse
@@ -15,21 +15,20 @@ import math
 import random
 import time
 from pathlib import Path
-from typing import List, Tuple
 
 import torch
-
-from parlai_q2.models.int8 import save_int8
-from parlai_q2.models.lora import adapter_state, add_adapters
-from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.models.prompts import reply_prompt
 from parlai_q2.zoo.train.data import read_rows
 
+from parlai_q2.models.int8 import save_int8
+from parlai_q2.models.loading import load_seq2seq
+from parlai_q2.models.lora import adapter_state, add_adapters
+from parlai_q2.models.prompts import reply_prompt
+
 MAX_PROMPT, MAX_REPLY = 160, 64  # tokens, the end token included
-Pair = Tuple[List[int], List[int]]
+Pair = tuple[list[int], list[int]]
 
 
-def encode(rows: List[dict], tokenizer) -> List[Pair]:
+def encode(rows: list[dict], tokenizer) -> list[Pair]:
     """
     Prompts and replies as token ids, each ended by the end token.
 
@@ -43,18 +42,18 @@ def encode(rows: List[dict], tokenizer) -> List[Pair]:
     end = tokenizer.eos_token_id
     return [
         (i[: MAX_PROMPT - 1] + [end], o[: MAX_REPLY - 1] + [end])
-        for i, o in zip(ids, out)
+        for i, o in zip(ids, out, strict=True)
     ]
 
 
-def collate(batch: List[Pair], pad: int) -> dict:
+def collate(batch: list[Pair], pad: int) -> dict:
     """
     Pad a batch to its longest members.
 
     :return: input_ids and attention_mask [B, L]; labels [B, L'], -100 where padded.
     """
 
-    def padded(rows: List[List[int]], value: int) -> torch.Tensor:
+    def padded(rows: list[list[int]], value: int) -> torch.Tensor:
         longest = max(map(len, rows))
         return torch.tensor([r + [value] * (longest - len(r)) for r in rows])
 
@@ -66,7 +65,7 @@ def collate(batch: List[Pair], pad: int) -> dict:
     }
 
 
-def batches(data: List[Pair], size: int, rng: random.Random) -> List[List[Pair]]:
+def batches(data: list[Pair], size: int, rng: random.Random) -> list[list[Pair]]:
     """
     One epoch of shuffled batches whose members are of similar length.
     """
@@ -80,7 +79,7 @@ def batches(data: List[Pair], size: int, rng: random.Random) -> List[List[Pair]]
 
 
 @torch.no_grad()
-def valid_loss(model, data: List[Pair], pad: int) -> float:
+def valid_loss(model, data: list[Pair], pad: int) -> float:
     """
     Mean negative log-likelihood a token, in nats.
     """
@@ -139,7 +138,9 @@ def main(argv=None):
             step += 1
             recent.append(loss.item())
             if not math.isfinite(recent[-1]):
-                raise SystemExit(f'The loss is {recent[-1]} at step {step}; lower the rate.')
+                raise SystemExit(
+                    f'The loss is {recent[-1]} at step {step}; lower the rate.'
+                )
             if step % 50 == 0 or step == args.steps:
                 entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
                 if step % 200 == 0 or step == args.steps:

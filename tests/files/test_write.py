@@ -1,0 +1,87 @@
+"""
+A killed run loses nothing: part files, cut lines, the final name.
+"""
+
+import json
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.files.write import ResumableWriter, drop_cut_line
+
+RUN = {'signature': 's', 'infile': 'i'}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_the_file_gets_its_name_only_when_whole(tmp_path):
+    out = tmp_path / 'new' / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}, {'n': 2}])
+    assert not out.exists()
+    writer.finish({'records': 2})
+    assert lines(out) == [{'n': 1}, {'n': 2}]
+    assert sorted(p.name for p in out.parent.iterdir()) == [
+        'out.jsonl',
+        'out.jsonl.meta.json',
+    ]
+
+
+def test_a_stopped_run_goes_on_after_its_last_whole_line(tmp_path):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}, {'n': 2}])
+    writer.close()
+    with open(writer.part, 'a') as stream:
+        stream.write('{"n": 3')  # what a kill leaves
+    again = ResumableWriter(out, RUN)
+    assert again.done == 2
+    assert list(again.lines()) == [{'n': 1}, {'n': 2}]
+    again.write([{'n': 3}])
+    again.finish({})
+    assert lines(out) == [{'n': 1}, {'n': 2}, {'n': 3}]
+
+
+@pytest.mark.parametrize('change', [{'signature': 'other'}, {'infile': 'other'}])
+def test_a_part_file_of_another_run_is_not_gone_on_with(tmp_path, change):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}])
+    writer.close()
+    assert ResumableWriter(out, {**RUN, **change}).done == 0
+
+
+def test_a_corrupt_claim_means_starting_over(tmp_path):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}])
+    writer.close()
+    (tmp_path / 'out.jsonl.part.run.json').write_text('{')
+    assert ResumableWriter(out, RUN).done == 0
+
+
+@pytest.mark.parametrize(
+    'content, whole', [(b'', 0), (b'a', 0), (b'a\n', 1), (b'a\nb\nc', 2)]
+)
+def test_drop_cut_line(tmp_path, content, whole):
+    path = tmp_path / 'f'
+    path.write_bytes(content)
+    assert drop_cut_line(path) == whole
+    assert path.read_bytes() == content[: content.rfind(b'\n') + 1]
+
+
+def test_any_text_can_be_written(tmp_path):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    records = [{'t': '🐼 \x00 \u2028 \u202e'}, {'t': 'lone \ud800 surrogate'}]
+    writer.write(records)
+    writer.finish({})
+    assert len(out.read_bytes().split(b'\n')) == 3
+
+
+def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(InputError, match='--outfile'):
+        ResumableWriter(tmp_path / 'file' / 'out.jsonl', RUN)

@@ -1,0 +1,111 @@
+"""
+``parlai_q2 score`` from file to file, with the overlap scorer.
+"""
+
+import json
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.scorers import load_scorer
+from parlai_q2.scripts import score as score_script
+from parlai_q2.scripts.score import ScoreScript, score_file
+
+K = 'Sephora is a French chain founded in 1969.'
+RECORDS = [
+    {'id': 1, 'knowledge': K, 'response': 'founded in 1969', 'note': 'kept'},
+    {'id': 2, 'knowledge': K, 'response': ''},
+    {'id': 3, 'knowledge': K},
+    {'id': 4, 'knowledge': K, 'response': 'made of cheese 🧀'},
+]
+
+
+@pytest.fixture
+def infile(tmp_path):
+    path = tmp_path / 'in.jsonl'
+    text = '\n'.join(json.dumps(r) for r in RECORDS)
+    path.write_text(text + '\nnot json\n')
+    return path
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_path):
+    out = tmp_path / 'out.jsonl'
+    ScoreScript.main(infile=str(infile), outfile=str(out), scorer='precision')
+    found = lines(out)
+    assert [r.get('id') for r in found] == [1, 2, 3, 4, None]
+    assert [r.get('label') for r in found] == [
+        'consistent',
+        'not_verifiable',
+        None,
+        'inconsistent',
+        None,
+    ]
+    assert found[0]['note'] == 'kept'
+    assert "'response'" in found[2]['error']
+    assert (found[4]['line'], 'not JSON' in found[4]['error']) == (5, True)
+
+
+def test_the_signature_stands_in_the_first_line_and_beside_the_file(infile, tmp_path):
+    out = tmp_path / 'out.jsonl'
+    scorer = load_scorer('overlap')
+    summary = score_file(infile, out, scorer)
+    signatures = [r.get('signature') for r in lines(out)]
+    assert signatures == [str(scorer.signature), None, None, None, None]
+    beside = json.loads((tmp_path / 'out.jsonl.meta.json').read_text())
+    assert beside == summary
+    assert (beside['records'], beside['bad'], beside['not_verifiable']) == (5, 2, 1)
+
+
+class Stop(Exception):
+    pass
+
+
+def test_a_run_stopped_anywhere_ends_with_the_same_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(score_script, 'CHUNK', 3)
+    infile, whole = tmp_path / 'in.jsonl', tmp_path / 'whole.jsonl'
+    infile.write_text(
+        ''.join(
+            json.dumps({'knowledge': K, 'response': f'chain {n}'}) + '\n'
+            for n in range(20)
+        )
+    )
+    summary = score_file(infile, whole, load_scorer('overlap'))
+    for calls in range(7):
+        out = tmp_path / f'out{calls}.jsonl'
+        with pytest.raises(Stop):
+            score_file(infile, out, stopping_after(calls))
+        again = score_file(infile, out, load_scorer('overlap'))
+        assert out.read_bytes() == whole.read_bytes()
+        assert again == summary
+
+
+def stopping_after(calls):
+    scorer = load_scorer('overlap')
+    score_texts, done = scorer.score_texts, []
+
+    def score_or_stop(examples):
+        if len(done) == calls:
+            raise Stop
+        done.append(len(examples))
+        return score_texts(examples)
+
+    scorer.score_texts = score_or_stop
+    return scorer
+
+
+@pytest.mark.parametrize('text', ['', '\n\n'])
+def test_an_empty_file_is_an_error(tmp_path, text):
+    path = tmp_path / 'in.jsonl'
+    path.write_text(text)
+    with pytest.raises(InputError, match='no record'):
+        score_file(path, tmp_path / 'out.jsonl', load_scorer('overlap'))
+    assert [p.name for p in tmp_path.iterdir() if 'part' in p.name] == []
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(InputError, match='--infile'):
+        score_file(tmp_path / 'no.jsonl', tmp_path / 'o.jsonl', load_scorer('overlap'))

@@ -1,0 +1,156 @@
+"""
+The shipped models on the worked examples of Honovich et al. 2021.
+
+The knowledge sentences and responses are those the paper and its annotated data discuss
+(coffee, Red Hot Chili Peppers, giant panda, Madonna, Sephora). What is asserted is what
+a reader of the evidence would rely on: which spans the knowledge supports and which
+not.
+"""
+
+import pytest
+
+from parlai_q2 import Comparison, Example, load_scorer
+from parlai_q2.models.loading import CHECKSUMS, shipped_folder, verify_checksums
+from parlai_q2.q2.metric import q2
+from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
+
+COFFEE = (
+    'Coffee is slightly acidic and has a stimulating effect on humans because of its '
+    'caffeine content.'
+)
+CHILI_PEPPERS = 'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles in 1983.'
+PANDA = 'The giant panda is a conservation reliant vulnerable species.'
+MADONNA = (
+    'Born and raised in Michigan, Madonna moved to New York City in 1978 to '
+    'pursue a career '
+    'in modern dance.'
+)
+SEPHORA = 'Sephora is a French chain of cosmetics stores founded in 1969.'
+
+EXAMPLES = {
+    'coffee': (COFFEE, 'coffee is very acidic . it has stimulating effects on humans'),
+    'peppers': (
+        CHILI_PEPPERS,
+        "i've never seen them live but i know they were formed in 1983 in la .",
+    ),
+    'panda': (PANDA, 'giant pandas are a vulnerable species .'),
+    'madonna, grounded': (MADONNA, 'she was born and raised in michigan .'),
+    'madonna, not': (MADONNA, 'she was born in 1968 and raised in new york city .'),
+    'sephora, grounded': (
+        'Sephora first launched in Paris on August 14, 1969.',
+        'yes , they first launched back in 1969 in paris .',
+    ),
+    'sephora, not': (
+        SEPHORA,
+        "me too ! it ' s an american fashion company founded in 1854 .",
+    ),
+}
+
+
+@pytest.fixture(scope='module')
+def scores():
+    scorer = load_scorer('q2')
+    examples = [Example(*pair, id=name) for name, pair in EXAMPLES.items()]
+    return dict(zip(EXAMPLES, scorer.score(examples), strict=True))
+
+
+def verdicts(score):
+    return {v.response_answer.text: v for v in score.verdicts}
+
+
+def test_coffee_is_asked_about_its_effects_on_humans(scores):
+    humans = verdicts(scores['coffee'])['humans']
+    assert humans.comparison == Comparison.EXACT
+
+
+def test_la_and_los_angeles_are_the_same_place_to_nli_but_not_to_tokens(scores):
+    answers = verdicts(scores['peppers'])
+    assert answers['1983'].comparison == Comparison.EXACT
+    assert answers['la'].knowledge_answer.text == 'Los Angeles'
+    assert (answers['la'].comparison, answers['la'].f1) == (Comparison.ENTAILMENT, 0)
+
+
+def test_the_panda_is_a_vulnerable_species(scores):
+    assert scores['panda'].value > 0.5
+
+
+@pytest.mark.parametrize('topic', ['madonna', 'sephora'])
+def test_a_grounded_response_scores_above_one_that_is_not(scores, topic):
+    assert scores[f'{topic}, grounded'].value > scores[f'{topic}, not'].value
+
+
+def test_sephora_is_not_american_and_was_not_founded_in_1854(scores):
+    score = scores['sephora, not']
+    answers = verdicts(score)
+    assert score.label == 'inconsistent'
+    assert answers['american'].comparison == Comparison.CONTRADICTION
+    assert answers['1854'].score == 0
+
+
+def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
+    scorer = load_scorer('q2')
+    pairs = list(EXAMPLES.values())
+    batch = q2(pairs, scorer.models, scorer.q2_settings)
+    for pair, together in zip(pairs, batch, strict=True):
+        alone = q2_one_at_a_time(pair, scorer.models, scorer.q2_settings)
+        assert [v.question for v in alone.verdicts] == [
+            v.question for v in together.verdicts
+        ]
+        assert alone.value == pytest.approx(together.value, abs=1e-4)
+
+
+@pytest.mark.parametrize('name', ['consistency', 'nli'])
+def test_the_detectors_rank_a_grounded_response_above_one_that_is_not(name):
+    good, bad = load_scorer(name).score(
+        [Example(*EXAMPLES['sephora, grounded']), Example(*EXAMPLES['sephora, not'])]
+    )
+    assert good.value > bad.value
+
+
+def test_chit_chat_is_generic_to_the_detector():
+    assert (
+        not load_scorer('consistency')
+        .score([Example(SEPHORA, "that's cool!")])[0]
+        .verifiable
+    )
+
+
+@pytest.mark.parametrize(
+    'response',
+    [
+        '🐼🎋',
+        'null\0byte and \x1b[31mescape',
+        '\u202eright to left\u202c',
+        'Das ist ein französischer Konzern, gegründet 1969.',
+        '这是一家法国公司',
+        '!!! ??? ...',
+        'a' * 5000,
+        'a French chain of stores. ' * 200,
+    ],
+)
+def test_hostile_responses_are_scored_in_range(response):
+    score = load_scorer('q2').score([Example(SEPHORA, response)])[0]
+    assert 0 <= score.value <= 1
+    for verdict in score.verdicts:
+        span = verdict.response_answer
+        assert response[span.start : span.end] == span.text
+
+
+def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
+    filler = 'Gardens need water and light through most of the year. ' * 500
+    knowledge = filler + SEPHORA + ' ' + filler
+    assert len(knowledge.split()) > 10_000
+    score = load_scorer('q2').score(
+        [Example(knowledge, 'sephora was founded in 1969')]
+    )[0]
+    found = verdicts(score)['1969'].knowledge_answer
+    assert knowledge[found.start : found.end] == '1969'
+
+
+@pytest.mark.parametrize(
+    'model', ['question_generation', 'question_answering', 'consistency', 'reply']
+)
+def test_the_weights_are_those_that_were_released(model):
+    folder = shipped_folder(f'q2_mini/{model}')
+    assert (folder / CHECKSUMS).exists()
+    verify_checksums(folder)
