@@ -26,6 +26,9 @@ from parlai_q2.records import Example
 
 # A csv cell may hold a long passage; Python's own limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
+# Fields of a world log that pass through: evidence, and a human's judgement.
+FROM_MODEL = ('q2_evidence', 'rerank', 'rerank_knowledge', 'rerank_signature')
+FROM_TEACHER = ('q2_label',)
 FORMATS = ('jsonl', 'csv', 'tsv', 'world_logs')
 
 
@@ -211,12 +214,16 @@ def _turns(parley: Any, history: list[str]) -> Iterator[dict[str, Any]]:
     teacher, model = acts[0], acts[1]
     history.append(str(teacher.get('text', '')))
     response = str(model.get('text', ''))
-    yield {
+    fields = {
         'knowledge': find_knowledge(teacher) or '',
         'response': response,
         'history': list(history),
-        **{k: model[k] for k in ('q2_evidence', 'rerank') if k in model},
+        **{k: model[k] for k in FROM_MODEL if k in model},
+        **{k: teacher[k] for k in FROM_TEACHER if k in teacher},
     }
+    if 'turn_id' in teacher:
+        fields['id'] = teacher['turn_id']
+    yield fields
     history.append(response)
 
 

@@ -20,6 +20,8 @@ from parlai_q2.scorers.base import Scorer
 
 # Records in one call of the scorer, and lines in one write: what a kill can cost.
 CHUNK = 64
+# What a scored line has, and a bad one never.
+SCORED = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
 
 
 @register_script('score', aliases=['q2_score'])
@@ -104,12 +106,10 @@ def score_file(
                 islice(records, writer.done), writer.lines(), strict=True
             ):
                 tally.add(line)
-            first = writer.done == 0
             for chunk in chunks(records):
                 lines = []
                 for record, score in score_chunk(chunk, scorer):
-                    lines.append(line_of(record, score, first))
-                    first = False
+                    lines.append(line_of(record, score, first=not tally.scored))
                     tally.add(lines[-1])
                     if explain and score is not None:
                         _explain(record, score)
@@ -156,10 +156,11 @@ def score_chunk(
 
 def line_of(record: Record, score: Optional[Score], first: bool) -> dict[str, Any]:
     """
-    What is written for a record; the first line carries the signature.
+    What is written for a record; the first that is scored carries the signature.
     """
     if score is None:
-        return {**record.fields, 'line': record.line, 'error': str(record.error)}
+        kept = {k: v for k, v in record.fields.items() if k not in SCORED}
+        return {**kept, 'line': record.line, 'error': str(record.error)}
     fields = score.to_dict()
     signature = fields.pop('signature')
     return {**record.fields, **fields, **({'signature': signature} if first else {})}
@@ -184,18 +185,24 @@ class Tally:
         Count one written line.
         """
         self.records += 1
-        if 'error' in line and 'label' not in line:
+        if 'label' not in line:
             self.bad += 1
         else:
             self.labels[line['label']] += 1
             self.total += line['score']
 
+    @property
+    def scored(self) -> int:
+        """
+        How many records have a score.
+        """
+        return self.records - self.bad
+
     def summary(self) -> dict[str, Any]:
         """
         The counts, and the mean score of what was scored in this run.
         """
-        scored = self.records - self.bad
-        mean = self.total / scored if scored else None
+        mean = self.total / self.scored if self.scored else None
         return {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
 
     def sentence(self) -> str:
@@ -203,8 +210,7 @@ class Tally:
         The counts for people.
         """
         counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
-        scored = self.records - self.bad
-        mean = f' Mean score {self.total / scored:.3f}.' if scored else ''
+        mean = f' Mean score {self.total / self.scored:.3f}.' if self.scored else ''
         bad = f' {self.bad} could not be scored; see their "error".' if self.bad else ''
         return f'{self.records} records: {counts}.{mean}{bad}'
 

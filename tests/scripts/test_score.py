@@ -13,6 +13,7 @@ from parlai_q2.scripts.score import ScoreScript, score_file
 
 K = 'Sephora is a French chain founded in 1969.'
 RECORDS = [
+    {'id': 0, 'response': 'no knowledge', 'label': 'from elsewhere'},
     {'id': 1, 'knowledge': K, 'response': 'founded in 1969', 'note': 'kept'},
     {'id': 2, 'knowledge': K, 'response': ''},
     {'id': 3, 'knowledge': K},
@@ -36,28 +37,31 @@ def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_
     out = tmp_path / 'out.jsonl'
     ScoreScript.main(infile=str(infile), outfile=str(out), scorer='precision')
     found = lines(out)
-    assert [r.get('id') for r in found] == [1, 2, 3, 4, None]
+    assert [r.get('id') for r in found] == [0, 1, 2, 3, 4, None]
     assert [r.get('label') for r in found] == [
+        None,
         'consistent',
         'not_verifiable',
         None,
         'inconsistent',
         None,
     ]
-    assert found[0]['note'] == 'kept'
-    assert "'response'" in found[2]['error']
-    assert (found[4]['line'], 'not JSON' in found[4]['error']) == (5, True)
+    assert found[1]['note'] == 'kept'
+    assert "'response'" in found[3]['error']
+    assert (found[5]['line'], 'not JSON' in found[5]['error']) == (6, True)
 
 
-def test_the_signature_stands_in_the_first_line_and_beside_the_file(infile, tmp_path):
+def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
+    infile, tmp_path
+):
     out = tmp_path / 'out.jsonl'
     scorer = load_scorer('overlap')
     summary = score_file(infile, out, scorer)
     signatures = [r.get('signature') for r in lines(out)]
-    assert signatures == [str(scorer.signature), None, None, None, None]
+    assert signatures == [None, str(scorer.signature), None, None, None, None]
     beside = json.loads((tmp_path / 'out.jsonl.meta.json').read_text())
     assert beside == summary
-    assert (beside['records'], beside['bad'], beside['not_verifiable']) == (5, 2, 1)
+    assert (beside['records'], beside['bad'], beside['not_verifiable']) == (6, 3, 1)
 
 
 class Stop(Exception):

@@ -1,0 +1,42 @@
+"""
+What stands beside a reranked candidate, in words.
+"""
+
+from typing import Any, Mapping, Optional, Sequence
+
+from parlai_q2.report.visible import one_line
+
+
+def notes_of(row: Mapping[str, Any]) -> list[str]:
+    """
+    Why a candidate stands where it stands.
+
+    :param row: a candidate as the reranking agent's evidence has it: ``reason``, and
+        perhaps ``guards`` with ``guarded_score``, and ``prefilter_score``.
+    :return: some short notes; mostly none or one.
+    """
+    notes = []
+    if row.get('reason'):
+        notes.append(one_line(str(row['reason'])))
+    guards, counted = row.get('guards') or (), row.get('guarded_score')
+    if guards and counted is not None and counted != row.get('score'):
+        names = ' and '.join(one_line(str(guard)) for guard in guards)
+        notes.append(f'counted as {counted:.2f}, as a {names}')
+    if row.get('score') is None and row.get('prefilter_score') is not None:
+        notes.append(f'pruned by the prefilter, {row["prefilter_score"]:.2f}')
+    return notes
+
+
+def before_and_after(
+    candidates: Sequence[Mapping[str, Any]],
+) -> tuple[Optional[Mapping[str, Any]], Optional[Mapping[str, Any]]]:
+    """
+    The generator's first candidate and the chosen one.
+
+    :param candidates: the candidates of one turn.
+    :return: the two, the same object when the first was chosen; None where there is
+        none.
+    """
+    first = next((c for c in candidates if c.get('first')), None)
+    chosen = next((c for c in candidates if c.get('chosen')), None)
+    return first, chosen

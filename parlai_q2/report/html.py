@@ -1,0 +1,226 @@
+"""
+Writes scored records as one self-contained HTML page.
+
+The page loads nothing: style, script and data are inside it, and its content security
+policy names them by hash, so that nothing a response says can run. Overall figures are
+plain HTML; the table of responses is drawn by the script, a screenful at a time, so
+that ten thousand records stay quick. The same records give the same bytes.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import re
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Optional, Union
+
+from parlai_q2.errors import InputError
+from parlai_q2.report.entries import Entry, read_entry
+from parlai_q2.report.figures import Figures
+from parlai_q2.report.histogram import draw_histogram
+from parlai_q2.report.visible import one_line
+
+# In the order in which they build on each other.
+SCRIPTS = ('marks.js', 'detail.js', 'table.js')
+
+DEFAULT_TITLE = 'Groundedness report'
+
+# What would end or confuse a script element, or a line of a script.
+_JSON_ESCAPES = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
+
+
+def write_report(
+    records: Iterable[Mapping[str, Any]],
+    path: Union[str, Path],
+    title: str = DEFAULT_TITLE,
+    signature: str = '',
+) -> Path:
+    """
+    Write scored records as a page.
+
+    :param records: scored records, see :mod:`parlai_q2.report.entries`.
+    :param path: the page's file; its folder is made. It is replaced whole or not at
+        all.
+    :param title: the page's title.
+    :param signature: how the scores were made; default: what the records say.
+    :return: the page's path.
+    :raises InputError: when a record cannot be shown, or there are none.
+    """
+    entries = []
+    for place, record in enumerate(records, start=1):
+        try:
+            entries.append(read_entry(record, place))
+        except InputError as e:
+            raise InputError(f'record {place}: {e}') from e
+    return write_page(entries, path, title, signature)
+
+
+def write_page(
+    entries: list[Entry],
+    path: Union[str, Path],
+    title: str = DEFAULT_TITLE,
+    signature: str = '',
+) -> Path:
+    """
+    As :func:`write_report`, from entries that were read already.
+
+    :raises InputError: when there are none.
+    """
+    if not entries:
+        raise InputError(
+            'There are no scored records to report. Score some first: '
+            'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
+        )
+    path = Path(path)
+    page = render_page(entries, one_line(title), one_line(signature))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f'.{path.name}.{os.getpid()}.part')
+    try:
+        unfinished.write_bytes(page.encode('utf-8'))
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
+    """
+    The page as a string.
+
+    :param entries: what :func:`parlai_q2.report.entries.read_entry` gave, at least one.
+    :param title: the page's title.
+    :param signature: how the scores were made; default: what the entries say.
+    """
+    figures = Figures()
+    for entry in entries:
+        figures.add(entry)
+    signatures = list(figures.signatures)
+    if signature and signature not in signatures:
+        signatures.insert(0, signature)
+    style = _resource('page.css')
+    script = '\n'.join(map(_resource, SCRIPTS))
+    return _fill(
+        _resource('page.html'),
+        {
+            'title': escape(title),
+            'style': style,
+            'script': script,
+            'style_hash': _hash(style),
+            'script_hash': _hash(script),
+            'summary': escape(_summary(figures)),
+            'figures': _figure_list(figures),
+            'classes': _class_table(figures),
+            'histogram': draw_histogram(figures),
+            'signatures': _signature_block(signatures, len(figures.signatures)),
+            'data': _embed(_data(entries, signatures)),
+        },
+    )
+
+
+def _resource(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding='utf-8')
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """
+    Fill ``{{name}}`` in one pass, so that nothing inside a value is filled again.
+    """
+    return re.sub(r'\{\{(\w+)\}\}', lambda match: values[match[1]], template)
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode('utf-8')).digest()
+    return f'sha256-{base64.b64encode(digest).decode("ascii")}'
+
+
+def _embed(data: Any) -> str:
+    """
+    Data as JSON that may stand inside a script element.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
+    return text.translate(_JSON_ESCAPES)
+
+
+def _data(entries: list[Entry], signatures: list[str]) -> dict[str, Any]:
+    """
+    What the script draws: signatures by place, since most entries share one.
+    """
+    places = {signature: place for place, signature in enumerate(signatures)}
+    rows = [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
+    return {'signatures': signatures, 'entries': rows}
+
+
+def _summary(figures: Figures) -> str:
+    count = figures.score.count
+    text = f'{count:,} {"response" if count == 1 else "responses"}'
+    if figures.reranked:
+        text += f', {figures.reranked:,} of them chosen from several candidates'
+    return text
+
+
+def _figure_list(figures: Figures) -> str:
+    """
+    The overall figures as a list of terms.
+    """
+    count = figures.score.count
+    rows: list[tuple[str, str, str]] = [
+        ('Mean score', _three(figures.score.value), '1 means grounded')
+    ]
+    for label, number in sorted(figures.labels.items()):
+        name = label.replace('_', ' ').capitalize()
+        rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
+    if figures.questions:
+        answered = figures.questions - figures.comparisons.get('no answer', 0)
+        coverage = f'coverage {figures.with_questions / count:.1%}'
+        rows.append(('Questions', f'{figures.questions:,}', coverage))
+        share = 1 - answered / figures.questions
+        rows.append(('No answer', f'{share:.1%}', 'of the questions'))
+    if figures.fallbacks:
+        rows.append(('Fallback', f'{figures.fallbacks:,}', 'without a valid question'))
+    if figures.first.count:
+        before, after = _three(figures.first.value), _three(figures.chosen.value)
+        changed = f'{figures.changed:,} of {figures.reranked:,} changed'
+        rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
+    return '\n'.join(
+        f'<div><dt>{escape(name)}</dt><dd><b>{escape(value)}</b> '
+        f'<span>{escape(note)}</span></dd></div>'
+        for name, value, note in rows
+    )
+
+
+def _class_table(figures: Figures) -> str:
+    """
+    Mean scores by human class; nothing without classes.
+    """
+    if not figures.classes:
+        return ''
+    rows = ''.join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{mean.count:,}</td>'
+        f'<td>{_three(mean.value)}</td></tr>'
+        for name, mean in sorted(figures.classes.items())
+    )
+    return (
+        '<table class="classes"><caption>By human annotation</caption><thead><tr>'
+        '<th scope="col">Class</th><th scope="col">Responses</th>'
+        f'<th scope="col">Mean score</th></tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _signature_block(signatures: list[str], different: int) -> str:
+    if not signatures:
+        return ''
+    codes = ''.join(f'<li><code>{escape(s)}</code></li>' for s in signatures)
+    warning = ''
+    if different > 1:
+        warning = (
+            '<p class="warning">These scores have different signatures: they were not '
+            'made in the same way and cannot be compared.</p>'
+        )
+    return f'{warning}<ul class="signatures">{codes}</ul>'
+
+
+def _three(value: Optional[float]) -> str:
+    return '' if value is None else f'{value:.3f}'

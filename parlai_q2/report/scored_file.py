@@ -1,0 +1,130 @@
+"""
+Reads scored records from what ``parlai_q2 score`` writes, or from ParlAI world logs.
+
+In world logs the model's messages carry their evidence: ``q2_evidence`` (what the Q2
+teacher found) or ``rerank`` (what the reranking agent chose from) with
+``rerank_knowledge`` and ``rerank_signature``.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Iterator, Mapping, Union
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.files.read import Record, read_records
+from parlai_q2.records import not_verifiable
+from parlai_q2.report.candidates import before_and_after
+from parlai_q2.report.entries import Entry, read_entry
+
+_SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
+
+
+def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
+    """
+    The entries of a file, in order; a bad record is an error in its place.
+
+    :param path: JSON lines of scored records, or of conversations.
+    :raises InputError: when the file cannot be read or holds no record.
+    """
+    if not path.is_file():
+        raise InputError(f'There is no file {path}. Give what parlai_q2 score wrote.')
+    logs = holds_conversations(path)
+    signature, place = _sidecar_signature(path), 0
+    for record in read_records(path, 'world_logs' if logs else 'jsonl'):
+        place += 1
+        try:
+            fields = _from_log(record) if logs else _from_scores(record)
+            # The score command names the signature once, in the first line.
+            signature = fields.get('signature') or signature
+            yield read_entry({**fields, 'signature': signature}, place)
+        except RecordError as e:
+            yield e
+        except InputError as e:
+            yield RecordError(path.name, record.line, str(e))
+    if not place:
+        raise InputError(
+            f'{path} holds no record. Score some responses first: '
+            'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
+        )
+
+
+def holds_conversations(path: Path) -> bool:
+    """
+    Whether a file is a ParlAI world log, by its first line that is a JSON object.
+    """
+    with open(path, encoding='utf-8-sig', errors='backslashreplace') as stream:
+        for line in stream:
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict):
+                return 'dialog' in value
+    return False
+
+
+def _from_scores(record: Record) -> dict[str, Any]:
+    if 'error' in record.fields and 'label' not in record.fields:
+        raise InputError(f'it was not scored: {record.fields["error"]}')
+    return _with_texts(record)
+
+
+def _from_log(record: Record) -> dict[str, Any]:
+    """
+    The record of one turn of a world log.
+    """
+    fields = _with_texts(record)
+    evidence = fields.pop('q2_evidence', None)
+    # A field that could not be written is a string in the log; an unused one is empty.
+    rows = fields.get('rerank')
+    readable = isinstance(rows, list) and all(isinstance(r, Mapping) for r in rows)
+    fields['rerank'] = rows if readable else []
+    if isinstance(evidence, Mapping) and 'score' in evidence:
+        return {**fields, **evidence}
+    if not any(row.get('chosen') for row in fields['rerank']):
+        raise InputError(
+            f'turn {fields.get("id")} has neither q2_evidence nor a reranked choice. '
+            'Evaluate with a Q2 teacher or the reranking agent, and --world-logs.'
+        )
+    return {**fields, **_score_of_choice(fields)}
+
+
+def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The score of what a reranking agent said.
+    """
+    _, chosen = before_and_after(fields['rerank'])
+    assert chosen is not None
+    if chosen.get('score') is None:
+        raise InputError(f'turn {fields.get("id")} was reranked without scores')
+    if str(chosen.get('text')).strip() != fields['response'].strip():
+        # The agent abstained: it said nothing that could be verified.
+        return not_verifiable().to_dict()
+    score = {name: chosen[name] for name in _SCORE_FIELDS if name in chosen}
+    knowledge = fields.get('rerank_knowledge') or fields['knowledge']
+    signature = fields.get('rerank_signature') or ''
+    return {**score, 'knowledge': knowledge, 'signature': signature}
+
+
+def _with_texts(record: Record) -> dict[str, Any]:
+    if record.error is not None or record.example is None:
+        raise record.error or InputError('cannot be read')
+    example = record.example
+    return {
+        **record.fields,
+        'knowledge': example.knowledge,
+        'response': example.response,
+        'history': list(example.history),
+    }
+
+
+def _sidecar_signature(path: Path) -> str:
+    """
+    The signature in the file that the score command leaves beside its output.
+    """
+    try:
+        beside = path.with_name(path.name + '.meta.json')
+        signature = json.loads(beside.read_text(encoding='utf-8')).get('signature')
+    except (OSError, ValueError, AttributeError):
+        return ''
+    return signature if isinstance(signature, str) else ''

@@ -1,0 +1,237 @@
+"""
+The page in a real browser: what a person sees, clicks and hears.
+"""
+
+import time
+
+import pytest
+
+from parlai_q2.report import write_report
+from tests.report.samples import HOSTILE, reranked, scored, simple
+
+FIRST_MARK = 'tr.response mark.contradicted'
+OPEN_ROWS = 'tr.below:not([hidden])'
+
+
+@pytest.fixture(scope='module')
+def page(tmp_path_factory):
+    """
+    A page with 30 records: evidence, a reranked turn, hostile and very long text.
+    """
+    records = [
+        scored(q2_label='inconsistent'),
+        reranked(q2_label='consistent'),
+        scored(id=HOSTILE, response=HOSTILE, knowledge=HOSTILE, history=[HOSTILE] * 2),
+        simple(3, 0.5, response='long \U0001f600 ' * 7000, fallback=True),
+        simple(4, 0.4, response='مرحبا بالعالم', label='not_verifiable'),
+        *[simple(n, n / 30) for n in range(5, 30)],
+    ]
+    path = tmp_path_factory.mktemp('report') / 'page.html'
+    return write_report(records, path, title='Evidence <b>')
+
+
+@pytest.fixture()
+def opened(browser, page):
+    browser.prefer('light')
+    browser.goto(page)
+    yield browser
+    assert browser.complaints() == []
+
+
+def test_spans_are_marked_and_rows_are_paged(opened):
+    assert opened.count('tr.response') == 25
+    assert opened.text('#status') == '1 to 25 of 30'
+    assert (
+        opened.js(f'document.querySelector("{FIRST_MARK}").firstChild.data') == '1985'
+    )
+    opened.click('#next')
+    assert opened.text('#status') == '26 to 30 of 30'
+    assert opened.count('tr.response') == 5
+    opened.click('#previous')
+    assert opened.text('#status') == '1 to 25 of 30'
+
+
+def test_a_click_on_a_span_shows_its_evidence(opened):
+    assert opened.count(OPEN_ROWS) == 0
+    opened.click(FIRST_MARK)
+    assert opened.count(OPEN_ROWS) == 1
+    picked = opened.text('tr.picked')
+    for word in ('When was Madonna born?', '1985', 'August 16, 1958', 'contradiction'):
+        assert word in picked
+    assert '0.00' in picked
+    assert opened.count('tr.picked') == 1
+    assert opened.js("document.activeElement.classList.contains('picked')")
+
+
+@pytest.mark.parametrize('key', ['Enter', ' '])
+def test_the_keyboard_does_the_same(opened, key):
+    # From the search field, past five lists and the button, headings, to the first row.
+    opened.js("document.querySelector('.toggle').focus()")
+    opened.press('Tab')
+    opened.press('Tab')
+    assert opened.js('document.activeElement.textContent') == '1985'
+    opened.press(key)
+    assert 'When was Madonna born?' in opened.text('tr.picked')
+    opened.press('Escape')
+    assert opened.count(OPEN_ROWS) == 0
+    assert opened.js("document.activeElement.getAttribute('aria-expanded')") == 'false'
+
+
+def test_a_screen_reader_hears_what_colour_shows(opened):
+    mark = opened.js(
+        f'(() => {{ const m = document.querySelector("{FIRST_MARK}"); return '
+        "[m.getAttribute('role'), m.tabIndex, m.title]; })()"
+    )
+    assert mark == [
+        'button',
+        0,
+        'contradicted: When was Madonna born? (contradiction)',
+    ]
+    tree = opened.call('Accessibility.getFullAXTree')['nodes']
+    names = {node.get('name', {}).get('value') for node in tree}
+    assert {'Responses by score', 'Evidence for record madonna', 'Pages'} <= names
+
+
+def test_the_knowledge_shows_the_spans_that_answer(opened):
+    opened.click('.toggle')
+    marks = (
+        "[...document.querySelectorAll('.passage mark')].map(m => m.firstChild.data)"
+    )
+    assert opened.js(marks) == ['Madonna', 'August 16, 1958']
+
+
+def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
+    opened.click('tr.response:nth-of-type(3) .toggle')
+    assert 'reranked +0.67' in opened.text('.badge')
+    before, after = opened.js(
+        "[...document.querySelectorAll('.choice')].map(c => c.innerText)"
+    )
+    assert 'first candidate 0.33' in before and '1985' in before
+    assert 'chosen 1.00' in after and 'highest score' in after
+    assert not opened.js("document.querySelector('.detail details').open")
+    opened.click('.detail summary')
+    table = opened.text('table.candidates')
+    assert 'beam, nucleus' in table and '-1.25' in table and 'delayedbeam' in table
+
+
+@pytest.mark.parametrize(
+    'control, value, status',
+    [
+        ('label', 'not_verifiable', '1 to 1 of 1 (of 30 in all)'),
+        ('class', 'consistent', '1 to 1 of 1 (of 30 in all)'),
+        ('evidence', 'contradicted', '1 to 2 of 2 (of 30 in all)'),
+        ('evidence', 'fallback', '1 to 1 of 1 (of 30 in all)'),
+        ('evidence', 'changed', '1 to 1 of 1 (of 30 in all)'),
+        ('bin', '9', '1 to 4 of 4 (of 30 in all)'),
+    ],
+)
+def test_the_lists_filter(opened, control, value, status):
+    opened.js(
+        f"(() => {{ const e = document.getElementById('{control}'); "
+        f"e.value = '{value}'; "
+        "e.dispatchEvent(new Event('change')); })()"
+    )
+    assert opened.text('#status') == status
+
+
+def test_a_bar_of_the_histogram_filters(opened):
+    opened.click('.column[data-bin="9"]')
+    assert opened.text('#status') == '1 to 4 of 4 (of 30 in all)'
+    opened.click('.column[data-bin="9"]')
+    assert opened.text('#status') == '1 to 25 of 30'
+
+
+def test_typing_searches(opened):
+    opened.js("document.getElementById('search').focus()")
+    opened.type('american SINGER 1985')
+    wait_for(opened, "document.getElementById('status').textContent.includes('of 1 ')")
+    opened.type(' nowhere')
+    wait_for(opened, "document.getElementById('status').textContent.includes('None')")
+    assert opened.count('tr.response') == 0
+
+
+def test_a_heading_sorts(opened):
+    scores = (
+        "[...document.querySelectorAll('.score')].map(s => parseFloat(s.innerText))"
+    )
+    opened.click('th[data-order="Score"] button')
+    found = opened.js(scores)
+    assert found == sorted(found)
+    opened.click('th[data-order="Score"] button')
+    found = opened.js(scores)
+    assert found == sorted(found, reverse=True)
+    assert (
+        opened.js("document.querySelector('th[data-order=Score]').ariaSort")
+        == 'descending'
+    )
+
+
+def test_hostile_text_is_read_not_run(opened):
+    assert opened.js('document.title') == 'Evidence <b>'
+    assert '<script>document.title="taken"</script>' in opened.text('#rows')
+    opened.click('#open-all')
+    assert opened.count(OPEN_ROWS) == 25
+    assert opened.js('document.title') == 'Evidence <b>'
+    assert opened.count('#rows script, #rows b b, #rows img') == 0
+
+
+def test_a_very_long_response_is_cut_in_its_row_and_whole_when_opened(opened):
+    row = 'tr.response:nth-of-type(7)'
+    assert len(opened.text(f'{row} .said')) < 600
+    opened.click(f'{row} .toggle')
+    assert len(opened.text(f'{row} + tr .passage')) > 40_000
+    assert (
+        opened.js(f"document.querySelector('{row} + tr .passage').clientHeight") < 400
+    )
+
+
+@pytest.mark.parametrize(
+    'width, scheme', [(320, 'light'), (375, 'dark'), (768, 'light'), (1280, 'dark')]
+)
+def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, scheme):
+    opened.size(width, 800)
+    opened.prefer(scheme)
+    opened.click('#open-all')
+    assert opened.js('document.documentElement.scrollWidth') <= width
+    dark = opened.js('getComputedStyle(document.body).backgroundColor') != (
+        'rgb(255, 255, 255)'
+    )
+    assert dark == (scheme == 'dark')
+    assert len(opened.screenshot(tmp_path / 'page.png')) > 10_000
+
+
+def test_colour_is_never_the_only_sign(opened):
+    styles = {
+        kind: opened.js(
+            f"getComputedStyle(document.querySelector('mark.{kind}')).textDecorationStyle"
+        )
+        for kind in ('supported', 'unsupported', 'contradicted')
+    }
+    assert len(set(styles.values())) == 3
+
+
+def test_it_prints(opened):
+    opened.click(FIRST_MARK)
+    printed = opened.call('Page.printToPDF')['data']
+    assert len(printed) > 10_000
+
+
+@pytest.mark.slow
+def test_ten_thousand_records_stay_quick(browser, tmp_path):
+    records = (scored(id=f'n{n}', score=n % 11 / 10) for n in range(10_000))
+    path = write_report(records, tmp_path / 'big.html')
+    assert browser.goto(path) < 10
+    start = time.monotonic()
+    browser.click('th[data-order="Score"] button')
+    browser.js("document.getElementById('search').focus()")
+    browser.type('n9999')
+    wait_for(browser, "document.getElementById('status').textContent.includes('of 1 ')")
+    assert time.monotonic() - start < 5
+    assert browser.complaints() == []
+
+
+def wait_for(browser, expression, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not browser.js(expression):
+        assert time.monotonic() < deadline, browser.text('#status')
+        time.sleep(0.02)

@@ -1,0 +1,144 @@
+import json
+import math
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.report.entries import read_entry
+from tests.report.samples import HOSTILE, reranked, scored, simple
+
+
+def test_a_record_is_cut_at_its_spans():
+    entry = read_entry(scored())
+    assert entry['response'] == [
+        ['\U0001f600 '],
+        ['Madonna', 'supported', [0]],
+        [' was born in '],
+        ['1985', 'contradicted', [1]],
+        [' in '],
+        ['Canada', 'unsupported', [2]],
+        ['.'],
+    ]
+    assert [p for p in entry['knowledge'] if len(p) > 1] == [
+        ['Madonna', 'supported', [0]],
+        ['August 16, 1958', 'contradicted', [1]],
+    ]
+    assert entry['verdicts'][2] == {
+        'question': 'Where was Madonna born?',
+        'response': 'Canada',
+        'knowledge': None,
+        'comparison': 'no answer',
+        'score': 0.0,
+        'status': 'unsupported',
+    }
+
+
+def test_most_fields_may_be_missing():
+    entry = read_entry({'response': '', 'score': 0, 'label': 'not_verifiable'}, place=7)
+    assert entry['id'] == '7'
+    assert entry['response'] == entry['knowledge'] == entry['history'] == []
+    assert entry['verdicts'] == entry['rerank'] == []
+    assert entry['class'] == entry['signature'] == ''
+
+
+def test_other_fields_are_passed_over():
+    assert 'mine' not in read_entry(simple(1, mine=object()))
+
+
+@pytest.mark.parametrize(
+    'fields, problem',
+    [
+        ({'response': None}, "'response' must be a string and is a NoneType"),
+        ({'response': 3}, "'response' must be a string and is a int"),
+        ({'knowledge': ['a']}, "'knowledge' must be a string"),
+        ({'label': None}, "'label' must be a string"),
+        ({'score': None}, r"'score' must be in \[0, 1\] and is None"),
+        ({'score': 'high'}, "'score' must be"),
+        ({'score': math.nan}, "'score' must be"),
+        ({'score': math.inf}, "'score' must be"),
+        ({'score': 1.5}, "'score' must be"),
+        ({'score': True}, "'score' must be"),
+        ({'verdicts': 'none'}, "'verdicts' must be a list"),
+        ({'verdicts': [{}]}, 'verdict 1 cannot be read: field .* is missing'),
+        ({'verdicts': ['x']}, 'verdict 1 cannot be read'),
+        ({'verdicts': [None]}, 'verdict 1 cannot be read'),
+        ({'parts': [1]}, "'parts' must be an object"),
+        ({'rerank': {'a': 1}}, "'rerank' must be a list"),
+        ({'rerank': [{'score': 1}]}, "candidate 1 cannot be read: 'text' must be"),
+        ({'rerank': ['x']}, 'candidate 1 cannot be read'),
+        (
+            {'rerank': [{'text': 'a', 'score': 9}]},
+            "candidate 1 cannot be read: 'score'",
+        ),
+    ],
+)
+def test_a_bad_record_is_told_what_is_wrong(fields, problem):
+    with pytest.raises(InputError, match=problem):
+        read_entry({**simple(1), **fields})
+
+
+@pytest.mark.parametrize(
+    'field, value',
+    [
+        ('response_span', [0, 1.5]),
+        ('response_span', [0]),
+        ('response_span', ['0', '1']),
+        ('knowledge_span', None),
+        ('question', 5),
+        ('response_answer', None),
+        ('score', math.nan),
+    ],
+)
+def test_a_bad_verdict_is_named_by_its_place(field, value):
+    record = scored()
+    record['verdicts'][1] = {**record['verdicts'][1], field: value}
+    with pytest.raises(InputError):
+        read_entry(record)
+
+
+def test_something_else_than_a_record_is_named():
+    with pytest.raises(InputError, match='not list'):
+        read_entry([1])
+
+
+def test_offsets_beyond_the_text_are_clipped():
+    record = scored(response='Short')
+    assert read_entry(record)['response'] == [['Sh'], ['ort', 'supported', [0]]]
+
+
+def test_candidates_are_cut_too():
+    chosen, first = read_entry(reranked())['rerank']
+    assert (
+        chosen['chosen'] and not chosen['first'] and chosen['note'] == 'highest score'
+    )
+    assert first['first'] and first['response'][1] == ['Madonna', 'supported', [0]]
+    assert first['strategies'] == ['beam', 'nucleus']
+
+
+def test_a_candidate_may_be_unscored_and_its_generator_score_infinite():
+    candidate = {'text': 'a', 'score': None, 'generator_score': -math.inf}
+    (entry,) = read_entry(simple(1, rerank=[candidate]))['rerank']
+    assert entry['score'] is None and entry['generator'] is None
+
+
+def test_every_text_is_made_visible():
+    everywhere = {
+        'id': HOSTILE,
+        'knowledge': HOSTILE,
+        'response': HOSTILE,
+        'history': [HOSTILE],
+        'label': HOSTILE,
+        'q2_label': HOSTILE,
+        'signature': HOSTILE,
+        'parts': {HOSTILE: 1.0},
+        'rerank': [{'text': HOSTILE, 'strategies': [HOSTILE], 'reason': HOSTILE}],
+    }
+    shown = json.dumps(read_entry(simple(1, **everywhere)), ensure_ascii=False)
+    assert not set('\x00\x1b\u2028\u202e\ud800') & set(shown)
+
+
+def test_numbers_are_plain_json():
+    record = simple(1, parts={'nli': 0.25, 'nan': math.nan, 'text': 'x'})
+    entry = read_entry(record)
+    assert entry['parts'] == {'nli': 0.25}
+    json.dumps(entry, allow_nan=False)

@@ -1,0 +1,71 @@
+import pytest
+
+from parlai_q2.report.entries import read_entry
+from parlai_q2.report.figures import Figures, bin_of
+from parlai_q2.report.histogram import draw_histogram
+from tests.report.samples import SIGNATURE, reranked, scored, simple
+
+
+def figures_of(*records):
+    figures = Figures()
+    for record in records:
+        figures.add(read_entry(record))
+    return figures
+
+
+@pytest.mark.parametrize(
+    'score, place',
+    [(0.0, 0), (0.0999, 0), (0.1, 1), (0.3, 3), (0.5, 5), (0.7, 7), (0.9, 9), (1.0, 9)],
+)
+def test_scores_fall_into_tenths(score, place):
+    assert bin_of(score) == place
+
+
+def test_means_and_counts_are_over_all_responses():
+    figures = figures_of(
+        scored(q2_label='inconsistent'),
+        simple(1, 1.0, q2_label='consistent'),
+        simple(2, 0.6, q2_label='consistent', fallback=True),
+        simple(3, 0.5, label='not_verifiable', q2_label='generic'),
+    )
+    assert figures.score.value == pytest.approx((1 / 3 + 1.0 + 0.6 + 0.5) / 4, abs=1e-4)
+    assert figures.labels == {'inconsistent': 1, 'consistent': 2, 'not_verifiable': 1}
+    assert figures.classes['consistent'].value == pytest.approx(0.8)
+    assert figures.questions == 3 and figures.with_questions == 1
+    assert figures.comparisons['no answer'] == 1
+    assert figures.fallbacks == 1
+    assert figures.signatures == {SIGNATURE: 1}
+
+
+def test_no_values_have_no_mean():
+    assert figures_of().score.value is None
+
+
+def test_reranked_turns_compare_first_and_chosen():
+    kept = simple(
+        1, rerank=[{'text': 'a', 'score': 0.8, 'first': True, 'chosen': True}]
+    )
+    unscored = simple(2, rerank=[{'text': 'a', 'first': True, 'chosen': True}])
+    nobody = simple(3, rerank=[{'text': 'a', 'score': 0.8}])
+    figures = figures_of(reranked(), kept, unscored, nobody)
+    assert (figures.reranked, figures.changed) == (4, 1)
+    assert figures.first.value == pytest.approx((1 / 3 + 0.8) / 2, abs=1e-4)
+    assert figures.chosen.value == pytest.approx(0.9)
+
+
+def test_the_histogram_says_its_counts_in_words():
+    drawn = draw_histogram(figures_of(scored(), simple(1, 1.0), simple(2, 0.95)))
+    assert '0.9 to 1.0: 2' in drawn
+    assert '<title>score 0.3 to 0.4: 1 (1 inconsistent)</title>' in drawn
+    assert drawn.count('data-bin=') == 10
+
+
+def test_a_label_of_another_scorer_is_drawn_and_escaped():
+    drawn = draw_histogram(figures_of(simple(1, label='<odd>')))
+    assert (
+        'class="bar other"' in drawn and '&lt;odd&gt;' in drawn and '<odd>' not in drawn
+    )
+
+
+def test_no_scores_have_no_histogram():
+    assert draw_histogram(Figures()) == ''

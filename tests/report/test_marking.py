@@ -1,0 +1,154 @@
+import pytest
+
+from parlai_q2.records import Comparison, Span, Verdict
+from parlai_q2.report.spans import (
+    Piece,
+    Status,
+    clip,
+    cut,
+    knowledge_pieces,
+    response_pieces,
+    status_of,
+)
+
+TEXT = 'Madonna sang in 1985.'
+GOOD, DOUBT, BAD = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
+
+
+def span(start, end):
+    return Span(TEXT[max(start, 0) : end], start, end)
+
+
+def verdict(comparison, score=0.0, response=(0, 7), knowledge=None):
+    return Verdict('Who?', span(*response), knowledge, comparison, score, 0.0)
+
+
+@pytest.mark.parametrize(
+    'comparison, score, status',
+    [
+        (Comparison.EXACT, 1.0, GOOD),
+        (Comparison.ENTAILMENT, 1.0, GOOD),
+        (Comparison.CONTRADICTION, 0.0, BAD),
+        (Comparison.NO_ANSWER, 0.0, DOUBT),
+        # Compared by tokens alone: above the paper's threshold of 0.5 it is supported.
+        (Comparison.NEUTRAL, 0.51, GOOD),
+        (Comparison.NEUTRAL, 0.5, DOUBT),
+        (Comparison.F1, 0.9, GOOD),
+        (Comparison.F1, 0.0, DOUBT),
+        # A scorer of somebody else may have a word of its own.
+        ('something new', 0.8, GOOD),
+        ('something new', 0.2, DOUBT),
+    ],
+)
+def test_a_verdict_has_one_status(comparison, score, status):
+    assert status_of(verdict(comparison, score)) == status
+
+
+@pytest.mark.parametrize(
+    'spans, expected',
+    [
+        ([], [(TEXT, None, ())]),
+        ([(0, 7, GOOD)], [('Madonna', GOOD, (0,)), (' sang in 1985.', None, ())]),
+        ([(0, 21, BAD)], [(TEXT, BAD, (0,))]),
+        # Neighbours stay apart.
+        (
+            [(0, 7, GOOD), (7, 12, GOOD)],
+            [('Madonna', GOOD, (0,)), (' sang', GOOD, (1,)), (' in 1985.', None, ())],
+        ),
+        # Nested: the graver status shows, whichever comes first.
+        (
+            [(0, 12, GOOD), (0, 7, BAD)],
+            [
+                ('Madonna', BAD, (0, 1)),
+                (' sang', GOOD, (0,)),
+                (' in 1985.', None, ()),
+            ],
+        ),
+        (
+            [(8, 12, GOOD), (0, 15, DOUBT)],
+            [
+                ('Madonna ', DOUBT, (1,)),
+                ('sang', DOUBT, (0, 1)),
+                (' in', DOUBT, (1,)),
+                (' 1985.', None, ()),
+            ],
+        ),
+        # Overlapping.
+        (
+            [(0, 12, DOUBT), (8, 20, BAD)],
+            [
+                ('Madonna ', DOUBT, (0,)),
+                ('sang', BAD, (0, 1)),
+                (' in 1985', BAD, (1,)),
+                ('.', None, ()),
+            ],
+        ),
+        # The same span twice, once good and once bad.
+        (
+            [(0, 7, GOOD), (0, 7, BAD)],
+            [('Madonna', BAD, (0, 1)), (' sang in 1985.', None, ())],
+        ),
+        # Beyond the text, before it, empty, backwards.
+        ([(16, 999, BAD)], [('Madonna sang in ', None, ()), ('1985.', BAD, (0,))]),
+        ([(-5, 7, GOOD)], [('Madonna', GOOD, (0,)), (' sang in 1985.', None, ())]),
+        ([(30, 40, BAD)], [(TEXT, None, ())]),
+        ([(7, 7, BAD)], [(TEXT, None, ())]),
+        ([(12, 7, BAD)], [(TEXT, None, ())]),
+    ],
+)
+def test_a_text_is_cut_at_its_spans(spans, expected):
+    pieces = cut(TEXT, [(span(start, end), status) for start, end, status in spans])
+    assert [(p.text, p.status, p.verdicts) for p in pieces] == expected
+
+
+def test_an_empty_text_has_no_pieces():
+    assert cut('', [(Span('x', 0, 1), BAD)]) == []
+
+
+def test_response_and_knowledge_are_marked_each_by_its_own_spans():
+    knowledge = 'In 1983 she sang.'
+    verdicts = [
+        verdict(
+            Comparison.CONTRADICTION, response=(16, 20), knowledge=Span('1983', 3, 7)
+        ),
+        verdict(Comparison.NO_ANSWER),
+    ]
+    assert [p.text for p in response_pieces(TEXT, verdicts) if p.status] == [
+        'Madonna',
+        '1985',
+    ]
+    marked = [p for p in knowledge_pieces(knowledge, verdicts) if p.status]
+    assert marked == [Piece('1983', BAD, (0,))]
+
+
+def test_offsets_count_characters_not_bytes():
+    text = '\U0001f600 1985'
+    pieces = cut(text, [(Span('1985', 2, 6), BAD)])
+    assert [p.text for p in pieces] == ['\U0001f600 ', '1985']
+
+
+def test_a_short_text_is_not_clipped():
+    pieces = [Piece('a b c'), Piece('d', BAD, (0,))]
+    assert clip(pieces, limit=6) == pieces
+
+
+def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():
+    pieces = [Piece('w ' * 500), Piece('1985', BAD, (0,)), Piece(' w' * 500)]
+    shown = clip(pieces, limit=100, context=10)
+    assert Piece('1985', BAD, (0,)) in shown
+    text = ''.join(p.text for p in shown)
+    assert len(text) < 100
+    assert text.count('characters ...]') == 2
+    assert '[... 992 characters ...]' in text
+
+
+def test_a_clipped_text_without_marks_keeps_its_beginning():
+    (first, note) = clip([Piece('word ' * 100)], limit=50)
+    assert first.text.startswith('word word')
+    assert len(first.text) <= 50
+    assert 'characters ...]' in note.text
+
+
+def test_one_very_long_word_is_clipped_too():
+    first, _ = clip([Piece('x' * 1000)], limit=50)
+    assert first.text == 'x' * 50

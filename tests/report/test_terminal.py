@@ -1,0 +1,221 @@
+import io
+import re
+
+import pytest
+
+from parlai_q2.records import Comparison, Label, Score, Span, Verdict, not_verifiable
+from parlai_q2.report import render_candidates, render_score, use_colour
+from parlai_q2.report.visible import columns
+
+RESPONSE = 'Madonna was born in 1985 in Canada.'
+KNOWLEDGE = 'Madonna (born August 16, 1958) is an American singer.'
+
+
+def in_text(text, part):
+    start = text.index(part)
+    return Span(part, start, start + len(part))
+
+
+VERDICTS = (
+    Verdict(
+        'Who was born in 1985?',
+        in_text(RESPONSE, 'Madonna'),
+        in_text(KNOWLEDGE, 'Madonna'),
+        Comparison.EXACT,
+        1.0,
+        1.0,
+    ),
+    Verdict(
+        'When was Madonna born?',
+        in_text(RESPONSE, '1985'),
+        in_text(KNOWLEDGE, 'August 16, 1958'),
+        Comparison.CONTRADICTION,
+        0.0,
+        0.0,
+    ),
+    Verdict(
+        'Where was Madonna born?',
+        in_text(RESPONSE, 'Canada'),
+        None,
+        Comparison.NO_ANSWER,
+        0.0,
+        0.0,
+    ),
+)
+SCORE = Score(1 / 3, Label.INCONSISTENT, VERDICTS)
+
+
+def test_a_score_is_shown_with_its_evidence():
+    assert render_score(SCORE, RESPONSE, KNOWLEDGE, colour=False) == '\n'.join(
+        [
+            'score     0.33 inconsistent',
+            'response  [+Madonna] was born in [!1985] in [?Canada].',
+            'knowledge [+Madonna] (born [!August 16, 1958]) is an American singer.',
+            'marks     [+supported] [?not in the knowledge] [!contradicted]',
+            '',
+            '[+] Who was born in 1985?',
+            '    response  Madonna',
+            '    knowledge Madonna',
+            '    compared  exact, score 1.00',
+            '',
+            '[!] When was Madonna born?',
+            '    response  1985',
+            '    knowledge August 16, 1958',
+            '    compared  contradiction, score 0.00',
+            '',
+            '[?] Where was Madonna born?',
+            '    response  Canada',
+            '    knowledge (no answer)',
+            '    compared  no answer, score 0.00',
+        ]
+    )
+
+
+def test_colour_repeats_what_the_signs_say():
+    coloured = render_score(SCORE, RESPONSE, KNOWLEDGE, colour=True)
+    plain = render_score(SCORE, RESPONSE, KNOWLEDGE, colour=False)
+    assert re.sub(r'\x1b\[\d+m', '', coloured) == plain
+    for code, mark in (('32', '[+Madonna]'), ('31', '[!1985]'), ('33', '[?Canada]')):
+        assert f'\x1b[{code}m{mark}\x1b[0m' in coloured
+
+
+@pytest.mark.parametrize('width', [1, 24, 40, 80, 200])
+@pytest.mark.parametrize('text', ['word ' * 300, 'x' * 900, '東京' * 300, '\n\n'])
+def test_no_line_is_too_wide(width, text):
+    shown = render_score(not_verifiable(), text, text, False, width)
+    assert all(columns(line) <= max(width, 24) for line in shown.split('\n'))
+
+
+def test_a_score_without_verdicts_says_whether_the_fallback_was_used():
+    score = Score(0.5, Label.CONSISTENT, fallback=True)
+    shown = render_score(score, 'Hm.', 'K.', False)
+    assert shown == (
+        'score     0.50 consistent (no valid question: the whole response compared)\n'
+        'response  Hm.\nknowledge K.'
+    )
+
+
+@pytest.mark.parametrize('hostile', ['\x1b]0;title\x07', '\x1b[2J', '\x00', '\u202e'])
+def test_control_characters_never_reach_the_terminal(hostile):
+    text = f'a{hostile}b'
+    verdict = Verdict(hostile, Span(text, 0, 9), Span(text, 0, 9), hostile, 0.0, 0.0)
+    row = {
+        'text': text,
+        'strategies': [hostile],
+        'score': 0.1,
+        'label': hostile,
+        'reason': hostile,
+        'verdicts': [verdict.to_dict()],
+    }
+    shown = render_score(Score(0.0, hostile, (verdict,)), text, text, False)
+    shown += render_candidates([row], colour=False)
+    assert not set(hostile) & set('\x1b\x07\x00\u202e') & set(shown)
+    assert hostile[0].encode('unicode_escape').decode() in shown
+
+
+def test_long_knowledge_is_clipped_around_the_answers():
+    knowledge = (
+        'Filler sentence. ' * 2000 + 'She sang in 1983. ' + 'More filler. ' * 2000
+    )
+    verdict = Verdict(
+        'When?',
+        in_text(RESPONSE, '1985'),
+        in_text(knowledge, '1983'),
+        Comparison.CONTRADICTION,
+        0.0,
+        0.0,
+    )
+    shown = render_score(
+        Score(0.0, Label.INCONSISTENT, (verdict,)), RESPONSE, knowledge, 0
+    )
+    assert '[!1983]' in shown
+    assert len(shown) < 1000
+
+
+def row(**fields):
+    return {
+        'text': 'A reply.',
+        'strategies': ['beam'],
+        'generator_score': -1.5,
+        **fields,
+    }
+
+
+def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
+    rows = [
+        row(
+            text=RESPONSE,
+            strategies=['beam', 'nucleus'],
+            score=1 / 3,
+            label=Label.INCONSISTENT,
+            verdicts=[VERDICTS[1].to_dict()],
+            first=True,
+        ),
+        row(score=1.0, label=Label.CONSISTENT, chosen=True, reason='highest score'),
+    ]
+    lines = render_candidates(rows, colour=False).split('\n')
+    assert lines[0] == (
+        "   1  0.33 inconsistent | generator -1.50 | beam, nucleus | generator's first"
+    )
+    assert lines[1:] == [
+        '      Madonna was born in [!1985] in Canada.',
+        '      [!] When was Madonna born? response: 1985; knowledge: August 16, 1958;',
+        '          contradiction 0.00',
+        '>  2  1.00 consistent | generator -1.50 | beam | CHOSEN',
+        '      A reply.',
+        '      why: highest score',
+    ]
+
+
+@pytest.mark.parametrize(
+    'fields, note',
+    [
+        ({'reason': 'best score'}, 'why: best score'),
+        (
+            {'score': 1.0, 'guards': ['copy'], 'guarded_score': 0.5},
+            'why: counted as 0.50, as a copy',
+        ),
+        (
+            {'reason': 'best', 'score': 1.0, 'guards': ['copy'], 'guarded_score': 0.5},
+            'why: best; counted as 0.50, as a copy',
+        ),
+        ({'score': 0.2, 'guards': ['generic'], 'guarded_score': 0.2}, None),
+        (
+            {'score': None, 'prefilter_score': 0.125},
+            'why: pruned by the prefilter, 0.12',
+        ),
+        ({'reason': None, 'guards': [], 'guarded_score': None}, None),
+    ],
+)
+def test_a_candidate_says_why_it_stands_where_it_stands(fields, note):
+    lines = render_candidates([row(**fields)], colour=False).split('\n')
+    assert [line.strip() for line in lines[2:]] == ([note] if note else [])
+
+
+def test_no_candidates_are_said_so():
+    assert render_candidates([], colour=False) == 'no candidates'
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    'stream, environment, expected',
+    [
+        (Terminal(), {'TERM': 'xterm'}, True),
+        (Terminal(), {}, True),
+        (Terminal(), {'TERM': 'dumb'}, False),
+        (Terminal(), {'NO_COLOR': '1'}, False),
+        (Terminal(), {'NO_COLOR': ''}, True),  # no-color.org: empty does not count
+        (io.StringIO(), {'TERM': 'xterm'}, False),
+        (object(), {}, False),
+    ],
+)
+def test_colour_is_for_terminals(monkeypatch, stream, environment, expected):
+    for name in ('TERM', 'NO_COLOR'):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert use_colour(stream) is expected

@@ -1,0 +1,63 @@
+import json
+import re
+
+import pytest
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.scripts.demo import DemoScript
+
+
+def entries_of(page):
+    text = re.search(r'id="data">(.*?)</script>', page.read_text('utf-8'), re.S)[1]
+    return json.loads(text)['entries']
+
+
+@pytest.mark.slow
+def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
+    outfile = tmp_path / 'demo.html'
+    page = DemoScript.main(
+        '--scorer', 'overlap', '--turns', '2', '--outfile', str(outfile)
+    )
+    assert page == outfile
+    said = capsys.readouterr().out
+    assert '84 of 84 responses' in said
+    means = dict(re.findall(r'^   (\w+) +\d+ +([\d.]+)$', said, re.M))
+    assert float(means['consistent']) > float(means['inconsistent'])
+    assert float(means['consistent']) > float(means['generic'])
+    assert said.count('person    ') == 2
+    assert 'candidates' in said and 'score     ' in said and 'knowledge ' in said
+    assert str(page) in said
+    entries = entries_of(page)
+    reranked = [entry for entry in entries if entry['rerank']]
+    assert (len(entries), len(reranked)) == (86, 2)
+    for entry in reranked:
+        (chosen,) = [row for row in entry['rerank'] if row['chosen']]
+        assert chosen['response'] == entry['response']
+        assert chosen['score'] == entry['score']
+        assert sum(row['first'] for row in entry['rerank']) == 1
+    assert {entry['class'] for entry in entries} == {
+        'consistent',
+        'inconsistent',
+        'generic',
+        '',
+    }
+
+
+def test_without_turns_no_generator_is_loaded(tmp_path, capsys):
+    page = DemoScript.main(
+        '--scorer', 'overlap', '--turns', '0', '--outfile', str(tmp_path / 'demo.html')
+    )
+    assert len(entries_of(page)) == 84
+    assert 'Reranking' not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    'arguments, error, problem',
+    [
+        (['--scorer', 'overlop'], UnknownNameError, "Did you mean 'overlap'"),
+        (['--turns', '-1'], ConfigError, 'cannot be less than 0'),
+    ],
+)
+def test_wrong_options_are_a_clear_error(arguments, error, problem):
+    with pytest.raises(error, match=problem):
+        DemoScript.main(*arguments)

@@ -1,0 +1,235 @@
+import json
+import re
+
+import pytest
+from parlai.core.script import superscript_main
+from parlai.scripts.eval_model import EvalModel
+
+from parlai_q2.errors import InputError
+from parlai_q2.report.scored_file import read_scored_file
+from parlai_q2.scripts.report import ReportScript
+from parlai_q2.scripts.score import ScoreScript
+from tests.report.samples import SIGNATURE, reranked, scored, simple
+
+EVIDENCE = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
+
+
+def write(path, *lines):
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text(''.join(f'{text}\n' for text in texts), encoding='utf-8')
+    return path
+
+
+def entries_of(page):
+    text = re.search(r'id="data">(.*?)</script>', page.read_text('utf-8'), re.S)[1]
+    return json.loads(text)
+
+
+def conversation(*turns):
+    return {
+        'dialog': [
+            [
+                {'id': 'teacher', 'text': 'Hi.', 'knowledge': 'K.'},
+                {'id': 'model', **turn},
+            ]
+            for turn in turns
+        ],
+        'context': [],
+    }
+
+
+@pytest.fixture()
+def warnings(monkeypatch):
+    """
+    What ParlAI's logger warns of.
+    """
+    said = []
+    from parlai.utils.logging import logger
+
+    monkeypatch.setattr(logger, 'warning', lambda text: said.append(text))
+    return said
+
+
+@pytest.mark.parametrize(
+    'run',
+    [
+        lambda path, out: superscript_main(['report', path, '--outfile', out]),
+        lambda path, out: superscript_main(
+            ['report', '--infile', path, '--outfile', out]
+        ),
+        lambda path, out: ReportScript.main(path, '--outfile', out),
+        lambda path, out: ReportScript.main(infile=path, outfile=out),
+    ],
+)
+def test_scores_become_a_page_however_it_is_called(tmp_path, run):
+    path = write(tmp_path / 'my_scores.jsonl', scored(), simple(1))
+    page = run(str(path), str(tmp_path / 'out' / 'my_page.html'))
+    assert page == tmp_path / 'out' / 'my_page.html'
+    data = entries_of(page)
+    assert [entry['id'] for entry in data['entries']] == ['madonna', 'r1']
+
+
+def test_the_page_stands_beside_its_input_unless_said_otherwise(tmp_path):
+    path = write(tmp_path / 'scores.jsonl', scored())
+    page = ReportScript.main(str(path), '--title', 'Mine')
+    assert page == tmp_path / 'scores.html'
+    assert '<title>Mine</title>' in page.read_text('utf-8')
+
+
+def test_the_first_line_names_the_signature_for_all(tmp_path):
+    path = write(tmp_path / 'scores.jsonl', scored(), simple(1), simple(2))
+    entries = list(read_scored_file(path))
+    assert {entry['signature'] for entry in entries} == {SIGNATURE}
+
+
+def test_the_signature_is_taken_from_beside_the_scores_too(tmp_path):
+    path = write(tmp_path / 'scores.jsonl', simple(1))
+    write(tmp_path / 'scores.jsonl.meta.json', {'signature': SIGNATURE})
+    assert [e['signature'] for e in read_scored_file(path)] == [SIGNATURE]
+
+
+def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
+    path = write(
+        tmp_path / 'scores.jsonl',
+        simple(1),
+        '{not json',
+        '',
+        simple(2, score=1.0, label=None),
+        {'knowledge': 'K.', 'response': 7, 'error': 'no string', 'line': 5},
+        '[1, 2]',
+        '{"knowledge": "K", "response": "R", "label": "consistent", "score": NaN}',
+        simple(3),
+    )
+    page = ReportScript.main(str(path))
+    assert [entry['id'] for entry in entries_of(page)['entries']] == ['r1', 'r3']
+    assert [int(re.search(r'line (\d+)', text)[1]) for text in warnings] == [
+        2,
+        4,
+        5,
+        6,
+        7,
+    ]
+    assert 'was not scored: no string' in warnings[2]
+
+
+def test_many_bad_lines_do_not_flood_the_log(tmp_path, warnings):
+    path = write(tmp_path / 'scores.jsonl', simple(1), *['nonsense'] * 100)
+    ReportScript.main(str(path))
+    assert len(warnings) == 21
+    assert 'Left out 80 more' in warnings[-1]
+
+
+@pytest.mark.parametrize(
+    'lines, problem',
+    [
+        ([], 'holds no record'),
+        (['', '  '], 'holds no record'),
+        (['nonsense'], 'None of the 1 records'),
+        ([{'a': 1}], 'None of the 1 records'),
+        ([{'dialog': []}], 'holds no record'),
+        ([conversation({'text': 'Hello.'})], 'None of the 1 records'),
+    ],
+)
+def test_a_file_without_scores_is_a_clear_error(tmp_path, lines, problem):
+    path = write(tmp_path / 'scores.jsonl', *lines)
+    with pytest.raises(InputError, match=problem):
+        ReportScript.main(str(path))
+    assert [p.name for p in tmp_path.iterdir()] == ['scores.jsonl']
+
+
+@pytest.mark.parametrize(
+    'arguments, problem',
+    [
+        (['--title', 'x'], 'Which scores'),
+        (['nowhere.jsonl'], 'There is no file nowhere.jsonl'),
+    ],
+)
+def test_wrong_arguments_are_a_clear_error(arguments, problem):
+    with pytest.raises(InputError, match=problem):
+        ReportScript.main(*arguments)
+
+
+def test_the_input_is_never_replaced(tmp_path):
+    path = write(tmp_path / 'scores.html', scored())
+    with pytest.raises(InputError, match='would replace its input'):
+        ReportScript.main(str(path))
+    assert json.loads(path.read_text('utf-8'))['id'] == 'madonna'
+
+
+def test_a_page_that_cannot_be_written_is_a_clear_error(tmp_path):
+    path = write(tmp_path / 'scores.jsonl', scored())
+    with pytest.raises(InputError, match='Choose another --outfile'):
+        ReportScript.main(str(path), '--outfile', str(path / 'inside' / 'page.html'))
+
+
+def test_world_logs_of_the_teacher_are_read(tmp_path):
+    record = scored()
+    evidence = {name: record[name] for name in EVIDENCE}
+    logs = write(
+        tmp_path / 'logs.jsonl',
+        conversation(
+            {'text': record['response'], 'q2_evidence': evidence},
+            {'text': 'And more.', 'q2_evidence': {**evidence, 'verdicts': []}},
+        ),
+    )
+    first, second = read_scored_file(logs)
+    assert first['response'][1] == ['Madonna', 'supported', [0]]
+    assert first['knowledge'][0] == ['K.', 'supported', [0]]
+    assert second['history'] == ['Hi.', record['response'], 'Hi.']
+    assert second['signature'] == SIGNATURE
+
+
+def test_an_evaluation_becomes_a_page(tmp_path):
+    EvalModel.main(
+        task='parlai_q2.tasks.grounded_sample.agents:AnnotatedTeacher',
+        model='repeat_label',
+        scorer='overlap',
+        world_logs=str(tmp_path / 'logs.jsonl'),
+        batchsize=16,
+    )
+    page = ReportScript.main(str(tmp_path / 'logs.jsonl'))
+    data = entries_of(page)
+    assert len(data['entries']) == 84
+    assert data['signatures'][0].startswith('overlap|')
+    assert all(entry['knowledge'] and entry['response'] for entry in data['entries'])
+
+
+def test_a_scored_file_becomes_a_page(tmp_path):
+    pairs = write(
+        tmp_path / 'pairs.jsonl',
+        {'knowledge': 'It opened in 1969.', 'response': 'It opened in 1969.'},
+        'nonsense',
+        {'knowledge': 'It opened in 1969.', 'response': ''},
+    )
+    scores = tmp_path / 'scores.jsonl'
+    ScoreScript.main(
+        '--infile', str(pairs), '--outfile', str(scores), '--scorer', 'overlap'
+    )
+    entries = entries_of(ReportScript.main(str(scores)))['entries']
+    assert [entry['label'] for entry in entries] == ['consistent', 'not_verifiable']
+
+
+def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
+    rows = reranked()['rerank']
+    logs = write(
+        tmp_path / 'logs.jsonl',
+        conversation(
+            {
+                'text': rows[0]['text'],
+                'rerank': rows,
+                'rerank_knowledge': 'Better.',
+                'rerank_signature': SIGNATURE,
+            },
+            {'text': "I'm not sure.", 'rerank': rows},
+            {'text': 'No evidence.', 'rerank': '<not serializable>'},
+            {'text': rows[0]['text'], 'rerank': [{**rows[0], 'score': None}]},
+        ),
+    )
+    entries = entries_of(ReportScript.main(str(logs)))['entries']
+    said, abstained = entries
+    assert (said['score'], said['label']) == (1.0, 'consistent')
+    assert len(said['rerank']) == 2
+    # What was said instead of a candidate must not get the candidate's score.
+    assert (abstained['score'], abstained['label']) == (0.5, 'not_verifiable')
+    assert 'neither q2_evidence nor a reranked choice' in warnings[0]
+    assert 'reranked without scores' in warnings[1]
