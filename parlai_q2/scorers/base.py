@@ -5,6 +5,7 @@ What every scorer offers.
 from abc import ABC, abstractmethod
 from typing import Sequence
 
+from parlai_q2.errors import InputError
 from parlai_q2.records import Example, Score, not_verifiable
 from parlai_q2.signature import Signature
 
@@ -57,9 +58,13 @@ class Scorer(ABC):
         examples = list(examples)
         for example in examples:
             if not isinstance(example, Example):
-                raise _not_an_example(example)
+                raise InputError(
+                    'score() takes a list of Example, and got a '
+                    f'{type(example).__name__} in it. '
+                    'Write Example(knowledge="...", response="...").'
+                )
         nothing = not_verifiable(str(self.signature))
-        by_text = {}
+        by_text: dict[tuple[str, str], Example] = {}
         for example in examples:
             if example.knowledge.strip() and example.response.strip():
                 by_text.setdefault((example.knowledge, example.response), example)
@@ -67,12 +72,3 @@ class Scorer(ABC):
             zip(by_text, self.score_texts(list(by_text.values())), strict=True)
         )
         return [scores.get((e.knowledge, e.response), nothing) for e in examples]
-
-
-def _not_an_example(given: object) -> Exception:
-    from parlai_q2.errors import InputError
-
-    return InputError(
-        f'score() takes a list of Example, and got a {type(given).__name__} in it. '
-        'Write Example(knowledge="...", response="...").'
-    )

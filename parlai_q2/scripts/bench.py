@@ -113,12 +113,13 @@ class StageClock:
         """
         The same models, timed.
         """
-        return Q2Models(
-            _Timed(models.generator, 'generate', self, 'question generation'),
-            _Timed(models.answerer, 'answer', self, 'question answering'),
-            _Timed(models.nli, 'classify', self, 'nli'),
-            self.timed('spans', models.find_spans),
+        generator: Any = _Timed(
+            models.generator, 'generate', self, 'question generation'
         )
+        answerer: Any = _Timed(models.answerer, 'answer', self, 'question answering')
+        nli: Any = _Timed(models.nli, 'classify', self, 'nli')
+        find_spans = self.timed('spans', models.find_spans)
+        return Q2Models(generator, answerer, nli, find_spans)
 
     def timed(self, stage: str, function: Callable) -> Callable:
         """

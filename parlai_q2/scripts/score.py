@@ -14,6 +14,7 @@ from tqdm import tqdm
 from parlai_q2.errors import InputError
 from parlai_q2.files.read import FORMATS, Record, read_records
 from parlai_q2.files.write import ResumableWriter
+from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.records import Label, Score
 from parlai_q2.scorers.base import Scorer
@@ -36,11 +37,14 @@ class ScoreScript(ParlaiScript):
         group = parser.add_argument_group('Scoring a file')
         group.add_argument(
             '--infile',
-            required=True,
+            type=str,
+            default=None,
             help='records with knowledge, response and perhaps history and id; other '
             'fields pass through',
         )
-        group.add_argument('--outfile', required=True, help='JSON lines to write')
+        group.add_argument(
+            '--outfile', type=str, default=None, help='JSON lines to write'
+        )
         group.add_argument(
             '--format',
             choices=FORMATS,
@@ -57,9 +61,10 @@ class ScoreScript(ParlaiScript):
         return parser
 
     def run(self) -> dict[str, Any]:
+        infile, outfile = given_files(self.opt)
         return score_file(
-            Path(self.opt['infile']),
-            Path(self.opt['outfile']),
+            infile,
+            outfile,
             scorer_from_opt(self.opt),
             self.opt.get('format'),
             self.opt.get('explain', False),

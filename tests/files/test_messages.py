@@ -29,7 +29,8 @@ from parlai_q2.files.messages import find_knowledge
         ),
         (
             {
-                'knowledge': 'no_passages_used __knowledge__ no_passages_used\nT __knowledge__ S'
+                'knowledge': 'no_passages_used __knowledge__ no_passages_used\n'
+                'T __knowledge__ S'
             },
             'S',
             'the line for none used is no knowledge',

@@ -18,7 +18,10 @@ COFFEE = (
     'Coffee is slightly acidic and has a stimulating effect on humans because of its '
     'caffeine content.'
 )
-CHILI_PEPPERS = 'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles in 1983.'
+CHILI_PEPPERS = (
+    'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles '
+    'in 1983.'
+)
 PANDA = 'The giant panda is a conservation reliant vulnerable species.'
 MADONNA = (
     'Born and raised in Michigan, Madonna moved to New York City in 1978 to '

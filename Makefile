@@ -1,0 +1,70 @@
+# make demo    the whole job on real input, offline, with a page to look at
+# make test    the tests; PYTEST_ARGS='tests/q2 -x' for some of them
+# make bench   batched Q2 against one question at a time
+# make lint    ruff and mypy
+# make clean   remove what these built
+#
+# Each first builds .venv from nothing where it is missing, incomplete, or made for other
+# requirements, another Python or another folder. Override PYTHON or TORCH to choose yours;
+# pip's own settings (such as PIP_FIND_LINKS, for a CPU build of torch) hold as usual.
+
+PYTHON ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo python3)
+TORCH ?= torch==2.13.0
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --no-input --disable-pip-version-check
+INSTALL := $(PIP) install --no-warn-conflicts
+LOCKED := $(INSTALL) --no-deps --no-build-isolation --use-pep517 --require-hashes
+
+# The stamp's name says what .venv was built from, and it is written last: a build that was
+# interrupted leaves none, and the next starts over.
+KEY := $(shell { cat requirements/*.txt setup.py pyproject.toml; \
+	echo '$(CURDIR) $(TORCH)'; $(PYTHON) -VV; } | cksum | cut -d ' ' -f 1)
+BUILT := $(VENV)/built-$(KEY)
+LINTERS := $(VENV)/linters-$(KEY)
+
+.PHONY: demo test bench lint venv clean
+
+demo: $(BUILT)
+	@$(BIN)/parlai_q2 demo
+
+test: $(BUILT)
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: $(BUILT)
+	@$(BIN)/parlai_q2 bench
+
+lint: $(LINTERS)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+venv: $(BUILT)
+
+$(BUILT):
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 10) <= v <= (3, 12) else \
+		f"requirements/lock.txt is for Python 3.10 to 3.12, and this is {v[0]}.{v[1]}. Run: make PYTHON=python3.11")'
+	@echo '[1/6] $(VENV), by $(PYTHON)'
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@echo '[2/6] setuptools'
+	@$(LOCKED) -r requirements/build.txt
+	@echo '[3/6] ParlAI and what it runs with (requirements/lock.txt)'
+	@$(LOCKED) -r requirements/lock.txt
+	@echo '[4/6] $(TORCH)'
+	@$(INSTALL) '$(TORCH)'
+	@echo '[5/6] what the tests need (requirements/test.txt)'
+	@$(LOCKED) -r requirements/test.txt
+	@echo '[6/6] parlai_q2'
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(LINTERS): $(BUILT)
+	@echo 'ruff and mypy (requirements/dev.txt)'
+	@$(LOCKED) -r requirements/dev.txt
+	@touch $@
+
+clean:
+	@rm -rf $(VENV) build dist *.egg-info outputs .pytest_cache .mypy_cache .ruff_cache

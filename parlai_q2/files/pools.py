@@ -1,0 +1,127 @@
+"""
+Reads pools of candidates made elsewhere: JSON lines with ``knowledge``, ``candidates``
+and perhaps ``history`` and ``id``.
+
+A candidate is a text, or an object with ``text`` and perhaps ``score`` (the log
+probability that its generator gave it), ``tokens`` (how many it has) and ``label``:
+``consistent`` or ``inconsistent``, a person's judgement.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.files.read import json_lines, open_text
+from parlai_q2.records import Label
+
+HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
+
+
+class PoolCandidate(NamedTuple):
+    """
+    One candidate of a pool.
+
+    :param text: what would be said.
+    :param score: its generator's log probability; 0 where it is not given.
+    :param tokens: how many tokens it has, to take the mean over; at least 1.
+    :param label: a person's judgement, or None.
+    """
+
+    text: str
+    score: float = 0.0
+    tokens: int = 1
+    label: Optional[str] = None
+
+
+class Pool(NamedTuple):
+    """
+    One turn and its candidates, or what is wrong with the record.
+    """
+
+    line: int
+    fields: dict[str, Any]
+    knowledge: str = ''
+    history: tuple[str, ...] = ()
+    candidates: tuple[PoolCandidate, ...] = ()
+    error: Optional[RecordError] = None
+
+    @property
+    def labelled(self) -> bool:
+        """
+        Whether a person judged every candidate.
+        """
+        return bool(self.candidates) and all(c.label for c in self.candidates)
+
+
+def read_pools(path: Path) -> Iterator[Pool]:
+    """
+    The pools of a file, in order; a bad record comes out with its error.
+
+    :param path: JSON lines.
+    :raises InputError: when the file cannot be read at all.
+    """
+    with open_text(path) as stream:
+        for line, value, problem in json_lines(stream):
+            if problem is None and not isinstance(value, dict):
+                problem = f'is a JSON {type(value).__name__}, not an object.'
+            fields = value if isinstance(value, dict) else {}
+            try:
+                if problem is not None:
+                    raise InputError(problem)
+                yield _pool(line, fields)
+            except InputError as e:
+                error = RecordError(path.name, line, str(e))
+                yield Pool(line, fields, error=error)
+
+
+def _pool(line: int, fields: dict[str, Any]) -> Pool:
+    candidates = fields.get('candidates')
+    if not isinstance(candidates, list) or not candidates:
+        raise InputError('needs "candidates", a list of at least one candidate.')
+    knowledge = fields.get('knowledge', '')
+    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
+        knowledge = '\n'.join(knowledge)
+    history = fields.get('history') or []
+    if isinstance(history, str):
+        history = [history]
+    if not isinstance(knowledge, str):
+        raise InputError('"knowledge" must be a string or a list of strings.')
+    if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
+        raise InputError('"history" must be a list of strings, oldest turn first.')
+    return Pool(
+        line,
+        fields,
+        knowledge,
+        tuple(history),
+        tuple(_candidate(n, given) for n, given in enumerate(candidates)),
+    )
+
+
+def _candidate(place: int, given: Any) -> PoolCandidate:
+    if isinstance(given, str):
+        return PoolCandidate(given)
+    if not isinstance(given, dict) or not isinstance(given.get('text'), str):
+        shown = json.dumps(given, default=str)[:40]
+        raise InputError(f'candidate {place} is neither a text nor has "text": {shown}')
+    label = given.get('label')
+    if label not in (None, *HUMAN_LABELS):
+        raise InputError(
+            f'candidate {place} has the label {label!r}; it must be '
+            f'{" or ".join(HUMAN_LABELS)}.'
+        )
+    score, tokens = given.get('score', 0.0), given.get('tokens', 1)
+    if not _is_number(score) or not _is_number(tokens) or tokens < 1:
+        raise InputError(f'candidate {place}: "score" and "tokens" must be numbers.')
+    return PoolCandidate(given['text'], float(score), int(tokens), label)
+
+
+def _is_number(value: Any) -> bool:
+    import math
+
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )

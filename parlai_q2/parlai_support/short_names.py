@@ -1,0 +1,173 @@
+"""
+Short names for parlai_q2's agents and tasks: ``-m q2:grounded_rerank``, ``-t q2:wow``.
+
+They are written out before ParlAI parses anything, so that a saved ``.opt`` holds the
+dotted name, with which plain ``parlai`` finds the agent too:
+
+    q2:hf_seq2seq      parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
+    q2:folder/variant  parlai_q2.agents.folder.variant:VariantAgent
+    q2:wow             parlai_q2.tasks.q2_wow.agents
+    q2:begin:tiny      parlai_q2.tasks.begin.agents:TinyTeacher
+
+A task's leading ``q2_`` may be left out.
+"""
+
+import pkgutil
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, MutableMapping, Sequence
+
+from parlai_q2.errors import UnknownNameError
+
+PREFIX = 'q2:'
+TASK_PREFIX = 'q2_'
+
+# ParlAI's options whose values are agents and tasks, and the keys they have in an Opt.
+AGENT_OPTIONS = ('-m', '--model')
+TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
+AGENT_KEYS = ('model',)
+TASK_KEYS = ('task', 'evaltask')
+
+
+def register() -> None:
+    """
+    Make the short names known to this process's ParlAI, in option files (``-o``) too.
+    """
+    from parlai.core.loader import REGISTERED_REPOS
+    from parlai.core.opt import Opt
+
+    if PREFIX in REGISTERED_REPOS:
+        return
+    REGISTERED_REPOS[PREFIX] = {'repo': 'parlai_q2', 'source': 'pip install parlai_q2'}
+    load_init = Opt.load_init.__func__
+
+    def load_written_out(cls, optfile: str) -> Opt:
+        return expand_opt(load_init(cls, optfile))
+
+    Opt.load_init = classmethod(load_written_out)
+
+
+def expand_arguments(arguments: Sequence[str]) -> list[str]:
+    """
+    Command-line arguments with the short names in them written out.
+
+    :param arguments: as in ``sys.argv[1:]``.
+    :return: the same number of arguments.
+    :raises UnknownNameError: for a short name that no agent or task has.
+    """
+    expanded: list[str] = []
+    for argument in arguments:
+        option, equals, value = argument.partition('=')
+        if equals and option.startswith('-'):
+            expanded.append(f'{option}={_expand_value(option, value)}')
+        else:
+            expanded.append(_expand_value(expanded[-1] if expanded else '', argument))
+    return expanded
+
+
+def expand_opt(opt: Any) -> Any:
+    """
+    ParlAI options with the short names in them written out.
+
+    :param opt: changed in place.
+    :return: the same object.
+    """
+    values: MutableMapping[str, Any] = opt
+    for keys, expand in ((AGENT_KEYS, expand_agent), (TASK_KEYS, expand_tasks)):
+        for key in keys:
+            if isinstance(values.get(key), str) and PREFIX in values[key]:
+                values[key] = expand(values[key])
+    return opt
+
+
+def expand_agent(name: str) -> str:
+    """
+    An agent's dotted name.
+
+    :param name: e.g. ``q2:grounded_rerank``; other names come back as they are.
+    :raises UnknownNameError: when there is no such agent.
+    """
+    if not name.startswith(PREFIX):
+        return name
+    folder, _, variant = name[len(PREFIX) :].partition('/')
+    if folder not in agents():
+        raise UnknownNameError('agent', name, _prefixed(agents()))
+    module = variant or folder
+    return f'parlai_q2.agents.{folder}.{module}:{_camel_case(module)}Agent'
+
+
+def expand_tasks(names: str) -> str:
+    """
+    The dotted names of one task or several.
+
+    :param names: task strings parted by commas; those without the prefix stay.
+    :raises UnknownNameError: when there is no such task.
+    """
+    return ','.join(_expand_task(name) for name in names.split(','))
+
+
+@lru_cache(maxsize=None)
+def agents() -> dict[str, str]:
+    """
+    The short names of the agents, and their packages.
+    """
+    package = import_module('parlai_q2.agents')
+    return {
+        info.name: f'parlai_q2.agents.{info.name}'
+        for info in pkgutil.iter_modules(package.__path__)
+        if info.ispkg and _holds(package.__path__, info.name, f'{info.name}.py')
+    }
+
+
+@lru_cache(maxsize=None)
+def tasks() -> dict[str, str]:
+    """
+    The short names of the tasks, and their modules.
+    """
+    package = import_module('parlai_q2.tasks')
+    return {
+        info.name.removeprefix(TASK_PREFIX): f'parlai_q2.tasks.{info.name}.agents'
+        for info in pkgutil.iter_modules(package.__path__)
+        if info.ispkg and _holds(package.__path__, info.name, 'agents.py')
+    }
+
+
+def _expand_value(option: str, value: str) -> str:
+    if PREFIX not in value:
+        return value
+    # ParlAI takes - for _ in an option, and argparse an option's unambiguous beginning.
+    option = option.replace('_', '-')
+    if option in AGENT_OPTIONS:
+        return expand_agent(value)
+    if option in TASK_OPTIONS:
+        return expand_tasks(value)
+    if len(option) > 2 and any(full.startswith(option) for full in TASK_OPTIONS):
+        return expand_tasks(value)
+    return value
+
+
+def _expand_task(name: str) -> str:
+    if not name.strip().startswith(PREFIX):
+        return name
+    task, *rest = name.strip()[len(PREFIX) :].split(':')
+    module = tasks().get(task.lower().removeprefix(TASK_PREFIX))
+    if module is None:
+        raise UnknownNameError('task', PREFIX + task, _prefixed(tasks()))
+    if rest and '=' not in rest[0]:
+        # ParlAI completes a teacher's name only where the task's is not dotted.
+        teacher = _camel_case(rest[0])
+        rest[0] = teacher if 'Teacher' in teacher else f'{teacher}Teacher'
+    return ':'.join([module, *rest])
+
+
+def _camel_case(name: str) -> str:
+    return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
+
+
+def _prefixed(names: dict[str, str]) -> list[str]:
+    return [PREFIX + name for name in names]
+
+
+def _holds(folders: Sequence[str], package: str, module: str) -> bool:
+    return any((Path(folder) / package / module).is_file() for folder in folders)

@@ -1,0 +1,165 @@
+"""
+``parlai_q2 rerank``: puts candidates that were made elsewhere in order, by how far each
+stays with its knowledge; and, where people have labelled them, says how much that
+helps.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.params import ParlaiParser
+from parlai.core.script import ParlaiScript, register_script
+from tqdm import tqdm
+
+from parlai_q2.agents.grounded_rerank import evidence
+from parlai_q2.agents.grounded_rerank.candidates import Candidate
+from parlai_q2.agents.grounded_rerank.options import (
+    add_choice_options,
+    reranker_from_opt,
+)
+from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
+from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.errors import InputError
+from parlai_q2.files.pools import Pool, read_pools
+from parlai_q2.files.write import write_text
+from parlai_q2.parlai_support.file_options import given_files
+from parlai_q2.parlai_support.scorer_options import add_scorer_options
+from parlai_q2.records import Label
+
+# Pools in one call of the scorer.
+CHUNK = 16
+POLICIES = ('chosen', 'first', 'random', 'oracle')
+
+
+@register_script('rerank', aliases=['q2_rerank'])
+class RerankScript(ParlaiScript):
+    """
+    Rerank pools of candidates by their groundedness.
+    """
+
+    @classmethod
+    def setup_args(cls):
+        parser = ParlaiParser(True, False, 'Rerank candidates made elsewhere')
+        group = parser.add_argument_group('Reranking a file')
+        group.add_argument(
+            '--infile',
+            type=str,
+            default=None,
+            help='JSON lines with knowledge, candidates and perhaps history and id',
+        )
+        group.add_argument(
+            '--outfile', type=str, default=None, help='JSON lines to write'
+        )
+        add_choice_options(parser)
+        add_scorer_options(parser)
+        return parser
+
+    def run(self) -> dict[str, Any]:
+        infile, outfile = given_files(self.opt)
+        reranker = reranker_from_opt(self.opt)
+        pools = list(read_pools(infile))
+        if not pools:
+            raise InputError(f'{infile} holds no record.')
+        for pool in pools:
+            if pool.error:
+                logging.error(f'Not reranked: {pool.error}')
+        good = [pool for pool in pools if not pool.error]
+        rankings = dict(zip(map(id, good), rank(good, reranker), strict=True))
+        signature = str(reranker.scorer.signature)
+        lines = [line_of(pool, rankings.get(id(pool))) for pool in pools]
+        text = ''.join(json.dumps(line) + '\n' for line in lines)
+        outfile.parent.mkdir(parents=True, exist_ok=True)
+        write_text(outfile, text)
+        summary: dict[str, Any] = {
+            'signature': signature,
+            'pools': len(pools),
+            'bad': len(pools) - len(good),
+            'changed': sum(r.chosen is not r.first for r in rankings.values()),
+        }
+        labelled = [pool for pool in good if pool.labelled]
+        if labelled:
+            rates = hallucination_rates(labelled, [rankings[id(p)] for p in labelled])
+            summary['labelled'] = len(labelled)
+            summary['hallucination_rate'] = {k: v._asdict() for k, v in rates.items()}
+            logging.info(f'Hallucination rate over {len(labelled)} labelled pools:')
+            for policy, interval in rates.items():
+                logging.info(f'  {policy:<7} {interval}')
+        write_text(
+            outfile.with_name(outfile.name + '.meta.json'),
+            json.dumps(summary, indent=1) + '\n',
+        )
+        logging.info(
+            f'Wrote {outfile}: {len(good)} pools, {summary["changed"]} with another '
+            'first choice than before.'
+        )
+        logging.info(f'Signature: {signature}')
+        return summary
+
+
+def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
+    """
+    Put pools in order, some at a time.
+
+    :param pools: good pools.
+    :param reranker: decides.
+    :return: a ranking a pool.
+    """
+    rankings: list[Ranking] = []
+    with tqdm(total=len(pools), desc=reranker.scorer.name, unit=' pools') as bar:
+        for start in range(0, len(pools), CHUNK):
+            chunk = pools[start : start + CHUNK]
+            rankings += reranker.rank(
+                [Turn(pool.knowledge, pool.history) for pool in chunk],
+                [candidates_of(pool) for pool in chunk],
+            )
+            bar.update(len(chunk))
+    return rankings
+
+
+def candidates_of(pool: Pool) -> list[Candidate]:
+    """
+    A pool's candidates as the reranker takes them, in their order.
+    """
+    return [
+        Candidate(c.text, ('given',), c.score, c.score / c.tokens)
+        for c in pool.candidates
+    ]
+
+
+def line_of(pool: Pool, ranking: Any) -> dict[str, Any]:
+    """
+    What is written for a pool: its fields, the chosen text, the order, the evidence.
+    """
+    if ranking is None:
+        return {**pool.fields, 'line': pool.line, 'error': str(pool.error)}
+    return {
+        **pool.fields,
+        'text': ranking.chosen.candidate.text,
+        'order': [one.place for one in ranking.judged],
+        'reason': ranking.reason,
+        'abstained': ranking.abstain,
+        'rerank': evidence.rows(ranking),
+    }
+
+
+def hallucination_rates(
+    pools: Sequence[Pool], rankings: Sequence[Ranking]
+) -> dict[str, Interval]:
+    """
+    How often each way to choose says something inconsistent, by people's labels.
+
+    :param pools: labelled pools.
+    :param rankings: their rankings.
+    :return: policy to rate with its 95 % interval over pools: the reranker's choice,
+        the first given, a random choice (its expectation), and the best possible.
+    """
+    values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
+    for pool, ranking in zip(pools, rankings, strict=True):
+        wrong = [float(c.label == Label.INCONSISTENT) for c in pool.candidates]
+        values['chosen'].append(wrong[ranking.chosen.place])
+        values['first'].append(wrong[0])
+        values['random'].append(sum(wrong) / len(wrong))
+        values['oracle'].append(min(wrong))
+    return {policy: mean_interval(found) for policy, found in values.items()}

@@ -1,0 +1,127 @@
+"""
+Environments to install into: quick and offline, since they borrow the packages of the
+one that runs the tests.
+"""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_SOURCE = shutil.ignore_patterns(
+    '.git', '.venv', '.*_cache', '__pycache__', '*.egg-info', 'build', 'dist', 'outputs'
+)
+
+
+class Environment:
+    """
+    A virtual environment, empty but for what the running one has besides parlai_q2.
+    """
+
+    def __init__(self, folder: Path):
+        command = [sys.executable, '-m', 'venv', '--without-pip', str(folder)]
+        subprocess.run(command, check=True)
+        self.bin = folder / 'bin'
+        names = {'base': str(folder), 'platbase': str(folder)}
+        self.packages = Path(sysconfig.get_path('purelib', vars=names))
+        # A path in a .pth file is searched, and .pth files in it are not read: an
+        # editable parlai_q2 of the running environment stays out.
+        borrowed = {sysconfig.get_path('purelib'), sysconfig.get_path('platlib')}
+        (self.packages / 'borrowed.pth').write_text('\n'.join(borrowed) + '\n')
+
+    def install(self, *arguments: str) -> None:
+        """
+        Let pip install into it, without the network.
+        """
+        command = [sys.executable, '-m', 'pip', '--python', str(self.bin / 'python')]
+        command += [
+            'install',
+            '--quiet',
+            '--no-deps',
+            '--no-build-isolation',
+            '--no-index',
+        ]
+        subprocess.run([*command, *arguments], check=True, timeout=300)
+
+    def run(self, program: str, *arguments: str, cwd: Path, **environment: str) -> str:
+        """
+        What a program of this environment prints, run in a folder.
+        """
+        import os
+
+        variables = {**os.environ, **environment, 'PYTHONWARNINGS': 'ignore'}
+        if 'PYTHONPATH' not in environment:
+            variables.pop('PYTHONPATH', None)
+        done = subprocess.run(
+            [str(self.bin / program), *arguments],
+            cwd=cwd,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+
+@pytest.fixture(scope='session')
+def checkout(tmp_path_factory) -> Path:
+    """
+    A copy of the source tree, so that building writes nothing into this one.
+    """
+    folder = tmp_path_factory.mktemp('source') / 'parlai_q2'
+    shutil.copytree(ROOT, folder, ignore=NOT_SOURCE)
+    return folder
+
+
+@pytest.fixture(scope='session')
+def wheel(checkout, tmp_path_factory) -> Path:
+    """
+    The wheel that pip builds from the source tree.
+    """
+    folder = tmp_path_factory.mktemp('dist')
+    command = [
+        sys.executable,
+        '-m',
+        'pip',
+        'wheel',
+        '--quiet',
+        '--no-deps',
+        '--no-index',
+    ]
+    command += ['--no-build-isolation', '--wheel-dir', str(folder), str(checkout)]
+    subprocess.run(command, check=True, timeout=300)
+    (built,) = folder.glob('*.whl')
+    return built
+
+
+@pytest.fixture(scope='session')
+def with_nothing(tmp_path_factory) -> Environment:
+    """
+    An environment without parlai_q2.
+    """
+    return Environment(tmp_path_factory.mktemp('with_nothing') / 'venv')
+
+
+@pytest.fixture(scope='session')
+def with_wheel(wheel, tmp_path_factory) -> Environment:
+    """
+    An environment with the wheel.
+    """
+    environment = Environment(tmp_path_factory.mktemp('with_wheel') / 'venv')
+    environment.install(str(wheel))
+    return environment
+
+
+@pytest.fixture(scope='session')
+def with_editable(checkout, tmp_path_factory) -> Environment:
+    """
+    An environment with an editable install of the source tree.
+    """
+    environment = Environment(tmp_path_factory.mktemp('with_editable') / 'venv')
+    environment.install('--editable', str(checkout))
+    return environment

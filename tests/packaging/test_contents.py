@@ -1,0 +1,145 @@
+"""
+What the wheel holds and asks for, and what the requirement files pin.
+"""
+
+import ast
+import re
+import sys
+import zipfile
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = {
+    'agents': 'parlai_q2/agents',
+    'tasks': 'parlai_q2/tasks',
+    'zoo': 'parlai_q2/zoo',
+}
+SHIPPED = ('parlai_q2', *FOLDERS)
+REQUIREMENTS = ROOT / 'requirements'
+
+# Where a package is imported by another name than it is installed by.
+INSTALLED_AS = {'yaml': 'pyyaml', 'git': 'gitpython', 'google': 'protobuf'}
+
+
+def sources() -> list[Path]:
+    """
+    The files that belong into a wheel.
+    """
+    found = []
+    for folder in SHIPPED:
+        for path in sorted((ROOT / folder).rglob('*')):
+            if path.is_file() and '__pycache__' not in path.parts:
+                found.append(path.relative_to(ROOT))
+    return found
+
+
+def pins(name: str) -> dict[str, str]:
+    """
+    The requirements of a file that hold for this Python, with their versions.
+    """
+    found = {}
+    for line in (REQUIREMENTS / name).read_text().splitlines():
+        if re.match(r'\w', line):
+            requirement = Requirement(line.rstrip(' \\'))
+            if not requirement.marker or requirement.marker.evaluate():
+                version = str(requirement.specifier).removeprefix('==')
+                found[canonicalize_name(requirement.name)] = version
+    return found
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_source_file_and_nothing_else(wheel):
+    expected = set()
+    for path in sources():
+        top, *rest = path.parts
+        expected.add('/'.join([FOLDERS.get(top, top), *rest]))
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name for name in names if '.dist-info/' not in name} == expected
+
+
+@pytest.mark.slow
+def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = (n for n in archive.namelist() if n.endswith('/METADATA'))
+        lines = archive.read(metadata).decode().splitlines()
+    asked = {
+        canonicalize_name(Requirement(line.partition(': ')[2]).name)
+        for line in lines
+        if line.startswith('Requires-Dist: ')
+    }
+    imported = {}
+    for path in sources():
+        if path.suffix == '.py':
+            for name in imports(ROOT / path):
+                imported[INSTALLED_AS.get(name, name)] = path
+    known = {*sys.stdlib_module_names, 'parlai_q2', 'setuptools'}
+    assert {n: p for n, p in imported.items() if n not in known | asked} == {}
+
+
+def test_every_folder_with_modules_is_a_package():
+    folders = {path.parent for path in sources() if path.suffix == '.py'}
+    assert [f for f in sorted(folders) if not (ROOT / f / '__init__.py').exists()] == []
+
+
+def test_an_agent_has_the_name_by_which_parlai_looks_for_it():
+    from parlai.core.loader import _name_to_agent_class
+
+    for path in (ROOT / 'agents').glob('*/__init__.py'):
+        module = path.parent / f'{path.parent.name}.py'
+        classes = {
+            node.name
+            for node in ast.parse(module.read_text()).body
+            if isinstance(node, ast.ClassDef)
+        }
+        assert _name_to_agent_class(path.parent.name) in classes
+
+
+@pytest.mark.parametrize('name', ['build.txt', 'lock.txt', 'test.txt', 'dev.txt'])
+def test_every_requirement_is_exact_and_has_its_hashes(name):
+    text = (REQUIREMENTS / name).read_text()
+    lines = [line for line in text.splitlines() if not line.startswith('#')]
+    for line, after in zip(lines, [*lines[1:], '']):
+        if not line.startswith(' '):
+            assert re.match(r'[\w.-]+==[\w.]+(; python_version .*)? \\$', line)
+            assert re.match(r' +--hash=sha256:[0-9a-f]{64}', after), line
+
+
+def test_torch_is_not_in_the_lock_since_its_builds_differ():
+    assert 'torch' not in pins('lock.txt')
+    assert 'torch==2.13.0' in (ROOT / 'Makefile').read_text()
+
+
+def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
+    lock = pins('lock.txt')
+    given = {**lock, **pins('test.txt'), **pins('build.txt'), 'torch': '2.13.0'}
+    for name in (*lock, *pins('test.txt')):
+        if name == 'parlai':
+            continue
+        try:
+            needed = [Requirement(line) for line in requires(name) or []]
+        except PackageNotFoundError:
+            pytest.skip(f'{name} is not installed: this is not the locked environment')
+        for need in needed:
+            if need.marker and not need.marker.evaluate({'extra': ''}):
+                continue
+            version = given.get(canonicalize_name(need.name))
+            assert version, f'{name} needs {need}'
+            assert need.specifier.contains(version, prereleases=True), f'{name}: {need}'
+
+
+def imports(path: Path) -> set[str]:
+    """
+    The top-level names that a module imports by absolute names, wherever in it.
+    """
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split('.')[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            found.add(node.module.split('.')[0])
+    return found

@@ -1,0 +1,102 @@
+"""
+parlai_q2 imports alike from a wheel, an editable install and a checkout, wherever one
+stands.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+# Imports what a user does, reads the shipped weights, and says where it all came from.
+PROBE = """
+import json
+from importlib import import_module
+import parlai_q2
+from parlai_q2.models.loading import shipped_folder
+from parlai.core.loader import load_agent_module, load_teacher_module
+
+names = ['parlai_q2', 'parlai_q2.presets', 'parlai_q2.agents', 'parlai_q2.tasks']
+names += ['parlai_q2.zoo', 'parlai_q2.scripts']
+agent = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
+weights = shipped_folder('q2_mini/consistency') / 'model.int8.safetensors'
+example = parlai_q2.Example(knowledge='In 1969.', response='In 1969.')
+print(json.dumps({
+    'files': [import_module(name).__file__ for name in names],
+    'agent': load_agent_module(agent).__module__,
+    'teacher': load_teacher_module('parlai_q2.tasks.grounded_sample.agents').__module__,
+    'weights': [str(weights), weights.stat().st_size],
+    'label': parlai_q2.load_scorer('overlap').score([example])[0].label,
+}))
+"""
+
+
+@pytest.mark.parametrize(
+    'environment, stands, comes_from',
+    [
+        ('with_wheel', 'outside', 'packages'),
+        ('with_editable', 'outside', 'checkout'),
+        ('with_editable', 'inside', 'checkout'),
+        # The folder one stands in comes first, as everywhere in Python.
+        ('with_wheel', 'inside', 'checkout'),
+        ('with_nothing', 'inside', 'checkout'),
+    ],
+)
+def test_everything_imports_from_one_place(
+    request, checkout, tmp_path, environment, stands, comes_from
+):
+    installed = request.getfixturevalue(environment)
+    cwd = checkout if stands == 'inside' else tmp_path
+    found = json.loads(installed.run('python', '-c', PROBE, cwd=cwd).splitlines()[-1])
+
+    place = checkout if comes_from == 'checkout' else installed.packages
+    for file in [*found['files'], found['weights'][0]]:
+        assert Path(file).resolve().is_relative_to(place.resolve())
+    assert found['weights'][1] > 1_000_000
+    assert found['agent'].startswith('parlai_q2.agents.')
+    assert found['teacher'] == 'parlai_q2.tasks.grounded_sample.agents'
+    assert found['label'] == 'consistent'
+
+
+def test_a_clone_named_parlai_internal_gives_internal_names(
+    with_wheel, checkout, tmp_path
+):
+    (tmp_path / 'parlai_internal').symlink_to(checkout, target_is_directory=True)
+    probe = (
+        'from parlai.core.loader import load_agent_module, load_teacher_module\n'
+        'print(load_agent_module("internal:grounded_rerank").__module__)\n'
+        'print(load_agent_module("internal:hf_seq2seq").__module__)\n'
+        'print(load_teacher_module("internal:q2_wow").__module__)\n'
+    )
+    beside = {'PYTHONPATH': str(tmp_path)}
+    shown = with_wheel.run('python', '-c', probe, cwd=checkout.parent, **beside)
+    assert shown.splitlines()[-3:] == [
+        'parlai_internal.agents.grounded_rerank.grounded_rerank',
+        'parlai_internal.agents.hf_seq2seq.hf_seq2seq',
+        'parlai_internal.tasks.q2_wow.agents',
+    ]
+
+
+def test_parlai_itself_shows_an_internal_task(with_wheel, checkout, tmp_path):
+    (tmp_path / 'parlai_internal').symlink_to(checkout, target_is_directory=True)
+    words = ['display_data', '-t', 'internal:grounded_sample', '--num-examples', '1']
+    shown = with_wheel.run('python', '-m', 'parlai', *words, cwd=tmp_path)
+    assert 'NEW EPISODE: internal:grounded_sample' in shown
+
+
+def test_the_installed_command_knows_short_names(with_wheel, tmp_path):
+    assert with_wheel.run('parlai_q2', '--version', cwd=tmp_path).startswith(
+        'parlai_q2 '
+    )
+    words = ['display_data', '-t', 'q2:grounded_sample', '--num-examples', '1']
+    shown = with_wheel.run('parlai_q2', *words, cwd=tmp_path)
+    assert 'NEW EPISODE: parlai_q2.tasks.grounded_sample.agents' in shown
+
+
+def test_importing_the_library_loads_no_heavy_package(with_editable, tmp_path):
+    code = 'import sys, parlai_q2; print(*{name.split(".")[0] for name in sys.modules})'
+    loaded = set(with_editable.run('python', '-c', code, cwd=tmp_path).split())
+    heavy = {'torch', 'numpy', 'transformers', 'spacy', 'parlai', 'yaml'}
+    assert not loaded & heavy

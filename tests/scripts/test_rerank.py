@@ -1,0 +1,130 @@
+"""
+``parlai_q2 rerank``: pools in, order and evidence out, and rates by people's labels.
+"""
+
+import json
+
+import pytest
+
+from parlai_q2.bootstrap import mean_interval
+from parlai_q2.errors import InputError
+from parlai_q2.scripts.rerank import RerankScript
+
+K = 'Sephora is a French chain founded in 1969.'
+
+
+def wrong(text):
+    return {'text': text, 'label': 'inconsistent'}
+
+
+def right(text):
+    return {'text': text, 'label': 'consistent'}
+
+
+POOLS = [
+    {
+        'id': 'a',
+        'knowledge': K,
+        'candidates': [wrong('made of cheese'), right('founded in 1969')],
+    },
+    {'id': 'b', 'knowledge': K, 'candidates': [right('a French chain'), wrong('no')]},
+    {'id': 'c', 'knowledge': K, 'candidates': [wrong('moon'), wrong('sun')]},
+]
+
+
+def run(tmp_path, pools, **options):
+    infile, outfile = tmp_path / 'pools.jsonl', tmp_path / 'out' / 'ranked.jsonl'
+    infile.write_text(
+        '\n'.join(p if isinstance(p, str) else json.dumps(p) for p in pools)
+    )
+    summary = RerankScript.main(
+        infile=str(infile), outfile=str(outfile), scorer='precision', **options
+    )
+    return summary, [json.loads(line) for line in outfile.read_text().splitlines()]
+
+
+def test_the_most_grounded_comes_first_with_evidence(tmp_path):
+    _, lines = run(tmp_path, POOLS)
+    assert [line['order'] for line in lines] == [[1, 0], [0, 1], [0, 1]]
+    assert lines[0]['text'] == 'founded in 1969'
+    assert [row['text'] for row in lines[0]['rerank']] == [
+        'founded in 1969',
+        'made of cheese',
+    ]
+    assert lines[0]['rerank'][0]['chosen'] and lines[0]['rerank'][1]['first']
+    assert lines[0]['id'] == 'a'
+
+
+def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
+    summary, _ = run(tmp_path, POOLS)
+    rates = {k: v['mean'] for k, v in summary['hallucination_rate'].items()}
+    assert rates == pytest.approx(
+        {
+            'chosen': 1 / 3,
+            'first': 2 / 3,
+            'random': (0.5 + 0.5 + 1) / 3,
+            'oracle': 1 / 3,
+        }
+    )
+    for interval in summary['hallucination_rate'].values():
+        assert 0 <= interval['low'] <= interval['mean'] <= interval['high'] <= 1
+
+
+def test_pools_without_labels_have_no_rates(tmp_path):
+    summary, _ = run(tmp_path, [{'knowledge': K, 'candidates': ['x', 'in 1969']}])
+    assert 'hallucination_rate' not in summary
+    assert summary['changed'] == 1
+
+
+@pytest.mark.parametrize(
+    'bad, message',
+    [
+        ('not json', 'not JSON'),
+        ('[1]', 'JSON list'),
+        ({'knowledge': K}, '"candidates"'),
+        ({'knowledge': K, 'candidates': []}, '"candidates"'),
+        ({'knowledge': K, 'candidates': [3]}, 'candidate 0'),
+        ({'knowledge': 3, 'candidates': ['x']}, '"knowledge"'),
+        ({'knowledge': K, 'candidates': [{'text': 'x', 'label': 'good'}]}, "'good'"),
+        ({'knowledge': K, 'candidates': [{'text': 'x', 'score': 'high'}]}, '"score"'),
+        ({'knowledge': K, 'candidates': ['x'], 'history': 3}, '"history"'),
+    ],
+)
+def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
+    summary, lines = run(tmp_path, [POOLS[0], bad, POOLS[1]])
+    assert (summary['pools'], summary['bad']) == (3, 1)
+    assert message in lines[1]['error'] and 'line 2' in lines[1]['error']
+    assert [lines[0]['order'], lines[2]['order']] == [[1, 0], [0, 1]]
+
+
+def test_without_knowledge_the_given_order_stands(tmp_path):
+    _, lines = run(tmp_path, [{'candidates': ['x', 'y']}])
+    assert (lines[0]['order'], 'no knowledge' in lines[0]['reason']) == ([0, 1], True)
+
+
+def test_the_givers_score_can_weigh_in(tmp_path):
+    pool = {
+        'knowledge': K,
+        'candidates': [
+            {'text': 'founded in 1969 wow', 'score': -1, 'tokens': 4},
+            {'text': 'founded in 1969', 'score': -400, 'tokens': 4},
+        ],
+    }
+    assert run(tmp_path, [pool])[1][0]['order'] == [1, 0]
+    weighed = run(tmp_path, [pool], rerank_by='score_plus_generator')
+    assert weighed[1][0]['order'] == [0, 1]
+
+
+def test_an_empty_file_is_an_error(tmp_path):
+    with pytest.raises(InputError, match='no record'):
+        run(tmp_path, [])
+
+
+def test_an_interval_is_seeded_and_holds_its_mean():
+    values = [0, 0, 1, 1, 1, 0, 1, 1]
+    interval = mean_interval(values)
+    assert interval == mean_interval(values)
+    assert interval.low < interval.mean == 5 / 8 < interval.high
+    assert mean_interval([1.0]) == (1, 1, 1)
+    with pytest.raises(ValueError, match='no values'):
+        mean_interval([])
