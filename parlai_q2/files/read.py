@@ -186,7 +186,7 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
                 yield start, {}, f'cannot be read as {delimiter!r}-separated: {e}.'
                 return
             end = rows.line_num
-            extra = row.pop(None, None)  # type: ignore[call-overload]
+            extra = row.pop(None, None)
             fields = {k: v for k, v in row.items() if v is not None}
             problem = None
             if extra:

@@ -71,8 +71,8 @@ def load_int8(
         stored = load_file(str(path))
     except (OSError, SafetensorError) as e:
         raise ModelError(
-            f'Cannot read the weights in {path}: {e}. The file is missing, truncated or '
-            'not a safetensors file; reinstall parlai_q2 or fetch the file again.'
+            f'Cannot read the weights in {path}: {e}. The file is missing, truncated '
+            'or not a safetensors file; reinstall parlai_q2 or fetch the file again.'
         ) from e
     state = {}
     for name, tensor in stored.items():

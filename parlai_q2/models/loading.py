@@ -175,12 +175,11 @@ def _load_quantised(folder: Path, auto_class: Any) -> Any:
     state = load_int8(folder / INT8_WEIGHTS)
     # The concrete class takes a state dict without a folder; the auto classes do not.
     architecture = (config.architectures or ['nothing'])[0]
-    model_class = getattr(transformers, architecture, None)
+    model_class: Any = getattr(transformers, architecture, None)
     if model_class not in auto_class._model_mapping.values():
         raise ModelError(
             f'{folder}/config.json names the architecture {architecture!r}, which '
-            'is none '
-            f'of {auto_class.__name__}.'
+            f'is none of {auto_class.__name__}.'
         )
     model, info = model_class.from_pretrained(
         None, config=config, state_dict=state, output_loading_info=True

@@ -23,8 +23,8 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         '--scorer',
         type=str,
         default=scorer,
-        help='what scores a response against its knowledge: q2, q2_f1 (without NLI), nli '
-        '(end to end), consistency (the detector), overlap or precision',
+        help='what scores a response against its knowledge: q2, q2_f1 (without NLI), '
+        'nli (end to end), consistency (the detector), overlap or precision',
     )
     group.add_argument(
         '--preset',
@@ -37,7 +37,8 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         '--threshold',
         type=float,
         default=None,
-        help="a score of at most this, in [0, 1], is inconsistent; default: the scorer's",
+        help='a score of at most this, in [0, 1], is inconsistent; default: the '
+        "scorer's own",
     )
     group.add_argument(
         '--scorer-batch-size',
@@ -49,8 +50,8 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         '--scorer-device',
         type=str,
         default=None,
-        help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, else '
-        'cpu',
+        help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
+        'else cpu',
     )
     return parser
 

@@ -6,6 +6,7 @@ import json
 import platform
 import resource
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, Callable, Sequence
@@ -58,7 +59,8 @@ class BenchScript(ParlaiScript):
         logging.info(f'{len(pairs)} responses; loading the models and warming up.')
         q2(pairs[:2], models, settings)
         stages = StageClock()
-        times, batched = [], []
+        times: list[float] = []
+        batched: list[Q2Result] = []
         for _ in range(self.opt['rounds']):
             seconds, batched = timed(lambda: q2(pairs, stages.watch(models), settings))
             times.append(seconds)
@@ -66,8 +68,8 @@ class BenchScript(ParlaiScript):
         loop_seconds, looped = timed(
             lambda: [q2_one_at_a_time(pair, models, settings) for pair in pairs]
         )
-        single = [timed(lambda p=p: q2([p], models, settings))[0] for p in pairs]
-        report = {
+        alone = [timed(partial(q2, [pair], models, settings))[0] for pair in pairs]
+        report: dict[str, Any] = {
             'signature': str(scorer.signature),
             'machine': machine(),
             'responses': len(pairs),
@@ -76,8 +78,8 @@ class BenchScript(ParlaiScript):
             'batched_seconds_per_response': [t / len(pairs) for t in times],
             'speed_up': loop_seconds / median(times),
             'single_response_seconds': {
-                'median': median(single),
-                'p95': sorted(single)[int(0.95 * (len(single) - 1))],
+                'median': median(alone),
+                'p95': sorted(alone)[int(0.95 * (len(alone) - 1))],
             },
             'stage_share': stages.shares(),
             'largest_difference': largest_difference(looped, batched),

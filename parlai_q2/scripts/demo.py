@@ -18,7 +18,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai.core.worlds import World, create_task
 from parlai.utils.world_logging import WorldLogger
 
-from parlai_q2.agents.grounded_rerank.display import (  # type: ignore[import-not-found]
+from parlai_q2.agents.grounded_rerank.display import (
     colour,
     show,
     width,
