@@ -11,6 +11,9 @@ torch >= 2.6
     ``torch.load`` reads with ``weights_only``, and so refuses a seq2seq model trained
     with ``--lr-scheduler invsqrt``, and the fairseq file that ``bart`` is converted
     from. The bridge allows what those files hold; ``weights_only`` stays on.
+Recent transformers
+    Every ``hugging_face/t5`` fails: its dictionary passes ``pad_to_max_length``, which
+    fast tokenizers refuse. The bridge leaves it out; it was False, the default.
 ParlAI itself
     ``--inference delayednucleusbeam`` raises AttributeError. The bridge gives that
     search the methods it borrows.
@@ -143,3 +146,24 @@ def bridge_delayed_nucleus_beam() -> None:
     for name in ('get_mask', 'update_p'):
         if not hasattr(Delayed, name):
             setattr(Delayed, name, getattr(NucleusSampling, name))
+
+
+def bridge_hugging_face_dictionary() -> None:
+    """
+    Let ParlAI's T5 read with the tokenizers of current transformers.
+
+    Called once such an agent has been imported, since importing it takes seconds.
+    """
+    module: Any = sys.modules.get('parlai.agents.hugging_face.dict')
+    if module is None:
+        return
+
+    def txt2vec(self, text, vec_type=list):
+        return self.hf_tokenizer.encode(
+            self.format_text(text),
+            add_special_tokens=self.add_special_tokens,
+            max_length=self.max_length,
+            truncation='longest_first',
+        )
+
+    module.HuggingFaceDictionaryAgent.txt2vec = txt2vec

@@ -19,8 +19,8 @@ from transformers import (
 
 WORDS = (
     'answer : context question what where when who is was it in the a formed 1983 la '
-    'los angeles band rock red hot chili peppers they are . ? , 1990 punk funk american '
-    'wow'
+    'los angeles band rock red hot chili peppers they are . ? , 1990 punk funk '
+    'american wow'
 ).split()
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '</s>']
 
@@ -46,6 +46,7 @@ def tokenizer(folder: Path, pair_tokens: bool) -> int:
         cls_token='[CLS]',
         sep_token='[SEP]',
         eos_token='</s>',
+        model_max_length=512,
     ).save_pretrained(folder)
     return len(vocabulary)
 

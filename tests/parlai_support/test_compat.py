@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from parlai_q2.parlai_support import compat
+from tests.models.checkpoints import tiny_t5
 
 TASK = 'integration_tests:nocandidate'
 TINY_GENERATOR = ['-m', 'transformer/generator', '--n-layers', '1', '--n-heads', '2']
@@ -270,3 +271,36 @@ def read_back(states):
     torch.save(states, saved)
     saved.seek(0)
     return torch.load(saved, map_location=lambda storage, _: storage)
+
+
+def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(tmp_path):
+    # In a process of its own: elsewhere the bridge may be there already.
+    tiny_t5(tmp_path)
+    code = """
+import sys
+from transformers import AutoTokenizer
+from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent as Dictionary
+from parlai_q2.parlai_support.compat import bridge_hugging_face_dictionary
+
+class Plain(Dictionary):
+    def get_tokenizer(self, opt): return AutoTokenizer.from_pretrained(sys.argv[1])
+    def override_special_tokens(self, opt): pass
+    add_special_tokens, skip_decode_special_tokens = False, True
+
+dictionary = Plain.__new__(Plain)
+dictionary.hf_tokenizer, dictionary.max_length = dictionary.get_tokenizer({}), 4
+try:
+    dictionary.txt2vec('when was it')
+except (TypeError, ValueError) as error:
+    print('refused:', error)
+bridge_hugging_face_dictionary()
+print(dictionary.txt2vec('when was it formed in 1983'))
+"""
+    found = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert 'pad_to_max_length' in found[0]
+    assert len(json.loads(found[-1])) == 4

@@ -1,0 +1,3 @@
+"""
+Reranks any ParlAI generator's candidates by how far each stays with the knowledge.
+"""

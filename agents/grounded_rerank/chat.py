@@ -1,0 +1,117 @@
+"""
+The agent's side of a chat: commands, and evidence shown with each reply.
+
+A command is answered in the place of a reply, but stays out of the batch and out of the
+history.
+"""
+
+from typing import TYPE_CHECKING, Any, Mapping, Optional
+
+from parlai.core.message import Message
+from parlai.core.torch_agent import Batch
+
+from parlai_q2.agents.grounded_rerank import commands, display
+from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
+
+if TYPE_CHECKING:
+    from parlai.core.torch_generator_agent import TorchGeneratorAgent as _Generator
+else:
+    # In the classes that are made, the generator's class comes next.
+    _Generator = object
+
+# Where the message of a command carries its answer.
+ANSWER = 'rerank_answer'
+
+
+class ChatCommands(_Generator):
+    """
+    Takes commands where an agent takes messages; a mixin over a generator's class.
+    """
+
+    knowledge: EpisodeKnowledge
+    _interactive = False
+    _said: Optional[commands.Said] = None
+
+    def set_interactive_mode(self, mode: bool, shared: Any = None) -> None:
+        """
+        Take commands in chat only: elsewhere a text that looks like one is a text.
+        """
+        self._interactive = mode
+        super().set_interactive_mode(mode, shared)
+
+    def read_command(
+        self, observation: Mapping[str, Any]
+    ) -> Optional[commands.Command]:
+        """
+        The command that a message is, if it is one and this is a chat.
+        """
+        text = observation.get('text') if self._interactive else None
+        return commands.read_command(text)
+
+    def observe_command(self, command: commands.Command) -> Message:
+        """
+        A message that stays out of batch and history, with the answer in it.
+        """
+        terminal = display.at_terminal(self.opt)
+        answer = commands.answer(
+            command,
+            self.knowledge,
+            self._said,
+            colour=terminal and display.colour(),
+            width=display.width(),
+        )
+        if terminal and command.name in ('why', 'candidates'):
+            # ParlAI cuts long replies and paints over colours.
+            display.show(answer)
+            answer = f'(/{command.name})'
+        self.observation = Message(
+            {'episode_done': False, 'batch_padding': True, ANSWER: answer}
+        )
+        return self.observation
+
+    def self_observe(self, self_message: Message) -> None:
+        """
+        Remember what was said and why; commands leave no trace.
+        """
+        observed = self.observation or {}
+        if ANSWER in observed:
+            self.observation = None
+            return
+        super().self_observe(self_message)
+        if self_message and self_message.get('rerank'):
+            self._said = commands.Said(
+                self_message['text'],
+                self_message['rerank'],
+                self_message['rerank_knowledge'],
+            )
+        if observed.get('episode_done'):
+            self.knowledge.end_episode()
+
+    def act(self) -> Message:
+        """
+        Reply; with ``--show-candidates``, show what there was to choose from.
+        """
+        reply = super().act()
+        if self.opt.get('show_candidates') and reply.get('rerank'):
+            colour, width = display.colour(), display.width()
+            display.show(commands.render_candidates(reply['rerank'], colour, width))
+        return reply
+
+    def batch_act(self, observations: list[Message]) -> list[Message]:
+        """
+        Reply to a batch; a command has its answer already.
+        """
+        replies = super().batch_act(observations)
+        if not isinstance(observations, Batch):
+            for observation, reply in zip(observations, replies, strict=True):
+                if ANSWER in observation:
+                    reply['text'] = observation[ANSWER]
+        return replies
+
+    def reset(self) -> None:
+        """
+        Start a new conversation, which knows nothing of the last.
+        """
+        super().reset()
+        self.knowledge.reset()
+        self._said = None

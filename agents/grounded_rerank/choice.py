@@ -1,0 +1,140 @@
+"""
+Chooses among scored candidates. Plain numbers in, an order out; nothing here needs
+torch.
+
+Three rules. ``score``: the most grounded. ``score_plus_generator``: score plus a weight
+times the generator's mean log probability of a token. ``threshold``: the first in the
+generator's order that passes the scorer's threshold. Ties go to the generator's order,
+and when nothing can be verified the generator's first choice stands.
+"""
+
+from dataclasses import dataclass
+from typing import Callable, Optional, Sequence
+
+SCORE = 'score'
+SCORE_PLUS_GENERATOR = 'score_plus_generator'
+THRESHOLD = 'threshold'
+RULES = (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD)
+
+# A mean log probability of a token is around -1, a score within [0, 1]: at this weight
+# the generator decides between candidates whose scores are within about 0.1.
+DEFAULT_GENERATOR_WEIGHT = 0.1
+
+# Scores that differ by less are equal: batching changes the last digits.
+_DIGITS = 6
+
+
+class Reason:
+    """
+    Why a candidate was chosen, in a few words.
+    """
+
+    BEST = 'best score'
+    BEST_TOGETHER = 'best score together with the generator'
+    FIRST_ABOVE = 'first above the threshold'
+    NONE_ABOVE = "none above the threshold: the generator's first"
+    UNVERIFIABLE = "nothing to verify: the generator's first"
+    NO_KNOWLEDGE = "no knowledge: the generator's first"
+    ABSTAINED = 'best score is below --abstain-below'
+
+
+@dataclass(frozen=True)
+class Option:
+    """
+    One candidate as the choice sees it.
+
+    :param value: its score after the guards, in [0, 1]; None when it was pruned.
+    :param score: its score as the scorer gave it; None when it was pruned.
+    :param verifiable: whether there was anything to verify in it.
+    :param mean_logprob: the generator's mean log probability of a token.
+    :param pruned_by: what the cheap scorer gave it; orders those that were pruned.
+    """
+
+    value: Optional[float]
+    score: Optional[float]
+    verifiable: bool = True
+    mean_logprob: float = 0.0
+    pruned_by: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    How to choose.
+
+    :param by: one of :data:`RULES`.
+    :param generator_weight: of the mean log probability, for ``score_plus_generator``.
+    :param threshold: a value must be above it, for ``threshold``; in [0, 1].
+    :param abstain_below: say nothing when the chosen score is below; None never does.
+    """
+
+    by: str = SCORE
+    generator_weight: float = DEFAULT_GENERATOR_WEIGHT
+    threshold: float = 0.5
+    abstain_below: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """
+    What was chosen.
+
+    :param order: places of the N options, best first.
+    :param reason: one of :class:`Reason`'s words.
+    :param abstain: whether to say the abstaining text in its stead.
+    """
+
+    order: tuple[int, ...]
+    reason: str
+    abstain: bool = False
+
+
+def choose(options: Sequence[Option], rule: Rule) -> Choice:
+    """
+    Put candidates in order.
+
+    :param options: N candidates in the generator's order, at least one.
+    :param rule: how to choose.
+    :return: the choice. Pruned candidates come last, by what pruned them.
+    """
+    places = range(len(options))
+    if not any(o.verifiable and o.value is not None for o in options):
+        return Choice(tuple(places), Reason.UNVERIFIABLE)
+    rank = _ranks(rule)
+
+    def key(place: int) -> tuple[bool, float]:
+        option = options[place]
+        if option.value is None:
+            return True, round(-option.pruned_by, _DIGITS)
+        return False, round(rank(option, option.value), _DIGITS)
+
+    order = tuple(sorted(places, key=key))
+    best = options[order[0]]
+    if _abstains(best, rule):
+        return Choice(order, Reason.ABSTAINED, abstain=True)
+    return Choice(order, _reason(best, rule))
+
+
+def _ranks(rule: Rule) -> Callable[[Option, float], float]:
+    if rule.by == THRESHOLD:
+        return lambda option, value: float(value <= rule.threshold)
+    if rule.by == SCORE_PLUS_GENERATOR:
+        return lambda o, value: -(value + rule.generator_weight * o.mean_logprob)
+    return lambda option, value: -value
+
+
+def _abstains(best: Option, rule: Rule) -> bool:
+    # What cannot be verified is no hallucination: there is nothing to abstain from.
+    return (
+        rule.abstain_below is not None
+        and best.verifiable
+        and best.score is not None
+        and best.score < rule.abstain_below
+    )
+
+
+def _reason(best: Option, rule: Rule) -> str:
+    if rule.by == THRESHOLD:
+        above = best.value is not None and best.value > rule.threshold
+        return Reason.FIRST_ABOVE if above else Reason.NONE_ABOVE
+    return Reason.BEST_TOGETHER if rule.by == SCORE_PLUS_GENERATOR else Reason.BEST

@@ -1,0 +1,114 @@
+"""
+The commands of a chat: ``/knowledge``, ``/why``, ``/candidates`` and ``/help``.
+"""
+
+import re
+from typing import Any, Mapping, NamedTuple, Optional
+
+from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
+from parlai_q2.errors import UnknownNameError
+from parlai_q2.records import Score
+from parlai_q2.report.terminal import render_candidates, render_score
+
+HELP = """\
+/knowledge <text>  set what replies must stay with
+/knowledge         show it
+/knowledge clear   forget it
+/why               the evidence for the last reply
+/candidates        all candidates of the last turn, best first
+/help              this list"""
+NAMES = ('knowledge', 'why', 'candidates', 'help')
+
+_COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
+
+
+class Command(NamedTuple):
+    """
+    A command as typed: its name in lower case, and what stands behind it.
+    """
+
+    name: str
+    argument: str
+
+
+class Said(NamedTuple):
+    """
+    What an agent last said, with its evidence.
+
+    :param text: the reply.
+    :param rows: the candidates (:func:`~.evidence.rows`).
+    :param knowledge: what they were judged by; empty where there was none.
+    """
+
+    text: str
+    rows: list[Mapping[str, Any]]
+    knowledge: str
+
+
+def read_command(text: Any) -> Optional[Command]:
+    """
+    The command that a message is, if it is one.
+
+    :param text: a message's text. ``/r/aww is nice`` is no command.
+    """
+    match = _COMMAND.match(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    return Command(match[1].lower(), (match[2] or '').strip())
+
+
+def answer(
+    command: Command,
+    knowledge: EpisodeKnowledge,
+    said: Optional[Said],
+    colour: bool = False,
+    width: int = 80,
+) -> str:
+    """
+    Carry a command out.
+
+    :param command: the command.
+    :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
+    :param said: what was said last, or None.
+    :param colour: whether evidence is shown in colour.
+    :param width: columns of a line.
+    :return: what to answer.
+    """
+    if command.name == 'help':
+        return HELP
+    if command.name == 'knowledge':
+        return _knowledge(command.argument, knowledge)
+    if command.name not in NAMES:
+        return f'{UnknownNameError("command", command.name, NAMES)} Type /help.'
+    if said is None:
+        return 'Nothing has been said yet.'
+    if command.name == 'candidates':
+        return render_candidates(said.rows, colour, width)
+    return _why(said, colour, width)
+
+
+def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
+    if not text:
+        return f'Knowledge: {knowledge.typed}' if knowledge.typed else 'None was typed.'
+    if text.lower() == 'clear':
+        knowledge.typed = None
+        return 'What was typed is forgotten.'
+    knowledge.typed = text
+    instead = ' in place of the knowledge file' if knowledge.source.passages else ''
+    return f'Replies will stay with this{instead}: {text}'
+
+
+def _why(said: Said, colour: bool, width: int) -> str:
+    chosen = next(row for row in said.rows if row['chosen'])
+    if chosen['score'] is None:
+        return f'Chosen for: {chosen["reason"]}.'
+    shown = render_score(
+        Score.from_dict(chosen), chosen['text'], said.knowledge, colour, width
+    )
+    lines = [f'Chosen for: {chosen["reason"]}.']
+    if said.text != chosen['text']:
+        lines.append(f'Said instead: {said.text}')
+    if chosen['guards']:
+        guards = ' and '.join(chosen['guards'])
+        lines.append(f'Counted as {chosen["guarded_score"]:.2f}, as a {guards}.')
+    return '\n'.join([*lines, shown])

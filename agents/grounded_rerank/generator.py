@@ -1,0 +1,156 @@
+"""
+Finds the generator that is to be reranked, and makes the agent that reranks it.
+
+The reranking agent is a mixin: an instance is of a class made of the mixin and the
+generator's own class. So it is that generator, with its history, options and metrics.
+"""
+
+import argparse
+from typing import Any, Mapping, Optional
+
+from parlai.core.build_data import modelzoo_path
+from parlai.core.loader import load_agent_module
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser, class2str
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.utils.io import PathManager
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.parlai_support.compat import bridge_hugging_face_dictionary
+
+DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
+
+_CLASSES: dict[tuple[type, type], type] = {}
+
+
+def generator_name(opt: Mapping[str, Any]) -> str:
+    """
+    The generator's name: ``--generator``, else what ``-mf`` (or ``--init-model``) was
+    trained with, else the one that ships.
+
+    :param opt: ParlAI options.
+    :return: a name as ``-m`` takes it.
+    :raises ConfigError: when a model file stands alone, without its .opt.
+    """
+    if opt.get('generator'):
+        return opt['generator']
+    for option in ('model_file', 'init_model'):
+        if not opt.get(option):
+            continue
+        path = modelzoo_path(opt.get('datapath'), opt[option])
+        if PathManager.exists(path + '.opt'):
+            saved = Opt.load(path + '.opt')
+            if _reranks(saved['model']):
+                return saved.get('generator') or DEFAULT_GENERATOR
+            return saved['model']
+        if PathManager.exists(path):
+            raise ConfigError(
+                f'{path} has no {path}.opt beside it that names its agent. Name it: '
+                '--generator transformer/generator'
+            )
+    return DEFAULT_GENERATOR
+
+
+def generator_class(name: str) -> type[TorchGeneratorAgent]:
+    """
+    The class of a generator.
+
+    :param name: a name as ``-m`` takes it.
+    :raises ConfigError: when there is none, or it is no generator.
+    """
+    try:
+        found = load_agent_module(name)
+    except (ImportError, AttributeError, IndexError) as e:
+        raise ConfigError(
+            f'The generator {name!r} cannot be loaded ({e}). Give a name as -m takes '
+            'it, e.g. --generator transformer/generator'
+        ) from e
+    bridge_hugging_face_dictionary()
+    if getattr(found, 'reranks', False):
+        raise ConfigError('The generator of a reranking agent cannot itself rerank.')
+    if not (isinstance(found, type) and issubclass(found, TorchGeneratorAgent)):
+        raise ConfigError(
+            f'{name!r} is no generator: reranking needs a TorchGeneratorAgent, such as '
+            'transformer/generator, bart, hugging_face/t5 or hugging_face/gpt2.'
+        )
+    return found
+
+
+def reranking_class(mixin: type, generator: type[TorchGeneratorAgent]) -> type:
+    """
+    The class that is both the generator and the reranking agent.
+
+    :param mixin: the reranking agent.
+    :param generator: the generator's class.
+    :return: always the same class for the same two.
+    """
+    if (mixin, generator) not in _CLASSES:
+        fields = {
+            '__module__': mixin.__module__,
+            '__doc__': f'{generator.__name__}, reranked.',
+            'generator_class': generator,
+        }
+        name = f'GroundedRerank{generator.__name__}'
+        _CLASSES[mixin, generator] = type(name, (mixin, generator), fields)
+    return _CLASSES[mixin, generator]
+
+
+def add_generator_options(parser: ParlaiParser, opt: Optional[Opt]) -> None:
+    """
+    Add ``--generator`` and the options of the generator it names.
+
+    ParlAI reads the command line once before it knows an agent's own options, so
+    ``--generator`` may not be known yet; then its options are added when it is met.
+
+    :param parser: the parser, changed in place.
+    :param opt: what ParlAI has read so far.
+    """
+    defaults = dict(parser._defaults), {a: a.default for a in parser._actions}
+    name = generator_name(opt or {})
+    _add_options_of(name, parser, opt)
+    action = parser.add_argument_group('Reranking: generator').add_argument(
+        '--generator',
+        action=_GeneratorAction,
+        type=str,
+        default=None,
+        help='the agent to rerank, as -m takes it; default: what the model file was '
+        f'trained with, or {DEFAULT_GENERATOR}',
+    )
+    action.added, action.defaults_before = name, defaults
+
+
+class _GeneratorAction(argparse._StoreAction):
+    """
+    Stores ``--generator`` and adds its options, if another's were added on a guess.
+    """
+
+    added: str
+    defaults_before: Any
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        super().__call__(parser, namespace, values, option_string)
+        if values == self.added:
+            return
+        parser_defaults, action_defaults = self.defaults_before
+        parser._defaults.clear()
+        parser._defaults.update(parser_defaults)
+        for action, default in action_defaults.items():
+            action.default = default
+        self.added = values
+        _add_options_of(values, parser, Opt(vars(namespace)))
+
+
+def _add_options_of(name: str, parser: ParlaiParser, opt: Optional[Opt]) -> None:
+    generator = generator_class(name)
+    generator.add_cmdline_args(parser, opt)
+    # What ParlAI does for an agent it knows by -m.
+    defaults: dict[str, Any] = {'dict_class': class2str(generator.dictionary_class())}
+    parser.set_defaults(**defaults)
+
+
+def _reranks(name: str) -> bool:
+    try:
+        return bool(getattr(load_agent_module(name), 'reranks', False))
+    except (ImportError, AttributeError, IndexError):
+        # generator_class says what is wrong with it.
+        return False

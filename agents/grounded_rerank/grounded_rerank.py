@@ -1,0 +1,235 @@
+"""
+Reranks any ParlAI generator's candidates by how far each stays with the knowledge.
+
+    parlai eval_model -t wizard_of_wikipedia -mf <any generator> \\
+        -m parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent
+
+The agent is its generator: an instance is of a class made of
+:class:`GroundedRerankAgent` and the generator's class, so history, options, metrics,
+``share`` and saving are the generator's own. Only the search is another: candidates of
+several strategies, scored against the turn's knowledge, the best first.
+"""
+
+import time
+from typing import Any, Optional
+
+import torch
+from parlai.core.message import Message
+from parlai.core.metrics import GlobalAverageMetric
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, Output
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.utils.misc import warn_once
+
+from parlai_q2.agents.grounded_rerank import evidence
+from parlai_q2.agents.grounded_rerank.chat import ChatCommands
+from parlai_q2.agents.grounded_rerank.generator import (
+    add_generator_options,
+    generator_class,
+    generator_name,
+    reranking_class,
+)
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    NONE_GIVEN,
+    EpisodeKnowledge,
+    KnowledgeSource,
+)
+from parlai_q2.agents.grounded_rerank.options import (
+    DEFAULT_ABSTAIN_TEXT,
+    DEFAULT_SEED,
+    add_rerank_options,
+    reranker_from_opt,
+)
+from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
+from parlai_q2.agents.grounded_rerank.search import (
+    RankedBeam,
+    generate_function,
+    pool_candidates,
+)
+from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
+from parlai_q2.agents.grounded_rerank.strategies import (
+    DEFAULT_STRATEGIES,
+    parse_strategies,
+)
+
+# Where an observation carries its Turn, and a batch its turns.
+TURN = 'rerank_turn'
+TURNS = 'rerank_turns'
+
+
+class GroundedRerankAgent(ChatCommands):
+    """
+    A generator that says the most grounded of its candidates.
+
+    Its replies carry ``beam_texts`` in the new order with the generator's own scores,
+    and the evidence: ``rerank`` (a row for each candidate, see
+    :func:`~parlai_q2.agents.grounded_rerank.evidence.rows`), ``rerank_knowledge`` and
+    ``rerank_signature``.
+    """
+
+    # How other modules know this class when it was imported under another name.
+    reranks = True
+    # The generator's class; set in the classes that are made of both.
+    generator_class: Optional[type[TorchGeneratorAgent]] = None
+
+    # Seeds for the search that is running; None leaves it to the global numbers.
+    search_seeds: Optional[SearchSeeds] = None
+    _rankings: Optional[list[Ranking]] = None
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """
+        Add the generator's options and those of reranking.
+        """
+        add_generator_options(parser, partial_opt)
+        return add_rerank_options(parser)
+
+    @classmethod
+    def upgrade_opt(cls, opt_from_disk: Opt) -> Opt:
+        """
+        Upgrade an old ``.opt`` as its generator does, and note the generator.
+        """
+        if cls.generator_class is not None:
+            return super().upgrade_opt(opt_from_disk)
+        name = generator_name(opt_from_disk)
+        opt = generator_class(name).upgrade_opt(opt_from_disk)
+        opt['generator'] = name
+        return opt
+
+    def __new__(cls, opt: Optional[Opt] = None, shared: Any = None):
+        """
+        An instance of the class that is both this agent and its generator.
+        """
+        if cls.generator_class is None:
+            cls = reranking_class(cls, generator_class(generator_name(opt or {})))
+        return object.__new__(cls)
+
+    def __init__(self, opt: Opt, shared: Any = None):
+        if shared:
+            self.reranker: Reranker = shared['reranker']
+            source = shared['knowledge_source']
+        else:
+            # A saved .opt says both names in full, whatever was typed.
+            opt['generator'] = generator_name(opt)
+            opt['model'] = f'{__name__}:GroundedRerankAgent'
+            self.reranker = reranker_from_opt(opt)
+            source = KnowledgeSource(
+                opt.get('knowledge_delimiter'), opt.get('knowledge_file')
+            )
+        self.knowledge = EpisodeKnowledge(source)
+        self.strategies = parse_strategies(
+            opt.get('candidate_strategies') or DEFAULT_STRATEGIES
+        )
+        super().__init__(opt, shared)
+        self.id = 'GroundedRerank'
+
+    def share(self) -> dict[str, Any]:
+        """
+        Share the scorers too: their models are loaded once.
+        """
+        shared = super().share()
+        shared['reranker'] = self.reranker
+        shared['knowledge_source'] = self.knowledge.source
+        return shared
+
+    def observe(self, observation: Message) -> Message:
+        """
+        Read a message and find its knowledge; or take a command.
+        """
+        command = self.read_command(observation)
+        if command is not None:
+            return self.observe_command(command)
+        found = self.knowledge.find(observation, self.history.history_raw_strings)
+        seen = super().observe(self.knowledge.give(observation, found))
+        history = tuple(self.history.history_raw_strings)
+        turn = Turn(found.text if found else None, history)
+        for message in (seen, self.observation):
+            if message is not None:
+                dict.__setitem__(message, TURN, turn)
+        return seen
+
+    def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
+        """
+        Let the batch carry each example's turn, in the batch's order.
+        """
+        # Whether to sort is left to the generator: its own default counts (HRED).
+        batch = super().batchify(obs_batch, *args, **kwargs)
+        if batch.valid_indices is not None:
+            none = Turn(None)
+            batch[TURNS] = [obs_batch[i].get(TURN, none) for i in batch.valid_indices]
+        return batch
+
+    def eval_step(self, batch: Batch) -> Optional[Output]:
+        """
+        The generator's own step, with the evidence beside its output.
+        """
+        self._rankings = None
+        output = super().eval_step(batch)
+        rankings, self._rankings = self._rankings, None
+        if output is None or not rankings:
+            return output
+        signature = str(self.reranker.scorer.signature)
+        output.rerank = [evidence.rows(r) for r in rankings]
+        output.rerank_knowledge = [r.knowledge for r in rankings]
+        output.rerank_signature = [signature] * len(rankings)
+        abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
+        output.text = [
+            abstain_text if r.abstain else text
+            for r, text in zip(rankings, output.text, strict=True)
+        ]
+        return output
+
+    def _generate(
+        self,
+        batch: Batch,
+        beam_size: int,
+        max_ts: int,
+        prefix_tokens: Optional[torch.LongTensor] = None,
+        **kwargs: Any,
+    ) -> tuple[list, list]:
+        """
+        Find candidates, score them in one call, and give them in their new order.
+        """
+        turns = batch.get(TURNS)
+        if turns is None:
+            # Not a batch of observations (ParlAI's dummy batches): nothing to rerank.
+            return super()._generate(batch, beam_size, max_ts, prefix_tokens, **kwargs)
+        grounded = [bool(turn.knowledge) for turn in turns]
+        if not all(grounded):
+            warn_once(NONE_GIVEN)
+        search = generate_function(self, self.generator_class, super()._generate)
+        pools = pool_candidates(
+            self,
+            lambda own, width: search(own, width, max_ts, prefix_tokens, **kwargs),
+            batch,
+            self.strategies,
+            grounded,
+            self.opt.get('candidate_seed', DEFAULT_SEED),
+        )
+        began = time.perf_counter()
+        rankings = self.reranker.rank(turns, pools)
+        self._record(rankings, 1000 * (time.perf_counter() - began))
+        beams = [
+            RankedBeam([one.candidate.hypothesis for one in ranking.judged])
+            for ranking in rankings
+        ]
+        self._rankings = rankings
+        return [beam.hypotheses[0] for beam in beams], beams
+
+    def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
+        for name, values in evidence.metrics(rankings).items():
+            self.record_local_metric(name, values)
+        # A time belongs to the process and not to a task: every worker's batches count.
+        self.global_metrics.add(
+            'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))
+        )
+
+    def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
+        """
+        The generator's search, seeded where ``--candidate-seed`` asks for it.
+        """
+        search = super()._treesearch_factory(device, verbose=verbose)
+        return self.search_seeds.give(search) if self.search_seeds else search

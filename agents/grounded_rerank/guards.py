@@ -1,0 +1,113 @@
+"""
+Finds replies that are grounded without being a good answer: verbatim copies of the
+knowledge, and generic replies.
+
+A scorer is right to call both grounded, so without a guard they win. Only text is
+looked at, except that a scorer which knows generic replies (a part named ``generic``)
+is believed.
+"""
+
+import math
+from typing import Mapping
+
+from parlai_q2.text.normalize import tokens
+
+COPY = 'copy'
+GENERIC = 'generic'
+
+# A copy has this share of its words in one unbroken run of the knowledge, and at least
+# so many: a short answer ("in 1776") is in the knowledge too, and is no copy.
+COPY_SHARE = 0.9
+COPY_LEAST_WORDS = 8
+
+# The part of a score that says how likely a reply is generic, and when it is believed.
+GENERIC_PART = 'generic'
+GENERIC_SHARE = 0.5
+
+# A reply of nothing but these words says nothing about the world.
+_EMPTY_WORDS: frozenset[str] = frozenset(
+    """
+    about absolutely actually ah agree all alright also always am amazing and any
+    anything are arent as ask at awesome be because been bet bit but can cant care
+    certain certainly come cool could course curious definitely did didnt do does doesnt
+    dont enjoy ever exactly fascinating favorite feel fine for fun get glad go good got
+    great guess had happy has have havent he hear heard hello help here hes
+    hey hi hm hmm how i id idea if ill im indeed interested interesting is isnt it its
+    ive just kind know let lets like likewise lol lot love luck make makes mate may
+    maybe me mean mine more much must my myself neat never nice no nope not nothing of
+    oh ok okay on or perhaps please point possible possibly pretty probably question
+    quite really right said same say see seems she should so some somebody someone
+    something sorry sort sound sounds such suppose sure talk tell thank thanks that
+    thats their them then there theres these they theyre thing things think this those
+    though thought to too totally true understand unfortunately unsure very wait was way
+    we well were what whats when where which who why will wish with wonder wonderful
+    would wow yeah yep yes you your youre yours
+    """.split()
+)
+
+
+def guards_of(
+    response: str, knowledge: str, parts: Mapping[str, float]
+) -> tuple[str, ...]:
+    """
+    What is degenerate in a reply.
+
+    :param response: the reply.
+    :param knowledge: what it was scored against.
+    :param parts: further figures of its score, by name.
+    :return: some of :data:`COPY` and :data:`GENERIC`; mostly none.
+    """
+    found: list[str] = []
+    if is_copy(response, knowledge):
+        found.append(COPY)
+    if is_generic(response, parts):
+        found.append(GENERIC)
+    return tuple(found)
+
+
+def is_copy(response: str, knowledge: str) -> bool:
+    """
+    Whether a reply is a stretch of the knowledge, word for word.
+
+    :param response: the reply.
+    :param knowledge: the knowledge.
+    :return: true when an unbroken run of :data:`COPY_SHARE` of its normalised words, at
+        least :data:`COPY_LEAST_WORDS`, is in the knowledge.
+    """
+    words = tokens(response)
+    # A product that is whole but for rounding is not rounded up.
+    needed = max(COPY_LEAST_WORDS, math.ceil(COPY_SHARE * len(words) - 1e-9))
+    if len(words) < needed:
+        return False
+    inside = f' {" ".join(tokens(knowledge))} '
+    return any(
+        f' {" ".join(words[i : i + needed])} ' in inside
+        for i in range(len(words) - needed + 1)
+    )
+
+
+def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
+    """
+    Whether a reply would fit any turn: "I don't know", "That's so cool!".
+
+    :param response: the reply; an empty one is generic.
+    :param parts: the parts of its score; one named :data:`GENERIC_PART` decides.
+    """
+    if GENERIC_PART in parts:
+        return parts[GENERIC_PART] >= GENERIC_SHARE
+    return all(word in _EMPTY_WORDS for word in tokens(response))
+
+
+def guarded(value: float, penalty: float, threshold: float) -> float:
+    """
+    A score after its penalty.
+
+    A penalty takes a score down to the threshold and no further: a guarded reply loses
+    to every reply the scorer calls consistent, and still wins over an inconsistent one.
+
+    :param value: the score, in [0, 1].
+    :param penalty: at least 0.
+    :param threshold: the scorer's threshold, in [0, 1].
+    :return: at least the smaller of score and threshold.
+    """
+    return max(value - penalty, min(value, threshold))

@@ -1,0 +1,104 @@
+"""
+Reads ``--knowledge-file``: knowledge for turns that bring none of their own.
+
+A ``.jsonl`` file has a record on each line: ``knowledge`` (a text or a list of texts)
+and, optionally, ``topic``. Any other file is one passage for every turn.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
+
+from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.parlai_support.knowledge import as_text
+
+# Where ParlAI's tasks name what a turn is about (Wizard of Wikipedia, Topical-Chat).
+TOPIC_FIELDS = ('topic', 'chosen_topic', 'title')
+
+
+class Passage(NamedTuple):
+    """
+    One piece of knowledge.
+
+    :param topic: what it is about, in lower case; None holds for every turn.
+    :param text: the knowledge.
+    """
+
+    topic: Optional[str]
+    text: str
+
+
+def read_passages(path: str) -> list[Passage]:
+    """
+    The passages of a knowledge file.
+
+    :param path: a file in UTF-8.
+    :return: at least one passage.
+    :raises ConfigError: when it cannot be read or holds nothing.
+    :raises RecordError: when a line of a ``.jsonl`` file is no record.
+    """
+    try:
+        text = Path(path).expanduser().read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigError(f'Cannot read --knowledge-file {path}: {e}') from e
+    if not path.endswith('.jsonl'):
+        passages = [Passage(None, text.strip())] if text.strip() else []
+    else:
+        passages = [
+            _passage(path, number, line)
+            for number, line in enumerate(text.splitlines(), start=1)
+            if line.strip()
+        ]
+    if not passages:
+        raise ConfigError(f'--knowledge-file {path} is empty.')
+    return passages
+
+
+def find_passage(
+    passages: Sequence[Passage], message: Mapping[str, Any], history: Sequence[str]
+) -> Optional[str]:
+    """
+    The passage for one turn.
+
+    :param passages: what :func:`read_passages` gave.
+    :param message: the turn's message; its topic fields decide if they name a topic.
+    :param history: the dialogue so far, oldest first, the message's text last. Without
+        a topic field, the topic mentioned last decides.
+    :return: the passage; else those without a topic, joined by lines; else None.
+    """
+    by_topic = {p.topic: p.text for p in passages if p.topic}
+    for field in TOPIC_FIELDS:
+        named = as_text(message.get(field)).lower()
+        if named in by_topic:
+            return by_topic[named]
+    for said in reversed(history):
+        places = {topic: _last_mention(topic, said) for topic in by_topic}
+        mentioned = [topic for topic, place in places.items() if place >= 0]
+        if mentioned:
+            # Of "Paris" and "Paris Hilton" in one place, the longer is meant.
+            return by_topic[max(mentioned, key=lambda t: (places[t], len(t)))]
+    return '\n'.join(p.text for p in passages if not p.topic) or None
+
+
+def _last_mention(topic: str, text: str) -> int:
+    found = re.finditer(rf'(?<!\w){re.escape(topic)}(?!\w)', text.lower())
+    return max((match.start() for match in found), default=-1)
+
+
+def _passage(path: str, number: int, line: str) -> Passage:
+    example = '{"topic": "coffee", "knowledge": "Coffee is brewed from beans."}'
+    try:
+        record = json.loads(line)
+    except ValueError:
+        raise RecordError(path, number, f'no JSON; write {example}') from None
+    if not isinstance(record, dict) or not isinstance(
+        record.get('knowledge'), (str, list)
+    ):
+        raise RecordError(path, number, f'no "knowledge"; write {example}')
+    text, topic = as_text(record['knowledge']), record.get('topic')
+    if not text:
+        raise RecordError(path, number, '"knowledge" is empty')
+    if not isinstance(topic, (str, type(None))):
+        raise RecordError(path, number, '"topic" must be a text')
+    return Passage(topic.strip().lower() if topic else None, text)

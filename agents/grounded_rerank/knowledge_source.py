@@ -1,0 +1,127 @@
+"""
+Finds the knowledge that a turn is to stay with.
+
+In order: what the message brings (``checked_sentence``, ``knowledge``, or marked inside
+its text), a passage before a delimiter in its text, such a passage of an earlier turn
+of the episode, what the person typed with ``/knowledge``, the knowledge file. What is
+typed stands in for the file, so that typing it in a chat that has a file does
+something.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Optional
+
+from parlai.core.message import Message
+
+from parlai_q2.agents.grounded_rerank.knowledge_file import (
+    Passage,
+    find_passage,
+    read_passages,
+)
+from parlai_q2.parlai_support.knowledge import as_text, find_knowledge
+
+NONE_GIVEN = (
+    'A turn has no knowledge, so there is nothing to rerank by and the first choice of '
+    'the generator stands. Give knowledge in the fields checked_sentence or knowledge, '
+    'with --knowledge-delimiter or --knowledge-file, or type /knowledge <text> in chat.'
+)
+
+
+class Found(NamedTuple):
+    """
+    Knowledge and where it was found.
+
+    :param text: the knowledge.
+    :param in_fields: whether the message has it in a field, so that a generator that
+        reads knowledge has found it too.
+    :param in_text: whether it is in the text of this message or of an earlier one.
+    """
+
+    text: str
+    in_fields: bool = False
+    in_text: bool = False
+
+
+class KnowledgeSource:
+    """
+    Where knowledge comes from; made once and shared by an agent's clones.
+
+    :param delimiter: ``--knowledge-delimiter``; a typed ``\\n`` is a line end.
+    :param file: ``--knowledge-file``.
+    """
+
+    def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
+        self.delimiter = delimiter.replace('\\n', '\n') if delimiter else None
+        self.passages: Sequence[Passage] = read_passages(file) if file else ()
+
+
+class EpisodeKnowledge:
+    """
+    What one agent has been given in one episode.
+
+    :param source: where knowledge comes from.
+    """
+
+    def __init__(self, source: KnowledgeSource):
+        self.source = source
+        self.typed: Optional[str] = None
+        self._passage: Optional[str] = None
+        self._written: Optional[str] = None
+
+    def find(
+        self, message: Mapping[str, Any], history: Sequence[str] = ()
+    ) -> Optional[Found]:
+        """
+        The knowledge of one turn.
+
+        :param message: the message to reply to.
+        :param history: the dialogue before it, oldest first.
+        :return: the knowledge, or None where there is none.
+        """
+        own = find_knowledge(message)
+        if own:
+            return Found(own, in_fields=True)
+        text = as_text(message.get('text'))
+        if self.source.delimiter:
+            new = find_knowledge({'text': text}, self.source.delimiter)
+            self._passage = new or self._passage
+            if self._passage:
+                return Found(self._passage, in_text=True)
+        if self.typed:
+            return Found(self.typed)
+        passage = find_passage(self.source.passages, message, [*history, text])
+        return Found(passage) if passage else None
+
+    def give(self, message: Mapping[str, Any], found: Optional[Found]) -> Message:
+        """
+        Let the generator have knowledge that is not in the message.
+
+        :param message: the message to reply to; it is not changed.
+        :param found: what :meth:`find` found in it.
+        :return: a message with the field ``knowledge``. Where texts carry passages
+            before a delimiter, one that is new in this episode is also put before the
+            text.
+        """
+        given = Message(message)
+        if found is None or found.in_fields:
+            return given
+        given.force_set('knowledge', found.text)
+        text = as_text(message.get('text'))
+        new = not found.in_text and found.text != self._written
+        if self.source.delimiter and new and text:
+            self._written = found.text
+            given.force_set('text', f'{found.text}{self.source.delimiter}{text}')
+        return given
+
+    def end_episode(self) -> None:
+        """
+        Forget a passage that stood in an earlier turn's text; keep what was typed.
+        """
+        self._passage = self._written = None
+
+    def reset(self) -> None:
+        """
+        Forget everything.
+        """
+        self.typed = None
+        self.end_episode()

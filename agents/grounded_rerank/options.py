@@ -1,0 +1,241 @@
+"""
+The options of the reranking agent, and the reranker they ask for.
+"""
+
+import argparse
+from typing import Any, Callable, Mapping, Optional
+
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.agents.grounded_rerank import strategies
+from parlai_q2.agents.grounded_rerank.choice import (
+    DEFAULT_GENERATOR_WEIGHT,
+    RULES,
+    SCORE,
+    Rule,
+)
+from parlai_q2.agents.grounded_rerank.reranker import (
+    DEFAULT_COPY_PENALTY,
+    DEFAULT_GENERIC_PENALTY,
+    DEFAULT_PREFILTER_KEEP,
+    Reranker,
+)
+from parlai_q2.errors import ConfigError
+from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.scorers.base import Scorer
+
+DEFAULT_SCORER = 'q2'
+NO_PREFILTER = 'none'
+DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
+# A seed below 0 leaves sampling to the global random numbers.
+DEFAULT_SEED = 0
+
+
+def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
+    """
+    Add the options of candidates, choice, knowledge and chat, and the scorer's.
+
+    :param parser: the parser, changed in place.
+    :return: the same parser.
+    """
+    _add_candidates(parser)
+    add_choice_options(parser)
+    _add_knowledge(parser)
+    return add_scorer_options(parser, scorer=DEFAULT_SCORER)
+
+
+def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
+    """
+    The reranker that an ``opt`` asks for; its models are loaded when it first scores.
+
+    :param opt: ParlAI options that :func:`add_rerank_options` declared.
+    :raises ConfigError: when an option is out of range or names nothing.
+    """
+    by = opt.get('rerank_by', SCORE)
+    if by not in RULES:
+        raise ConfigError(
+            f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'
+        )
+    scorer = _scorer(opt, opt.get('rerank_scorer') or opt.get('scorer', DEFAULT_SCORER))
+    cheap = opt.get('prefilter', NO_PREFILTER)
+    rule = Rule(
+        by=by,
+        generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
+        threshold=scorer.threshold,
+        abstain_below=opt.get('abstain_below'),
+    )
+    return Reranker(
+        scorer,
+        rule,
+        # --threshold is meant for the scorer that decides.
+        prefilter=(
+            None
+            if cheap in (None, NO_PREFILTER)
+            else _scorer({**opt, 'threshold': None}, cheap)
+        ),
+        prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
+        copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),
+        generic_penalty=opt.get('generic_penalty', DEFAULT_GENERIC_PENALTY),
+    )
+
+
+def _scorer(opt: Mapping[str, Any], name: str) -> Scorer:
+    return scorer_from_opt({**opt, 'scorer': name})
+
+
+def _add_candidates(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group('Reranking: candidates')
+    group.add_argument(
+        '--candidate-strategies',
+        type=_strategies,
+        default=strategies.DEFAULT_STRATEGIES,
+        help='searches that find candidates and how many each gives, in the order that '
+        'decides ties: ' + ', '.join(strategies.NAMES),
+    )
+    group.add_argument(
+        '--rerank-topk',
+        type=_from(int, 1),
+        default=strategies.DEFAULT_TOPK,
+        help='how many likeliest tokens topk and delayedbeam sample from',
+    )
+    group.add_argument(
+        '--rerank-topp',
+        type=_share,
+        default=strategies.DEFAULT_TOPP,
+        help='probability mass the nucleus strategies sample from, in [0, 1]',
+    )
+    group.add_argument(
+        '--rerank-beam-delay',
+        type=_from(int, 0),
+        default=strategies.DEFAULT_BEAM_DELAY,
+        help='tokens the delayed strategies sample before they search with a beam',
+    )
+    group.add_argument(
+        '--candidate-seed',
+        type=int,
+        default=DEFAULT_SEED,
+        help='seed of the sampling strategies: the same context gives the same '
+        "candidates; below 0, torch's global random numbers are used",
+    )
+
+
+def add_choice_options(parser: ParlaiParser) -> None:
+    """
+    Add the options that decide between candidates, wherever those come from.
+    """
+    group = parser.add_argument_group('Reranking: choice')
+    group.add_argument(
+        '--rerank-scorer',
+        type=str,
+        default=None,
+        help='the scorer that reranks, where it is to differ from the one a task '
+        'measures with; default: --scorer',
+    )
+    group.add_argument(
+        '--rerank-by',
+        choices=RULES,
+        default=SCORE,
+        help="the best score, the score plus the weighted generator's, or the first in "
+        "the generator's order that is above the scorer's threshold",
+    )
+    group.add_argument(
+        '--generator-weight',
+        type=float,
+        default=DEFAULT_GENERATOR_WEIGHT,
+        help="weight of the generator's mean log probability of a token (nats), for "
+        'score_plus_generator',
+    )
+    group.add_argument(
+        '--abstain-below',
+        type=_share,
+        default=None,
+        help='when even the chosen score, in [0, 1], is below this, say --abstain-text',
+    )
+    group.add_argument(
+        '--abstain-text',
+        type=str,
+        default=DEFAULT_ABSTAIN_TEXT,
+        help='what to say instead of a reply that is not grounded',
+    )
+    group.add_argument(
+        '--prefilter',
+        type=str,
+        default=NO_PREFILTER,
+        help='a cheap scorer that prunes candidates first, e.g. consistency; or none',
+    )
+    group.add_argument(
+        '--prefilter-keep',
+        type=_from(int, 1),
+        default=DEFAULT_PREFILTER_KEEP,
+        help="candidates the prefilter keeps; the generator's first is kept besides",
+    )
+    group.add_argument(
+        '--copy-penalty',
+        type=_from(float, 0),
+        default=DEFAULT_COPY_PENALTY,
+        help='taken from the score of a verbatim copy of the knowledge, down to the '
+        'threshold at most; 0 takes nothing',
+    )
+    group.add_argument(
+        '--generic-penalty',
+        type=_from(float, 0),
+        default=DEFAULT_GENERIC_PENALTY,
+        help='taken from the score of a reply that would fit any turn, down to the '
+        'threshold at most; 0 takes nothing',
+    )
+
+
+def _add_knowledge(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group('Reranking: knowledge and chat')
+    group.add_argument(
+        '--knowledge-delimiter',
+        type=str,
+        default=None,
+        help='what stands between a passage and the message in a text, e.g. "\\n"; the '
+        'passage then holds until its episode ends',
+    )
+    group.add_argument(
+        '--knowledge-file',
+        type=str,
+        default=None,
+        help='knowledge for turns that bring none: one passage (.txt), or a JSON '
+        'record on each line with "knowledge" and optionally "topic" (.jsonl)',
+    )
+    group.add_argument(
+        '--show-candidates',
+        type='bool',
+        default=False,
+        help='in chat, show the candidates with scores and evidence above each reply',
+    )
+
+
+def _strategies(text: str) -> str:
+    try:
+        return ','.join(map(str, strategies.parse_strategies(text)))
+    except ConfigError as e:
+        raise argparse.ArgumentTypeError(str(e)) from e
+
+
+def _share(text: str) -> float:
+    value = _number(float, text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f'{text} is not in [0, 1]')
+    return value
+
+
+def _from(kind: Callable[[str], Any], least: float) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = _number(kind, text)
+        if not value >= least:
+            raise argparse.ArgumentTypeError(f'{text} is less than {least}')
+        return value
+
+    return read
+
+
+def _number(kind: Callable[[str], Any], text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        word: Optional[str] = 'whole number' if kind is int else 'number'
+        raise argparse.ArgumentTypeError(f'{text!r} is no {word}') from None

@@ -1,0 +1,121 @@
+"""
+The ways candidates are found, and the decoding settings of each.
+
+The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
+with p = 0.9, beam search, and delayed beam search, which samples from the 10 likeliest
+tokens for 5 steps and then searches with a beam.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping
+
+from parlai.core.opt import Opt
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+
+# ParlAI's own names for --inference.
+NAMES = (
+    'beam',
+    'nucleus',
+    'delayedbeam',
+    'topk',
+    'factual_nucleus',
+    'delayednucleusbeam',
+    'greedy',
+)
+SAMPLING = frozenset(NAMES) - {'beam', 'greedy'}
+
+DEFAULT_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
+DEFAULT_TOPK = 10
+DEFAULT_TOPP = 0.9
+DEFAULT_BEAM_DELAY = 5
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """
+    One search and how many candidates it gives.
+
+    :param name: one of :data:`NAMES`.
+    :param number: candidates wanted, which is also the width of the search; at least 1.
+    """
+
+    name: str
+    number: int
+
+    @property
+    def samples(self) -> bool:
+        """
+        Whether chance has a part in it.
+        """
+        return self.name in SAMPLING
+
+    def __str__(self) -> str:
+        return f'{self.name}:{self.number}'
+
+
+def parse_strategies(text: str) -> list[Strategy]:
+    """
+    Read ``beam:4,nucleus:3``; a name without a number gives one candidate.
+
+    :param text: names and numbers, in the order that decides ties.
+    :return: at least one strategy, no name twice.
+    :raises ConfigError: when it cannot be read so.
+    """
+    strategies: list[Strategy] = []
+    for part in filter(None, (p.strip() for p in text.split(','))):
+        name, _, number = (p.strip() for p in part.partition(':'))
+        if name not in NAMES:
+            raise UnknownNameError('candidate strategy', name, NAMES)
+        if not (number or '1').isdecimal() or int(number or '1') < 1:
+            raise ConfigError(f'{part!r} must be a name and a number from 1: {name}:3')
+        strategies.append(Strategy(name, int(number or '1')))
+        if name == 'greedy' and strategies[-1].number > 1:
+            raise ConfigError('Greedy search gives one candidate: write greedy:1.')
+    names = [s.name for s in strategies]
+    if not names:
+        raise ConfigError(f'No strategy was given. The default: {DEFAULT_STRATEGIES}.')
+    if len(set(names)) < len(names):
+        raise ConfigError(f'A strategy stands twice in {text!r}; add its numbers up.')
+    return strategies
+
+
+def decoding_settings(
+    strategy: Strategy, opt: Mapping[str, Any], vocabulary: int
+) -> dict[str, Any]:
+    """
+    What ParlAI's search reads from ``opt`` for one strategy.
+
+    :param strategy: the strategy.
+    :param opt: the agent's options.
+    :param vocabulary: tokens in the dictionary: top-k cannot sample from more.
+    :return: options by name. What is not here (block lists, n-gram blocking, length
+        penalty, temperature, least length) stays as the generator has it.
+    """
+    return {
+        'inference': strategy.name,
+        'beam_size': strategy.number,
+        'topk': min(opt.get('rerank_topk', DEFAULT_TOPK), vocabulary),
+        'topp': opt.get('rerank_topp', DEFAULT_TOPP),
+        'beam_delay': opt.get('rerank_beam_delay', DEFAULT_BEAM_DELAY),
+    }
+
+
+@contextmanager
+def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
+    """
+    Let an agent decode by a strategy for as long as the context lasts.
+
+    Clones of an agent share one ``opt``, so the agent is given a copy of its own for
+    that time and the shared one is never written to.
+
+    :param agent: a TorchGeneratorAgent.
+    :param strategy: the strategy.
+    """
+    opt = agent.opt
+    agent.opt = Opt({**opt, **decoding_settings(strategy, opt, len(agent.dict))})
+    try:
+        yield
+    finally:
+        agent.opt = opt

@@ -1,0 +1,168 @@
+"""
+Tasks whose responses are annotated: three views of the same turns.
+
+- dialogue: the person's message in, the reference reply out;
+- annotated: the same, but the annotated response is the label, so that
+  ``-m repeat_label`` replays the annotated system;
+- classification: knowledge and response in, the annotators' word out.
+
+Field names are those of Wizard of Wikipedia, so that its models can be evaluated.
+"""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any, Iterator, Mapping, Optional, Sequence
+
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.teachers import DialogTeacher
+from parlai.utils.data import DatatypeHelper
+from parlai.utils.misc import warn_once
+
+from parlai_q2.files.messages import TOKEN_KNOWLEDGE
+
+DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
+
+# Retrieval baselines choose among this many labels, the true one included.
+NUM_CANDIDATES = 20
+
+
+@dataclass(frozen=True)
+class AnnotatedTurn:
+    """
+    One turn with an annotated response.
+
+    :param text: the person's message; empty where the system opened.
+    :param topic: what the conversation is about.
+    :param knowledge: the sentence that the response should stay with.
+    :param passage: all sentences that were shown, :param:`knowledge` among them.
+    :param gold: a person's reply; empty where there is none.
+    :param response: the annotated response.
+    :param label: the annotators' word for it.
+    :param episode: turns of the same name that follow each other are a conversation.
+    :param more: further JSON-safe fields for the message.
+    """
+
+    text: str
+    topic: str
+    knowledge: str
+    passage: tuple[str, ...]
+    gold: str
+    response: str
+    label: str
+    episode: str
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+class AnnotatedTaskTeacher(DialogTeacher):
+    """
+    Shows annotated turns in the view of its subclass.
+
+    A subclass sets ``view`` and ``classes`` and fills :meth:`load_turns`.
+    """
+
+    view: str = DIALOGUE
+    classes: Sequence[str] = ()
+
+    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+        self.turns: list[AnnotatedTurn] = (
+            shared['turns'] if shared else self.load_turns(opt)
+        )
+        opt = copy.deepcopy(opt)
+        opt['datafile'] = DatatypeHelper.fold(opt['datatype'])
+        super().__init__(opt, shared)
+
+    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
+        """
+        Read the turns that an ``opt`` asks for, conversations in one piece.
+        """
+        raise NotImplementedError
+
+    def share(self) -> dict:
+        shared = super().share()
+        shared['turns'] = self.turns
+        return shared
+
+    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
+        messages = [self.message(turn) for turn in self.turns]
+        labels = [m.get('labels', [''])[0] for m in messages]
+        episode = None
+        for i, (turn, message) in enumerate(zip(self.turns, messages)):
+            if self.view != CLASSIFICATION and 'labels' in message:
+                message['label_candidates'] = candidates_near(labels, i)
+            yield message, turn.episode != episode
+            episode = turn.episode
+
+    def message(self, turn: AnnotatedTurn) -> Message:
+        """
+        A turn as this view shows it.
+        """
+        fields = common_fields(turn)
+        if self.view == CLASSIFICATION:
+            fields['text'] = f'{turn.knowledge}\n{turn.response}'
+            fields['labels'] = [turn.label]
+            fields['label_candidates'] = list(self.classes)
+        elif self.view == ANNOTATED:
+            fields['labels'] = [turn.response]
+        elif turn.gold:
+            fields['labels'] = [turn.gold]
+        return Message(fields)
+
+    # ParlAI counts a stream by writing a file beside the data; a package is read-only.
+    def num_examples(self) -> int:
+        return len(self.turns) if self.stream else super().num_examples()
+
+    def num_episodes(self) -> int:
+        if not self.stream:
+            return super().num_episodes()
+        names = [turn.episode for turn in self.turns]
+        return sum(a != b for a, b in zip([None, *names], names))
+
+
+def common_fields(turn: AnnotatedTurn) -> dict[str, Any]:
+    """
+    What all views tell of a turn, without its label.
+    """
+    passage = [
+        f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}' for sentence in turn.passage
+    ]
+    return {
+        # Where the system opened the conversation, WoW shows it the topic.
+        'text': turn.text or turn.topic,
+        'chosen_topic': turn.topic,
+        'title': turn.topic,
+        'knowledge': '\n'.join(passage),
+        'checked_sentence': turn.knowledge,
+        'gold': turn.gold,
+        'response': turn.response,
+        'q2_label': turn.label,
+        **turn.more,
+    }
+
+
+def candidates_near(labels: Sequence[str], index: int) -> list[str]:
+    """
+    The labels of a turn and of those after it, in alphabetical order.
+
+    :param labels: one label a turn, empty where there is none; the first turn follows
+        the last.
+    :param index: the turn.
+    :return: at most :data:`NUM_CANDIDATES` distinct labels.
+    """
+    found: dict[str, None] = {}
+    for label in [*labels[index:], *labels[:index]]:
+        if label:
+            found.setdefault(label)
+        if len(found) == NUM_CANDIDATES:
+            break
+    return sorted(found)
+
+
+def warn_of_training(opt: Opt, task: str) -> None:
+    """
+    Say once that a task has no training turns of its own.
+    """
+    if DatatypeHelper.is_training(opt['datatype']):
+        warn_once(
+            f'{task} is for evaluation: train, valid and test are the same turns.'
+        )

@@ -1,0 +1,80 @@
+"""
+Gets the files of a task: placed by hand, or downloaded, and checked either way.
+"""
+
+import os
+from typing import Sequence
+
+from parlai.core.build_data import DownloadableFile, built, make_dir, mark_done
+
+from parlai_q2.errors import Q2Error
+
+
+class TaskDataError(Q2Error):
+    """
+    The files of a task are not there, or are not what they should be.
+    """
+
+
+def fetch_files(
+    folder: str,
+    version: str,
+    resources: Sequence[DownloadableFile],
+    needed: Sequence[str],
+) -> None:
+    """
+    See to it that files are in a folder; those already there are only checked.
+
+    :param folder: where the files belong; made if there is none.
+    :param version: the version of the task's data, for ParlAI's ``.built`` mark.
+    :param resources: all files of the task, with their checksums.
+    :param needed: names of the files that must be there now.
+    :raises TaskDataError: when a file cannot be downloaded or has the wrong checksum;
+        it names the file and says what to do.
+    """
+    if built(folder, version) and all(_there(folder, name) for name in needed):
+        return
+    make_dir(folder)
+    for resource in resources:
+        if resource.file_name in needed:
+            _fetch(folder, resource, needed)
+    if all(_there(folder, r.file_name) for r in resources):
+        for resource in resources:
+            _check(folder, resource)
+        mark_done(folder, version)
+
+
+def _there(folder: str, name: str) -> bool:
+    return os.path.exists(os.path.join(folder, name))
+
+
+def _fetch(folder: str, resource: DownloadableFile, needed: Sequence[str]) -> None:
+    path = os.path.join(folder, resource.file_name)
+    if os.path.exists(path):
+        _check(folder, resource)
+        return
+    try:
+        resource.download_file(folder)
+    except Exception as e:
+        # ParlAI raises whatever its network library does, and AssertionError for a
+        # wrong checksum. A broken file must not be taken for one placed by hand.
+        if os.path.exists(path):
+            os.remove(path)
+        missing = ', '.join(name for name in needed if not _there(folder, name))
+        raise TaskDataError(
+            f'Could not download {resource.url} ({e}). Without a network, fetch the '
+            f'files elsewhere and place them in {folder}: {missing}. Then run the '
+            'command again.'
+        ) from e
+
+
+def _check(folder: str, resource: DownloadableFile) -> None:
+    path = os.path.join(folder, resource.file_name)
+    try:
+        resource.checksum(folder)
+    except AssertionError as e:
+        raise TaskDataError(
+            f'{path} is not the file that this task reads: its SHA-256 is not '
+            f'{resource.hashcode}. Delete it to have it downloaded, or replace it by '
+            f'the file from {resource.url}.'
+        ) from e

@@ -1,0 +1,30 @@
+"""
+Reads ParlAI task strings.
+"""
+
+from parlai.core.loader import REGISTERED_REPOS
+
+
+def without_repo(task: str) -> str:
+    """
+    A task string without the short name of its repository.
+
+    :param task: e.g. ``internal:wizard_of_wikipedia:generator``.
+    :return: e.g. ``wizard_of_wikipedia:generator``.
+    """
+    task = task.strip()
+    for prefix in REGISTERED_REPOS:
+        if task.startswith(prefix):
+            return task[len(prefix) :]
+    return task
+
+
+def task_arguments(task: str) -> list[str]:
+    """
+    What a task string says after the task and the teacher.
+
+    :param task: e.g. ``q2_wow:annotated:dodeca``, or dotted.
+    :return: e.g. ``['dodeca']``; flags such as ``threshold=0.3`` are left out.
+    """
+    parts = [p for p in without_repo(task).split(':') if '=' not in p]
+    return [p for p in parts[2:] if p]

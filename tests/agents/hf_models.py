@@ -1,0 +1,130 @@
+"""
+Tiny encoder-decoders with tokenizers of their own, taught a few replies, and agents
+around them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from parlai.core.agents import create_agent
+from parlai.core.params import ParlaiParser
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+AGENT = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
+# What the tiny models are taught: text and reply.
+LESSONS = [
+    ('the cat sat on the mat .', 'what is your cat ?'),
+    ('hello there !', 'hello i am fine .'),
+    ('what is your name ?', 'i am a dog .'),
+    ('the dog ran in the park', 'the park is there .'),
+]
+WORDS = (
+    'a the cat dog sat ran on mat in park . ? ! hello there what is your name i am '
+    'fine respond : knowledge [0] [1] one two three four five six seven eight nine ten'
+).split()
+
+
+def tokenizer(kind: str) -> PreTrainedTokenizerFast:
+    """
+    Like T5's, with no token around a text; like BART's, with ``<s>`` and ``</s>``.
+    """
+    special = ['<pad>', '</s>', '<unk>']
+    if kind == 'bart':
+        special = ['<s>', '<pad>', '</s>', '<unk>']
+    vocabulary = {word: i for i, word in enumerate(special + WORDS)}
+    raw = Tokenizer(models.WordLevel(vocabulary, unk_token='<unk>'))
+    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    names = {'pad_token': '<pad>', 'eos_token': '</s>', 'unk_token': '<unk>'}
+    if kind == 'bart':
+        names['bos_token'] = '<s>'
+        raw.post_processor = processors.TemplateProcessing(
+            single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 2)]
+        )
+    return PreTrainedTokenizerFast(tokenizer_object=raw, **names)
+
+
+def untrained(kind: str, size: int) -> Any:
+    """
+    A random model of the family.
+    """
+    torch.manual_seed(3)
+    if kind == 't5':
+        config = T5Config(
+            vocab_size=size,
+            d_model=32,
+            d_kv=8,
+            d_ff=64,
+            num_layers=2,
+            num_heads=4,
+            dropout_rate=0.0,
+            pad_token_id=0,
+            eos_token_id=1,
+            decoder_start_token_id=0,
+        )
+        return T5ForConditionalGeneration(config)
+    config = BartConfig(
+        vocab_size=size,
+        d_model=32,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=64,
+        decoder_ffn_dim=64,
+        max_position_embeddings=64,
+        dropout=0.0,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        decoder_start_token_id=2,
+        forced_eos_token_id=None,
+    )
+    return BartForConditionalGeneration(config)
+
+
+def checkpoint(kind: str, folder: Path, steps: int = 80) -> str:
+    """
+    Teach a model its lessons and write it with ``save_pretrained``.
+    """
+    words = tokenizer(kind)
+    model = untrained(kind, len(words))
+    end = '' if kind == 'bart' else '</s>'
+    texts = words([t + end for t, _ in LESSONS], padding=True, return_tensors='pt')
+    labels = words([r + end for _, r in LESSONS], padding=True, return_tensors='pt')
+    targets = labels.input_ids.masked_fill(labels.attention_mask == 0, -100)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(steps):
+        inputs = {'input_ids': texts.input_ids, 'attention_mask': texts.attention_mask}
+        loss = model(**inputs, labels=targets).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.save_pretrained(folder)
+    words.save_pretrained(folder)
+    return str(folder)
+
+
+def make_agent(**options: Any) -> Any:
+    """
+    An agent as ParlAI's commands make it, for evaluation, on the CPU.
+    """
+    options = {'model': AGENT, 'no_cuda': True, 'datatype': 'valid', **options}
+    return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
+
+
+def observe(agent: Any, texts: list[str], **fields: Any) -> list[Any]:
+    """
+    One finished conversation of one turn for each text.
+    """
+    return [
+        agent.clone().observe({'text': text, 'episode_done': True, **fields})
+        for text in texts
+    ]

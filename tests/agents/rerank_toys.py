@@ -1,0 +1,154 @@
+"""
+What the tests of the reranking agent share: a scorer that counts its calls, tasks with
+knowledge, and a generator that was trained for a few seconds to repeat its message.
+"""
+
+import random
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from parlai.core.agents import create_agent
+from parlai.core.loader import register_teacher
+from parlai.core.message import Message
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import DialogTeacher
+
+from parlai_q2.records import Label, Score, not_verifiable
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.registry import register_scorer
+from parlai_q2.text.normalize import tokens
+
+AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
+TASK = 'rerank_toy'
+
+
+class ToyScorer(Scorer):
+    """
+    The share of a response's words that the knowledge has, counting every call.
+
+    A response that has the word ``hello`` cannot be verified.
+    """
+
+    name = 'toy'
+
+    def __init__(self, threshold: float = 0.5, device: str = 'cpu'):
+        self.threshold, self.device = threshold, device
+        self.batches: list = []
+
+    @property
+    def settings(self) -> dict:
+        return {}
+
+    def score(self, examples):
+        self.batches.append(list(examples))
+        return super().score(examples)
+
+    def score_texts(self, examples):
+        return [self._score(e) for e in examples]
+
+    def _score(self, example):
+        words = tokens(example.response)
+        if 'hello' in words:
+            return not_verifiable(str(self.signature))
+        known = set(tokens(example.knowledge))
+        value = sum(word in known for word in words) / max(len(words), 1)
+        label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
+        return Score(value, label, signature=str(self.signature))
+
+
+MADE: list = []
+
+
+def make_toy(preset, **options):
+    MADE.append(ToyScorer(**options))
+    return MADE[-1]
+
+
+register_scorer('toy', f'{__name__}:make_toy')
+
+
+@register_teacher(TASK)
+class ToyTeacher(DialogTeacher):
+    """
+    Says digits; the knowledge has the same digits, and in every third turn there is
+    none.
+    """
+
+    def __init__(self, opt, shared=None):
+        opt['datafile'] = 'toy'
+        super().__init__(opt, shared)
+        self.id = TASK
+
+    def setup_data(self, datafile):
+        for n in range(10):
+            text = f'{n % 7} {n % 5} {n % 3}'
+            fields = {'text': text, 'labels': [text]}
+            if n % 3 != 2:
+                fields['knowledge'] = text
+            # Two turns make an episode.
+            yield fields, n % 2 == 0
+
+
+@lru_cache(maxsize=None)
+def trained_generator() -> str:
+    """
+    The model file of a transformer that repeats four digits, trained once a run.
+    """
+    import parlai.utils.testing as testing
+
+    random.seed(0)
+    torch.manual_seed(0)
+    model_file = str(Path(tempfile.mkdtemp()) / 'generator')
+    testing.train_model(
+        {
+            'task': 'integration_tests:nocandidate',
+            'model': 'transformer/generator',
+            'model_file': model_file,
+            'n_positions': 64,
+            'n_layers': 1,
+            'n_heads': 1,
+            'embedding_size': 32,
+            'ffn_size': 32,
+            'dict_tokenizer': 'space',
+            'batchsize': 32,
+            'num_epochs': 20,
+            'lr_scheduler': 'fixed',
+            'learningrate': 7e-3,
+            'optimizer': 'adamax',
+            'validation_every_n_epochs': 100,
+            'label_truncate': 8,
+            'short_final_eval': True,
+            'validation_max_exs': 8,
+        }
+    )
+    return model_file
+
+
+def make_agent(**options):
+    """
+    The reranking agent over the trained generator, with the toy scorer.
+    """
+    defaults = {'model': AGENT, 'scorer': 'toy', 'no_cuda': True}
+    if 'generator' not in options:
+        defaults['model_file'] = trained_generator()
+    opt = ParlaiParser(True, True).parse_kwargs(**{**defaults, **options})
+    return create_agent(opt)
+
+
+def reply_to(agent, *texts, knowledge='1 2 3 4', **fields):
+    """
+    The replies to a batch of messages, each the first of its episode.
+    """
+    if knowledge is not None:
+        fields['knowledge'] = knowledge
+    clones = [agent.clone() for _ in texts]
+    seen = [
+        clone.observe(Message({'text': text, 'episode_done': True, **fields}))
+        for clone, text in zip(clones, texts, strict=True)
+    ]
+    replies = agent.batch_act(seen)
+    for clone, reply in zip(clones, replies, strict=True):
+        clone.self_observe(reply)
+    return replies

@@ -1,0 +1,384 @@
+"""
+The agent over a small trained generator: what it is, how it searches, what it says.
+"""
+
+import json
+
+import pytest
+import torch
+from parlai.agents.transformer.transformer import TransformerGeneratorAgent
+from parlai.core.agents import create_agent_from_shared
+from parlai.core.message import Message
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.agents.grounded_rerank.encode_once import encode_once
+from parlai_q2.agents.grounded_rerank.generator import generator_class, generator_name
+from parlai_q2.agents.grounded_rerank.options import DEFAULT_ABSTAIN_TEXT
+from parlai_q2.agents.grounded_rerank.strategies import NAMES
+from parlai_q2.errors import ConfigError
+from tests.agents.rerank_toys import (
+    AGENT,
+    MADE,
+    make_agent,
+    reply_to,
+    trained_generator,
+)
+
+
+@pytest.fixture(scope='module')
+def agent():
+    return make_agent()
+
+
+def texts(reply):
+    return [row['text'] for row in reply['rerank']]
+
+
+def test_it_is_its_generator(agent):
+    assert isinstance(agent, TransformerGeneratorAgent)
+    assert agent.opt['generator'] == 'transformer/generator'
+    assert agent.opt['model'] == AGENT
+    assert agent.id == 'GroundedRerank'
+
+
+def test_every_agent_over_one_generator_is_of_one_class(agent):
+    assert type(make_agent(prefilter='toy')) is type(agent)
+
+
+def test_sharing_loads_nothing_again(agent):
+    made = len(MADE)
+    shared = create_agent_from_shared(agent.share())
+    clone = agent.clone()
+    assert len(MADE) == made
+    for other in (shared, clone):
+        assert type(other) is type(agent)
+        assert other.reranker is agent.reranker
+        assert other.model is agent.model
+        assert other.knowledge is not agent.knowledge
+
+
+def test_a_whole_batch_is_scored_in_one_call(agent):
+    scorer = agent.reranker.scorer
+    before = len(scorer.batches)
+    replies = reply_to(agent, '1 2 3 4', '4 3 2 1', '5 5 6 6')
+    assert len(scorer.batches) == before + 1
+    assert len(scorer.batches[-1]) == sum(len(r['rerank']) for r in replies)
+
+
+def test_it_says_the_most_grounded_candidate(agent):
+    (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
+    scores = [row['score'] for row in reply['rerank']]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[-1]
+    assert reply['text'] == texts(reply)[0]
+    assert reply['rerank'][0]['chosen']
+    assert reply['rerank_knowledge'] == '3 1'
+    assert reply['rerank_signature'].startswith('toy|')
+
+
+def test_beam_texts_are_in_the_new_order_with_the_scores_of_the_generator(agent):
+    (reply,) = reply_to(agent, '1 2 3 4', knowledge='4 3 2')
+    assert [text for text, _ in reply['beam_texts']] == texts(reply)
+    assert [score for _, score in reply['beam_texts']] == [
+        row['generator_score'] for row in reply['rerank']
+    ]
+
+
+def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
+    plain = ParlaiParser(True, True).parse_kwargs(
+        model='transformer/generator',
+        model_file=trained_generator(),
+        inference='beam',
+        beam_size=4,
+        skip_generation=False,
+        no_cuda=True,
+    )
+    from parlai.core.agents import create_agent
+
+    said = create_agent(plain).respond(Message({'text': '6 0 1', 'episode_done': True}))
+    (reply,) = reply_to(agent, '6 0 1')
+    assert [row['text'] for row in reply['rerank'] if row['first']] == [said]
+
+
+def test_without_knowledge_the_first_choice_stands(agent):
+    calls = len(agent.reranker.scorer.batches)
+    (reply,) = reply_to(agent, '1 2 3 4', knowledge=None)
+    assert reply['rerank'][0]['first'] and reply['rerank'][0]['score'] is None
+    assert reply['rerank_knowledge'] == ''
+    assert len(agent.reranker.scorer.batches) == calls
+
+
+def test_a_batch_says_what_its_messages_would_alone(agent):
+    messages = ['1 2 3 4', '5 6', '0', '3 3 3 1']
+    together = reply_to(agent, *messages)
+    alone = [reply_to(agent, message)[0] for message in messages]
+    for a, b in zip(together, alone, strict=True):
+        assert a['text'] == b['text']
+        assert texts(a) == texts(b)
+
+
+def test_empty_and_padded_messages_leave_the_others_alone(agent):
+    clones = [agent.clone() for _ in range(3)]
+    messages = [
+        Message({'text': '', 'episode_done': True}),
+        Message.padding_example(),
+        Message({'text': '1 2', 'knowledge': '1 2', 'episode_done': True}),
+    ]
+    replies = agent.batch_act(
+        [c.observe(m) for c, m in zip(clones, messages, strict=True)]
+    )
+    assert 'text' not in replies[1]
+    assert replies[2]['text'] == reply_to(agent, '1 2', knowledge='1 2')[0]['text']
+    assert replies[2]['metrics']['rerank/chosen'].value() > 0.5
+
+
+def test_a_batch_of_nothing_is_answered_with_nothing(agent):
+    assert agent.batch_act([]) == []
+    clone = agent.clone()
+    (reply,) = agent.batch_act([clone.observe(Message.padding_example())])
+    assert 'text' not in reply
+
+
+def test_it_does_not_search_when_generation_is_skipped():
+    agent = make_agent(skip_generation=True)
+    (reply,) = reply_to(agent, '1 2 3 4')
+    assert 'rerank' not in reply and 'beam_texts' not in reply
+    assert agent.reranker.scorer.batches == []
+
+
+def test_its_own_reply_is_what_the_history_holds(agent):
+    clone = agent.clone()
+    clone.observe({'text': '1 2 3 4', 'knowledge': '4 3 2', 'episode_done': False})
+    said = clone.act()['text']
+    assert clone.history.history_raw_strings == ['1 2 3 4', said]
+
+
+def test_commands_are_answered_and_leave_no_trace():
+    clone = make_agent(interactive_mode=True).clone()
+    clone.set_interactive_mode(True)
+    said = []
+    for text in ('/knowledge 4 3 2', '1 2 3 4', '/why', '/knowledge'):
+        clone.observe({'text': text, 'episode_done': False})
+        said.append(clone.act()['text'])
+    assert said[0].endswith('stay with this: 4 3 2')
+    assert said[2].startswith('Chosen for: best score.')
+    assert said[3] == 'Knowledge: 4 3 2'
+    assert clone.history.history_raw_strings == ['1 2 3 4', said[1]]
+
+
+def test_outside_of_a_chat_a_command_is_a_text(agent):
+    clone = agent.clone()
+    clone.observe({'text': '/knowledge 1 2', 'knowledge': '1', 'episode_done': False})
+    assert clone.act()['rerank']
+    assert clone.history.history_raw_strings[0] == '/knowledge 1 2'
+
+
+def test_typed_knowledge_reaches_the_generator_and_the_scorer(agent):
+    clone = agent.clone()
+    clone.knowledge.typed = '6 6'
+    message = {'text': '1 2 3', 'episode_done': False}
+    assert clone.observe(message)['knowledge'] == '6 6'
+    assert clone.act()['rerank_knowledge'] == '6 6'
+    assert 'knowledge' not in message
+    clone.reset()
+    clone.observe(message)
+    assert clone.act()['rerank_knowledge'] == ''
+
+
+def test_the_options_of_the_agent_are_as_before_after_a_turn(agent):
+    before = dict(agent.opt)
+    opt = agent.opt
+    reply_to(agent, '1 2 3 4')
+    assert agent.opt is opt and dict(agent.opt) == before
+    assert 'encoder' not in agent.model.__dict__
+
+
+def test_the_options_are_put_back_when_a_search_fails(agent, monkeypatch):
+    opt = agent.opt
+
+    def fail(*args, **kwargs):
+        raise RuntimeError('no memory')
+
+    monkeypatch.setattr(agent.model.decoder, 'forward', fail)
+    with pytest.raises(RuntimeError, match='no memory'):
+        reply_to(agent, '1 2 3 4')
+    assert agent.opt is opt
+    assert agent.search_seeds is None
+    assert 'encoder' not in agent.model.__dict__
+
+
+def test_the_encoder_runs_once_for_all_strategies(agent, monkeypatch):
+    calls = []
+    forward = agent.model.encoder.forward
+
+    def counted(*args, **kwargs):
+        calls.append(args)
+        return forward(*args, **kwargs)
+
+    monkeypatch.setattr(agent.model.encoder, 'forward', counted)
+    (reply,) = reply_to(agent, '1 2 3 4')
+    assert len(agent.strategies) == 3 and len(calls) == 1
+    assert {s for row in reply['rerank'] for s in row['strategies']} == {
+        'beam',
+        'nucleus',
+        'delayedbeam',
+    }
+
+
+def test_an_encoder_that_is_given_something_else_runs_again(agent):
+    one, other = torch.tensor([[4, 5, 6]]), torch.tensor([[4, 5, 7]])
+    with torch.no_grad(), encode_once(agent.model) as memo:
+        first = agent.model.encoder(one)
+        assert agent.model.encoder(one.clone()) is first
+        assert not torch.equal(agent.model.encoder(other)[0], first[0])
+        assert memo.calls == 2
+        assert agent.model.encoder.embeddings is memo.encoder.embeddings
+
+
+def test_a_model_without_a_plain_encoder_is_left_alone():
+    model = torch.nn.Linear(1, 1)
+    with encode_once(model) as memo:
+        assert memo is None
+    assert 'encoder' not in model.__dict__
+
+
+# A high temperature, since the little generator is very sure of itself.
+SAMPLING = {'candidate_strategies': 'nucleus:4,topk:4,delayedbeam:2', 'temperature': 3}
+
+
+def test_a_seed_gives_the_same_candidates_again_whatever_came_before():
+    one, other = (make_agent(**SAMPLING) for _ in range(2))
+    torch.manual_seed(1)
+    expected = texts(reply_to(one, '1 6 2 5')[0])
+    torch.manual_seed(2)
+    reply_to(other, '3 3 3')
+    assert texts(reply_to(other, '1 6 2 5')[0]) == expected
+    assert texts(reply_to(other, '3 3 3', '1 6 2 5')[1]) == expected
+    third = make_agent(**SAMPLING, candidate_seed=1)
+    assert texts(reply_to(third, '1 6 2 5')[0]) != expected
+
+
+def test_a_seed_leaves_the_global_random_numbers_alone():
+    agent = make_agent(**SAMPLING)
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    reply_to(agent, '1 6 2 5')
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_below_zero_the_global_random_numbers_decide():
+    agent = make_agent(**SAMPLING, candidate_seed=-1)
+    pools = []
+    for seed in (0, 0, 1):
+        torch.manual_seed(seed)
+        pools.append(texts(reply_to(agent, '5 2 0 1')[0]))
+    assert pools[0] == pools[1]
+    assert pools[0] != pools[2]
+
+
+def test_every_strategy_finds_candidates():
+    strategies = ','.join(
+        ['greedy', *(f'{name}:2' for name in NAMES if name != 'greedy')]
+    )
+    agent = make_agent(candidate_strategies=strategies, rerank_beam_delay=2)
+    (reply,) = reply_to(agent, '1 2 3 4')
+    found = {s for row in reply['rerank'] for s in row['strategies']}
+    assert found == set(NAMES)
+    assert reply['rerank'][0]['strategies'][0] == 'greedy'
+
+
+def test_blocked_ngrams_are_blocked_in_every_search():
+    agent = make_agent(beam_block_ngram=1, candidate_strategies='beam:3,topk:4')
+    for reply in reply_to(agent, '1 1 1 1', '2 2 3 3'):
+        for text in texts(reply):
+            words = text.split()
+            assert len(words) == len(set(words))
+
+
+def test_it_abstains_below_the_score_asked_for():
+    agent = make_agent(abstain_below=0.9)
+    grounded, not_grounded = reply_to(agent, '1 2 3 4', '5 5 5 5', knowledge='1 2 3 4')
+    assert grounded['text'] == '1 2 3 4'
+    assert not_grounded['text'] == DEFAULT_ABSTAIN_TEXT
+    assert not_grounded['beam_texts'][0][0] != DEFAULT_ABSTAIN_TEXT
+    assert not_grounded['metrics']['rerank/abstained'].value() == 1.0
+    clone = agent.clone()
+    clone.observe({'text': '5 5 5 5', 'knowledge': '1', 'episode_done': False})
+    clone.act()
+    assert clone.history.history_raw_strings[-1] == DEFAULT_ABSTAIN_TEXT
+
+
+def test_a_scorer_of_its_own_beside_that_of_a_task():
+    agent = make_agent(scorer='overlap', rerank_scorer='toy', prefilter='overlap')
+    assert agent.reranker.scorer.name == 'toy'
+    assert agent.reranker.prefilter.name == 'overlap'
+
+
+def test_the_overlap_scorer_reranks_without_any_model():
+    (reply,) = reply_to(make_agent(scorer='overlap'), '1 2 3 4', knowledge='4 3 2')
+    assert reply['rerank_signature'].startswith('overlap|')
+    assert reply['metrics']['rerank/gain'].value() >= 0
+
+
+def test_replies_are_json(agent):
+    (reply,) = reply_to(agent, '1 2 3 4')
+    assert json.loads(json.dumps(Message(reply).json_safe_payload()))['rerank']
+
+
+def test_token_details_still_work(agent):
+    (reply,) = reply_to(make_agent(verbose=True), '1 2 3 4')
+    assert [token for token, _ in reply['text_token_info']][1:5] == list('1234')
+
+
+@pytest.mark.parametrize(
+    'name, says',
+    [
+        ('repeat_label', 'is no generator'),
+        ('transformer/ranker', 'is no generator'),
+        ('nonsense', 'cannot be loaded'),
+        (AGENT, 'cannot itself rerank'),
+    ],
+)
+def test_what_is_no_generator_is_told_so(name, says):
+    with pytest.raises(ConfigError, match=says):
+        generator_class(name)
+
+
+def test_the_generator_is_the_one_named_or_saved_or_shipped(tmp_path):
+    saved = {'model_file': trained_generator()}
+    assert generator_name(saved) == 'transformer/generator'
+    assert (
+        generator_name({'init_model': trained_generator()}) == 'transformer/generator'
+    )
+    assert generator_name({**saved, 'generator': 'seq2seq'}) == 'seq2seq'
+    assert generator_name({}).endswith(':HfSeq2seqAgent')
+    assert generator_name({'model_file': str(tmp_path / 'new')}) == generator_name({})
+
+
+def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
+    arguments = f'-m {AGENT} --generator transformer/generator --n-layers 3'.split()
+    opt = ParlaiParser(True, True).parse_args(arguments)
+    plain = ParlaiParser(True, True).parse_args(['-m', 'transformer/generator'])
+    assert opt['n_layers'] == 3
+    for name in ('text_truncate', 'inference', 'beam_size', 'dict_class'):
+        assert opt[name] == plain[name], name
+
+
+def test_a_model_file_without_its_opt_is_told_what_to_add(tmp_path):
+    (tmp_path / 'model').write_bytes(b'weights')
+    with pytest.raises(ConfigError, match='--generator'):
+        generator_name({'model_file': str(tmp_path / 'model')})
+
+
+def test_options_out_of_range_are_told_so():
+    for option, value in [
+        ('candidate_strategies', 'beams:3'),
+        ('rerank_by', 'luck'),
+        ('abstain_below', 2),
+        ('prefilter_keep', 0),
+        ('copy_penalty', -1),
+        ('rerank_topk', 'many'),
+    ]:
+        with pytest.raises(ValueError, match=option.replace('_', '-')):
+            make_agent(**{option: value})

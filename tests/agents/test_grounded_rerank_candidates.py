@@ -1,0 +1,91 @@
+"""
+Strategies as they are written, and candidates as they are merged.
+"""
+
+import pytest
+
+from parlai_q2.agents.grounded_rerank.candidates import (
+    Candidate,
+    collect,
+    mean_logprob,
+    merge,
+)
+from parlai_q2.agents.grounded_rerank.strategies import (
+    DEFAULT_STRATEGIES,
+    Strategy,
+    parse_strategies,
+)
+from parlai_q2.errors import ConfigError
+
+
+def test_the_default_asks_for_ten_candidates():
+    assert sum(s.number for s in parse_strategies(DEFAULT_STRATEGIES)) == 10
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('beam:4,nucleus:3', [Strategy('beam', 4), Strategy('nucleus', 3)]),
+        (' greedy , topk:2 ', [Strategy('greedy', 1), Strategy('topk', 2)]),
+        ('factual_nucleus:5', [Strategy('factual_nucleus', 5)]),
+    ],
+)
+def test_strategies_are_read_in_order(text, expected):
+    assert parse_strategies(text) == expected
+    assert parse_strategies(','.join(map(str, expected))) == expected
+
+
+@pytest.mark.parametrize(
+    'text, says',
+    [
+        ('', 'No strategy'),
+        ('beams:3', "Did you mean 'beam'"),
+        ('beam:0', 'from 1'),
+        ('beam:many', 'from 1'),
+        ('greedy:2', 'one candidate'),
+        ('beam:2,beam:3', 'twice'),
+    ],
+)
+def test_a_strategy_that_cannot_be_read_says_how_it_is_written(text, says):
+    with pytest.raises(ConfigError, match=says):
+        parse_strategies(text)
+
+
+def test_duplicates_are_merged_and_keep_their_sources():
+    pool = [
+        Candidate('a b', ('beam',), -1.0),
+        Candidate('c', ('beam',), -2.0),
+        Candidate('a  b ', ('nucleus',), -0.5),
+        Candidate('a b', ('nucleus',), -0.5),
+    ]
+    assert [(c.text, c.strategies, c.generator_score) for c in merge(pool)] == [
+        ('a b', ('beam', 'nucleus'), -1.0),
+        ('c', ('beam',), -2.0),
+    ]
+
+
+def test_a_search_gives_no_more_than_was_asked_for():
+    found = [
+        (['s', 'x'], -1.0, None),
+        (['s', 'y'], -2.0, None),
+        (['s', 'z'], -3.0, None),
+    ]
+    pool = collect(found, 'beam', 2, lambda tokens: tokens[-1], 0.65)
+    assert [c.text for c in pool] == ['x', 'y']
+    assert [c.hypothesis for c in pool] == found[:2]
+
+
+def test_tokens_that_are_no_text_are_passed_over():
+    texts = {'good': 'fine'}
+    found = [(['bad'], -1.0, None), (['good'], -2.0, None)]
+    pool = collect(found, 'beam', 2, lambda tokens: texts[tokens[-1]], 0.65)
+    assert [c.text for c in pool] == ['fine']
+
+
+def test_the_mean_log_probability_undoes_the_length_penalty():
+    # Start, three words and end: four tokens that cost, 5 in ParlAI's penalty.
+    total, length, penalty = -6.0, 5, 0.65
+    score = total / ((1 + length) / 6) ** penalty
+    assert mean_logprob(score, length, penalty) == pytest.approx(-1.5)
+    score = total / ((1 + 11) / 6) ** penalty
+    assert mean_logprob(score, 11, penalty) == pytest.approx(-0.6)

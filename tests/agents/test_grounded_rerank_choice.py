@@ -1,0 +1,175 @@
+"""
+The choice among scored candidates, by hand-worked tables.
+"""
+
+import pytest
+
+from parlai_q2.agents.grounded_rerank.choice import (
+    SCORE,
+    SCORE_PLUS_GENERATOR,
+    THRESHOLD,
+    Option,
+    Reason,
+    Rule,
+    choose,
+)
+from parlai_q2.agents.grounded_rerank.guards import (
+    guarded,
+    guards_of,
+    is_copy,
+    is_generic,
+)
+
+
+def options(*values, logprobs=None, verifiable=True):
+    logprobs = logprobs or [0.0] * len(values)
+    return [
+        Option(v, v, verifiable=verifiable, mean_logprob=p)
+        for v, p in zip(values, logprobs, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    'values, order, why',
+    [
+        ((0.2, 0.9, 0.5), (1, 2, 0), 'the highest score comes first'),
+        ((0.5, 0.5, 0.5), (0, 1, 2), 'a tie leaves the order of the generator'),
+        ((0.5, 0.9, 0.9), (1, 2, 0), 'the generator decides among the best'),
+        ((0.7, 0.7 + 1e-9), (0, 1), 'noise in the last digits is a tie'),
+        ((0.4,), (0,), 'one candidate is chosen'),
+    ],
+)
+def test_by_score(values, order, why):
+    choice = choose(options(*values), Rule(by=SCORE))
+    assert (choice.order, choice.reason) == (order, Reason.BEST), why
+
+
+@pytest.mark.parametrize(
+    'weight, order, why',
+    [
+        (0.0, (0, 1), 'no weight leaves the scores'),
+        (0.1, (0, 1), '0.8 - 0.1 * 2 = 0.6 against 0.65 - 0.1 * 1 = 0.55'),
+        (0.2, (1, 0), '0.8 - 0.2 * 2 = 0.4 against 0.65 - 0.2 * 1 = 0.45'),
+    ],
+)
+def test_by_score_plus_generator(weight, order, why):
+    rule = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=weight)
+    choice = choose(options(0.8, 0.65, logprobs=[-2.0, -1.0]), rule)
+    assert (choice.order, choice.reason) == (order, Reason.BEST_TOGETHER), why
+
+
+@pytest.mark.parametrize(
+    'values, order, reason, why',
+    [
+        ((0.4, 0.6, 0.9), (1, 2, 0), Reason.FIRST_ABOVE, 'the first that passes'),
+        ((0.4, 0.1, 0.5), (0, 1, 2), Reason.NONE_ABOVE, 'equal does not pass'),
+    ],
+)
+def test_by_threshold(values, order, reason, why):
+    choice = choose(options(*values), Rule(by=THRESHOLD, threshold=0.5))
+    assert (choice.order, choice.reason) == (order, reason), why
+
+
+def test_nothing_to_verify_leaves_the_first_choice_of_the_generator():
+    pool = options(0.5, 0.9, verifiable=False)
+    for by in (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD):
+        choice = choose(pool, Rule(by=by, abstain_below=1.0))
+        assert choice.order == (0, 1)
+        assert choice.reason == Reason.UNVERIFIABLE
+        assert not choice.abstain
+
+
+@pytest.mark.parametrize(
+    'below, abstains', [(None, False), (0.3, False), (0.4, False), (0.41, True)]
+)
+def test_it_abstains_when_even_the_best_is_below(below, abstains):
+    choice = choose(options(0.1, 0.4), Rule(abstain_below=below))
+    assert choice.abstain is abstains
+    assert choice.order == (1, 0)
+
+
+def test_it_does_not_abstain_from_what_cannot_be_verified():
+    pool = [Option(0.5, 0.5, verifiable=False), Option(0.2, 0.2)]
+    assert not choose(pool, Rule(abstain_below=0.9)).abstain
+
+
+def test_pruned_candidates_come_last_by_what_pruned_them():
+    pool = [
+        Option(0.1, 0.1),
+        Option(None, None, verifiable=False, pruned_by=0.2),
+        Option(None, None, verifiable=False, pruned_by=0.3),
+        Option(0.2, 0.2),
+    ]
+    assert choose(pool, Rule()).order == (3, 0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    'value, penalty, expected, why',
+    [
+        (1.0, 0.5, 0.5, 'a perfect copy stands at the threshold'),
+        (1.0, 0.2, 0.8, 'a small penalty is taken whole'),
+        (0.6, 0.5, 0.5, 'and no further than the threshold'),
+        (0.3, 0.5, 0.3, 'what is inconsistent already stays where it is'),
+        (0.9, 0.0, 0.9, 'no penalty, no change'),
+    ],
+)
+def test_a_penalty_reaches_down_to_the_threshold(value, penalty, expected, why):
+    assert guarded(value, penalty, threshold=0.5) == pytest.approx(expected), why
+
+
+KNOWLEDGE = (
+    'Coffee is a brewed drink prepared from roasted coffee beans, the seeds of berries '
+    'from certain plants. It has been drunk since the 15th century.'
+)
+
+
+@pytest.mark.parametrize(
+    'response, copy, why',
+    [
+        (KNOWLEDGE, True, 'the whole knowledge'),
+        (
+            'coffee is a brewed drink, prepared from roasted coffee beans!',
+            True,
+            'a stretch of it, whatever its case and punctuation',
+        ),
+        (
+            'Well, coffee is a brewed drink prepared from roasted coffee beans, the '
+            'seeds of berries.',
+            True,
+            'one word of its own in fourteen',
+        ),
+        ('Since the 15th century.', False, 'a short answer'),
+        (
+            'I love it! People brew it from roasted coffee beans, you know, which are '
+            'the seeds of berries.',
+            False,
+            'the same in its own words',
+        ),
+        ('', False, 'nothing'),
+    ],
+)
+def test_what_a_copy_is(response, copy, why):
+    assert is_copy(response, KNOWLEDGE) is copy, why
+
+
+@pytest.mark.parametrize(
+    'response, generic',
+    [
+        ("I don't know.", True),
+        ("That's so cool!", True),
+        ('I am not sure about that, sorry.', True),
+        ('', True),
+        ('What do you think?', True),
+        ('I love coffee!', False),
+        ('It was in 1776.', False),
+        ('Paris.', False),
+    ],
+)
+def test_what_a_generic_reply_is(response, generic):
+    assert is_generic(response) is generic
+
+
+def test_a_scorer_that_knows_generic_replies_is_believed():
+    assert is_generic('I love coffee!', {'generic': 0.9})
+    assert not is_generic("I don't know.", {'generic': 0.1})
+    assert guards_of(KNOWLEDGE, KNOWLEDGE, {'generic': 0.8}) == ('copy', 'generic')

@@ -1,0 +1,122 @@
+"""
+The commands of a chat.
+"""
+
+import pytest
+
+from parlai_q2.agents.grounded_rerank.candidates import Candidate
+from parlai_q2.agents.grounded_rerank.commands import (
+    HELP,
+    Command,
+    Said,
+    answer,
+    read_command,
+)
+from parlai_q2.agents.grounded_rerank.evidence import rows
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    EpisodeKnowledge,
+    KnowledgeSource,
+)
+from parlai_q2.agents.grounded_rerank.reranker import Reranker, Turn
+from tests.agents.rerank_toys import ToyScorer
+
+
+@pytest.fixture
+def knowledge():
+    return EpisodeKnowledge(KnowledgeSource())
+
+
+def said(text=None, turn='red blue', candidates=('green', 'red')):
+    pool = [Candidate(c, ('beam',), -1.0) for c in candidates]
+    (ranking,) = Reranker(ToyScorer()).rank([Turn(turn)], [pool])
+    chosen = ranking.chosen.candidate.text
+    return Said(chosen if text is None else text, rows(ranking), ranking.knowledge)
+
+
+@pytest.mark.parametrize(
+    'text, command',
+    [
+        ('/help', Command('help', '')),
+        (' /Knowledge  The sky\nis blue. ', Command('knowledge', 'The sky\nis blue.')),
+        ('/why', Command('why', '')),
+        ('/nonsense', Command('nonsense', '')),
+        ('/r/aww is nice', None),
+        ('and/or', None),
+        ('1/2', None),
+        ('/', None),
+        ('', None),
+        (None, None),
+    ],
+)
+def test_what_is_a_command(text, command):
+    assert read_command(text) == command
+
+
+def test_knowledge_is_set_shown_and_forgotten(knowledge):
+    def say(text):
+        return answer(read_command(text), knowledge, None)
+
+    assert say('/knowledge') == 'None was typed.'
+    assert say('/knowledge Tea is hot.') == 'Replies will stay with this: Tea is hot.'
+    assert knowledge.typed == 'Tea is hot.'
+    assert say('/knowledge') == 'Knowledge: Tea is hot.'
+    assert say('/knowledge clear') == 'What was typed is forgotten.'
+    assert knowledge.typed is None
+
+
+def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
+    path = tmp_path / 'k.txt'
+    path.write_text('From the file.', encoding='utf-8')
+    knowledge = EpisodeKnowledge(KnowledgeSource(file=str(path)))
+    assert 'in place of the knowledge file' in answer(
+        Command('knowledge', 'T.'), knowledge, None
+    )
+
+
+def test_help_lists_every_command(knowledge):
+    text = answer(Command('help', ''), knowledge, None)
+    assert text == HELP
+    for name in ('/knowledge', '/why', '/candidates', '/help'):
+        assert name in text
+
+
+def test_a_misspelt_command_is_told_the_right_one(knowledge):
+    text = answer(Command('knowlege', 'x'), knowledge, None)
+    assert "Did you mean 'knowledge'?" in text
+    assert knowledge.typed is None
+
+
+def test_why_and_candidates_before_anything_was_said(knowledge):
+    for name in ('why', 'candidates'):
+        assert (
+            answer(Command(name, ''), knowledge, None) == 'Nothing has been said yet.'
+        )
+
+
+def test_why_shows_the_evidence_for_what_was_said(knowledge):
+    text = answer(Command('why', ''), knowledge, said())
+    assert text.startswith('Chosen for: best score.\n')
+    assert '1.00' in text and 'red blue' in text
+    assert '\x1b[' not in text
+    assert '\x1b[' in answer(Command('why', ''), knowledge, said(), colour=True)
+
+
+def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
+    assert 'Said instead: No idea.' in answer(
+        Command('why', ''), knowledge, said(text='No idea.')
+    )
+    generic = said(turn='it is so', candidates=['it is so'])
+    assert 'Counted as 0.50, as a generic.' in answer(
+        Command('why', ''), knowledge, generic
+    )
+
+
+def test_why_without_knowledge_says_that_there_was_none(knowledge):
+    text = answer(Command('why', ''), knowledge, said(turn=None))
+    assert text == "Chosen for: no knowledge: the generator's first."
+
+
+def test_candidates_shows_all_of_them(knowledge):
+    text = answer(Command('candidates', ''), knowledge, said())
+    assert 'green' in text and 'red' in text
+    assert 'CHOSEN' in text

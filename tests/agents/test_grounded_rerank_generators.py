@@ -1,0 +1,170 @@
+"""
+Reranking over ParlAI's various generators, with small random weights.
+"""
+
+import json
+
+import pytest
+import torch
+from parlai.agents.rag import modules
+from parlai.agents.rag.retrievers import Document, RagRetriever
+from parlai.core.agents import create_agent
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from transformers import GPT2Config, GPT2Model
+from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
+
+from parlai_q2.agents.grounded_rerank.generator import DEFAULT_GENERATOR
+from parlai_q2.errors import ConfigError
+from tests.agents.rerank_toys import AGENT, make_agent, reply_to, trained_generator
+from tests.models.checkpoints import tiny_t5
+
+SMALL = {
+    'n_layers': 1,
+    'n_heads': 1,
+    'embedding_size': 16,
+    'ffn_size': 16,
+    'n_positions': 64,
+}
+RECURRENT = {'hiddensize': 16, 'embeddingsize': 16}
+
+
+def check(agent):
+    """
+    Each reply of an unsorted batch is the best of its own candidates.
+    """
+    replies = reply_to(agent, '1 2', '4 3 2 1 0', '6')
+    for reply in replies:
+        rows = reply['rerank']
+        values = [row['guarded_score'] for row in rows]
+        assert values == sorted(values, reverse=True)
+        assert reply['text'] == rows[0]['text'] == reply['beam_texts'][0][0]
+        assert len({row['text'] for row in rows}) == len(rows)
+    assert sum(len(reply['rerank']) for reply in replies) > 3
+    return replies
+
+
+@pytest.mark.parametrize(
+    'name, options',
+    [
+        ('seq2seq', RECURRENT),
+        ('hred', RECURRENT),
+        ('image_seq2seq', SMALL),
+        ('transformer/generator', {**SMALL, 'variant': 'xlm'}),
+    ],
+)
+def test_generators_of_parlai(name, options):
+    agent = make_agent(
+        generator=name,
+        dict_tokenizer='space',
+        dict_file=f'{trained_generator()}.dict',
+        label_truncate=8,
+        **options,
+    )
+    assert agent.opt['generator'] == name
+    check(agent)
+
+
+def test_bart():
+    opt = ParlaiParser(True, True).parse_kwargs(
+        model=AGENT,
+        generator='bart',
+        scorer='toy',
+        dict_tokenizer='space',
+        dict_file=f'{trained_generator()}.dict',
+        label_truncate=8,
+        n_encoder_layers=1,
+        n_decoder_layers=1,
+        fp16=False,
+        no_cuda=True,
+        **SMALL,
+    )
+    # Keeps ParlAI from downloading the weights of the real one.
+    opt['converting'] = True
+    check(create_agent(opt))
+
+
+def test_our_own_encoder_decoder(tmp_path):
+    agent = make_agent(
+        generator=DEFAULT_GENERATOR,
+        hf_model=tiny_t5(tmp_path),
+        label_truncate=12,
+        beam_min_length=1,
+    )
+    check(agent)
+
+
+def test_gpt2(tmp_path):
+    symbols = [*bytes_to_unicode().values(), '<|endoftext|>']
+    vocabulary = {symbol: n for n, symbol in enumerate(symbols)}
+    (tmp_path / 'vocab.json').write_text(json.dumps(vocabulary), encoding='utf-8')
+    (tmp_path / 'merges.txt').write_text('#version: 0.2\n', encoding='utf-8')
+    (tmp_path / 'tokenizer_config.json').write_text('{"model_max_length": 64}')
+    config = GPT2Config(
+        vocab_size=len(symbols), n_embd=16, n_layer=1, n_head=1, n_positions=128
+    )
+    GPT2Model(config).save_pretrained(tmp_path)
+    agent = make_agent(
+        generator='hugging_face/gpt2',
+        model_name=str(tmp_path),
+        text_truncate=32,
+        label_truncate=12,
+    )
+    check(agent)
+
+
+def test_t5_is_searched_by_parlai_so_that_it_gives_a_list(tmp_path):
+    opt = ParlaiParser(True, True).parse_kwargs(
+        model=AGENT,
+        generator='hugging_face/t5',
+        scorer='toy',
+        label_truncate=8,
+        no_cuda=True,
+    )
+    # On the command line only hub names are allowed.
+    opt['t5_model_arch'] = tiny_t5(tmp_path)
+    check(create_agent(opt))
+
+
+@pytest.mark.parametrize(
+    'name, kind', [('rag', 'token'), ('rag', 'sequence'), ('fid', 'token')]
+)
+def test_generators_that_retrieve(name, kind, monkeypatch):
+    class TwoDocuments(RagRetriever):
+        def retrieve_and_score(self, query):
+            documents = [Document('0', '1 2 3', ''), Document('1', '4 5 6', '')]
+            scores = torch.tensor([[1.0, 0.5]])
+            return [documents] * len(query), scores.repeat(len(query), 1)
+
+    monkeypatch.setattr(
+        modules,
+        'retriever_factory',
+        lambda opt, dictionary, shared=None: TwoDocuments(opt, dictionary, shared),
+    )
+    agent = make_agent(
+        generator=name,
+        rag_model_type=kind,
+        generation_model='transformer/generator',
+        query_model='dropout_poly',
+        n_docs=2,
+        max_doc_token_length=16,
+        n_encoder_layers=1,
+        n_decoder_layers=1,
+        dict_tokenizer='space',
+        dict_file=f'{trained_generator()}.dict',
+        text_truncate=32,
+        label_truncate=8,
+        candidate_strategies='beam:3,topk:3',
+        **SMALL,
+    )
+    for reply in check(agent):
+        assert len(reply['rerank']) <= 6
+
+
+def test_a_generator_that_gives_no_list_is_refused(monkeypatch):
+    agent = make_agent()
+    monkeypatch.setattr(
+        TorchGeneratorAgent, '_generate', lambda self, *args, **kwargs: ([], [])
+    )
+    with pytest.raises(ConfigError, match='cannot be reranked'):
+        reply_to(agent, '1 2')

@@ -1,0 +1,176 @@
+"""
+Where the knowledge of a turn is found, and what the generator is given of it.
+"""
+
+import json
+
+import pytest
+
+from parlai_q2.agents.grounded_rerank.knowledge_file import find_passage, read_passages
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    EpisodeKnowledge,
+    Found,
+    KnowledgeSource,
+)
+from parlai_q2.errors import ConfigError, RecordError
+
+
+@pytest.fixture
+def passage(tmp_path):
+    path = tmp_path / 'passage.txt'
+    path.write_text('From the file.\n', encoding='utf-8')
+    return str(path)
+
+
+@pytest.fixture
+def topics(tmp_path):
+    records = [
+        {'topic': 'Paris', 'knowledge': 'Paris is in France.'},
+        {'topic': 'Paris Hilton', 'knowledge': ['She is a singer.', 'And more.']},
+        {'knowledge': 'Everything else.'},
+    ]
+    path = tmp_path / 'topics.jsonl'
+    path.write_text('\n\n'.join(map(json.dumps, records)), encoding='utf-8')
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    'message, typed, expected, why',
+    [
+        (
+            {'checked_sentence': 'C.', 'knowledge': 'K.', 'text': 'P.|hi'},
+            'T.',
+            Found('C.', in_fields=True),
+            'the sentence the wizard checked',
+        ),
+        (
+            {'knowledge': 'K.', 'text': 'P.|hi'},
+            'T.',
+            Found('K.', in_fields=True),
+            'then all that was shown',
+        ),
+        (
+            {'text': 'P.|hi'},
+            'T.',
+            Found('P.', in_text=True),
+            'then a passage in the text',
+        ),
+        (
+            {'text': 'hi'},
+            'T.',
+            Found('T.'),
+            'then what was typed, in place of the file',
+        ),
+        ({'text': 'hi'}, None, Found('From the file.'), 'then the file'),
+    ],
+)
+def test_the_order_in_which_knowledge_is_looked_for(
+    message, typed, expected, why, passage
+):
+    knowledge = EpisodeKnowledge(KnowledgeSource('|', passage))
+    knowledge.typed = typed
+    assert knowledge.find(message) == expected, why
+
+
+def test_none_at_all_is_none():
+    knowledge = EpisodeKnowledge(KnowledgeSource())
+    assert knowledge.find({'text': 'hi|there'}) is None
+    assert knowledge.find({}) is None
+
+
+def test_a_passage_in_the_text_holds_until_the_episode_ends():
+    knowledge = EpisodeKnowledge(KnowledgeSource('\\n'))
+    assert knowledge.find({'text': 'The passage.\nWho?'}).text == 'The passage.'
+    assert knowledge.find({'text': 'And when?'}).text == 'The passage.'
+    knowledge.end_episode()
+    assert knowledge.find({'text': 'And why?'}) is None
+
+
+def test_what_was_typed_outlives_an_episode_and_ends_with_the_conversation():
+    knowledge = EpisodeKnowledge(KnowledgeSource())
+    knowledge.typed = 'T.'
+    knowledge.end_episode()
+    assert knowledge.find({'text': 'hi'}).text == 'T.'
+    knowledge.reset()
+    assert knowledge.find({'text': 'hi'}) is None
+
+
+def test_the_generator_is_given_typed_knowledge_as_a_field():
+    knowledge = EpisodeKnowledge(KnowledgeSource())
+    knowledge.typed = 'T.'
+    message = {'text': 'hi'}
+    assert knowledge.give(message, knowledge.find(message)) == {
+        'text': 'hi',
+        'knowledge': 'T.',
+    }
+    assert message == {'text': 'hi'}
+
+
+def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once():
+    knowledge = EpisodeKnowledge(KnowledgeSource('\\n'))
+    said = []
+    for typed, text in [('T.', 'one'), ('T.', 'two'), ('U.', 'three')]:
+        knowledge.typed = typed
+        message = {'text': text}
+        said.append(knowledge.give(message, knowledge.find(message))['text'])
+    assert said == ['T.\none', 'two', 'U.\nthree']
+
+
+def test_a_message_with_knowledge_of_its_own_is_given_as_it_is():
+    knowledge = EpisodeKnowledge(KnowledgeSource('|'))
+    for message in ({'text': 'hi', 'knowledge': 'K.'}, {'text': 'hi'}, {}):
+        assert knowledge.give(message, knowledge.find(message)) == message
+
+
+@pytest.mark.parametrize(
+    'message, history, expected, why',
+    [
+        ({'chosen_topic': 'PARIS'}, [], 'Paris is in France.', 'a field names it'),
+        ({}, ['what about paris?'], 'Paris is in France.', 'the text mentions it'),
+        (
+            {},
+            ['Paris!', 'no, Paris Hilton'],
+            'She is a singer.\nAnd more.',
+            'the longer name in the last turn',
+        ),
+        ({}, ['Paris', 'oh?'], 'Paris is in France.', 'an earlier turn mentioned it'),
+        ({}, ['comparison'], 'Everything else.', 'no part of a word'),
+        ({'topic': 'Rome'}, [], 'Everything else.', 'a topic the file does not have'),
+    ],
+)
+def test_a_topic_file_gives_the_passage_of_the_topic(
+    message, history, expected, why, topics
+):
+    assert find_passage(read_passages(topics), message, history) == expected, why
+
+
+def test_a_topic_file_without_a_general_passage_may_have_nothing_to_say(tmp_path):
+    path = tmp_path / 'k.jsonl'
+    path.write_text('{"topic": "tea", "knowledge": "Tea is hot."}', encoding='utf-8')
+    assert find_passage(read_passages(str(path)), {}, ['coffee?']) is None
+
+
+@pytest.mark.parametrize(
+    'name, content, error, says',
+    [
+        ('k.txt', ' \n', ConfigError, 'is empty'),
+        ('k.jsonl', '', ConfigError, 'is empty'),
+        ('k.jsonl', '{"knowledge": "a"}\nnot json', RecordError, 'line 2: no JSON'),
+        ('k.jsonl', '["a"]', RecordError, 'line 1: no "knowledge"'),
+        ('k.jsonl', '{"knowledge": 3}', RecordError, 'line 1: no "knowledge"'),
+        ('k.jsonl', '{"knowledge": ""}', RecordError, '"knowledge" is empty'),
+        ('k.jsonl', '{"knowledge": "a", "topic": 1}', RecordError, '"topic" must'),
+    ],
+)
+def test_a_knowledge_file_that_cannot_be_read_says_so(
+    tmp_path, name, content, error, says
+):
+    path = tmp_path / name
+    path.write_text(content, encoding='utf-8')
+    with pytest.raises(error, match=says):
+        read_passages(str(path))
+
+
+def test_a_knowledge_file_that_is_not_there_says_so(tmp_path):
+    with pytest.raises(ConfigError, match='Cannot read --knowledge-file'):
+        read_passages(str(tmp_path / 'none.txt'))

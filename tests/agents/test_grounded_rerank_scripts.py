@@ -1,0 +1,245 @@
+"""
+ParlAI's own commands with the reranking agent.
+"""
+
+import builtins
+import json
+import threading
+import urllib.request
+
+import pytest
+from parlai.core.metrics import dict_report
+from parlai.core.script import superscript_main
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.self_chat import SelfChat
+from parlai.scripts.train_model import TrainModel
+
+from tests.agents.rerank_toys import AGENT, TASK, trained_generator
+
+
+def evaluate(**options):
+    defaults = {
+        'model': AGENT,
+        'model_file': trained_generator(),
+        'task': TASK,
+        'scorer': 'toy',
+        'datatype': 'valid',
+    }
+    return dict_report(EvalModel.main(**{**defaults, **options}))
+
+
+def logged(path):
+    lines = path.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
+    turns = [turn for line in lines for turn in json.loads(line)['dialog']]
+    return {message['text']: reply for message, reply in turns}
+
+
+def test_eval_model_reports_the_metrics_and_logs_the_evidence(tmp_path):
+    report = evaluate(world_logs=str(tmp_path / 'one'))
+    replies = logged(tmp_path / 'one')
+    assert report['exs'] == len(replies) == 10
+    # Three of the ten turns have no knowledge.
+    assert report['rerank/unverifiable'] == pytest.approx(0.3)
+    scored = [r['rerank'] for r in replies.values() if r['rerank_knowledge']]
+    assert len(scored) == 7
+    chosen = [rows[0]['score'] for rows in scored]
+    first = [row['score'] for rows in scored for row in rows if row['first']]
+    assert report['rerank/chosen'] == pytest.approx(sum(chosen) / 7)
+    assert report['rerank/first'] == pytest.approx(sum(first) / 7)
+    assert report['rerank/gain'] == pytest.approx((sum(chosen) - sum(first)) / 7)
+    assert report['rerank/oracle'] == pytest.approx(report['rerank/chosen'])
+    assert report['rerank/scorer_ms'] > 0
+    assert report['ppl'] > 1 and 'gen_n_toks' in report
+
+
+def test_batches_and_a_short_last_one_change_nothing(tmp_path):
+    one = evaluate(world_logs=str(tmp_path / 'one'))
+    four = evaluate(world_logs=str(tmp_path / 'four'), batchsize=4)
+    names = [n for n in one if n.startswith('rerank/') and n != 'rerank/scorer_ms']
+    assert len(names) == 7
+    assert {n: four[n] for n in names} == pytest.approx({n: one[n] for n in names})
+    said = [
+        {message: reply['text'] for message, reply in logged(tmp_path / name).items()}
+        for name in ('one', 'four')
+    ]
+    assert said[0] == said[1]
+
+
+def test_the_perplexity_is_that_of_the_generator():
+    options = {'model_file': trained_generator(), 'task': TASK, 'datatype': 'valid'}
+    plain = dict_report(EvalModel.main(**options, skip_generation=True))
+    reranked = evaluate()
+    assert reranked['ppl'] == pytest.approx(plain['ppl'])
+    assert reranked['token_acc'] == pytest.approx(plain['token_acc'])
+
+
+def test_skip_generation_leaves_the_losses():
+    report = evaluate(skip_generation=True)
+    assert report['ppl'] > 1
+    assert 'rerank/chosen' not in report
+
+
+def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
+    model_file = str(tmp_path / 'model')
+    TrainModel.main(
+        model=AGENT,
+        generator='transformer/generator',
+        model_file=model_file,
+        task=TASK,
+        scorer='overlap',
+        candidate_strategies='beam:2,topk:2',
+        copy_penalty=0.25,
+        n_positions=64,
+        n_layers=1,
+        n_heads=1,
+        embedding_size=16,
+        ffn_size=16,
+        dict_tokenizer='space',
+        label_truncate=8,
+        lr_scheduler='fixed',
+        num_epochs=1,
+        batchsize=4,
+        skip_generation=True,
+    )
+    with open(f'{model_file}.opt') as f:
+        saved = json.load(f)
+    assert (saved['model'], saved['generator']) == (AGENT, 'transformer/generator')
+    arguments = ['eval_model', '-mf', model_file, '-t', TASK, '-bs', '3']
+    report = superscript_main([*arguments, '--skip-generation', 'false'])
+    assert 0 < dict_report(report)['rerank/distinct'] <= 4
+
+
+def test_options_of_the_generator_are_read_from_the_command_line():
+    report = superscript_main(
+        f'eval_model -m {AGENT} --generator transformer/generator --n-layers 1 '
+        f'--n-heads 1 --embedding-size 8 --ffn-size 8 --n-positions 64 '
+        f'--label-truncate 8 -t {TASK} --scorer overlap '
+        f'--dict-file {trained_generator()}.dict --num-examples 2 --no-cuda'.split()
+    )
+    assert dict_report(report)['exs'] == 2
+
+
+def chat(monkeypatch, capsys, lines, **options):
+    """
+    What a chat prints after each line that is typed.
+    """
+    typed = iter(lines)
+    printed = []
+
+    def read(prompt=''):
+        printed.append(capsys.readouterr().out)
+        line = next(typed, None)
+        if line is None:
+            raise EOFError
+        return line
+
+    monkeypatch.setattr(builtins, 'input', read)
+    Interactive.main(
+        model=AGENT,
+        model_file=trained_generator(),
+        scorer='overlap',
+        skip_generation=False,
+        **options,
+    )
+    return printed[1:]
+
+
+def test_a_chat_with_commands(monkeypatch, capsys):
+    lines = [
+        '/why',
+        '1 2 3 4',
+        '/knowledge 4 3 2',
+        '1 2 3 4',
+        '/why',
+        '/candidates',
+        '/help',
+        '/nonsense',
+    ]
+    said = chat(monkeypatch, capsys, lines)
+    assert 'Nothing has been said yet.' in said[0]
+    assert '1 2 3 4' in said[1]
+    assert 'Replies will stay with this: 4 3 2' in said[2]
+    assert '[GroundedRerank]' in said[3]
+    assert 'Chosen for: best score' in said[4] and '4 3 2' in said[4]
+    assert 'CHOSEN' in said[5] and 'nucleus' in said[5]
+    assert '/candidates' in said[6]
+    assert 'Type /help.' in said[7]
+
+
+def test_candidates_are_shown_with_each_reply_when_asked_for(
+    monkeypatch, capsys, tmp_path
+):
+    knowledge = tmp_path / 'k.txt'
+    knowledge.write_text('4 3 2', encoding='utf-8')
+    said = chat(
+        monkeypatch,
+        capsys,
+        ['1 2 3 4'],
+        show_candidates=True,
+        knowledge_file=str(knowledge),
+    )
+    assert 'CHOSEN' in said[0]
+    assert said[0].index('CHOSEN') < said[0].index('[GroundedRerank]')
+
+
+def test_a_chat_log_has_the_evidence(monkeypatch, capsys, tmp_path):
+    log = tmp_path / 'chat'
+    chat(monkeypatch, capsys, ['/knowledge 1', '1 2', '[EXIT]'], outfile=str(log))
+    (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
+    replies = [turn[1] for turn in json.loads(line)['dialog']]
+    assert replies[-1]['rerank_knowledge'] == '1'
+
+
+def test_self_chat(tmp_path):
+    knowledge = tmp_path / 'k.txt'
+    knowledge.write_text('1 2 3', encoding='utf-8')
+    log = tmp_path / 'chat'
+    SelfChat.main(
+        model=AGENT,
+        model_file=trained_generator(),
+        scorer='overlap',
+        knowledge_file=str(knowledge),
+        skip_generation=False,
+        selfchat_max_turns=3,
+        display_examples=False,
+        outfile=str(log),
+    )
+    (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
+    turns = [message for turn in json.loads(line)['dialog'] for message in turn]
+    assert sum(bool(message.get('rerank')) for message in turns) >= 2
+
+
+def test_a_chat_in_the_browser():
+    from parlai.scripts import interactive_web
+
+    opt = interactive_web.setup_interweb_args(interactive_web.SHARED).parse_kwargs(
+        model=AGENT,
+        model_file=trained_generator(),
+        scorer='overlap',
+        skip_generation=False,
+        port=0,
+        host='localhost',
+    )
+    server = threading.Thread(target=interactive_web.interactive_web, args=[opt])
+    server.start()
+    try:
+        interactive_web.wait()
+        port = interactive_web.SHARED['server'].server_port
+
+        def say(text):
+            request = urllib.request.Request(
+                f'http://localhost:{port}/interact', data=text.encode(), method='POST'
+            )
+            with urllib.request.urlopen(request, timeout=30) as response:
+                return json.load(response)
+
+        assert 'stay with this' in say('/knowledge 4 3 2')['text']
+        reply = say('1 2 3 4')
+        assert reply['rerank_knowledge'] == '4 3 2'
+        assert reply['text'] == reply['rerank'][0]['text']
+        assert 'CHOSEN' in say('/candidates')['text']
+        assert 'Chosen for' in say('/why')['text']
+    finally:
+        interactive_web.shutdown()
+        server.join(timeout=10)

@@ -1,0 +1,303 @@
+"""
+The agent gives what transformers gives: the same loss, greedy and beam outputs.
+"""
+
+import pytest
+import torch
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
+
+from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
+from parlai_q2.agents.hf_seq2seq.options import REPLY_DECODING
+from parlai_q2.errors import ModelNotFoundError, Q2Error
+from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
+
+TEXTS = [*(text for text, _ in LESSONS), 'a cat', 'what is the name of the park ?']
+
+
+@pytest.fixture(scope='module', params=['t5', 'bart'])
+def folder(request, tmp_path_factory):
+    return checkpoint(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(scope='module')
+def t5(tmp_path_factory):
+    return checkpoint('t5', tmp_path_factory.mktemp('only_t5'))
+
+
+def hf_outputs(agent, text, **settings):
+    """
+    What ``generate`` gives for one text, in new tokens.
+    """
+    ids = torch.tensor([agent.dict.encode_text(text)])
+    out = agent.model.hf.eval().generate(ids, max_new_tokens=12, **settings)
+    return [row.tolist()[1:] for row in out]
+
+
+def trimmed(tokens, agent):
+    return [int(t) for t in tokens if int(t) != agent.NULL_IDX]
+
+
+def test_greedy_outputs_are_those_of_generate_token_for_token(folder):
+    agent = make_agent(hf_model=folder, inference='greedy', label_truncate=12)
+    batch = agent.batchify(observe(agent, TEXTS))
+    with torch.no_grad():
+        outputs, _ = agent._generate(batch, 1, 12)
+    for text, (tokens, _, _) in zip(TEXTS, outputs, strict=True):
+        # ParlAI ends an output at its limit with the end token.
+        [expected] = hf_outputs(agent, text, forced_eos_token_id=agent.END_IDX)
+        assert tokens.tolist()[1:] == expected
+
+
+def test_the_lessons_are_repeated(folder):
+    agent = make_agent(hf_model=folder, inference='greedy')
+    replies = agent.batch_act(observe(agent, [text for text, _ in LESSONS]))
+    assert [r['text'] for r in replies] == [reply for _, reply in LESSONS]
+
+
+def test_beam_search_finds_what_transformers_beam_search_finds(folder):
+    options = {'inference': 'beam', 'beam_size': 5, 'beam_length_penalty': 0.0}
+    agent = make_agent(hf_model=folder, label_truncate=12, **options)
+    batch = agent.batchify(observe(agent, TEXTS[:4]))
+    with torch.no_grad():
+        outputs, _ = agent._generate(batch, 5, 12)
+    for text, (tokens, _, _) in zip(TEXTS[:4], outputs, strict=True):
+        best = hf_outputs(agent, text, num_beams=5, length_penalty=0.0)[0]
+        assert trimmed(tokens[1:], agent) == trimmed(best, agent)
+
+
+def test_each_beam_has_the_score_of_its_tokens(folder):
+    # A cache whose rows were mixed up would score other tokens than it returns.
+    options = {'inference': 'beam', 'beam_size': 5, 'beam_length_penalty': 0.0}
+    agent = make_agent(hf_model=folder, label_truncate=12, **options)
+    batch = agent.batchify(observe(agent, TEXTS))
+    with torch.no_grad():
+        _, beams = agent._generate(batch, 5, 12)
+        for row, beam in enumerate(beams):
+            finished = beam.get_rescored_finished()
+            assert len(finished) > 1
+            for tokens, score, _ in finished:
+                states = agent.model.encoder(batch.text_vec[row : row + 1])
+                logits, _ = agent.model.decode_forced(states, tokens[None, 1:])
+                chosen = logits.log_softmax(2)[0].gather(1, tokens[1:, None])
+                assert score.item() == pytest.approx(chosen.sum().item(), abs=1e-4)
+
+
+def test_the_loss_is_that_of_the_model_with_labels(folder):
+    agent = make_agent(hf_model=folder, skip_generation=True)
+    labels = ['the park .', 'a cat ran on the mat there !', 'hello', 'i am']
+    agents = [agent.clone() for _ in labels]
+    batch = agent.batchify(
+        [
+            a.observe({'text': text, 'eval_labels': [label], 'episode_done': True})
+            for a, text, label in zip(agents, TEXTS[:4], labels, strict=True)
+        ]
+    )
+    with torch.no_grad():
+        ours = agent.compute_loss(batch)
+        theirs = agent.model.hf(
+            input_ids=batch.text_vec,
+            attention_mask=batch.text_vec != agent.NULL_IDX,
+            labels=batch.label_vec.masked_fill(batch.label_vec == agent.NULL_IDX, -100),
+        ).loss
+    assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
+
+
+def test_the_decoder_reads_one_token_a_step_and_the_encoder_runs_once(
+    folder, monkeypatch
+):
+    options = {'inference': 'beam', 'beam_size': 3}
+    agent = make_agent(hf_model=folder, label_truncate=8, **options)
+    read, encoded = [], []
+    hf = agent.model.hf
+    forward, encode = hf.forward, hf.get_encoder().forward
+
+    def reading(**kw):
+        read.append(kw['decoder_input_ids'])
+        return forward(**kw)
+
+    def encoding(**kw):
+        encoded.append(1)
+        return encode(**kw)
+
+    monkeypatch.setattr(hf, 'forward', reading)
+    monkeypatch.setattr(hf.get_encoder(), 'forward', encoding)
+    agent.batch_act(observe(agent, TEXTS[:2]))
+    assert encoded == [1]
+    assert len(read) > 3 and {tuple(ids.shape) for ids in read} == {(6, 1)}
+    assert set(read[0].flatten().tolist()) == {hf.config.decoder_start_token_id}
+
+
+@pytest.mark.parametrize(
+    'inference', ['greedy', 'beam', 'topk', 'nucleus', 'delayedbeam', 'factual_nucleus']
+)
+def test_every_way_to_search_works_on_a_batch(folder, inference):
+    options = {'inference': inference, 'beam_size': 4, 'beam_delay': 2}
+    agent = make_agent(hf_model=folder, label_truncate=10, **options)
+    torch.manual_seed(0)
+    for reply in agent.batch_act(observe(agent, TEXTS)):
+        expected = 1 if inference == 'greedy' else 2
+        assert len(reply['beam_texts']) >= expected
+        assert reply['text'] == max(reply['beam_texts'], key=lambda b: b[1])[0]
+
+
+def test_a_batch_gives_what_its_members_give_alone(folder):
+    options = {'inference': 'beam', 'beam_size': 4}
+    agent = make_agent(hf_model=folder, label_truncate=10, **options)
+    together = agent.batch_act(observe(agent, TEXTS))
+    for text, reply in zip(TEXTS, together, strict=True):
+        [alone] = agent.batch_act(observe(agent, [text]))
+        assert alone['text'] == reply['text']
+        texts, scores = zip(*reply['beam_texts'], strict=True)
+        assert [text for text, _ in alone['beam_texts']] == list(texts)
+        assert [s for _, s in alone['beam_texts']] == pytest.approx(scores, abs=1e-4)
+
+
+def test_no_output_is_longer_than_label_truncate(folder):
+    options = {'inference': 'beam', 'beam_size': 2, 'beam_min_length': 30}
+    agent = make_agent(hf_model=folder, label_truncate=6, **options)
+    [reply] = agent.batch_act(observe(agent, ['the cat']))
+    assert len(agent.dict.txt2vec(reply['text'])) <= 6
+
+
+def test_encoder_rows_are_repeated_and_reordered(t5):
+    model = make_agent(hf_model=t5).model
+    states = model.encoder(torch.tensor([[4, 5, 1], [6, 1, 0]]))
+    for indices in ([1, 0, 1], torch.tensor([1, 0, 1])):
+        hidden, mask = model.reorder_encoder_states(states, indices)
+        assert torch.equal(hidden, states[0][[1, 0, 1]])
+        assert mask.tolist() == [[True, True, False], [True] * 3, [True, True, False]]
+
+
+def test_a_cache_of_plain_tuples_is_reordered_too(t5):
+    model = make_agent(hf_model=t5).model
+    rows = torch.arange(3.0)[:, None]
+    [layer] = model.reorder_decoder_incremental_state(
+        ((rows, rows * 10),), torch.tensor([2, 0])
+    )
+    assert [part.flatten().tolist() for part in layer] == [[2, 0], [20, 0]]
+    assert model.reorder_decoder_incremental_state(None, torch.tensor([0])) is None
+
+
+def test_a_row_without_text_does_no_harm_to_the_others(folder):
+    agent = make_agent(hf_model=folder, inference='greedy')
+    silent = agent.clone().observe({'episode_done': True})
+    replies = agent.batch_act([silent, *observe(agent, [LESSONS[1][0]])])
+    assert replies[1]['text'] == LESSONS[1][1]
+
+
+def test_a_forced_first_token_is_the_first_token(tmp_path):
+    folder = checkpoint('bart', tmp_path, steps=0)
+    agent = make_agent(hf_model=folder, inference='greedy', label_truncate=5)
+    agent.model.hf.generation_config.forced_bos_token_id = word = agent.dict['cat']
+    batch = agent.batchify(observe(agent, TEXTS))
+    with torch.no_grad():
+        prefix = agent.get_prefix_tokens(batch)
+        outputs, _ = agent._generate(batch, 1, 5, prefix_tokens=prefix)
+    assert [tokens[1].item() for tokens, _, _ in outputs] == [word] * len(TEXTS)
+    for reply in agent.batch_act(observe(agent, TEXTS)):
+        assert reply['text'].startswith('cat')
+
+
+def test_without_generation_there_are_losses_and_no_texts(t5):
+    agent = make_agent(hf_model=t5, skip_generation=True)
+    text, label = LESSONS[0]
+    [reply] = agent.batch_act(observe(agent, [text], eval_labels=[label]))
+    assert 'text' not in reply and 'beam_texts' not in reply
+    assert reply['metrics']['ppl'].value() < 1.5
+
+
+def test_candidates_are_ranked_by_how_likely_they_are(folder):
+    agent = make_agent(hf_model=folder, rank_candidates=True)
+    candidates = [reply for _, reply in LESSONS]
+    text, label = LESSONS[2]
+    [reply] = agent.batch_act(observe(agent, [text], label_candidates=candidates))
+    assert reply['text_candidates'][0] == label
+
+
+def test_a_shared_agent_has_the_same_model_and_loads_nothing(t5, monkeypatch):
+    agent = make_agent(hf_model=t5)
+    monkeypatch.setattr(
+        'parlai_q2.agents.hf_seq2seq.hf_seq2seq.load_network', lambda opt: 1 / 0
+    )
+    monkeypatch.setattr(
+        'parlai_q2.agents.hf_seq2seq.dictionary.load_hf_tokenizer', lambda opt: 1 / 0
+    )
+    clone = agent.clone()
+    assert clone.model is agent.model and clone.dict is agent.dict
+    assert clone.history is not agent.history
+
+
+def test_weights_are_counted_and_saved_once(t5):
+    agent = make_agent(hf_model=t5)
+    names = agent.state_dict()['model']
+    assert all(name == 'START' or name.startswith('hf.') for name in names)
+
+
+def test_halving_keeps_the_layers_that_overflow(t5):
+    agent = make_agent(hf_model=t5, inference='greedy')
+    agent.model.half()
+    weights = dict(agent.model.hf.named_parameters())
+    kinds = {n.endswith('.wo.weight'): w.dtype for n, w in weights.items()}
+    assert kinds == {True: torch.float32, False: torch.float16}
+    [reply] = agent.batch_act(observe(agent, [LESSONS[0][0]]))
+    assert reply['text'] == LESSONS[0][1]
+
+
+def test_positions_a_model_has_not_learned_are_never_asked_for(tmp_path):
+    folder = checkpoint('bart', tmp_path, steps=0)
+    agent = make_agent(hf_model=folder, inference='greedy')
+    assert (agent.text_truncate, agent.label_truncate) == (64, 64)
+    [reply] = agent.batch_act(observe(agent, ['cat ' * 500]))
+    assert 'text' in reply
+
+
+@pytest.mark.parametrize(
+    'options, words',
+    [
+        ({'model_parallel': True}, '--model-parallel'),
+        ({'history_reversed': True}, '--history-reversed'),
+        ({'prompt_template': '{facts} {text}'}, 'facts'),
+        ({'prompt_template': 'no field'}, '{knowledge}'),
+        ({'prompt_template': '{text'}, '--prompt-template'),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(t5, options, words):
+    with pytest.raises(Q2Error, match=words):
+        make_agent(hf_model=t5, **options)
+
+
+def test_greedy_search_has_one_beam_whatever_the_beam_size(t5):
+    agent = make_agent(hf_model=t5, inference='greedy', beam_size=5)
+    assert agent.beam_size == agent.opt['beam_size'] == 1
+    assert agent.clone().beam_size == 1
+
+
+def options(*args):
+    return ParlaiParser(True, True).parse_args(['-m', AGENT, *args])
+
+
+def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
+    shipped = options()
+    assert {name: shipped[name] for name in REPLY_DECODING} == REPLY_DECODING
+    assert options('--beam-size', '2')['beam_size'] == 2
+    other = options('--hf-model', 'some/folder')
+    parlais = ParlaiParser(True, True).parse_args(['-m', 'transformer/generator'])
+    assert other['beam_size'] == 1 and other['inference'] == 'greedy'
+    assert {n: other[n] for n in REPLY_DECODING} == {
+        n: parlais[n] for n in REPLY_DECODING
+    }
+    asked = options('--inference', 'nucleus', '--hf-model', 'some/folder')
+    assert asked['inference'] == 'nucleus' and asked['beam_size'] == 1
+
+
+def test_a_folder_that_is_not_there_is_named():
+    with pytest.raises(ModelNotFoundError, match='/no/such/folder'):
+        make_agent(hf_model='/no/such/folder')
+
+
+def test_parlai_makes_the_agent_from_its_dotted_name(t5):
+    agent = make_agent(hf_model=t5)
+    assert AGENT.endswith(type(agent).__name__)
+    assert isinstance(agent, TorchGeneratorAgent)
+    assert isinstance(agent.model, HfSeq2seqModel)

@@ -1,0 +1,190 @@
+"""
+ParlAI's commands with the agent: training, saving, loading, evaluating, chatting.
+"""
+
+import builtins
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from parlai.core.agents import create_agent_from_model_file
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.self_chat import SelfChat
+from parlai.scripts.train_model import TrainModel
+
+from parlai_q2.models.int8 import save_int8
+from parlai_q2.models.loading import load_seq2seq
+from parlai_q2.models.lora import adapter_state, add_adapters
+from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTIONS = 'shipped:q2_mini/question_generation'
+
+
+@pytest.fixture(scope='module')
+def task(tmp_path_factory):
+    """
+    The lessons as a ParlAI task.
+    """
+    path = tmp_path_factory.mktemp('task') / 'lessons.txt'
+    lines = [f'text:{t}\tlabels:{r}\tepisode_done:True\n' for t, r in LESSONS]
+    path.write_text(''.join(lines))
+    return {
+        'task': 'fromfile:parlaiformat',
+        'fromfile_datapath': str(path),
+        'fromfile_datatype_extension': False,
+        'no_cuda': True,
+    }
+
+
+@pytest.fixture(scope='module')
+def trained(task, tmp_path_factory):
+    """
+    A model file that was trained from an untrained folder that is gone.
+    """
+    folder = tmp_path_factory.mktemp('trained')
+    base = checkpoint('t5', folder / 'base', steps=0)
+    model_file = str(folder / 'model')
+    options = {
+        'model': AGENT,
+        'hf_model': base,
+        'optimizer': 'adam',
+        'learningrate': 1e-2,
+        'lr_scheduler': 'fixed',
+        'gradient_clip': 1.0,
+        'batchsize': 4,
+        'inference': 'greedy',
+        **task,
+    }
+    before = EvalModel.main(**options)
+    options.update(model_file=model_file, num_epochs=100, skip_generation=True)
+    TrainModel.main(**options)
+    shutil.rmtree(base)
+    return model_file, before
+
+
+def test_training_lowers_the_loss(trained, task):
+    model_file, before = trained
+    after = EvalModel.main(model_file=model_file, **task)
+    assert float(before['loss']) > 3
+    assert float(after['loss']) < 0.1
+
+
+def test_a_saved_model_loads_where_the_folder_it_came_from_is_gone(
+    trained, task, monkeypatch
+):
+    model_file, _ = trained
+    monkeypatch.chdir(Path(model_file).parents[1])
+    moved = Path(model_file).parent.with_name('moved')
+    shutil.copytree(Path(model_file).parent, moved)
+    report = EvalModel.main(
+        model_file=str(moved / 'model'), batchsize=3, skip_generation=False, **task
+    )
+    assert float(report['accuracy']) == 1.0
+
+
+def test_a_saved_models_options_are_kept(trained):
+    agent = create_agent_from_model_file(
+        trained[0], {'no_cuda': True, 'skip_generation': False}
+    )
+    assert agent.opt['inference'] == 'greedy' and agent.beam_size == 1
+    assert agent.respond(LESSONS[0][0]) == LESSONS[0][1]
+
+
+def test_weights_can_start_another_model(trained, task, tmp_path):
+    agent = make_agent(init_model=trained[0], hf_model='/gone', inference='greedy')
+    [reply] = agent.batch_act(observe(agent, [LESSONS[1][0]]))
+    assert reply['text'] == LESSONS[1][1]
+    # Tokens that the saved model did not have get rows of their own.
+    grown = make_agent(init_model=trained[0], hf_model='/gone', person_tokens=True)
+    ours, theirs = (a.model.hf.get_input_embeddings().weight for a in (grown, agent))
+    assert torch.equal(ours[: len(theirs)], theirs) and len(ours) == len(theirs) + 2
+
+
+def test_a_model_file_without_its_folder_takes_the_tokenizer_of_hf_model(
+    trained, tmp_path
+):
+    base = checkpoint('t5', tmp_path / 'base', steps=0)
+    shutil.copy(trained[0], tmp_path / 'model')
+    shutil.copy(trained[0] + '.opt', tmp_path / 'model.opt')
+    agent = create_agent_from_model_file(
+        str(tmp_path / 'model'),
+        {'hf_model': base, 'no_cuda': True, 'skip_generation': False},
+    )
+    assert agent.respond(LESSONS[2][0]) == LESSONS[2][1]
+
+
+def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
+    said = iter(['what is your name ?', '[DONE]', 'hello there !', 'the cat', '[EXIT]'])
+    monkeypatch.setattr(builtins, 'input', lambda *_: next(said))
+    read = []
+    monkeypatch.setattr(
+        'parlai_q2.agents.hf_seq2seq.dictionary.HfSeq2seqDictionaryAgent.encode_text',
+        lambda self, text: read.append(text) or self.txt2vec(text) + [self['</s>']],
+    )
+    Interactive.main(model_file=trained[0], no_cuda=True, skip_generation=False)
+    assert 'what is your name ?' in read
+    # The second conversation starts afresh and keeps what the agent said.
+    assert 'hello there !' in read
+    assert read[-1] == 'hello there !\nhello i am fine .\nthe cat'
+
+
+def test_the_agent_chats_with_itself(trained, tmp_path):
+    logs = str(tmp_path / 'chat.jsonl')
+    SelfChat.main(
+        model_file=trained[0],
+        no_cuda=True,
+        skip_generation=False,
+        num_self_chats=1,
+        selfchat_max_turns=3,
+        seed_messages_from_task=False,
+        outfile=logs,
+    )
+    [line] = Path(logs).read_text().splitlines()
+    said = [turn['text'] for pair in json.loads(line)['dialog'] for turn in pair]
+    assert len(said) == 4 and all(said)
+
+
+def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_path):
+    model, _ = load_seq2seq(QUESTIONS)
+    torch.manual_seed(0)
+    state = adapter_state(add_adapters(model, rank=2))
+    state = {name: torch.randn_like(tensor) * 0.1 for name, tensor in state.items()}
+    save_int8(state, tmp_path / 'adapter.int8.safetensors')
+    (tmp_path / 'adapter.json').write_text(json.dumps({'base': QUESTIONS}))
+    options = {'prompt_template': 'reply', 'label_truncate': 12}
+    plain = make_agent(hf_model=QUESTIONS, **options)
+    agent = make_agent(hf_model=str(tmp_path), **options)
+    message = {
+        'text': 'Do you like music?',
+        'knowledge': 'Red Hot Chili Peppers formed in 1983.',
+        'episode_done': True,
+    }
+    seen = agent.observe(message)
+    # The tokenizer adds no end token of its own.
+    assert seen['text_vec'][-1] == agent.END_IDX == 1
+    assert agent.dict.vec2txt(seen['text_vec'].tolist()) == (
+        'respond: [0] Do you like music? '
+        'knowledge: Red Hot Chili Peppers formed in 1983.'
+    )
+    assert agent.act()['text'] != plain.respond(message['text'])
+
+
+@pytest.mark.slow
+def test_the_command_line_chats():
+    done = subprocess.run(
+        [sys.executable, '-m', 'parlai', 'interactive', '-m', AGENT]
+        + ['--hf-model', QUESTIONS, '--prompt-template', 'reply', '--no-cuda'],
+        input='hello there\nwhat is your name\n[EXIT]\n',
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('[HfSeq2seq]: ') == 2

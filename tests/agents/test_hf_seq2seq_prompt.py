@@ -1,0 +1,316 @@
+"""
+What the encoder reads: the knowledge of the current turn, the dialogue, and what gives
+way when they are long.
+"""
+
+import pytest
+
+from parlai_q2.agents.hf_seq2seq.prompt import (
+    Prompt,
+    first_characters,
+    fit,
+    last_characters,
+)
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.prompts import reply_prompt
+from tests.agents.hf_models import checkpoint, make_agent, tokenizer
+
+
+def words(text):
+    return len(text.split())
+
+
+@pytest.fixture(scope='module')
+def t5(tmp_path_factory):
+    return checkpoint('t5', tmp_path_factory.mktemp('t5'), steps=0)
+
+
+@pytest.fixture(scope='module')
+def bart(tmp_path_factory):
+    return checkpoint('bart', tmp_path_factory.mktemp('bart'), steps=0)
+
+
+def read(agent, observation):
+    """
+    The text of what the encoder reads, without the end token.
+    """
+    return agent.dict.hf_tokenizer.decode(observation['text_vec'].tolist()[:-1])
+
+
+# -- the template
+
+
+@pytest.mark.parametrize(
+    'template, text',
+    [
+        ('{text}', 'hi|how are you'),
+        ('{knowledge} => {history}', 'K => hi|how are you'),
+        ('k: {knowledge} t: {text}', 'k: K t: hi|how are you'),
+        ('reply', 'respond: [0] hi [1] how are you knowledge: K'),
+    ],
+)
+def test_a_template_is_filled(template, text):
+    prompt = Prompt(template, delimiter='|')
+    assert prompt.render(['hi', 'how are you'], 'K') == text
+
+
+def test_braces_in_what_people_say_are_left_alone():
+    assert Prompt('{text}').render(['{knowledge} {0}'], 'K') == '{knowledge} {0}'
+
+
+@pytest.mark.parametrize('template', ['', 'none', '{', '{other}', '{}', '{0}'])
+def test_a_template_without_known_fields_is_refused(template):
+    with pytest.raises(ConfigError, match='--prompt-template'):
+        Prompt(template)
+
+
+# -- what is cut, in words as tokens; "respond: [0] ... knowledge:" are three
+
+
+@pytest.mark.parametrize(
+    'turns, knowledge, limit, text, cut',
+    [
+        (['a b'], 'k l', None, 'respond: [0] a b knowledge: k l', ''),
+        (['a b'], 'k l', 7, 'respond: [0] a b knowledge: k l', ''),
+        # History gives way word by word, oldest first ...
+        (['a b c d'], 'k l', 7, 'respond: [0] c d knowledge: k l', 'h'),
+        (['a b', 'c d'], 'k l', 8, 'respond: [0] c d knowledge: k l', 'h'),
+        # ... until it is gone; knowledge that fits alone is whole.
+        (['a b c d'], 'k l m n', 6, 'respond:  knowledge: k l m n', 'h'),
+        # Knowledge too long for any room keeps its beginning, the newest turn its end.
+        (['z', 'a b c'], 'k ' * 40, 9, 'respond: [0] c knowledge: k k k k k', 'hk'),
+        ([], 'k ' * 40, 6, 'respond:  knowledge: k k k k', 'k'),
+        ([], '', 6, 'respond:  knowledge: ', ''),
+    ],
+)
+def test_history_is_cut_before_knowledge(turns, knowledge, limit, text, cut):
+    fitted = fit(Prompt('reply'), turns, knowledge, words, limit)
+    assert fitted.text == text
+    assert (fitted.history_cut, fitted.knowledge_cut) == ('h' in cut, 'k' in cut)
+
+
+def test_cutting_ten_thousand_words_keeps_to_the_limit_and_wastes_nothing():
+    history = [' '.join(f'w{i}' for i in range(10_000))]
+    fitted = fit(Prompt('{knowledge} | {history}'), history, 'k ' * 30, words, 100)
+    assert words(fitted.text) == 100
+    assert fitted.text.endswith('w9998 w9999')
+    assert fitted.text.count('k') == 30
+
+
+@pytest.mark.parametrize(
+    'turns, n, expected',
+    [
+        (['one two', 'three'], 99, ['one two', 'three']),
+        (['one two', 'three'], 8, ['two', 'three']),
+        (['one two', 'three'], 7, ['three']),
+        # A single word has no place to be cut at but between its characters.
+        (['one two', 'three'], 3, ['ree']),
+        (['one two three'], 7, ['three']),
+        (['one two three'], 0, []),
+        (['一二三四五'], 2, ['四五']),
+    ],
+)
+def test_the_end_of_a_dialogue_is_taken_in_whole_words(turns, n, expected):
+    assert last_characters(turns, n) == expected
+
+
+@pytest.mark.parametrize(
+    'text, n, expected',
+    [
+        ('one two', 7, 'one two'),
+        ('one two', 6, 'one'),
+        ('one two', 4, 'one'),
+        ('one two', 3, 'one'),
+        ('one two', 2, ''),
+        ('一二三', 2, '一二'),
+        ('', 0, ''),
+    ],
+)
+def test_the_beginning_of_a_text_is_taken_in_whole_words(text, n, expected):
+    assert first_characters(text, n) == expected
+
+
+# -- the agent
+
+
+def test_the_default_prompt_of_other_models_is_parlais_history(t5):
+    agent = make_agent(hf_model=t5)
+    agent.observe({'text': 'hello', 'knowledge': 'the cat', 'episode_done': False})
+    agent.self_observe({'text': 'i am fine'})
+    seen = agent.observe({'text': 'what ?', 'episode_done': False})
+    assert seen['full_text'] == 'hello\ni am fine\nwhat ?'
+    assert read(agent, seen) == 'hello i am fine what ?'
+
+
+def test_the_named_prompt_is_the_one_the_shipped_model_was_trained_on(t5):
+    agent = make_agent(hf_model=t5, prompt_template='reply')
+    agent.observe({'text': 'hello', 'knowledge': 'the mat', 'episode_done': False})
+    agent.self_observe({'text': 'i am fine'})
+    seen = agent.observe(
+        {'text': 'what ?', 'checked_sentence': 'the cat', 'episode_done': False}
+    )
+    prompt = reply_prompt(['hello', 'i am fine', 'what ?'], 'the cat')
+    assert seen['text_vec'].tolist() == agent.dict.encode_text(prompt)
+    assert 'mat' not in read(agent, seen)
+
+
+def test_a_turn_without_knowledge_has_none_from_the_turn_before(t5):
+    agent = make_agent(hf_model=t5, prompt_template='{knowledge} : {history}')
+    agent.observe({'text': 'hello', 'knowledge': 'the mat', 'episode_done': False})
+    agent.self_observe({'text': 'i am'})
+    seen = agent.observe({'text': 'what', 'episode_done': False})
+    assert read(agent, seen) == ': hello i am what'
+
+
+def test_an_ended_episode_and_history_size_are_parlais(t5):
+    agent = make_agent(hf_model=t5, history_size=2)
+    for text in ('one', 'two', 'three'):
+        seen = agent.observe({'text': text, 'episode_done': False})
+        agent.self_observe({'text': 'cat'})
+    assert read(agent, seen) == 'cat three'
+    agent.observe({'text': 'four', 'episode_done': True})
+    agent.self_observe({'text': 'cat'})
+    assert read(agent, agent.observe({'text': 'five', 'episode_done': True})) == 'five'
+
+
+WOW = '__knowledge__ the cat sat __endknowledge__\nhello there'
+
+
+@pytest.mark.parametrize(
+    'message, text',
+    [
+        # Wizard of Wikipedia with --prepend-gold-knowledge, with and without its field.
+        ({'text': WOW, 'checked_sentence': 'the cat sat'}, 'the cat sat : hello there'),
+        ({'text': WOW}, 'the cat sat : hello there'),
+        # A task that writes the knowledge above the text.
+        (
+            {'text': 'the cat sat\nhello there', 'knowledge': 'the cat sat'},
+            'the cat sat : hello there',
+        ),
+        # Somebody who says the very sentence said it.
+        ({'text': 'the cat', 'knowledge': 'the cat'}, 'the cat : the cat'),
+        ({'text': 'hello', 'checked_sentence': 'no_passages_used'}, ': hello'),
+        ({'knowledge': 'the cat sat'}, 'the cat sat :'),
+        ({'text': ''}, ':'),
+    ],
+)
+def test_knowledge_stands_in_the_prompt_once(t5, message, text):
+    agent = make_agent(hf_model=t5, prompt_template='{knowledge} : {history}')
+    assert read(agent, agent.observe({**message, 'episode_done': True})) == text
+
+
+def test_knowledge_in_the_text_of_earlier_turns_is_gone_too(t5):
+    agent = make_agent(hf_model=t5, prompt_template='{knowledge} : {history}')
+    for text, field in ((WOW, None), ('the mat\nwhat ?', 'the mat')):
+        agent.observe({'text': text, 'knowledge': field, 'episode_done': False})
+        agent.self_observe({'text': 'i am'})
+    seen = agent.observe({'text': 'name', 'knowledge': 'a dog', 'episode_done': False})
+    assert read(agent, seen) == 'a dog : hello there i am what ? i am name'
+
+
+def test_knowledge_of_an_earlier_conversation_is_forgotten(t5):
+    agent = make_agent(hf_model=t5, prompt_template='{knowledge} : {history}')
+    agent.observe({'text': 'hello', 'knowledge': 'the cat', 'episode_done': True})
+    agent.self_observe({'text': 'i am'})
+    seen = agent.observe({'text': 'the cat\nwhat ?', 'episode_done': True})
+    assert read(agent, seen) == ': the cat what ?'
+
+
+def test_plain_text_keeps_the_knowledge_a_task_put_there(t5):
+    agent = make_agent(hf_model=t5)
+    seen = agent.observe({'text': 'the cat\nhello', 'knowledge': 'the cat'})
+    assert read(agent, seen) == 'the cat hello'
+
+
+def test_what_was_cut_from_history_is_in_parlais_metrics(t5):
+    agent = make_agent(
+        hf_model=t5, prompt_template='{knowledge} : {history}', text_truncate=9
+    )
+    message = {'text': 'one two three four five', 'episode_done': True}
+    seen = agent.observe({**message, 'knowledge': 'the cat sat'})
+    assert read(agent, seen) == 'the cat sat : two three four five'
+    assert seen['context_truncate_rate'] and seen['context_truncated_length'] == 1
+
+
+def test_cut_knowledge_gets_a_warning(t5, monkeypatch):
+    told = []
+    monkeypatch.setattr('parlai_q2.agents.hf_seq2seq.hf_seq2seq.warn_once', told.append)
+    agent = make_agent(
+        hf_model=t5, prompt_template='{knowledge} : {history}', text_truncate=10
+    )
+    message = {'text': 'one two three four five six', 'episode_done': True}
+    seen = agent.observe({**message, 'knowledge': 'the cat sat on the mat ' * 9})
+    assert read(agent, seen).startswith('the cat sat on the')
+    assert read(agent, seen).endswith(': six')
+    assert len(seen['text_vec']) == 10
+    assert '--text-truncate 10' in told[0]
+
+
+# -- the dictionary
+
+
+@pytest.mark.parametrize(
+    'family, null, start, end',
+    [('t5', '<pad>', '<pad>', '</s>'), ('bart', '<pad>', '<s>', '</s>')],
+)
+def test_special_tokens_have_their_counterparts(t5, bart, family, null, start, end):
+    agent = make_agent(hf_model={'t5': t5, 'bart': bart}[family])
+    names = agent.dict.null_token, agent.dict.start_token, agent.dict.end_token
+    assert names == (null, start, end)
+    assert agent.dict['<unk>'] == agent.dict['no-such-word']
+    assert agent.END_IDX != agent.START_IDX
+
+
+def test_the_end_token_is_added_where_the_tokenizer_adds_none(t5, bart):
+    ours = make_agent(hf_model=t5).dict
+    assert ours.encode_text('the cat')[-1] == ours['</s>']
+    ours = make_agent(hf_model=bart).dict
+    names = [ours[i] for i in ours.encode_text('the cat')]
+    assert names == ['<s>', 'the', 'cat', '</s>']
+    assert ours.frame_label(ours.txt2vec('the cat')) == ours.encode_text('the cat')
+
+
+def test_labels_are_what_the_tokenizer_gives_for_targets(t5, bart):
+    for folder in (t5, bart):
+        agent = make_agent(hf_model=folder)
+        seen = agent.observe(
+            {'text': 'hello', 'eval_labels': ['the cat .'], 'episode_done': True}
+        )
+        ids = agent.dict.hf_tokenizer(text_target='the cat .')['input_ids']
+        expected = ids if folder == bart else ids + [agent.END_IDX]
+        assert seen['eval_labels_vec'].tolist() == expected
+
+
+def test_sentences_end_at_the_marks_that_follow_words():
+    # T5's tokenizer writes a mark that stands alone as a space and the mark.
+    agent = make_agent(
+        hf_model='shipped:q2_mini/question_generation', inference='factual_nucleus'
+    )
+    search = agent._treesearch_factory('cpu')
+    ends = search.full_stop_list.flatten().tolist()
+    assert [agent.dict[i] for i in ends] == ['.', '?', '!']
+
+
+def test_text_comes_back_without_special_tokens(bart):
+    ours = make_agent(hf_model=bart).dict
+    assert ours.txt2vec('') == []
+    assert ours.vec2txt(ours.encode_text('the cat .')) == 'the cat .'
+
+
+def test_person_and_special_tokens_are_one_token_each(bart):
+    agent = make_agent(hf_model=bart, person_tokens=True, special_tok_lst='__turn__')
+    seen = agent.observe({'text': '__turn__ hello', 'episode_done': True})
+    assert read(agent, seen) == '<s> __p1__ __turn__ hello'
+    assert len(seen['text_vec']) == 5
+    rows = agent.model.hf.get_input_embeddings().num_embeddings
+    assert rows == len(agent.dict.hf_tokenizer) > agent.dict['__turn__']
+    assert agent.dict.vec2txt(agent.dict.txt2vec('__turn__ cat')) == '__turn__ cat'
+
+
+def test_a_tokenizer_without_padding_is_refused(tmp_path):
+    folder = checkpoint('t5', tmp_path, steps=0)
+    words = tokenizer('t5')
+    words.pad_token = None
+    words.save_pretrained(folder)
+    with pytest.raises(ModelError, match='pad_token'):
+        make_agent(hf_model=folder)
