@@ -67,11 +67,11 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     return Reranker(
         scorer,
         rule,
-        # --threshold is meant for the scorer that decides.
+        # --scorer-threshold is meant for the scorer that decides.
         prefilter=(
             None
             if cheap in (None, NO_PREFILTER)
-            else _scorer({**opt, 'threshold': None}, cheap)
+            else _scorer({**opt, 'scorer_threshold': None}, cheap)
         ),
         prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
         copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),

@@ -12,7 +12,7 @@ from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 
 def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser:
     """
-    Add ``--scorer``, ``--preset``, ``--threshold`` and ``--scorer-batch-size``.
+    Add ``--scorer``, ``--preset``, ``--scorer-threshold`` and ``--scorer-batch-size``.
 
     :param parser: the parser, changed in place.
     :param scorer: the default scorer.
@@ -34,7 +34,7 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         'path to a YAML file',
     )
     group.add_argument(
-        '--threshold',
+        '--scorer-threshold',
         type=float,
         default=None,
         help='a score of at most this, in [0, 1], is inconsistent; default: the '
@@ -64,8 +64,8 @@ def scorer_from_opt(opt: Mapping[str, Any]) -> Scorer:
     :return: the scorer; its models are loaded when it first scores.
     """
     options = {}
-    if opt.get('threshold') is not None:
-        options['threshold'] = opt['threshold']
+    if opt.get('scorer_threshold') is not None:
+        options['threshold'] = opt['scorer_threshold']
     if opt.get('scorer', 'q2') not in ('overlap', 'precision'):
         options['device'] = scorer_device(opt)
         if opt.get('scorer_batch_size'):

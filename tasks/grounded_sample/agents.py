@@ -1,0 +1,141 @@
+"""
+A small knowledge-grounded dialogue task with annotated responses, in the package.
+
+``valid`` and ``test`` are the same evaluation turns; ``train`` has conversations of its
+own. After the teacher's name a task string may hold class names, to keep only those
+turns, and ``all``, to have both folds, e.g. ``grounded_sample:annotated:inconsistent``.
+"""
+
+import json
+from pathlib import Path
+
+from parlai.core.opt import Opt
+from parlai.utils.data import DatatypeHelper
+
+from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.parlai_support.annotated_task import (
+    ANNOTATED,
+    CLASSIFICATION,
+    DIALOGUE,
+    AnnotatedTaskTeacher,
+    AnnotatedTurn,
+)
+from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
+from parlai_q2.parlai_support.task_names import task_arguments
+
+SAMPLE = Path(__file__).parent / 'sample.jsonl'
+CLASSES = ('consistent', 'inconsistent', 'generic')
+ALL_FOLDS = 'all'
+
+
+class GroundedSampleTeacher(AnnotatedTaskTeacher):
+    """
+    Reads the sample; its subclasses show it in their views.
+    """
+
+    classes = CLASSES
+    # The classes to keep when the task string names none.
+    only: tuple = ()
+
+    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
+        words = task_arguments(opt.get('task', '')) or list(self.only)
+        for word in words:
+            if word not in (*CLASSES, ALL_FOLDS):
+                raise UnknownNameError('class', word, (*CLASSES, ALL_FOLDS))
+        training = DatatypeHelper.fold(opt['datatype']) == 'train'
+        folds = ['train' if training else 'eval']
+        if ALL_FOLDS in words:
+            folds = ['eval', 'train']
+        keep = [w for w in words if w != ALL_FOLDS] or CLASSES
+        return [
+            turn
+            for turn in read_sample(SAMPLE)
+            if turn.more['fold'] in folds and turn.label in keep
+        ]
+
+
+class DialogueTeacher(Q2TeacherMixin, GroundedSampleTeacher):
+    """
+    The person's message in, a faithful reply out.
+    """
+
+    view = DIALOGUE
+
+
+class DefaultTeacher(DialogueTeacher):
+    """
+    The dialogue view.
+    """
+
+
+class AnnotatedTeacher(Q2TeacherMixin, GroundedSampleTeacher):
+    """
+    The annotated response is the label, and its class is in ``q2_label``.
+    """
+
+    view = ANNOTATED
+
+
+class ConsistentTeacher(AnnotatedTeacher):
+    """
+    Only responses that their knowledge supports.
+    """
+
+    only = ('consistent',)
+
+
+class InconsistentTeacher(AnnotatedTeacher):
+    """
+    Only responses that say what their knowledge does not.
+    """
+
+    only = ('inconsistent',)
+
+
+class GenericTeacher(AnnotatedTeacher):
+    """
+    Only responses with nothing to verify.
+    """
+
+    only = ('generic',)
+
+
+class ClassificationTeacher(GroundedSampleTeacher):
+    """
+    Knowledge and response in, the response's class out.
+    """
+
+    view = CLASSIFICATION
+
+
+def read_sample(path: Path) -> list[AnnotatedTurn]:
+    """
+    Read a file in the format of ``sample.jsonl``.
+
+    :raises RecordError: for a line that is no such record; it names the line.
+    """
+    turns = []
+    with path.open(encoding='utf-8') as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                turns.append(_turn(json.loads(line)))
+            except (KeyError, TypeError, ValueError) as e:
+                raise RecordError(
+                    str(path), number, f'not a record of the sample: {e!r}'
+                ) from e
+    return turns
+
+
+def _turn(record: dict) -> AnnotatedTurn:
+    return AnnotatedTurn(
+        text=record['message'],
+        topic=record['topic'],
+        knowledge=record['knowledge'],
+        passage=tuple(record['passage']),
+        gold=record['gold'],
+        response=record['response'],
+        label=record['class'],
+        # A record's id is the name of its conversation and the number of its turn.
+        episode=record['id'].rpartition('-')[0],
+        more={'kind': record['kind'], 'fold': record['fold'], 'turn_id': record['id']},
+    )

@@ -1,0 +1,34 @@
+"""
+What the tests of the tasks share.
+"""
+
+import pytest
+from parlai.core.build_data import DownloadableFile
+
+from parlai_q2.tasks.q2_wow import build as q2_wow_build
+from tests.tasks.recording import RecordingScorer
+from tests.tasks.wow_files import write_q2_wow
+
+
+@pytest.fixture
+def made():
+    """
+    The scorers that were made, in order.
+    """
+    RecordingScorer.made.clear()
+    return RecordingScorer.made
+
+
+@pytest.fixture
+def datapath(tmp_path, monkeypatch):
+    """
+    A datapath in which the files of q2_wow were placed by hand.
+    """
+    checksums = write_q2_wow(tmp_path / 'q2_wow')
+    resources = [
+        DownloadableFile(f'https://example.invalid/{name}', name, sha, zipped=False)
+        for name, sha in checksums.items()
+    ]
+    monkeypatch.setattr(q2_wow_build, 'RESOURCES', resources)
+    monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
+    return tmp_path

@@ -1,0 +1,67 @@
+"""
+A scorer that asks questions of a kind without models, and remembers every call.
+"""
+
+from typing import Sequence
+
+from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.registry import register_scorer
+from parlai_q2.text.overlap import token_overlap
+
+NAME = 'recording'
+
+
+class RecordingScorer(Scorer):
+    """
+    Asks for each of a response's long words whether the knowledge has it.
+    """
+
+    # Scorers of this name ask questions.
+    name = 'q2'
+    made: list['RecordingScorer'] = []
+
+    def __init__(self):
+        self.calls: list[list[Example]] = []
+        self.made.append(self)
+
+    @property
+    def settings(self) -> dict:
+        return {'recording': True}
+
+    def score(self, examples: Sequence[Example]) -> list[Score]:
+        self.calls.append(list(examples))
+        return super().score(examples)
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return [self._score(example) for example in examples]
+
+    def _score(self, example: Example) -> Score:
+        words = [w for w in example.response.split() if len(w) > 5]
+        verdicts = tuple(self._verdict(w, example) for w in words)
+        overlap = token_overlap(example.knowledge, example.response)
+        label = Label.CONSISTENT if overlap.precision > 0.5 else Label.INCONSISTENT
+        parts = {'q2_f1': overlap.f1, 'nli': float(overlap.precision > 0.5)}
+        return Score(overlap.precision, label, verdicts, not verdicts, parts, 'signed')
+
+    def _verdict(self, word: str, example: Example) -> Verdict:
+        start = example.response.index(word)
+        known = word in example.knowledge
+        return Verdict(
+            question=f'Is it {word}?',
+            response_answer=Span(word, start, start + len(word)),
+            knowledge_answer=Span(word, 0, len(word)) if known else None,
+            comparison=Comparison.EXACT if known else Comparison.NO_ANSWER,
+            score=float(known),
+            f1=float(known),
+        )
+
+
+def make(preset: object, **options: object) -> RecordingScorer:
+    """
+    The factory that the registry calls.
+    """
+    return RecordingScorer()
+
+
+register_scorer(NAME, f'{__name__}:make')

@@ -1,0 +1,176 @@
+"""
+The sample that ships: its records, its views, its datatypes.
+"""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from parlai.utils.testing import AutoTeacherTest
+
+from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.tasks.grounded_sample.agents import CLASSES, SAMPLE, read_sample
+from tests.tasks.evaluating import messages
+
+TASK = 'parlai_q2.tasks.grounded_sample.agents'
+KINDS = {
+    'consistent': {'copy', 'paraphrase', 'partial', 'mixed'},
+    'inconsistent': {
+        'entity',
+        'number',
+        'date',
+        'negation',
+        'swap',
+        'unsupported',
+        'superlative',
+        'off_topic',
+    },
+    'generic': {'smalltalk', 'opinion', 'question'},
+}
+RECORDS = [json.loads(line) for line in SAMPLE.read_text(encoding='utf-8').splitlines()]
+EVALUATION = [r for r in RECORDS if r['fold'] == 'eval']
+
+
+def ids(task=TASK, datatype='valid'):
+    return [m['turn_id'] for m in messages(task, datatype)]
+
+
+def conversation(record):
+    return record['id'].rpartition('-')[0]
+
+
+def test_there_are_enough_turns_topics_and_classes():
+    assert len(EVALUATION) >= 72
+    assert len({r['topic'] for r in EVALUATION}) >= 20
+    assert all(n >= 10 for n in Counter(r['class'] for r in EVALUATION).values())
+    assert {(r['class'], r['kind']) for r in EVALUATION} == {
+        (label, kind) for label in CLASSES for kind in KINDS[label]
+    }
+
+
+def test_conversations_have_2_to_5_turns_in_order():
+    turns = {}
+    for record in RECORDS:
+        name, _, number = record['id'].rpartition('-')
+        turns.setdefault(name, []).append(int(number))
+    assert all(n == list(range(1, len(n) + 1)) for n in turns.values())
+    assert all(2 <= len(n) <= 5 for n in turns.values())
+
+
+@pytest.mark.parametrize('record', RECORDS, ids=lambda r: r['id'])
+def test_a_record_is_complete_and_its_knowledge_is_among_the_sentences(record):
+    assert all(value and value == value for value in record.values())
+    assert record['knowledge'] in record['passage'] and len(record['passage']) >= 3
+    assert record['kind'] in KINDS[record['class']]
+    assert record['response'] != record['gold']
+    assert not re.search(r'\s\s|\s$|^\s', record['response'] + record['gold'])
+
+
+def test_styles_vary():
+    lower = [r for r in EVALUATION if r['message'] == r['message'].lower()]
+    assert 0.3 < len(lower) / len(EVALUATION) < 0.7
+
+
+def test_valid_and_test_are_the_evaluation_turns_and_train_has_its_own():
+    evaluation = [r['id'] for r in EVALUATION]
+    assert ids(datatype='valid') == ids(datatype='test') == evaluation
+    train = {r['id'] for r in RECORDS} - set(evaluation)
+    assert set(ids(datatype='train:evalmode')) == train
+    assert not {conversation(r) for r in EVALUATION} & {i[:-2] for i in train}
+
+
+@pytest.mark.parametrize('datatype', ['train:evalmode', 'valid', 'test'])
+def test_all_turns_can_be_had_in_any_datatype(datatype):
+    every = ids(f'{TASK}:AnnotatedTeacher:all', datatype)
+    assert sorted(every) == sorted(r['id'] for r in RECORDS)
+
+
+@pytest.mark.parametrize('label', CLASSES)
+def test_a_class_can_be_had_alone(label):
+    named = messages(f'{TASK}:{label.capitalize()}Teacher')
+    assert named == [
+        {**m, 'id': named[0]['id']}
+        for m in messages(f'{TASK}:AnnotatedTeacher:{label}')
+    ]
+    assert {m['q2_label'] for m in named} == {label}
+    assert len(named) == sum(r['class'] == label for r in EVALUATION)
+
+
+def test_classes_can_be_combined():
+    two = messages(f'{TASK}:AnnotatedTeacher:consistent:generic')
+    assert {m['q2_label'] for m in two} == {'consistent', 'generic'}
+
+
+def test_an_unknown_class_is_answered_with_the_nearest_one():
+    with pytest.raises(UnknownNameError, match="Did you mean 'consistent'"):
+        messages(f'{TASK}:AnnotatedTeacher:consistant')
+
+
+def test_the_dialogue_view_asks_for_the_gold_reply():
+    first, record = messages(TASK)[0], EVALUATION[0]
+    assert first['text'] == record['message']
+    assert first['eval_labels'] == [record['gold']]
+    assert first['checked_sentence'] == record['knowledge']
+    assert first['knowledge'].split('\n') == [
+        f'{record["topic"]} __knowledge__ {s}' for s in record['passage']
+    ]
+    assert first['title'] == first['chosen_topic'] == record['topic']
+    assert first['q2_label'] == record['class']
+
+
+def test_the_annotated_view_asks_for_the_annotated_response():
+    first, record = messages(f'{TASK}:AnnotatedTeacher')[0], EVALUATION[0]
+    assert first['eval_labels'] == [record['response']]
+
+
+def test_the_classification_view_asks_for_the_class():
+    first, record = messages(f'{TASK}:ClassificationTeacher')[0], EVALUATION[0]
+    assert first['text'] == f'{record["knowledge"]}\n{record["response"]}'
+    assert first['eval_labels'] == [record['class']]
+    assert first['label_candidates'] == list(CLASSES)
+
+
+def test_a_retrieval_model_chooses_among_20_labels():
+    for message in messages(TASK):
+        assert len(set(message['label_candidates'])) == 20
+        assert message['eval_labels'][0] in message['label_candidates']
+
+
+def test_a_stream_leaves_no_file_in_the_package():
+    before = sorted(SAMPLE.parent.iterdir())
+    assert ids(datatype='valid:stream') == ids(datatype='valid')
+    assert sorted(SAMPLE.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize('line', ['', '[]', '{"id": "a-1"}', 'no json'])
+def test_a_line_that_is_no_record_is_named(tmp_path, line):
+    path = tmp_path / 'sample.jsonl'
+    path.write_text(json.dumps(RECORDS[0]) + f'\n{line}\n')
+    with pytest.raises(RecordError, match='line 2'):
+        read_sample(path)
+
+
+def test_the_readme_counts_what_is_there():
+    readme = (SAMPLE.parent / 'README.md').read_text(encoding='utf-8')
+    for fold in ('eval', 'train'):
+        labels = Counter(r['class'] for r in RECORDS if r['fold'] == fold)
+        names = {conversation(r) for r in RECORDS if r['fold'] == fold}
+        counts = [len(names), sum(labels.values()), *(labels[c] for c in CLASSES)]
+        assert ' | '.join(map(str, counts)) in readme
+
+
+class TestDefaultTeacher(AutoTeacherTest):
+    task = TASK
+
+
+class TestAnnotatedTeacher(AutoTeacherTest):
+    task = f'{TASK}:AnnotatedTeacher'
+
+
+class TestInconsistentTeacher(AutoTeacherTest):
+    task = f'{TASK}:InconsistentTeacher'
+
+
+class TestClassificationTeacher(AutoTeacherTest):
+    task = f'{TASK}:ClassificationTeacher'

@@ -1,0 +1,97 @@
+"""
+From scores to metrics, against values worked out by hand.
+"""
+
+import pytest
+
+from parlai_q2.parlai_support.q2_metrics import metric_name, score_metrics
+from parlai_q2.records import (
+    Comparison,
+    Example,
+    Label,
+    Score,
+    Span,
+    Verdict,
+    not_verifiable,
+)
+
+EXAMPLE = Example('knowledge', 'response')
+
+
+def verdict(comparison):
+    return Verdict('Who?', Span('r', 0, 1), None, comparison, 0.0, 0.0)
+
+
+def values(*scores, scorer='q2', asks=True, example=EXAMPLE):
+    """
+    The report over several responses.
+    """
+    total = {}
+    for score in scores:
+        for name, metric in score_metrics(scorer, example, score, asks).items():
+            total[name] = total.get(name) + metric
+    return {name: metric.value() for name, metric in total.items()}
+
+
+ASKED = Score(
+    0.5,
+    Label.INCONSISTENT,
+    (verdict(Comparison.EXACT), verdict(Comparison.NO_ANSWER)),
+    parts={'q2_f1': 0.25, 'nli': 1.0},
+)
+ASKED_MORE = Score(
+    1.0,
+    Label.CONSISTENT,
+    tuple(verdict(Comparison.ENTAILMENT) for _ in range(4)),
+    parts={'q2_f1': 0.75, 'nli': 0.5},
+)
+# No valid question, and the end-to-end NLI model says neutral.
+FELL_BACK = Score(
+    0.5, Label.NOT_VERIFIABLE, fallback=True, parts={'q2_f1': 0.5, 'nli': 0.5}
+)
+
+
+def test_scores_are_averaged_over_responses_and_no_answer_over_questions():
+    assert values(ASKED, ASKED_MORE, FELL_BACK) == pytest.approx(
+        {
+            'q2': 2 / 3,
+            'q2_f1': 0.5,
+            'nli': 2 / 3,
+            'coverage': 2 / 3,
+            'questions': 2,
+            'no_answer': 1 / 6,
+            'unverifiable': 1 / 3,
+        }
+    )
+
+
+def test_without_any_question_there_is_no_share_of_unanswered_ones():
+    report = values(FELL_BACK)
+    assert 'no_answer' not in report and report['coverage'] == report['questions'] == 0
+
+
+@pytest.mark.parametrize('knowledge, response', [('', 'r'), ('k', ''), (' ', '\n')])
+def test_a_blank_side_is_counted_and_has_no_value(knowledge, response):
+    report = values(not_verifiable(), example=Example(knowledge, response))
+    assert report == {'unverifiable': 1, 'coverage': 0, 'questions': 0}
+
+
+def test_a_scorer_without_questions_reports_its_value_alone():
+    score = Score(0.25, Label.INCONSISTENT, parts={'f1': 0.25, 'precision': 1.0})
+    report = values(score, scorer='overlap', asks=False)
+    assert report == {'overlap': 0.25, 'unverifiable': 0}
+
+
+@pytest.mark.parametrize(
+    'scorer, name',
+    [
+        ('q2', 'q2'),
+        ('consistency', 'consistency'),
+        # ParlAI has metrics of these names, of the response against its label.
+        ('precision', 'knowledge_precision'),
+        ('f1', 'knowledge_f1'),
+        ('bleu-4', 'knowledge_bleu-4'),
+    ],
+)
+def test_no_metric_of_parlai_is_overwritten(scorer, name):
+    assert metric_name(scorer) == name

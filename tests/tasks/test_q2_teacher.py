@@ -1,0 +1,150 @@
+"""
+The metrics, the evidence and the options of the Q2 teacher.
+"""
+
+import pytest
+from parlai.scripts.display_model import DisplayModel
+
+from parlai_q2.errors import UnknownNameError
+from tests.tasks.evaluating import (
+    ANNOTATED,
+    MODELS,
+    Q2_METRICS,
+    SAMPLE,
+    TURNS,
+    evaluate,
+    logged,
+    make_world,
+    texts,
+)
+from tests.tasks.recording import NAME
+
+
+def test_its_metrics_join_the_usual_ones():
+    report = evaluate()
+    assert report['exs'] == TURNS and report['f1'] == 1
+    assert set(Q2_METRICS) < set(report) and 0 < report[NAME] < 1
+
+
+@pytest.mark.parametrize('batchsize', [1, 16])
+@pytest.mark.parametrize('model', ['repeat_label', 'random_candidate'])
+@pytest.mark.parametrize('keep', ['all', 'text,metrics,q2_evidence,q2_label'])
+def test_world_logs_hold_each_score_with_its_evidence(tmp_path, batchsize, model, keep):
+    log = tmp_path / 'log.jsonl'
+    report = evaluate(
+        model=model, batchsize=batchsize, world_logs=str(log), log_keep_fields=keep
+    )
+    turns = logged(log)
+    assert len(turns) == TURNS
+    values = [model_turn['metrics'][NAME] for _, model_turn in turns]
+    assert sum(values) / TURNS == pytest.approx(report[NAME])
+    for value, (asked, said) in zip(values, turns):
+        assert said['q2_evidence']['score'] == value
+        assert asked['q2_label'] in ('consistent', 'inconsistent', 'generic')
+        for verdict in said['q2_evidence']['verdicts']:
+            start, end = verdict['response_span']
+            assert said['text'][start:end] == verdict['response_answer']
+
+
+def test_the_evidence_can_be_left_out(tmp_path):
+    log = tmp_path / 'log.jsonl'
+    evaluate(world_logs=str(log), q2_evidence=False)
+    assert all(
+        'q2_evidence' not in t[1] and NAME in t[1]['metrics'] for t in logged(log)
+    )
+
+
+def test_display_model_shows_score_and_evidence(capsys):
+    DisplayModel.main(
+        task=ANNOTATED,
+        model='repeat_label',
+        scorer=NAME,
+        num_examples=1,
+        verbose=True,
+    )
+    shown = capsys.readouterr().out
+    assert '[q2_evidence]:' in shown and "'question': 'Is it colony?'" in shown
+    assert f' {NAME} ' in shown[shown.index('[metrics]:') :]
+
+
+@pytest.mark.parametrize(
+    'model', ['repeat_label', 'random_candidate', 'ir_baseline', 'fixed_response']
+)
+def test_any_model_can_be_evaluated(model):
+    assert 0 <= evaluate(task=SAMPLE, model=model)[NAME] <= 1
+
+
+@pytest.mark.parametrize('batchsize', [1, 8])
+def test_a_model_that_gives_no_text_has_no_score(made, batchsize):
+    report = evaluate(model=MODELS + 'SilentAgent', batchsize=batchsize)
+    assert report['exs'] == TURNS and NAME not in report and not made[0].calls
+
+
+@pytest.mark.parametrize('batchsize', [1, 8])
+def test_missing_texts_are_skipped_and_empty_ones_unverifiable(made, batchsize):
+    report = evaluate(model=MODELS + 'OftenSilentAgent', batchsize=batchsize)
+    said = texts(made[0])
+    assert said[''] > 0 and sum(said.values()) < TURNS
+    assert report['unverifiable'] == pytest.approx(said[''] / sum(said.values()))
+
+
+def test_turns_without_knowledge_are_counted_and_not_averaged():
+    world = make_world()
+    teacher, model = world.agents
+    for turn, knowledge in enumerate(['', 'no_passages_used', None, 'It is a planet.']):
+        act = teacher.act()
+        act.force_set('checked_sentence', knowledge)
+        act.force_set('knowledge', knowledge)
+        teacher.observe({'id': 'm', 'text': 'it is a planet'})
+        report = {k: v.value() for k, v in teacher.report().items()}
+        assert report['unverifiable'] == (1 if turn < 3 else 0.75)
+        assert (NAME in report) == (turn == 3)
+    assert report[NAME] == 1
+
+
+@pytest.mark.parametrize(
+    'datatype, scored',
+    [
+        ('train', False),
+        ('train:stream', False),
+        ('train:ordered', False),
+        ('train:evalmode', True),
+        ('valid', True),
+        ('test:stream', True),
+    ],
+)
+def test_only_evaluation_is_scored(made, datatype, scored):
+    world = make_world(datatype=datatype)
+    world.parley()
+    assert sum(len(scorer.calls) for scorer in made) == int(scored)
+    assert (NAME in world.report()) == scored
+
+
+def test_scoring_can_be_turned_off(made):
+    assert NAME not in evaluate(q2_metrics=False) and not made
+
+
+@pytest.mark.parametrize(
+    'scorer, metric', [('overlap', 'overlap'), ('precision', 'knowledge_precision')]
+)
+def test_another_scorer_reports_under_its_own_name(scorer, metric):
+    report = evaluate(scorer=scorer)
+    assert 0 < report[metric] < 1 and report['unverifiable'] == 0
+    assert report['precision'] == 1 and 'coverage' not in report
+
+
+def test_a_wrong_scorer_is_refused_before_anything_is_generated():
+    with pytest.raises(UnknownNameError, match="Did you mean 'overlap'"):
+        evaluate(scorer='overlaps')
+
+
+@pytest.mark.slow
+def test_q2_itself_ranks_consistent_responses_above_inconsistent_ones():
+    means = {
+        name: evaluate(
+            task=f'{SAMPLE}:{name}Teacher', scorer='q2', batchsize=8, num_examples=8
+        )
+        for name in ('Consistent', 'Inconsistent')
+    }
+    assert means['Consistent']['q2'] > means['Inconsistent']['q2']
+    assert set(Q2_METRICS) < set(means['Consistent'])

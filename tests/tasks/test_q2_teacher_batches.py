@@ -1,0 +1,159 @@
+"""
+The Q2 teacher in every world that ParlAI evaluates in.
+"""
+
+import pickle
+
+import pytest
+from parlai.core.metrics import aggregate_unnamed_reports
+from parlai.core.teachers import create_task_agent_from_taskname
+
+from tests.tasks.evaluating import (
+    MODELS,
+    Q2_METRICS,
+    SAMPLE,
+    TURNS,
+    evaluate,
+    logged,
+    make_opt,
+    make_world,
+    run,
+    texts,
+)
+from tests.tasks.recording import NAME
+
+
+@pytest.mark.parametrize('batchsize', [2, 8, 16, 100])
+def test_any_batchsize_gives_the_report_of_batchsize_1(batchsize):
+    alone, batched = evaluate(batchsize=1), evaluate(batchsize=batchsize)
+    assert batched == pytest.approx(alone)
+
+
+def test_a_batch_is_scored_in_one_call(made):
+    world = make_world(batchsize=8)
+    for parleys in range(1, 4):
+        world.parley()
+        assert [len(call) for call in made[0].calls] == [8] * parleys
+
+
+def test_short_last_batches_and_their_padding_lose_and_double_nothing(made):
+    evaluate(batchsize=1)
+    evaluate(batchsize=16)
+    alone, batched = made
+    assert texts(batched) == texts(alone) and sum(texts(alone).values()) == TURNS
+    assert len(batched.calls[0]) == 16 and len(batched.calls[-1]) < 16
+
+
+def test_the_scorer_is_made_once_for_all_copies(made):
+    evaluate(batchsize=16)
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize('batching', ['full', 'batchsort'])
+@pytest.mark.parametrize('model', ['EchoAgent', 'PlainDictAgent'])
+def test_dynamic_batching_scores_every_response_once(made, tmp_path, batching, model):
+    log = tmp_path / 'log.jsonl'
+    report = evaluate(
+        model=MODELS + model,
+        batchsize=8,
+        dynamic_batching=batching,
+        truncate=64,
+        world_logs=str(log),
+        log_keep_fields='text,metrics,q2_evidence',
+    )
+    assert report == pytest.approx(evaluate(model=MODELS + model))
+    assert texts(made[0]) == texts(made[1])
+    turns = logged(log)
+    assert len(turns) == TURNS
+    assert all(t[1]['q2_evidence']['label'] for t in turns)
+    assert all(NAME in t[1]['metrics'] for t in turns)
+
+
+def test_dynamic_batching_scores_a_batch_in_one_call(made):
+    world = make_world(
+        model=MODELS + 'EchoAgent',
+        batchsize=8,
+        dynamic_batching='batchsort',
+        truncate=64,
+    )
+    sizes = []
+    while not world.epoch_done():
+        world.parley()
+        sizes.append(len(world.get_acts()[1]))
+    assert [len(call) for call in made[0].calls] == sizes
+
+
+@pytest.mark.parametrize('batchsize', [1, 8])
+def test_tasks_that_are_mixed_in_one_world_are_reported_each(made, batchsize):
+    tasks = [f'{SAMPLE}:ConsistentTeacher', f'{SAMPLE}:InconsistentTeacher']
+    report = run(make_world(task=','.join(tasks), batchsize=batchsize))
+    assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 42
+    assert report[f'{tasks[0]}/{NAME}'] > report[f'{tasks[1]}/{NAME}']
+    assert report[f'{tasks[0]}/exs'] == 28 and report[f'{tasks[1]}/exs'] == 42
+
+
+@pytest.mark.parametrize('batchsize', [1, 8])
+def test_a_multi_task_teacher_has_all_its_responses_scored(made, batchsize):
+    opt = make_opt(task=f'{SAMPLE}:ConsistentTeacher,{SAMPLE}:GenericTeacher')
+    teacher = create_task_agent_from_taskname(opt)[0]
+    copies = [teacher] if batchsize == 1 else [teacher.clone() for _ in range(8)]
+    while not teacher.epoch_done() and not all(c.epoch_done() for c in copies):
+        acts = [copy.act() for copy in copies]
+        for copy, act in zip(copies, acts):
+            copy.observe(dict(id='m', text=act.get('eval_labels', [''])[0]))
+    teacher.report()
+    assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 14
+
+
+def test_a_report_in_the_middle_of_a_batch_counts_what_was_said(made):
+    world = make_world(batchsize=2)
+    first, second = [w.get_task_agent() for w in world.worlds]
+    first.act(), second.act()
+    first.observe({'id': 'm', 'text': 'one'})
+    assert not made[0].calls
+    assert world.report()['questions'].value() == 0 and len(made[0].calls) == 1
+    second.observe({'id': 'm', 'text': 'two'})
+    assert sum(texts(made[0]).values()) == 2
+    assert world.report()['unverifiable']._denom == 2
+
+
+def test_resetting_metrics_starts_from_nothing(made):
+    world = make_world(batchsize=8)
+    whole = run(make_world(batchsize=8))
+    world.parley()
+    world.reset_metrics()
+    assert NAME not in world.report()
+    world.reset()
+    assert run(world) == pytest.approx(whole)
+
+
+def test_a_reset_in_the_middle_of_a_batch_forgets_it(made):
+    world = make_world(batchsize=4)
+    teachers = [w.get_task_agent() for w in world.worlds]
+    for teacher in teachers:
+        teacher.act()
+    teachers[0].observe({'id': 'm', 'text': 'one'})
+    world.reset()
+    assert NAME not in world.report()
+    world.parley()
+    assert len(made[0].calls[-1]) == 4 and world.report()['unverifiable']._denom == 4
+
+
+def test_a_copy_that_was_only_looked_through_holds_up_nobody(made):
+    world = make_world()
+    teacher = world.get_task_agent()
+    next(iter(teacher))
+    world.parley()
+    assert len(made[0].calls) == 1
+
+
+def test_reports_of_several_processes_add_up():
+    parts = []
+    for name in ('ConsistentTeacher', 'InconsistentTeacher', 'GenericTeacher'):
+        world = make_world(task=f'{SAMPLE}:{name}')
+        run(world)
+        parts.append(pickle.loads(pickle.dumps(world.report())))
+    together = aggregate_unnamed_reports(parts)
+    whole = evaluate()
+    for name in (NAME, *Q2_METRICS):
+        assert together[name].value() == pytest.approx(whole[name])

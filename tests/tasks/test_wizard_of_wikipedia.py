@@ -1,0 +1,90 @@
+"""
+Q2 on ParlAI's own Wizard of Wikipedia teachers, with files of the true format.
+"""
+
+import subprocess
+import sys
+
+import pytest
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.scripts.eval_model import EvalModel
+
+from parlai_q2.parlai_support.task_names import task_arguments, without_repo
+from tests.tasks.wow_files import write_wizard_of_wikipedia
+
+TASK = 'parlai_q2.tasks.wizard_of_wikipedia.agents'
+
+
+@pytest.fixture
+def datapath(tmp_path, monkeypatch):
+    monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
+    write_wizard_of_wikipedia(tmp_path)
+
+
+@pytest.mark.parametrize('batchsize', [1, 4])
+@pytest.mark.parametrize('teacher', ['Default', 'WizardDialogKnowledge', 'Generator'])
+def test_the_teachers_report_the_scorer_beside_their_own_metrics(
+    datapath, teacher, batchsize
+):
+    report = EvalModel.main(
+        task=f'{TASK}:{teacher}Teacher',
+        model='repeat_label',
+        scorer='precision',
+        batchsize=batchsize,
+    )
+    report = {name: metric.value() for name, metric in report.items()}
+    assert report['exs'] == 6 and report['f1'] == 1 and 'knowledge_f1' in report
+    # "it is N miles long" against "Lake N is N miles long.": 4 of 5 words. Where the
+    # wizard checked nothing, the knowledge is all that was shown.
+    assert report['knowledge_precision'] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize('split', ['random_split', 'topic_split'])
+@pytest.mark.parametrize('prefix', ['', 'internal:'])
+def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
+    from parlai_q2.tasks.wizard_of_wikipedia.agents import DefaultTeacher
+
+    opt = ParlaiParser(True, True).parse_kwargs(
+        task=f'{TASK}:DefaultTeacher:{split}', datatype='valid', scorer='overlap'
+    )
+    opt['task'] = f'{prefix}wizard_of_wikipedia:default:{split}'
+    first = next(iter(DefaultTeacher(opt)))
+    assert f'of valid_{split} is deep' in first['knowledge']
+
+
+def test_importing_the_module_downloads_nothing(tmp_path):
+    code = f'import {TASK}'
+    subprocess.run(
+        [sys.executable, '-c', code],
+        check=True,
+        env={'PATH': '', 'PYTHONPATH': ':'.join(sys.path), 'HOME': str(tmp_path)}
+        | {'PARLAI_DATAPATH': str(tmp_path)},
+    )
+    assert not list(tmp_path.rglob('wizard_of_wikipedia'))
+
+
+def test_training_turns_are_not_scored(datapath):
+    opt = ParlaiParser(True, True).parse_kwargs(
+        task=TASK, datatype='train', scorer='overlap'
+    )
+    teacher = create_task_agent_from_taskname(opt)[0]
+    teacher.act()
+    teacher.observe({'id': 'm', 'text': 'it is long'})
+    assert 'overlap' not in teacher.report() and 'f1' in teacher.report()
+
+
+@pytest.mark.parametrize(
+    'task, bare, arguments',
+    [
+        ('q2_wow', 'q2_wow', []),
+        ('q2_wow:annotated', 'q2_wow:annotated', []),
+        ('q2_wow:annotated:dodeca', 'q2_wow:annotated:dodeca', ['dodeca']),
+        ('internal:q2_wow:annotated:dodeca', 'q2_wow:annotated:dodeca', ['dodeca']),
+        ('a.b.agents:C:x:y', 'a.b.agents:C:x:y', ['x', 'y']),
+        ('q2_wow:annotated:scorer=nli', 'q2_wow:annotated:scorer=nli', []),
+        (' internal:q2_wow ', 'q2_wow', []),
+    ],
+)
+def test_task_strings(task, bare, arguments):
+    assert without_repo(task) == bare and task_arguments(task) == arguments
