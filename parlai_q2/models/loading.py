@@ -94,16 +94,12 @@ def load_model(
     :raises ModelNotFoundError: when it is neither here nor to be fetched.
     :raises ModelError: when its files cannot be read or do not fit.
     """
-    import torch
-
     place = resolve(reference)
     if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
         model = _load_quantised(place, auto_class)
     else:
-        model = _from_pretrained(
-            auto_class, reference, revision, torch_dtype=torch.float32
-        )
-    return model.to(device).eval().requires_grad_(False)
+        model = _from_pretrained(auto_class, reference, revision)
+    return model.float().to(device).eval().requires_grad_(False)
 
 
 def load_seq2seq(
@@ -196,14 +192,12 @@ def _load_quantised(folder: Path, auto_class: Any) -> Any:
     return model
 
 
-def _from_pretrained(
-    auto_class: Any, reference: str, revision: Optional[str], **kwargs: Any
-) -> Any:
+def _from_pretrained(auto_class: Any, reference: str, revision: Optional[str]) -> Any:
     place = resolve(reference)
-    if revision and not isinstance(place, Path):
-        kwargs['revision'] = revision
+    # A folder has no revisions.
+    options = {'revision': revision} if revision and isinstance(place, str) else {}
     try:
-        return auto_class.from_pretrained(place, **kwargs)
+        return auto_class.from_pretrained(place, **options)
     except (OSError, ValueError) as e:
         if isinstance(place, Path):
             raise ModelError(f'Cannot load {reference!r} from {place}: {e}') from e

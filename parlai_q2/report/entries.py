@@ -55,9 +55,20 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
         'verdicts': [_verdict(verdict) for verdict in verdicts],
         'parts': _parts(record.get('parts')),
         'signature': one_line(str(record.get('signature') or '')),
-        'rerank': _candidates(record.get('rerank')),
+        'rerank': read_candidates(record.get('rerank')),
     }
     return entry
+
+
+def read_knowledge(text: str, verdicts: Any) -> list[list[Any]]:
+    """
+    A turn's knowledge as the page's data, cut at the spans that answered.
+
+    :param text: the knowledge.
+    :param verdicts: the verdicts of one candidate, or None.
+    :raises InputError: when a verdict cannot be read.
+    """
+    return _pieces(knowledge_pieces(text, _verdicts(verdicts)))
 
 
 def _text(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
@@ -144,7 +155,14 @@ def _parts(values: Any) -> dict[str, float]:
     return {name: n for name, n in sorted(numbers.items()) if n is not None}
 
 
-def _candidates(values: Any) -> list[dict[str, Any]]:
+def read_candidates(values: Any) -> list[dict[str, Any]]:
+    """
+    The candidates of one turn as the page's data.
+
+    :param values: rows as the reranking agent's evidence has them, or None.
+    :return: JSON-safe values, acting characters made visible, no NaN.
+    :raises InputError: when one cannot be shown; says which and why.
+    """
     if values is None:
         return []
     if not isinstance(values, (list, tuple)):
@@ -166,6 +184,8 @@ def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
         'verdicts': [_verdict(verdict) for verdict in verdicts],
         'score': None if score is None else _unit(value, 'score'),
         'label': one_line(str(value.get('label') or '')),
+        'fallback': bool(value.get('fallback')),
+        'parts': _parts(value.get('parts')),
         'generator': _number(value.get('generator_score')),
         'strategies': [one_line(str(name)) for name in value.get('strategies') or ()],
         'chosen': bool(value.get('chosen')),

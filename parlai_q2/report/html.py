@@ -7,13 +7,8 @@ plain HTML; the table of responses is drawn by the script, a screenful at a time
 that ten thousand records stay quick. The same records give the same bytes.
 """
 
-import base64
-import hashlib
-import json
 import os
-import re
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Union
 
@@ -21,15 +16,13 @@ from parlai_q2.errors import InputError
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.figures import Figures
 from parlai_q2.report.histogram import draw_histogram
+from parlai_q2.report.page import embed, fill_page
 from parlai_q2.report.visible import one_line
 
 # In the order in which they build on each other.
-SCRIPTS = ('marks.js', 'detail.js', 'table.js')
+SCRIPTS = ('marks.js', 'evidence.js', 'detail.js', 'table.js')
 
 DEFAULT_TITLE = 'Groundedness report'
-
-# What would end or confuse a script element, or a line of a script.
-_JSON_ESCAPES = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
 
 
 def write_report(
@@ -100,48 +93,20 @@ def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
     signatures = list(figures.signatures)
     if signature and signature not in signatures:
         signatures.insert(0, signature)
-    style = _resource('page.css')
-    script = '\n'.join(map(_resource, SCRIPTS))
-    return _fill(
-        _resource('page.html'),
+    return fill_page(
+        'page.html',
+        ['page.css'],
+        SCRIPTS,
         {
             'title': escape(title),
-            'style': style,
-            'script': script,
-            'style_hash': _hash(style),
-            'script_hash': _hash(script),
             'summary': escape(_summary(figures)),
             'figures': _figure_list(figures),
             'classes': _class_table(figures),
             'histogram': draw_histogram(figures),
             'signatures': _signature_block(signatures, len(figures.signatures)),
-            'data': _embed(_data(entries, signatures)),
+            'data': embed(_data(entries, signatures)),
         },
     )
-
-
-def _resource(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding='utf-8')
-
-
-def _fill(template: str, values: Mapping[str, str]) -> str:
-    """
-    Fill ``{{name}}`` in one pass, so that nothing inside a value is filled again.
-    """
-    return re.sub(r'\{\{(\w+)\}\}', lambda match: values[match[1]], template)
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode('utf-8')).digest()
-    return f'sha256-{base64.b64encode(digest).decode("ascii")}'
-
-
-def _embed(data: Any) -> str:
-    """
-    Data as JSON that may stand inside a script element.
-    """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
-    return text.translate(_JSON_ESCAPES)
 
 
 def _data(entries: list[Entry], signatures: list[str]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 'use strict';
-// Data, and texts with their spans marked. Texts reach the page as text nodes, never as HTML.
-const { signatures, entries } = JSON.parse(document.getElementById('data').textContent);
-const CLIP = 480; // of a response in its row, in UTF-16 units; whole when opened
+// Texts with their spans marked. Texts reach the page as text nodes, never as HTML.
 const byId = (id) => document.getElementById(id);
 const words = (text) => text.replaceAll('_', ' ');
 const fixed = (number, digits = 2) => (number === null ? '' : number.toFixed(digits));
@@ -72,4 +70,18 @@ function scoreOf(score) {
   const bar = el('i', {});
   bar.style.width = `${100 * score}%`;
   return el('span', { class: 'score' }, fixed(score), el('span', { class: 'meter' }, bar));
+}
+
+// What reranking gained: chosen score less first score; null where that cannot be told.
+function gainOf(candidates) {
+  const [first, chosen] = ['first', 'chosen'].map((role) => candidates.find((c) => c[role]));
+  const told = first && chosen && first.score !== null && chosen.score !== null;
+  return told ? chosen.score - first.score : null;
+}
+
+function gainBadge(candidates) {
+  const gain = gainOf(candidates);
+  if (gain === null || Math.abs(gain) <= 1e-9) return null;
+  return el('span', { class: 'badge' },
+    `reranked ${gain > 0 ? '+' : '−'}${fixed(Math.abs(gain))}`);
 }

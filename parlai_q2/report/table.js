@@ -1,10 +1,5 @@
 // The table of responses: selected, ordered and drawn a page at a time.
-const gain = (e) => {
-  const first = e.rerank.find((c) => c.first);
-  const chosen = e.rerank.find((c) => c.chosen);
-  return first && chosen && first.score !== null && chosen.score !== null
-    ? chosen.score - first.score : -2;
-};
+const gain = (e) => gainOf(e.rerank) ?? -2; // those without a gain come first
 const classed = entries.some((e) => e.class);
 const reranked = entries.some((e) => e.rerank.length);
 const columns = [
@@ -27,33 +22,15 @@ function rowOf(entry) {
   const toggle = el('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false',
     'aria-controls': id, 'aria-label': `Evidence for record ${entry.id}` });
   const below = el('tr', { class: 'below', id, hidden: true });
-  const pick = (places) => {
-    open(true);
-    const lines = below.querySelectorAll('table.evidence tbody tr');
-    lines.forEach((line, i) => line.classList.toggle('picked', places.includes(i)));
-    lines[places[0]].focus();
-  };
-  const open = (wanted) => {
-    if (wanted && !below.firstChild) {
-      below.append(el('td', { colspan: columns.length + 1 }, detailOf(entry, pick)));
-    }
-    below.hidden = !wanted;
-    toggle.setAttribute('aria-expanded', String(wanted));
-  };
-  toggle.addEventListener('click', () => open(below.hidden));
-  below.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    open(false);
-    toggle.focus();
-  });
-  const change = gain(entry);
-  const badge = change > -2 && Math.abs(change) > 1e-9 ? el('span', { class: 'badge' },
-    `reranked ${change > 0 ? '+' : '−'}${fixed(Math.abs(change))}`) : null;
+  const pick = (places) => { open(true); pickLines(below, places); };
+  const open = opening(toggle, below, () => el('td', { colspan: columns.length + 1 },
+    detailOf(entry, pick)));
   const row = el('tr', { class: 'response' },
     el('td', { class: 'toggle-cell' }, toggle),
     el('td', { class: 'number' }, scoreOf(entry.score)),
     el('td', {}, labelOf(entry.label)),
-    el('td', { class: 'said' }, marked(entry.response, entry.verdicts, pick, CLIP), badge),
+    el('td', { class: 'said' }, marked(entry.response, entry.verdicts, pick, CLIP),
+      gainBadge(entry.rerank)),
     el('td', { class: 'number minor' }, String(entry.verdicts.length)),
     ...(classed ? [el('td', { class: 'minor' }, words(entry.class))] : []),
     el('td', { class: 'minor id', dir: 'auto' }, entry.id));

@@ -77,7 +77,8 @@ class ToyTeacher(DialogTeacher):
     """
 
     def __init__(self, opt, shared=None):
-        opt['datafile'] = 'toy'
+        # ParlAI writes the number of examples beside the file.
+        opt['datafile'] = f'{tempfile.mkdtemp()}/toy'
         super().__init__(opt, shared)
         self.id = TASK
 

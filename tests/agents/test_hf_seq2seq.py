@@ -129,7 +129,16 @@ def test_the_decoder_reads_one_token_a_step_and_the_encoder_runs_once(
 
 
 @pytest.mark.parametrize(
-    'inference', ['greedy', 'beam', 'topk', 'nucleus', 'delayedbeam', 'factual_nucleus']
+    'inference',
+    [
+        'greedy',
+        'beam',
+        'topk',
+        'nucleus',
+        'delayedbeam',
+        'delayednucleusbeam',
+        'factual_nucleus',
+    ],
 )
 def test_every_way_to_search_works_on_a_batch(folder, inference):
     options = {'inference': inference, 'beam_size': 4, 'beam_delay': 2}

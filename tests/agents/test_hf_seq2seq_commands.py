@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from parlai.core.agents import create_agent_from_model_file
+from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
@@ -55,7 +56,6 @@ def trained(task, tmp_path_factory):
         'hf_model': base,
         'optimizer': 'adam',
         'learningrate': 1e-2,
-        'lr_scheduler': 'fixed',
         'gradient_clip': 1.0,
         'batchsize': 4,
         'inference': 'greedy',
@@ -175,12 +175,29 @@ def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_p
     assert agent.act()['text'] != plain.respond(message['text'])
 
 
+def test_the_shipped_model_replies_with_the_turns_knowledge():
+    agent = make_agent()
+    assert agent.prompt.template == 'reply' and agent.beam_size == 5
+    message = {'text': 'Do you like ice cream?'}
+    fact = {'knowledge': 'The shop on the hill sells 31 kinds of ice cream.'}
+    assert '31' in agent.respond({**message, **fact})
+    assert '31' not in agent.respond(message)
+
+
+def test_a_tasks_knowledge_is_in_the_replies(capsys):
+    task = 'parlai_q2.tasks.grounded_sample.agents'
+    DisplayModel.main(
+        model=AGENT, task=task, datatype='valid', num_examples=2, no_cuda=True
+    )
+    shown = capsys.readouterr().out
+    assert shown.count('model: ') == 2 and 'queen' in shown.split('model: ')[1]
+
+
 @pytest.mark.slow
 def test_the_command_line_chats():
     done = subprocess.run(
-        [sys.executable, '-m', 'parlai', 'interactive', '-m', AGENT]
-        + ['--hf-model', QUESTIONS, '--prompt-template', 'reply', '--no-cuda'],
-        input='hello there\nwhat is your name\n[EXIT]\n',
+        [sys.executable, '-m', 'parlai', 'interactive', '-m', AGENT, '--no-cuda'],
+        input='Hi! I just came back from Venice.\nIs it an island?\n[EXIT]\n',
         capture_output=True,
         text=True,
         cwd=ROOT,

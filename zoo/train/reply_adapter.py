@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 
 import torch
-from parlai_q2.zoo.train.data import read_rows
 
 from parlai_q2.models.int8 import save_int8
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.lora import adapter_state, add_adapters
 from parlai_q2.models.prompts import reply_prompt
+from parlai_q2.zoo.train.data import read_rows
 
 MAX_PROMPT, MAX_REPLY = 160, 64  # tokens, the end token included
 Pair = tuple[list[int], list[int]]

@@ -1,0 +1,3 @@
+"""
+How long things take: what ``parlai_q2 bench`` runs.
+"""

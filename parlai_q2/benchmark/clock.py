@@ -1,0 +1,100 @@
+"""
+Timing, and what it was taken on.
+"""
+
+import platform
+import resource
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    """
+    Seconds that a call took, and what it gave.
+    """
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+class StageClock:
+    """
+    Adds up the time of each of a job's stages.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def timed(self, stage: str, function: Callable) -> Callable:
+        """
+        A function whose time is added to a stage.
+        """
+
+        def run(*args: Any) -> Any:
+            seconds, result = timed(lambda: function(*args))
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+            return result
+
+        return run
+
+    def shares(self) -> dict[str, float]:
+        """
+        Each stage's share of the stages' time; they sum to 1.
+        """
+        total = sum(self.seconds.values()) or 1.0
+        return {name: round(s / total, 3) for name, s in self.seconds.items()}
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float]:
+    """
+    Median, least and most, and the 95th percentile, in seconds.
+
+    :param seconds: at least one.
+    """
+    ordered = sorted(seconds)
+    return {
+        'median': median(ordered),
+        'min': ordered[0],
+        'p95': ordered[int(0.95 * (len(ordered) - 1))],
+        'max': ordered[-1],
+    }
+
+
+def machine() -> dict[str, Any]:
+    """
+    What the timings were taken on.
+    """
+    import torch
+
+    return {
+        'processor': processor(),
+        'threads': torch.get_num_threads(),
+        'python': platform.python_version(),
+        'torch': torch.__version__,
+        'gpu': torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+    }
+
+
+def processor() -> str:
+    """
+    The processor's name, as far as the system tells.
+    """
+    try:
+        with open('/proc/cpuinfo', encoding='utf-8') as lines:
+            for line in lines:
+                if line.startswith('model name'):
+                    return line.partition(':')[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def peak_memory_gb() -> float:
+    """
+    The most memory this process has held, in GB.
+    """
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts in kilobytes, macOS in bytes.
+    return round(peak / (1e9 if platform.system() == 'Darwin' else 1e6), 2)

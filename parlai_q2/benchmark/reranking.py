@@ -1,0 +1,61 @@
+"""
+What reranking adds to a turn: the time to find candidates, and the time to score them.
+"""
+
+import time
+from collections.abc import Sequence
+from statistics import fmean, median
+from typing import Any
+
+from parlai.core.message import Message
+
+from parlai_q2.benchmark.clock import spread
+
+
+def measure_reranking(
+    agent: Any, turns: Sequence[tuple[str, str]], warm_up: int = 1
+) -> dict[str, Any]:
+    """
+    Time an agent's turns, apart for its search and its scorer.
+
+    :param agent: a GroundedRerankAgent.
+    :param turns: (knowledge, message), each answered in an episode of its own.
+    :param warm_up: turns answered first and not counted.
+    :return: seconds a turn to generate and to score, and the median of their ratio.
+    """
+    generate: list[float] = []
+    score: list[float] = []
+    distinct: list[int] = []
+    rank = agent.reranker.rank
+    spent: list[float] = []
+
+    def timed_rank(*args: Any) -> Any:
+        start = time.perf_counter()
+        rankings = rank(*args)
+        spent.append(time.perf_counter() - start)
+        return rankings
+
+    agent.reranker.rank = timed_rank
+    try:
+        for n, (knowledge, text) in enumerate([*turns[:warm_up], *turns]):
+            agent.reset()
+            message = Message(text=text, knowledge=knowledge, episode_done=True)
+            start = time.perf_counter()
+            agent.observe(message)
+            reply = agent.act()
+            whole = time.perf_counter() - start
+            if n >= warm_up:
+                score.append(spent[-1])
+                generate.append(whole - spent[-1])
+                distinct.append(len(reply['rerank']))
+    finally:
+        del agent.reranker.rank
+    return {
+        'turns': len(turns),
+        'distinct_candidates': fmean(distinct),
+        'generate': spread(generate),
+        'score': spread(score),
+        'score_over_generate': median(
+            s / g for s, g in zip(score, generate, strict=True)
+        ),
+    }

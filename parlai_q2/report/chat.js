@@ -1,0 +1,186 @@
+// A conversation: what was said, the replies with their marks, and why each was chosen.
+let model = '';
+let turns = 0; // of the conversation, as far as this page shows it
+let knowledge = null; // what the model has, as last heard; null where it takes none
+let busy = false;
+
+async function ask(path, message) {
+  const post = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+  const answer = await fetch(path, message && { ...post, body: JSON.stringify(message) })
+    .catch(() => { throw new Error('The chat cannot be reached. Is it still running?'); });
+  const found = await answer.json();
+  if (found.error) throw new Error(found.error);
+  return found;
+}
+
+// --- one turn
+
+// Evidence below a reply; filled when it first opens, by hand or by a click on a mark.
+function folded(title, fill) {
+  const box = el('details', {}, el('summary', {}, title));
+  box.fill = () => {
+    if (box.children.length === 1) box.append(el('div', { class: 'detail' }, ...fill()));
+  };
+  box.addEventListener('toggle', () => box.open && box.fill());
+  return box;
+}
+
+function whyOf(turn, chosen, pick) {
+  return folded('Evidence', () => [
+    section('Knowledge',
+      scrolling('Knowledge', marked(turn.knowledge, chosen.verdicts, pick))),
+    section('Evidence', evidence(chosen)),
+    el('p', { class: 'note facts' }, [...partsOf(chosen), turn.signature].join(' · ')),
+  ]);
+}
+
+function verdictOf(turn, chosen) {
+  const line = el('p', { class: 'verdict' });
+  if (chosen.score !== null) {
+    line.append(el('span', {}, 'Score ', scoreOf(chosen.score)), labelOf(chosen.label));
+    const badge = gainBadge(turn.candidates);
+    if (badge) line.append(badge);
+  }
+  if (chosen.note) line.append(el('span', {}, chosen.note));
+  return line;
+}
+
+function replyOf(turn) {
+  const reply = el('div', { class: 'reply' }, el('h2', { dir: 'auto' }, model));
+  const chosen = turn.candidates.find((c) => c.chosen);
+  if (!chosen) {
+    reply.append(marked([[turn.text]], []));
+    return reply;
+  }
+  let why = null;
+  const pick = (places) => {
+    why.open = true;
+    why.fill();
+    pickLines(why, places);
+  };
+  if (turn.as_chosen) {
+    reply.append(marked(chosen.response, chosen.verdicts, pick));
+  } else {
+    reply.append(marked([[turn.text]], []),
+      el('p', { class: 'note' }, 'Said instead of: ',
+        marked(chosen.response, chosen.verdicts, pick)));
+  }
+  reply.append(verdictOf(turn, chosen));
+  if (chosen.score !== null) {
+    why = whyOf(turn, chosen, pick);
+    reply.append(why);
+  }
+  const { length } = turn.candidates;
+  reply.append(folded(length === 1 ? 'The only candidate' : `All ${length} candidates`,
+    () => [beforeAndAfter(turn.candidates), candidateTable(turn.candidates)]));
+  return reply;
+}
+
+function turnOf(said, reply, kind) {
+  return el('article', { class: `turn ${kind}` },
+    el('div', { class: 'said' }, el('h2', {}, 'You'), marked([[said]], [])), reply);
+}
+
+function show(turn) {
+  // What a command tells is laid out in columns.
+  const told = knowledge !== null && !turn.candidates.length;
+  const node = turnOf(turn.said, replyOf(turn), told ? 'told' : '');
+  byId('turns').append(node);
+  return node;
+}
+
+// --- the conversation
+
+function draw(state) {
+  model = state.model;
+  turns = state.turns.length;
+  takeKnowledge(state.knowledge);
+  byId('grounds').hidden = state.knowledge === null;
+  byId('turns').replaceChildren();
+  state.turns.forEach(show);
+}
+
+// What was typed while a reply was under way is left alone.
+function takeKnowledge(heard, sent = null) {
+  const field = byId('knowledge');
+  if (heard !== null && (sent === null || field.value === sent)
+    && heard !== field.value.trim()) field.value = heard;
+  knowledge = heard;
+}
+
+function waiting(text) {
+  const seconds = el('span', { 'aria-hidden': 'true' });
+  const began = Date.now();
+  const clock = setInterval(() => {
+    seconds.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`;
+  }, 1000);
+  const node = turnOf(text, el('div', { class: 'reply' }, 'Waiting for the reply …', seconds),
+    'waiting');
+  byId('turns').append(node);
+  node.scrollIntoView({ block: 'nearest' });
+  return () => { clearInterval(clock); node.remove(); };
+}
+
+async function exclusively(act) {
+  if (busy) return;
+  busy = true;
+  byId('send').disabled = byId('reset').disabled = true;
+  byId('problem').hidden = true;
+  try {
+    await act();
+  } catch (problem) {
+    byId('problem').textContent = problem.message;
+    byId('problem').hidden = false;
+  } finally {
+    busy = false;
+    byId('send').disabled = byId('reset').disabled = false;
+  }
+}
+
+async function say() {
+  const field = byId('message');
+  const text = field.value.trim();
+  if (!text) return;
+  field.value = '';
+  field.focus();
+  const done = waiting(text);
+  const sent = byId('knowledge').value;
+  try {
+    const found = await ask('/interact', knowledge === null ? { text }
+      : { text, knowledge: sent });
+    done();
+    takeKnowledge(found.knowledge, sent);
+    turns += 1;
+    const node = show(found.turn);
+    // Another page of this chat has spoken, too.
+    if (found.number !== turns) draw(await ask('/conversation'));
+    else node.scrollIntoView({ block: 'nearest' });
+  } catch (problem) {
+    done();
+    // Nothing that was typed is lost.
+    if (!field.value) field.value = text;
+    throw problem;
+  }
+}
+
+async function reset() {
+  const kept = byId('knowledge').value;
+  draw(await ask('/reset', {}));
+  // The model has forgotten it; it is told again with the next message.
+  byId('knowledge').value = kept;
+  byId('message').focus();
+}
+
+byId('say').addEventListener('submit', (event) => {
+  event.preventDefault();
+  exclusively(say);
+});
+byId('message').addEventListener('keydown', (event) => {
+  // Enter also ends the input of a character that takes several keys.
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  exclusively(say);
+});
+byId('reset').addEventListener('click', () => exclusively(reset));
+exclusively(async () => draw(await ask('/conversation')));
+byId('message').focus();

@@ -1,0 +1,187 @@
+"""
+What a chat's server accepts, and how it answers.
+
+    GET  /              the page
+    GET  /conversation  {model, knowledge, turns}
+    POST /interact      {text, knowledge}: {turn, number, knowledge}
+    POST /reset         {}: as /conversation
+
+``knowledge`` may be left out, and is null where the model takes none. A refusal or a
+failure is ``{error}``, in words for a person.
+
+Pages of other sites cannot take part. They may not send JSON here unasked, and a server
+that only this machine can reach answers only to names of this machine, so that no other
+name can be pointed at it.
+"""
+
+import json
+import re
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
+from urllib.parse import urlsplit
+
+from parlai_q2.errors import Q2Error
+from parlai_q2.report.visible import visible
+
+if TYPE_CHECKING:
+    from parlai_q2.report.chat_server import ChatServer
+
+# What a message may hold, in characters, and a request, in bytes.
+MAX_TEXT = 8_000
+MAX_KNOWLEDGE = 64_000
+MAX_REQUEST = 1_000_000
+# What is too large is still read, to here: else its sender would not hear the refusal.
+_MAX_READ = 16_000_000
+_MAX_ERROR = 2_000
+_PATIENCE_SECONDS = 30
+
+_HEADERS = {
+    'Cache-Control': 'no-store',
+    # The page has its own policy; this part of it cannot stand inside a page.
+    'Content-Security-Policy': "frame-ancestors 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+}
+
+
+class Refused(Exception):
+    """
+    A request that is not carried out.
+    """
+
+    def __init__(self, status: HTTPStatus, problem: str):
+        self.status = status
+        super().__init__(problem)
+
+
+class ChatRequest(BaseHTTPRequestHandler):
+    """
+    One request.
+    """
+
+    server: 'ChatServer'
+    timeout = _PATIENCE_SECONDS
+    server_version, sys_version = 'parlai_q2', ''
+
+    def do_GET(self) -> None:
+        """
+        Send the page, or all that it shows.
+        """
+        self._answer()
+
+    def do_POST(self) -> None:
+        """
+        Take a message, or begin anew.
+        """
+        self._answer()
+
+    def _answer(self) -> None:
+        status, kind = HTTPStatus.OK, 'application/json'
+        try:
+            found = self._carry_out()
+            if isinstance(found, str):
+                kind = 'text/html; charset=utf-8'
+        except Refused as e:
+            status, found = e.status, {'error': str(e)}
+        except Exception as e:
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            name = '' if isinstance(e, Q2Error) else f'{type(e).__name__}: '
+            found = {'error': visible(f'{name}{e}'[:_MAX_ERROR])}
+        text = found if isinstance(found, str) else json.dumps(found, allow_nan=False)
+        body = text.encode('utf-8')
+        self.send_response(status)
+        self.send_header('Content-Type', kind)
+        self.send_header('Content-Length', str(len(body)))
+        for header, value in _HEADERS.items():
+            self.send_header(header, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _carry_out(self) -> Any:
+        self._check_host()
+        request = f'{self.command} {urlsplit(self.path).path}'
+        conversation = self.server.conversation
+        if request == 'GET /':
+            return self.server.page
+        if request == 'GET /conversation':
+            return self.server.ask(conversation.state)
+        if request == 'POST /interact':
+            text, knowledge = read_message(self._read())
+            return self.server.ask(conversation.interact, text, knowledge)
+        if request == 'POST /reset':
+            self._read()
+            return self.server.ask(conversation.reset)
+        raise Refused(HTTPStatus.NOT_FOUND, f'There is no {visible(request)}.')
+
+    def _check_host(self) -> None:
+        own = {'localhost', '127.0.0.1', '::1', str(self.server.server_address[0])}
+        if not self.server.private:
+            return
+        try:
+            name = urlsplit(f'//{self.headers.get("Host", "")}').hostname
+        except ValueError:
+            name = None
+        if name not in own:
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                f'This chat is at {self.server.url}. To let other machines in, start '
+                'it with --host 0.0.0.0',
+            )
+
+    def _read(self) -> bytes:
+        if self.headers.get_content_type() != 'application/json':
+            raise Refused(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
+            )
+        length = self.headers.get('Content-Length', '')
+        if not re.fullmatch('[0-9]{1,15}', length):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
+        body = self.rfile.read(min(int(length), _MAX_READ))
+        if int(length) > MAX_REQUEST:
+            raise Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f'A request may have {MAX_REQUEST:,} bytes; this has {int(length):,}.',
+            )
+        return body
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """
+        Say nothing: requests are of no interest to a person who chats.
+        """
+
+
+def read_message(body: bytes) -> tuple[str, Optional[str]]:
+    """
+    The text of a message, and the knowledge that came with it, if any did.
+
+    :param body: a JSON object with ``text`` and perhaps ``knowledge``.
+    :return: both stripped. Lone surrogates, which no model reads, are replaced.
+    :raises Refused: when it is anything else, blank or too long.
+    """
+    try:
+        message = json.loads(body.decode('utf-8'))
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        _refuse('Send a JSON object with text and perhaps knowledge.')
+    text = _text(message, 'text', MAX_TEXT)
+    if not text:
+        _refuse('The message is empty.')
+    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+
+
+def _text(message: dict[str, Any], name: str, most: int) -> Any:
+    value = message.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        _refuse(f'{name} must be a string.')
+    if len(value) > most:
+        _refuse(f'The {name} has {len(value):,} characters; it may have {most:,}.')
+    return value.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace').strip()
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise Refused(HTTPStatus.BAD_REQUEST, problem)

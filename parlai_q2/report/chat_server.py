@@ -1,0 +1,139 @@
+"""
+Serves one conversation to browsers.
+
+Requests are taken by threads of their own, but whatever touches the conversation is
+done by the thread that called :meth:`ChatServer.serve`, one request after the other:
+two of them never interleave, and Ctrl-C there ends even a reply under way.
+"""
+
+import ipaddress
+import logging
+import socket
+from concurrent.futures import Future
+from http.server import ThreadingHTTPServer
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Callable, Optional, Protocol
+
+from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.report.chat_requests import ChatRequest
+
+log = logging.getLogger(__name__)
+
+
+class Conversation(Protocol):
+    """
+    What is served. It takes and gives JSON-safe values.
+    """
+
+    def state(self) -> dict[str, Any]:
+        """
+        Everything that a page shows which was just opened.
+        """
+
+    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        """
+        Set the knowledge (None leaves it), say something and be replied to.
+        """
+
+    def reset(self) -> dict[str, Any]:
+        """
+        Begin anew; gives the state.
+        """
+
+
+class ChatServer(ThreadingHTTPServer):
+    """
+    Takes its port at once, and answers while :meth:`serve` runs.
+
+    :param host: the address to listen on.
+    :param port: the port; 0 takes any that is free.
+    :raises ConfigError: when it cannot listen there.
+    """
+
+    daemon_threads = True
+    conversation: Conversation
+    page = ''
+
+    def __init__(self, host: str, port: int):
+        if ':' in host:
+            self.address_family = socket.AF_INET6
+        try:
+            super().__init__((host, port), ChatRequest)
+        except (OSError, OverflowError) as e:
+            raise ConfigError(
+                f'Cannot listen on port {port} of {host} ({e}). Take another port, '
+                'such as --port 8081, or any that is free: --port 0'
+            ) from e
+        self._asked: SimpleQueue[Optional[tuple[Future, Callable]]] = SimpleQueue()
+
+    @property
+    def url(self) -> str:
+        """
+        Where the page is.
+        """
+        host, port = self.server_address[:2]
+        return f'http://[{host!s}]:{port}/' if ':' in str(host) else (
+            f'http://{host!s}:{port}/'
+        )
+
+    @property
+    def private(self) -> bool:
+        """
+        Whether only this machine can reach it.
+        """
+        return ipaddress.ip_address(str(self.server_address[0])).is_loopback
+
+    def serve(self, conversation: Conversation, page: str) -> None:
+        """
+        Serve until :meth:`stop` or Ctrl-C.
+
+        :param conversation: what the page is for; this thread alone uses it.
+        :param page: what :func:`parlai_q2.report.chat.render_chat` gave.
+        """
+        self.conversation, self.page = conversation, page
+        listener = Thread(target=self.serve_forever, args=[0.1], daemon=True)
+        listener.start()
+        try:
+            while (asked := self._asked.get()) is not None:
+                _carry_out(*asked)
+        finally:
+            self.shutdown()
+            listener.join()
+            while not self._asked.empty():
+                if (asked := self._asked.get()) is not None:
+                    asked[0].set_exception(_ended())
+
+    def stop(self) -> None:
+        """
+        End :meth:`serve` once it has done what was asked before; from any thread.
+        """
+        self._asked.put(None)
+
+    def ask(self, act: Callable[..., Any], *values: Any) -> Any:
+        """
+        Have the serving thread call something, and wait for what it gives.
+        """
+        future: Future = Future()
+        self._asked.put((future, lambda: act(*values)))
+        return future.result()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """
+        A browser that goes away before it was answered is no error.
+        """
+        log.debug('a request from %s was not finished', client_address, exc_info=True)
+
+
+def _carry_out(future: Future, act: Callable[[], Any]) -> None:
+    try:
+        future.set_result(act())
+    except Exception as e:
+        future.set_exception(e)
+    except BaseException:
+        future.set_exception(_ended())
+        raise
+
+
+def _ended() -> Q2Error:
+    return Q2Error('The chat has ended.')

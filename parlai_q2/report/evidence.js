@@ -1,0 +1,100 @@
+// What stands behind a text: its questions, and the candidates it was chosen from.
+function section(title, ...content) {
+  return el('section', {}, el('h3', {}, title), ...content);
+}
+
+function scrolling(name, content) {
+  return el('div', { class: 'passage', tabindex: '0', role: 'region', 'aria-label': name },
+    content);
+}
+
+// A box that a button opens, filled when it first opens; Escape inside closes it.
+function opening(toggle, box, fill) {
+  const open = (wanted) => {
+    if (wanted && !box.firstChild) box.append(fill());
+    box.hidden = !wanted;
+    toggle.setAttribute('aria-expanded', String(wanted));
+  };
+  toggle.addEventListener('click', () => open(box.hidden));
+  box.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    open(false);
+    toggle.focus();
+  });
+  return open;
+}
+
+// Show which questions a mark stands for, in the first evidence of a box.
+function pickLines(box, places) {
+  const lines = box.querySelector('table.evidence').tBodies[0].rows;
+  [...lines].forEach((line, i) => line.classList.toggle('picked', places.includes(i)));
+  lines[places[0]].focus();
+}
+
+// Evidence of a scored text: an entry, or a candidate of one.
+function evidence(scored) {
+  if (!scored.verdicts.length) {
+    return el('p', { class: 'note' }, scored.score === null ? 'It was not scored.'
+      : scored.fallback
+        ? 'No valid question: the response was compared with the knowledge as a whole.'
+        : 'This score comes without questions.');
+  }
+  const names = ['Question', 'In the response', 'In the knowledge', 'Comparison', 'Score'];
+  const rows = scored.verdicts.map((v) => {
+    const cells = [v.question, v.response, v.knowledge === null ? '(no answer)' : v.knowledge,
+      v.comparison, fixed(v.score)];
+    return el('tr', { class: v.status, tabindex: '-1' }, ...cells.map((text, i) =>
+      el('td', { 'data-name': names[i], dir: i < 3 ? 'auto' : null }, text)));
+  });
+  const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
+  return el('table', { class: 'evidence' }, el('thead', {}, head), el('tbody', {}, ...rows));
+}
+
+const partsOf = (scored) => Object.entries(scored.parts).map(([name, n]) =>
+  `${words(name)} ${fixed(n, 3)}`);
+
+function choiceOf(title, candidate) {
+  const score = candidate.score === null ? 'not scored' : fixed(candidate.score);
+  return el('div', { class: 'choice' },
+    el('h4', {}, `${title} `, el('b', {}, score), ' ', labelOf(candidate.label || 'unknown')),
+    el('p', {}, marked(candidate.response, candidate.verdicts, null)),
+    candidate.note ? el('p', { class: 'note' }, candidate.note) : null);
+}
+
+function beforeAndAfter(candidates) {
+  const first = candidates.find((c) => c.first);
+  const chosen = candidates.find((c) => c.chosen);
+  if (first && first === chosen) {
+    return el('p', {}, "The generator's first candidate stands.");
+  }
+  return el('div', { class: 'pair' },
+    first ? choiceOf('Before: first candidate', first) : null,
+    chosen ? choiceOf('After: chosen', chosen) : null);
+}
+
+// All candidates, each with its evidence in a row below that opens.
+let rowsMade = 0;
+function candidateTable(candidates) {
+  const names = ['', 'Score', 'Label', 'Generator', 'From', 'Candidate'];
+  const rows = candidates.flatMap((c, i) => {
+    const id = `candidate-${rowsMade++}`;
+    const role = [c.first ? 'first' : '', c.chosen ? 'chosen' : ''].filter(Boolean);
+    const toggle = el('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false',
+      'aria-controls': id, 'aria-label': `Evidence for candidate ${i + 1}` });
+    const below = el('tr', { class: 'of-candidate', id, hidden: true });
+    const open = opening(toggle, below, () => el('td', { colspan: names.length },
+      evidence(c), el('p', { class: 'note facts' }, partsOf(c).join(' · '))));
+    const pick = (places) => { open(true); pickLines(below, places); };
+    const cells = [[i + 1, ...role].join(' '), fixed(c.score), words(c.label),
+      fixed(c.generator), c.strategies.join(', ')];
+    const row = el('tr', { class: c.chosen ? 'chosen' : null },
+      ...cells.map((text, n) => el('td', { 'data-name': names[n] }, n ? null : toggle, text)),
+      el('td', { 'data-name': names[5] }, marked(c.response, c.verdicts, pick),
+        c.note ? el('p', { class: 'note' }, c.note) : null));
+    return [row, below];
+  });
+  const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
+  return el('table', { class: 'candidates' }, el('thead', {}, head),
+    el('tbody', {}, ...rows));
+}

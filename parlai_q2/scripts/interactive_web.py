@@ -1,0 +1,122 @@
+"""
+``parlai_q2 interactive_web``: chat with a model in the browser, with evidence.
+
+In ``parlai_q2`` it stands in for ParlAI's command of the same name, and takes its
+options. ``parlai interactive_web`` stays what it is.
+"""
+
+import traceback
+from typing import Any, Mapping, Optional
+
+import parlai.utils.logging as logging
+from parlai.core.agents import create_agent
+from parlai.core.message import Message
+from parlai.core.script import ParlaiScript, register_script
+
+# Imported first, ParlAI's own command is registered first, and ours stands in for it.
+from parlai.scripts.interactive_web import SHARED, setup_interweb_args
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.report.chat import read_turn, render_chat
+from parlai_q2.report.chat_server import ChatServer
+
+DEFAULT_HOST = '127.0.0.1'
+
+
+@register_script('interactive_web', aliases=['iweb'])
+class InteractiveWebScript(ParlaiScript):
+    """
+    Chat in the browser, with the evidence of the reranking agent's replies.
+    """
+
+    @classmethod
+    def setup_args(cls):
+        parser = setup_interweb_args(SHARED)
+        parser.description = 'Interactive chat with a model in a browser, with evidence'
+        parser.set_defaults(host=DEFAULT_HOST)
+        return parser
+
+    def run(self) -> None:
+        # A port that is taken is told before a model is loaded.
+        with ChatServer(self.opt['host'], self.opt['port']) as server:
+            agent = create_agent(self.opt, requireModelExists=True)
+            agent.opt.log()
+            if not server.private:
+                logging.warning(
+                    'Whoever reaches this machine can read and write in this chat.'
+                )
+            logging.info(f'Chat at {server.url} (Ctrl-C ends it)')
+            try:
+                server.serve(AgentConversation(agent), render_chat(agent.id))
+            except KeyboardInterrupt:
+                logging.info('The chat has ended.')
+
+
+class AgentConversation:
+    """
+    A person's conversation with an agent, as the chat's page shows it.
+
+    Knowledge goes to the reranking agent by its own command ``/knowledge``, so that
+    the page's field and what is typed in the chat are one.
+
+    :param agent: any agent that replies.
+    """
+
+    def __init__(self, agent: Any):
+        self.agent = agent
+        self.turns: list[dict[str, Any]] = []
+
+    @property
+    def knowledge(self) -> Optional[str]:
+        """
+        What was typed as knowledge; None where the agent takes none.
+        """
+        if not getattr(self.agent, 'reranks', False):
+            return None
+        return self.agent.knowledge.typed or ''
+
+    def state(self) -> dict[str, Any]:
+        """
+        The agent's name, the knowledge typed, and all turns so far.
+        """
+        return {
+            'model': self.agent.id,
+            'knowledge': self.knowledge,
+            'turns': self.turns,
+        }
+
+    def interact(self, text: str, knowledge: Optional[str] = None) -> dict[str, Any]:
+        """
+        Say something and be replied to.
+
+        :param text: what is said.
+        :param knowledge: what replies must stay with from now on; None leaves it.
+        :return: the new turn, the number of turns, and the knowledge typed.
+        """
+        try:
+            if None not in (knowledge, self.knowledge) and knowledge != self.knowledge:
+                self._reply_to(f'/knowledge {knowledge or "clear"}')
+            turn = read_turn(text, self._reply_to(text))
+        except Exception:
+            logging.error(traceback.format_exc())
+            raise
+        self.turns.append(turn)
+        return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
+
+    def reset(self) -> dict[str, Any]:
+        """
+        Begin a new conversation, which knows nothing of the last.
+        """
+        self.agent.reset()
+        self.turns = []
+        return self.state()
+
+    def _reply_to(self, text: str) -> Mapping[str, Any]:
+        self.agent.observe(Message({'text': text, 'episode_done': False}))
+        reply = self.agent.act()
+        if not reply.get('text'):
+            raise ConfigError(
+                'The model said nothing. If its model file was saved with '
+                '--skip-generation true, add: --skip-generation false'
+            )
+        return reply
