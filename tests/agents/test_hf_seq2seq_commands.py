@@ -187,7 +187,12 @@ def test_the_shipped_model_replies_with_the_turns_knowledge():
 def test_a_tasks_knowledge_is_in_the_replies(capsys):
     task = 'parlai_q2.tasks.grounded_sample.agents'
     DisplayModel.main(
-        model=AGENT, task=task, datatype='valid', num_examples=2, no_cuda=True
+        model=AGENT,
+        task=task,
+        datatype='valid',
+        num_examples=2,
+        q2_metrics=False,
+        no_cuda=True,
     )
     shown = capsys.readouterr().out
     assert shown.count('model: ') == 2 and 'queen' in shown.split('model: ')[1]

@@ -1,0 +1,3 @@
+"""
+A ParlAI generator around any Hugging Face encoder-decoder.
+"""

@@ -1,0 +1,129 @@
+"""
+A Hugging Face tokenizer as a ParlAI dictionary.
+
+ParlAI adds a start token to what the decoder reads and an end token to what it writes.
+The end token is the tokenizer's ``eos_token``, the null token its ``pad_token``. The
+start token is ``bos_token``, or ``pad_token`` where there is none (T5): for ParlAI's
+search it must differ from the end token, so it only stands for the start. The model
+puts the token it was trained to start with in its place (``decoder_start_token_id``: T5
+the padding, BART the end token).
+"""
+
+from typing import Any, Iterable, Optional
+
+from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
+from parlai.core.opt import Opt
+
+from parlai_q2.agents.hf_seq2seq.checkpoint import load_hf_tokenizer
+from parlai_q2.errors import ModelError
+
+# A word that tokenizers leave as it is, to see what they put around a text.
+PROBE = 'a'
+
+
+class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
+    """
+    The dictionary of :class:`HfSeq2seqAgent`.
+    """
+
+    add_special_tokens = False
+    skip_decode_special_tokens = False
+
+    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+        super().__init__(opt, shared)
+        self.additional_special_tokens: list[str] = []
+        self._around_text = self._frame('text')
+        self._around_label = self._frame('text_target')
+
+    def get_tokenizer(self, opt: Opt) -> Any:
+        """
+        The tokenizer of the saved model, or of ``--hf-model``.
+        """
+        return load_hf_tokenizer(opt)
+
+    def override_special_tokens(self, opt: Opt) -> None:
+        """
+        Give ParlAI's four special tokens their counterparts.
+
+        :raises ModelError: when the tokenizer has no padding or no end token.
+        """
+        tokenizer = self.hf_tokenizer
+        for name in ('pad_token', 'eos_token'):
+            if getattr(tokenizer, name) is None:
+                raise ModelError(
+                    f'The tokenizer of {opt.get("hf_model")!r} has no {name}. Set '
+                    f'tokenizer.{name} to one of its tokens and save it again with '
+                    'save_pretrained.'
+                )
+        self.null_token, self.end_token = tokenizer.pad_token, tokenizer.eos_token
+        self.start_token = tokenizer.bos_token
+        if self.start_token in (None, self.end_token):
+            self.start_token = self.null_token
+        self.unk_token = tokenizer.unk_token or self.null_token
+
+    def add_additional_special_tokens(self, additional_special_tokens: list[str]):
+        """
+        Add tokens that are not to be split; the agent makes room for them in the model.
+        """
+        self.additional_special_tokens = additional_special_tokens
+        self.hf_tokenizer.add_special_tokens(
+            {'additional_special_tokens': additional_special_tokens},
+            replace_additional_special_tokens=False,
+        )
+        for token in additional_special_tokens:
+            index = self.hf_tokenizer.convert_tokens_to_ids(token)
+            self.tok2ind[token], self.ind2tok[index] = index, token
+            self.freq[token] = 1
+
+    def txt2vec(self, text: str, vec_type: type = list) -> Any:
+        """
+        A text's tokens, with no special tokens around them.
+        """
+        if self.lower:
+            text = text.lower()
+        return vec_type(
+            self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        )
+
+    def vec2txt(self, vec: Iterable[int], **kwargs: Any) -> str:
+        """
+        The text of tokens, without the tokenizer's own special tokens.
+
+        Tokens that were added with ``--special-tok-lst`` are kept.
+        """
+        tokenizer = self.hf_tokenizer
+        added = set(tokenizer.convert_tokens_to_ids(self.additional_special_tokens))
+        hidden = set(tokenizer.all_special_ids) - added
+        ids = [int(i) for i in vec]
+        return tokenizer.decode([i for i in ids if i not in hidden])
+
+    def encode_text(self, text: str) -> list[int]:
+        """
+        What the encoder reads: the tokens and those that the tokenizer puts around
+        them; the last is the end token, also where the tokenizer adds none.
+        """
+        before, after = self._around_text
+        return before + self.txt2vec(text) + after
+
+    def frame_label(self, vec: list[int]) -> list[int]:
+        """
+        What the decoder is to write: a label's tokens and those around them.
+        """
+        before, after = self._around_label
+        return before + vec + after
+
+    def token_within_text(self, mark: str) -> int:
+        """
+        The token of a punctuation mark as it stands after a word.
+        """
+        index = self.txt2vec(PROBE + mark)[-1]
+        return self.txt2vec(mark)[-1] if index == self[self.unk_token] else index
+
+    def _frame(self, kind: str) -> tuple[list[int], list[int]]:
+        tokenizer, end = self.hf_tokenizer, self.hf_tokenizer.eos_token_id
+        plain = tokenizer(**{kind: PROBE}, add_special_tokens=False)['input_ids']
+        full = tokenizer(**{kind: PROBE})['input_ids']
+        starts = range(len(full) - len(plain) + 1)
+        at = next(i for i in starts if full[i : i + len(plain)] == plain)
+        before, after = full[:at], full[at + len(plain) :]
+        return before, after if end in after else after + [end]

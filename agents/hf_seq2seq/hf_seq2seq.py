@@ -1,0 +1,221 @@
+"""
+A ParlAI generator around any Hugging Face encoder-decoder (T5, BART and their kin).
+
+    parlai interactive -m parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
+
+``--hf-model`` takes a shipped model, a local folder or a hub name; the default is the
+shipped grounded-reply model. ``--prompt-template`` says how the turn's knowledge and
+the dialogue become the encoder's text. All else is ParlAI's TorchGeneratorAgent:
+training, beam search and sampling, metrics, saving.
+"""
+
+import copy
+from typing import Any, Optional
+
+import torch
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.core.torch_agent import Batch, History
+from parlai.core.torch_generator_agent import (
+    FactualNucleusSampling,
+    TorchGeneratorAgent,
+    TreeSearch,
+)
+from parlai.utils.misc import warn_once
+
+from parlai_q2.agents.hf_seq2seq.checkpoint import load_network, save_folder
+from parlai_q2.agents.hf_seq2seq.dictionary import HfSeq2seqDictionaryAgent
+from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
+from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
+from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
+from parlai_q2.agents.hf_seq2seq.prompt import fit
+from parlai_q2.errors import ConfigError
+from parlai_q2.parlai_support.knowledge import find_knowledge
+
+
+class HfSeq2seqAgent(TorchGeneratorAgent):
+    """
+    Trains and generates with a Hugging Face encoder-decoder.
+    """
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """
+        Add ParlAI's generator options and this agent's own.
+        """
+        super().add_cmdline_args(parser, partial_opt=partial_opt)
+        return add_options(parser, partial_opt)
+
+    @staticmethod
+    def dictionary_class():
+        """
+        The dictionary: the model's own tokenizer.
+        """
+        return HfSeq2seqDictionaryAgent
+
+    @classmethod
+    def history_class(cls):
+        """
+        The history, which can give its turns without their knowledge.
+        """
+        return GroundedHistory
+
+    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+        for name in ('model_parallel', 'history_reversed'):
+            if opt.get(name):
+                flag = '--' + name.replace('_', '-')
+                raise ConfigError(f'HfSeq2seqAgent has no {flag}. Leave it out.')
+        if opt.get('inference') == 'greedy' and opt.get('beam_size') != 1:
+            # Greedy search has one beam, whatever the default is for beam search.
+            opt = copy.deepcopy(opt)
+            opt['beam_size'] = 1
+        self.prompt = prompt_from_opt(opt)
+        super().__init__(opt, shared)
+        config = self.network.config
+        self.text_truncate = _at_most(
+            self.text_truncate, config, 'max_encoder_position_embeddings'
+        )
+        self.label_truncate = _at_most(
+            self.label_truncate, config, 'max_decoder_position_embeddings'
+        )
+
+    @property
+    def network(self) -> Any:
+        """
+        The Hugging Face model.
+        """
+        # Data-parallel training wraps the model in another.
+        return getattr(self.model, 'module', self.model).hf
+
+    def build_model(self) -> HfSeq2seqModel:
+        """
+        The model, with room for the dictionary's additional tokens.
+        """
+        hf = load_network(self.opt)
+        if len(self.dict.hf_tokenizer) > hf.get_input_embeddings().num_embeddings:
+            hf.resize_token_embeddings(len(self.dict.hf_tokenizer))
+        return HfSeq2seqModel(hf, self.dict)
+
+    def _get_special_tokens(self) -> list[str]:
+        tokens = super()._get_special_tokens()
+        if self.opt.get('person_tokens'):
+            tokens = [*tokens, self.P1_TOKEN, self.P2_TOKEN]
+        return tokens
+
+    def save(self, path: Optional[str] = None) -> None:
+        """
+        Save weights and options, and the configuration and tokenizer beside them.
+        """
+        super().save(path)
+        path = path or self.opt.get('model_file')
+        if path:
+            save_folder(path, self.network, self.dict.hf_tokenizer)
+
+    def load_state_dict(self, state_dict: dict[str, torch.Tensor]) -> None:
+        """
+        Take saved weights; tokens that were added since then keep their own.
+        """
+        for name, own in self.model.state_dict().items():
+            saved = state_dict.get(name)
+            if saved is None or saved.shape == own.shape or saved.ndim != own.ndim:
+                continue
+            if self.dict.additional_special_tokens:
+                grown = own.clone()
+                grown[tuple(slice(size) for size in saved.shape)] = saved
+                state_dict[name] = grown
+        super().load_state_dict(state_dict)
+
+    def _set_text_vec(
+        self, obs: Message, history: History, truncate: Optional[int]
+    ) -> Message:
+        """
+        Write the prompt's tokens into the message.
+        """
+        if 'text_vec' in obs:
+            return super()._set_text_vec(obs, history, truncate)
+        knowledge = find_knowledge(obs) or ''
+        if 'text' not in obs and not knowledge:
+            return obs
+        turns = history.turns(with_knowledge=self.prompt.is_plain)
+        fitted = fit(self.prompt, turns, knowledge, self._count, truncate)
+        if fitted.knowledge_cut and self.prompt.has_knowledge:
+            warn_once(
+                f'Knowledge that does not fit --text-truncate {truncate} was cut at '
+                'its end. Give a higher --text-truncate or shorter knowledge.'
+            )
+        tokens = self.dict.encode_text(fitted.text)
+        tokens = self._check_truncate(tokens, truncate, True)
+        obs.force_set('full_text', history.get_history_str() or '')
+        obs.force_set('full_text_vec', history.get_history_vec() or [])
+        obs.force_set('text_vec', torch.LongTensor(tokens))
+        obs.force_set('context_original_length', fitted.length)
+        obs.force_set('context_truncate_rate', fitted.length != len(tokens))
+        obs.force_set('context_truncated_length', fitted.length - len(tokens))
+        return obs
+
+    def _count(self, text: str) -> int:
+        return len(self.dict.encode_text(text))
+
+    def _add_start_end_tokens(
+        self, vec: list[int], add_start: bool = False, add_end: bool = False
+    ) -> list[int]:
+        return self.dict.frame_label(vec) if add_end else vec
+
+    def get_prefix_tokens(self, batch: Batch) -> Optional[torch.Tensor]:
+        """
+        The token that the model's configuration says each output begins with, if any.
+
+        :return: [B, 1], or None.
+        """
+        forced = getattr(self.network.generation_config, 'forced_bos_token_id', None)
+        if forced is None:
+            return None
+        return torch.full((batch.batchsize, 1), forced, device=batch.text_vec.device)
+
+    def _treesearch_factory(self, device: Any, verbose: bool = False) -> TreeSearch:
+        """
+        ParlAI's search; for factual nucleus sampling with tokens that end sentences.
+        """
+        if self.opt.get('inference') != 'factual_nucleus':
+            return super()._treesearch_factory(device, verbose=verbose)
+        return FactualNucleusSampling(
+            self.opt['topp'],
+            self.opt['lambda_decay'],
+            self.opt['omega_bound'],
+            self.opt['p_reset'],
+            self.opt['beam_size'],
+            min_length=self.beam_min_length,
+            block_ngram=self.beam_block_ngram,
+            context_block_ngram=self.beam_context_block_ngram,
+            length_penalty=self.opt['beam_length_penalty'],
+            padding_token=self.NULL_IDX,
+            bos_token=self.START_IDX,
+            eos_token=self.END_IDX,
+            device=device,
+            verbose=verbose,
+            gpu_beam_blocking=self.opt.get('gpu_beam_blocking', False),
+            dict=_SentenceEnds(self.dict),
+        )
+
+
+class _SentenceEnds:
+    """
+    What FactualNucleusSampling asks of a dictionary: one token for each mark.
+
+    Subword tokenizers split a mark that stands alone into a varying number of tokens.
+    """
+
+    def __init__(self, dictionary: HfSeq2seqDictionaryAgent):
+        self._dictionary = dictionary
+
+    def txt2vec(self, mark: str) -> list[int]:
+        return [self._dictionary.token_within_text(mark)]
+
+
+def _at_most(limit: Optional[int], config: Any, name: str) -> Optional[int]:
+    # Models with learned positions cannot read past the last; T5 has no such end.
+    ends = (getattr(config, n, None) for n in (name, 'max_position_embeddings'))
+    return min(filter(None, (limit, *ends)), default=None)

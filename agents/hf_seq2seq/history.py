@@ -1,0 +1,63 @@
+"""
+ParlAI's dialogue history, with the turns also to be had without their knowledge.
+
+Tasks may write a turn's knowledge into its text: Wizard of Wikipedia between two
+markers, others as lines of their own. Where the prompt has a place for the knowledge,
+those are taken out of the turns, so that the current knowledge stands there once, and
+that of earlier turns not at all.
+"""
+
+import re
+from typing import Optional
+
+from parlai.core.message import Message
+from parlai.core.torch_agent import History
+
+from parlai_q2.files.messages import (
+    TOKEN_END_KNOWLEDGE,
+    TOKEN_KNOWLEDGE,
+    find_knowledge,
+)
+
+MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
+
+
+class GroundedHistory(History):
+    """
+    A history that remembers which knowledge was shown with its turns.
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._shown: set[str] = set()
+
+    def reset(self) -> None:
+        super().reset()
+        self._shown = set()
+
+    def update_history(self, obs: Message, temp_history: Optional[str] = None) -> None:
+        for line in (find_knowledge(obs) or '').splitlines():
+            self._shown.add(line.strip())
+        self._shown.discard('')
+        super().update_history(obs, temp_history)
+
+    def turns(self, with_knowledge: bool) -> list[str]:
+        """
+        The turns, oldest first, the newest with ParlAI's ``temp_history`` at its end.
+
+        :param with_knowledge: leave knowledge in the texts where a task put it.
+        """
+        turns = self.history_strings[:]
+        if turns and self.temp_history is not None:
+            turns[-1] += self.temp_history
+        if with_knowledge:
+            return turns
+        return list(filter(None, map(self._without_knowledge, turns)))
+
+    def _without_knowledge(self, turn: str) -> str:
+        if TOKEN_KNOWLEDGE in turn:
+            turn = MARKED.sub('', turn).strip()
+        lines = turn.splitlines()
+        others = [line for line in lines if line.strip() not in self._shown]
+        # A turn that is nothing but the knowledge is what somebody said.
+        return '\n'.join(others) if others and len(others) < len(lines) else turn

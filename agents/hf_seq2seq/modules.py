@@ -1,0 +1,168 @@
+"""
+A Hugging Face encoder-decoder behind ParlAI's generator interface.
+
+The encoder runs once for a batch. The decoder keeps transformers' cache of past keys
+and values, so each step reads one new token; ParlAI hands over the whole sequence, of
+which only the last token is used. B examples (times the beam), L tokens, V words.
+"""
+
+from typing import Any, Optional, Union
+
+import torch
+from parlai.core.torch_generator_agent import TorchGeneratorModel
+from torch import nn
+
+# Hidden states [B, L, H] and mask [B, L].
+EncoderStates = tuple[torch.Tensor, torch.Tensor]
+
+
+class HfEncoder(nn.Module):
+    """
+    Runs the encoder.
+    """
+
+    def __init__(self, hf: nn.Module, pad: int):
+        super().__init__()
+        # In a list, so that the weights are registered, saved and counted once.
+        self._hf: list[Any] = [hf]
+        self._pad = pad
+
+    def forward(self, tokens: torch.Tensor) -> EncoderStates:
+        """
+        :param tokens: [B, L], padded on the right.
+        """
+        mask = tokens != self._pad
+        encoder = self._hf[0].get_encoder()
+        return encoder(input_ids=tokens, attention_mask=mask.long())[0], mask
+
+
+class HfDecoder(nn.Module):
+    """
+    Runs the decoder and the output layer.
+    """
+
+    def __init__(self, hf: nn.Module, start: int):
+        super().__init__()
+        self._hf: list[Any] = [hf]
+        self._start = start
+
+    def forward(
+        self,
+        tokens: torch.Tensor,
+        encoder_states: EncoderStates,
+        incr_state: Any = None,
+        use_cache: bool = True,
+    ) -> tuple[torch.Tensor, Any]:
+        """
+        :param tokens: [B, L], all that was decoded so far, with ParlAI's start token.
+        :param incr_state: the cache of the step before, or None.
+        :return: logits [B, L, V], or [B, 1, V] with a cache, and the new cache.
+        """
+        from transformers.modeling_outputs import BaseModelOutput
+
+        hidden, mask = encoder_states
+        if incr_state is None:
+            tokens = tokens.clone()
+            tokens[:, 0] = self._start
+        else:
+            tokens = tokens[:, -1:]
+        out = self._hf[0](
+            encoder_outputs=BaseModelOutput(last_hidden_state=hidden),
+            attention_mask=mask.long(),
+            decoder_input_ids=tokens,
+            past_key_values=incr_state,
+            use_cache=use_cache,
+        )
+        return out.logits, out.past_key_values if use_cache else None
+
+
+class HfSeq2seqModel(TorchGeneratorModel):
+    """
+    An encoder-decoder that ParlAI can train and search with.
+
+    :param hf: a model of transformers' ``AutoModelForSeq2SeqLM`` family.
+    :param dictionary: the agent's dictionary.
+    """
+
+    def __init__(self, hf: nn.Module, dictionary: Any):
+        null, start, end = (
+            dictionary[token]
+            for token in (
+                dictionary.null_token,
+                dictionary.start_token,
+                dictionary.end_token,
+            )
+        )
+        super().__init__(padding_idx=null, start_idx=start, end_idx=end)
+        self.hf = hf
+        self.encoder = HfEncoder(hf, null)
+        self.decoder = HfDecoder(hf, decoder_start(hf, start))
+
+    def output(self, decoded: torch.Tensor) -> torch.Tensor:
+        """
+        The logits: the decoder has them already.
+        """
+        return decoded
+
+    def decode_forced(
+        self, encoder_states: EncoderStates, ys: torch.LongTensor
+    ) -> tuple[torch.Tensor, torch.LongTensor]:
+        """
+        Logits for known labels.
+
+        :param ys: [B, L], with the end token and without the start token.
+        :return: logits [B, L, V] and the most likely tokens [B, L].
+        """
+        inputs = self._get_initial_forced_decoder_input(ys.size(0), ys[:, :-1])
+        logits, _ = self.decoder(inputs, encoder_states, use_cache=False)
+        return logits, logits.argmax(2)
+
+    def reorder_encoder_states(
+        self, encoder_states: EncoderStates, indices: Union[list[int], torch.Tensor]
+    ) -> EncoderStates:
+        """
+        Select, repeat or reorder rows.
+        """
+        device = encoder_states[0].device
+        indices = torch.as_tensor(indices, dtype=torch.long, device=device)
+        hidden, mask = encoder_states
+        return hidden.index_select(0, indices), mask.index_select(0, indices)
+
+    def reorder_decoder_incremental_state(
+        self, incremental_state: Any, inds: torch.Tensor
+    ) -> Any:
+        """
+        Select, repeat or reorder the rows of a cache, in place.
+        """
+        if incremental_state is None:
+            return None
+        if isinstance(incremental_state, tuple):
+            # What transformers returned before it had cache classes.
+            return tuple(
+                tuple(part.index_select(0, inds.to(part.device)) for part in layer)
+                for layer in incremental_state
+            )
+        incremental_state.reorder_cache(inds)
+        return incremental_state
+
+    def half(self) -> 'HfSeq2seqModel':
+        """
+        Go to fp16, but for the layers that overflow in it (T5's ``wo``).
+        """
+        super().half()
+        kept = getattr(self.hf, '_keep_in_fp32_modules', None) or []
+        for name, module in self.hf.named_modules():
+            if name.rpartition('.')[2] in kept:
+                module.float()
+        return self
+
+
+def decoder_start(hf: nn.Module, otherwise: int) -> int:
+    """
+    The token that the decoder of a model was trained to start with.
+    """
+    for config in (getattr(hf, 'generation_config', None), hf.config):
+        start: Optional[int] = getattr(config, 'decoder_start_token_id', None)
+        if start is not None:
+            return start
+    return otherwise

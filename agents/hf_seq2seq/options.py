@@ -1,0 +1,101 @@
+"""
+The agent's options, and the decoding that the shipped reply model brings with it.
+"""
+
+import argparse
+from typing import Any, Mapping, Optional
+
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.agents.hf_seq2seq.prompt import PLAIN, REPLY, Prompt
+
+DEFAULT_MODEL = 'shipped:q2_mini/reply'
+
+# Decoding that suits the shipped reply model, and ParlAI's own, which other models have
+# unless they are asked for something else. Lengths are in tokens.
+REPLY_DECODING = {
+    'inference': 'beam',
+    'beam_size': 5,
+    'beam_min_length': 8,
+    'beam_block_ngram': 3,
+    'text_truncate': 512,
+    'label_truncate': 64,
+}
+PARLAI_DECODING = {
+    'inference': 'greedy',
+    'beam_size': 1,
+    'beam_min_length': 1,
+    'beam_block_ngram': -1,
+    'text_truncate': None,
+    'label_truncate': None,
+}
+
+
+def add_options(
+    parser: ParlaiParser, partial_opt: Optional[Mapping[str, Any]] = None
+) -> ParlaiParser:
+    """
+    Add ``--hf-model``, ``--prompt-template`` and ``--model-parallel``.
+
+    :param parser: a parser with TorchGeneratorAgent's options, changed in place.
+    :param partial_opt: what ParlAI has read so far.
+    :return: the same parser.
+    """
+    group = parser.add_argument_group('HfSeq2seq Agent')
+    group.add_argument(
+        '--hf-model',
+        action=_ModelAction,
+        type=str,
+        default=DEFAULT_MODEL,
+        help='the encoder-decoder: shipped:NAME, a folder that save_pretrained wrote, '
+        'or a Hugging Face hub name. A saved --model-file goes before it. The default, '
+        'the shipped reply model, brings beam search and lengths that suit it',
+    )
+    group.add_argument(
+        '--prompt-template',
+        type=str,
+        default=None,
+        help="the encoder's text: a format string with {history} and {knowledge}, or "
+        "{text} for ParlAI's history text as it stands; or reply, the prompt of the "
+        'shipped reply model. Default: reply for that model, else {text}',
+    )
+    group.add_argument(
+        '--model-parallel',
+        type='bool',
+        default=False,
+        help='not supported: the model stays on one GPU',
+    )
+    parser.set_defaults(**decoding((partial_opt or {}).get('hf_model', DEFAULT_MODEL)))
+    return parser
+
+
+def decoding(hf_model: str) -> dict[str, Any]:
+    """
+    The defaults of the decoding options for a model.
+    """
+    return REPLY_DECODING if hf_model == DEFAULT_MODEL else PARLAI_DECODING
+
+
+def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
+    """
+    The prompt that the options ask for.
+    """
+    template = opt.get('prompt_template')
+    if template is None:
+        template = REPLY if opt['hf_model'] == DEFAULT_MODEL else PLAIN
+    # A shell passes "\\n" as two characters.
+    template = template.replace('\\n', '\n')
+    return Prompt(template, delimiter=opt.get('delimiter', '\n'))
+
+
+class _ModelAction(argparse._StoreAction):
+    """
+    Stores ``--hf-model`` and sets the defaults that go with it.
+
+    ParlAI reads the command line again once it knows an agent's options, and it is then
+    that they count.
+    """
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        super().__call__(parser, namespace, values, option_string)
+        parser.set_defaults(**decoding(values))

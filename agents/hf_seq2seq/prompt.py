@@ -1,0 +1,198 @@
+"""
+How knowledge and history become the encoder's text, and what gives way when it is long.
+
+A prompt is the one the shipped reply model was trained on (named ``reply``), or a
+format string with ``{history}``, ``{knowledge}`` and ``{text}``. When the rendered text
+is longer than the encoder may read, history is cut first, oldest words first. Knowledge
+is cut only where it would not fit alone; its beginning stays, and so does the end of
+the newest turn, in a quarter of the room.
+
+Pure text: the caller brings the function that counts tokens.
+"""
+
+import re
+from dataclasses import dataclass
+from string import Formatter
+from typing import Callable, Optional, Sequence
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.prompts import reply_prompt
+
+# The prompt of the shipped reply model, by name.
+REPLY = 'reply'
+# What ParlAI's generators read: the history's text as it stands.
+PLAIN = '{text}'
+FIELDS = ('history', 'knowledge', 'text')
+# The share of the room that the newest turn keeps where knowledge must be cut.
+NEWEST_TURN_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """
+    A way to write knowledge and history as one text.
+
+    :param template: ``reply``, or a format string.
+    :param delimiter: what stands between turns in ``{history}`` and ``{text}``.
+    :raises ConfigError: when the template is no such string.
+    """
+
+    template: str = PLAIN
+    delimiter: str = '\n'
+
+    def __post_init__(self) -> None:
+        if self.template == REPLY:
+            return
+        try:
+            fields = {field for _, field, _, _ in Formatter().parse(self.template)}
+        except ValueError as e:
+            raise ConfigError(
+                f'--prompt-template {self.template!r} is no format string: {e}.'
+            ) from e
+        fields.discard(None)
+        if not fields or not fields <= set(FIELDS):
+            given = ', '.join(sorted(map(str, fields))) or 'none'
+            raise ConfigError(
+                f'--prompt-template {self.template!r} has the fields: {given}. It must '
+                f'have one or more of {{history}}, {{knowledge}} and {{text}}, and no '
+                f'other; or be {REPLY!r}.'
+            )
+
+    @property
+    def has_knowledge(self) -> bool:
+        """
+        Whether the knowledge has a place of its own.
+        """
+        return self.template == REPLY or '{knowledge}' in self.template
+
+    @property
+    def is_plain(self) -> bool:
+        """
+        Whether the prompt is ParlAI's history text and takes nothing away from it.
+        """
+        return '{text}' in self.template and not self.has_knowledge
+
+    def render(self, turns: Sequence[str], knowledge: str) -> str:
+        """
+        The encoder's text.
+
+        :param turns: the dialogue so far, oldest turn first; may be empty.
+        :param knowledge: the current turn's knowledge; may be empty.
+        """
+        if self.template == REPLY:
+            return reply_prompt(turns, knowledge)
+        history = self.delimiter.join(turns)
+        return self.template.format(history=history, text=history, knowledge=knowledge)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """
+    A prompt's text within its limit, and what was cut for it.
+
+    :param length: the tokens of the text before it was cut.
+    """
+
+    text: str
+    length: int
+    history_cut: bool = False
+    knowledge_cut: bool = False
+
+
+def fit(
+    prompt: Prompt,
+    turns: Sequence[str],
+    knowledge: str,
+    count: Callable[[str], int],
+    limit: Optional[int],
+) -> Fitted:
+    """
+    Render a prompt so that it has at most ``limit`` tokens.
+
+    :param turns: the dialogue so far, oldest turn first.
+    :param knowledge: the current turn's knowledge; may be empty.
+    :param count: the number of tokens of a text.
+    :param limit: how many tokens the encoder may read; None for no limit.
+    :return: the text; longer than the limit only where the template's own words are.
+    """
+    full = prompt.render(turns, knowledge)
+    length = count(full)
+    if limit is None or length <= limit:
+        return Fitted(full, length)
+    size = sum(map(len, turns))
+
+    def with_history(n: int) -> str:
+        return prompt.render(last_characters(turns, n), knowledge)
+
+    if count(with_history(0)) <= limit:
+        kept = _largest(size, lambda n: count(with_history(n)) <= limit)
+        return Fitted(with_history(kept), length, history_cut=True)
+
+    bare = count(prompt.render([], ''))
+    newest: list[str] = []
+    if turns:
+        share = (limit - bare) * NEWEST_TURN_SHARE
+        size = len(turns[-1])
+        kept = _largest(
+            size, lambda n: count(''.join(last_characters(turns[-1:], n))) <= share
+        )
+        newest = last_characters(turns[-1:], kept)
+
+    def with_knowledge(n: int) -> str:
+        return prompt.render(newest, first_characters(knowledge, n))
+
+    kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
+    return Fitted(
+        with_knowledge(kept),
+        length,
+        history_cut=newest != list(turns),
+        knowledge_cut=kept < len(knowledge),
+    )
+
+
+def last_characters(turns: Sequence[str], n: int) -> list[str]:
+    """
+    The last ``n`` characters of a dialogue, in whole words where there are spaces.
+    """
+    kept: list[str] = []
+    for turn in reversed(turns):
+        if n >= len(turn):
+            kept.insert(0, turn)
+            n -= len(turn)
+            continue
+        if n > 0:
+            end = turn[-n:]
+            if not turn[-n - 1].isspace() and re.search(r'\s', turn):
+                end = ''.join(re.split(r'\s+', end, maxsplit=1)[1:])
+            if end.strip():
+                kept.insert(0, end.lstrip())
+        break
+    return kept
+
+
+def first_characters(text: str, n: int) -> str:
+    """
+    The first ``n`` characters of a text, in whole words where there are spaces.
+    """
+    start = text[:n]
+    if n >= len(text) or text[n].isspace() or not re.search(r'\s', text):
+        return start
+    # A word was cut in two: it goes.
+    return re.sub(r'\S*$', '', start).rstrip()
+
+
+def _largest(total: int, fits: Callable[[int], bool], start: int = 256) -> int:
+    """
+    The largest number up to ``total`` that fits, by doubling and then halving.
+    """
+    low, high = 0, start
+    while high < total and fits(high):
+        low, high = high, 2 * high
+    high = min(high, total + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
