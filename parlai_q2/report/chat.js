@@ -49,7 +49,7 @@ function replyOf(turn) {
   const reply = el('div', { class: 'reply' }, el('h2', { dir: 'auto' }, model));
   const chosen = turn.candidates.find((c) => c.chosen);
   if (!chosen) {
-    reply.append(marked([[turn.text]], []));
+    reply.append(marked(turn.text ? [[turn.text]] : [], []));
     return reply;
   }
   let why = null;
@@ -131,6 +131,7 @@ async function exclusively(act) {
   } catch (problem) {
     byId('problem').textContent = problem.message;
     byId('problem').hidden = false;
+    byId('problem').scrollIntoView({ block: 'nearest' });
   } finally {
     busy = false;
     byId('send').disabled = byId('reset').disabled = false;

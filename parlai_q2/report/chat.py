@@ -18,13 +18,14 @@ STYLES = ('page.css', 'chat.css')
 SCRIPTS = ('marks.js', 'evidence.js', 'chat.js')
 
 
-def render_chat(title: str) -> str:
+def render_chat(model: str) -> str:
     """
     The chat's page as a string.
 
-    :param title: what one talks with.
+    :param model: the name of what one talks with.
     """
-    return fill_page('chat.html', STYLES, SCRIPTS, {'title': escape(one_line(title))})
+    title = escape(one_line(f'Chat with {model}'))
+    return fill_page('chat.html', STYLES, SCRIPTS, {'title': title})
 
 
 def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
         something else.
     :raises InputError: when the evidence cannot be shown.
     """
-    text, rows = str(reply['text']), reply.get('rerank') or []
+    text, rows = str(reply.get('text') or ''), reply.get('rerank') or []
     _, chosen = before_and_after(rows)
     verdicts: Optional[Any] = chosen.get('verdicts') if chosen else None
     knowledge = str(reply.get('rerank_knowledge') or '')

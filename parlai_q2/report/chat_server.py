@@ -9,14 +9,17 @@ two of them never interleave, and Ctrl-C there ends even a reply under way.
 import ipaddress
 import logging
 import socket
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from http.server import ThreadingHTTPServer
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Callable, Optional, Protocol
 
 from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.report.chat_requests import ChatRequest
+
+# How often the threads look whether they are to end.
+_LISTEN_SECONDS = 0.2
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +57,7 @@ class ChatServer(ThreadingHTTPServer):
     daemon_threads = True
     conversation: Conversation
     page = ''
+    _over = False
 
     def __init__(self, host: str, port: int):
         if ':' in host:
@@ -62,8 +66,8 @@ class ChatServer(ThreadingHTTPServer):
             super().__init__((host, port), ChatRequest)
         except (OSError, OverflowError) as e:
             raise ConfigError(
-                f'Cannot listen on port {port} of {host} ({e}). Take another port, '
-                'such as --port 8081, or any that is free: --port 0'
+                f'Cannot listen on port {port} of {host} ({e}). Name another one, such '
+                f'as --port {port % 65535 + 1}, or take any that is free: --port 0'
             ) from e
         self._asked: SimpleQueue[Optional[tuple[Future, Callable]]] = SimpleQueue()
 
@@ -73,8 +77,10 @@ class ChatServer(ThreadingHTTPServer):
         Where the page is.
         """
         host, port = self.server_address[:2]
-        return f'http://[{host!s}]:{port}/' if ':' in str(host) else (
-            f'http://{host!s}:{port}/'
+        return (
+            f'http://[{host!s}]:{port}/'
+            if ':' in str(host)
+            else (f'http://{host!s}:{port}/')
         )
 
     @property
@@ -92,17 +98,29 @@ class ChatServer(ThreadingHTTPServer):
         :param page: what :func:`parlai_q2.report.chat.render_chat` gave.
         """
         self.conversation, self.page = conversation, page
-        listener = Thread(target=self.serve_forever, args=[0.1], daemon=True)
+        listener = Thread(
+            target=self.serve_forever, args=[_LISTEN_SECONDS], daemon=True
+        )
         listener.start()
         try:
-            while (asked := self._asked.get()) is not None:
+            while (asked := self._next()) is not None:
                 _carry_out(*asked)
         finally:
             self.shutdown()
             listener.join()
+            self._over = True
             while not self._asked.empty():
                 if (asked := self._asked.get()) is not None:
-                    asked[0].set_exception(_ended())
+                    asked[0].cancel()
+
+    def _next(self) -> Optional[tuple[Future, Callable]]:
+        # A Ctrl-C that comes just before the wait begins does not end the wait: without
+        # a limit it would go unheard until the next request.
+        while True:
+            try:
+                return self._asked.get(timeout=_LISTEN_SECONDS)
+            except Empty:
+                pass
 
     def stop(self) -> None:
         """
@@ -113,10 +131,18 @@ class ChatServer(ThreadingHTTPServer):
     def ask(self, act: Callable[..., Any], *values: Any) -> Any:
         """
         Have the serving thread call something, and wait for what it gives.
+
+        :raises Q2Error: when the server stops before it comes to that.
         """
         future: Future = Future()
         self._asked.put((future, lambda: act(*values)))
-        return future.result()
+        if self._over:
+            # A connection that was open already may still bring a request.
+            future.cancel()
+        try:
+            return future.result()
+        except CancelledError:
+            raise Q2Error('The chat has ended.') from None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """
@@ -131,9 +157,5 @@ def _carry_out(future: Future, act: Callable[[], Any]) -> None:
     except Exception as e:
         future.set_exception(e)
     except BaseException:
-        future.set_exception(_ended())
+        future.cancel()
         raise
-
-
-def _ended() -> Q2Error:
-    return Q2Error('The chat has ended.')

@@ -16,7 +16,6 @@ from parlai.core.script import ParlaiScript, register_script
 # Imported first, ParlAI's own command is registered first, and ours stands in for it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer
 
@@ -113,10 +112,4 @@ class AgentConversation:
 
     def _reply_to(self, text: str) -> Mapping[str, Any]:
         self.agent.observe(Message({'text': text, 'episode_done': False}))
-        reply = self.agent.act()
-        if not reply.get('text'):
-            raise ConfigError(
-                'The model said nothing. If its model file was saved with '
-                '--skip-generation true, add: --skip-generation false'
-            )
-        return reply
+        return self.agent.act()

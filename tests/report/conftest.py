@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Union
 
 import pytest
 
@@ -94,17 +94,20 @@ class Browser:
                 return message['result']
             self.events.append(message)
 
-    def goto(self, path: Path, width: int = 1280, height: int = 900) -> float:
+    def goto(
+        self, page: Union[Path, str], width: int = 1280, height: int = 900
+    ) -> float:
         """
-        Open a file in a window of that size.
+        Open a file, or an address, in a window of that size.
 
         :return: seconds until it was loaded and drawn.
         """
+        self.page = page if isinstance(page, str) else page.resolve().as_uri()
         self.size(width, height)
         self.events.clear()
         start = time.monotonic()
-        self.call('Page.navigate', url=path.resolve().as_uri())
-        while self.js('document.readyState + location.protocol') != 'completefile:':
+        self.call('Page.navigate', url=self.page)
+        while self.js('document.readyState + location.href') != f'complete{self.page}':
             time.sleep(0.02)
         return time.monotonic() - start
 
@@ -193,9 +196,10 @@ class Browser:
 
     def complaints(self) -> list[str]:
         """
-        Errors in the page, policy violations, and requests for anything but the file.
+        Errors in the page, policy violations, and requests to anywhere else.
         """
         self.js('1')
+        own = 'file:' if self.page.startswith('file:') else self.page
         found = []
         for event in self.events:
             method, params = event.get('method'), event.get('params', {})
@@ -205,7 +209,7 @@ class Browser:
                 found.append(params['entry']['text'])
             elif method == 'Network.requestWillBeSent':
                 url = params['request']['url']
-                if not url.startswith(('file:', 'data:', 'about:')):
+                if not url.startswith((own, 'data:', 'about:')):
                     found.append(f'asked for {url}')
             elif method == 'Page.javascriptDialogOpening':
                 found.append(f'a dialogue opened: {params.get("message")}')

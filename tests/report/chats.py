@@ -1,0 +1,100 @@
+"""
+A chat for the tests of its page and server: replies such as the reranking agent's, made
+up by what is said.
+"""
+
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any, Iterator, Optional
+
+from parlai_q2.report.chat import read_turn, render_chat
+from parlai_q2.report.chat_server import ChatServer, Conversation
+from tests.report.samples import HOSTILE, SIGNATURE, reranked
+
+
+def reply_with_evidence(**fields: Any) -> dict[str, Any]:
+    """
+    A reply that was chosen over a worse one, and has a doubtful span itself.
+    """
+    record = reranked()
+    chosen, first = record['rerank']
+    text = 'Madonna was born in 1958, not 1985.'
+    verdicts = []
+    for verdict, said in zip(first['verdicts'], ('Madonna', '1985'), strict=False):
+        start = text.index(said)
+        verdicts.append({**verdict, 'response_span': [start, start + len(said)]})
+    better = {'text': text, 'score': 0.5, 'verdicts': verdicts, 'parts': {'one': 1.0}}
+    reply = {
+        'text': text,
+        'rerank': [{**chosen, **better}, first],
+        'rerank_knowledge': record['knowledge'],
+        'rerank_signature': SIGNATURE,
+    }
+    return {**reply, **fields}
+
+
+class Scripted:
+    """
+    Replies with evidence, but for what :meth:`reply` lists.
+
+    :param knowledge: what was typed; None takes none.
+    """
+
+    def __init__(self, knowledge: Optional[str] = ''):
+        self.knowledge = knowledge
+        self.turns: list[dict[str, Any]] = []
+
+    def state(self) -> dict[str, Any]:
+        return {'model': 'Scripted', 'knowledge': self.knowledge, 'turns': self.turns}
+
+    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        if self.knowledge is not None and knowledge is not None:
+            self.knowledge = knowledge
+        if text.startswith('/knowledge '):
+            self.knowledge = text.removeprefix('/knowledge ')
+        turn = read_turn(text, self.reply(text))
+        self.turns.append(turn)
+        return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
+
+    def reset(self) -> dict[str, Any]:
+        self.turns = []
+        if self.knowledge is not None:
+            self.knowledge = ''
+        return self.state()
+
+    def reply(self, text: str) -> dict[str, Any]:
+        if text == 'fail':
+            raise RuntimeError(f'the model is broken {HOSTILE}')
+        if text == 'abstain':
+            return reply_with_evidence(text="I'm not sure about that.")
+        if text == 'hostile':
+            reply = reply_with_evidence(text=HOSTILE, rerank_knowledge=HOSTILE)
+            for row in reply['rerank']:
+                row.update(text=HOSTILE, strategies=[HOSTILE], label=HOSTILE)
+            return reply
+        if text == 'unscored':
+            nothing = {'score': None, 'label': None, 'verdicts': [], 'reason': 'no k.'}
+            reply = reply_with_evidence(rerank_knowledge='')
+            for row in reply['rerank']:
+                row.update(nothing)
+            return reply
+        if text.startswith('/') or self.knowledge is None:
+            return {'text': f'You said: {text}'}
+        return reply_with_evidence()
+
+
+@contextmanager
+def served(conversation: Conversation) -> Iterator[ChatServer]:
+    """
+    A server of the conversation, on a port of its own, in another thread.
+    """
+    with ChatServer('127.0.0.1', 0) as server:
+        page = render_chat('Scripted <b>')
+        thread = Thread(target=server.serve, args=[conversation, page])
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+            thread.join(timeout=10)
+            assert not thread.is_alive()

@@ -1,0 +1,272 @@
+"""
+The chat in a real browser: what a person types, sees, clicks and hears.
+"""
+
+import time
+
+import pytest
+
+from tests.report.chats import Scripted, served
+from tests.report.samples import HOSTILE
+
+LAST = '.turn:last-child'
+DONE = "!document.getElementById('send').disabled"
+FAILED = 'Failed to load resource'  # what the browser says of any error's status
+
+
+@pytest.fixture(scope='module')
+def chat():
+    with served(Scripted()) as server:
+        yield server
+
+
+@pytest.fixture()
+def opened(browser, chat):
+    chat.conversation = Scripted()
+    open_page(browser, chat)
+    yield browser
+    assert [c for c in browser.complaints() if FAILED not in c] == []
+
+
+def open_page(browser, chat, **size):
+    browser.prefer('light')
+    browser.goto(chat.url, **size)
+    wait_for(browser, DONE)
+
+
+def say(browser, text):
+    browser.js("document.getElementById('message').focus()")
+    browser.type(text)
+    browser.press('Enter')
+    wait_for(browser, DONE)
+
+
+def know(browser, text):
+    browser.js("document.getElementById('knowledge').value = ''")
+    browser.js("document.getElementById('knowledge').focus()")
+    browser.type(text)
+
+
+def wait_for(browser, expression, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not browser.js(f'!!({expression})'):
+        assert time.monotonic() < deadline, browser.text('body')
+        time.sleep(0.02)
+
+
+def test_a_reply_has_its_spans_marked_and_its_score(opened):
+    say(opened, 'Who is she?')
+    assert 'Who is she?' in opened.text(f'{LAST} .said')
+    marks = "[...document.querySelectorAll('.reply > .text mark')]"
+    assert opened.js(f'{marks}.map(m => [m.firstChild.data, m.classList[0]])') == [
+        ['Madonna', 'supported'],
+        ['1985', 'contradicted'],
+    ]
+    verdict = opened.text(f'{LAST} .verdict')
+    for word in ('0.50', 'consistent', 'reranked +0.17', 'highest score'):
+        assert word in verdict
+    assert opened.js("document.getElementById('message').value") == ''
+    assert opened.js('document.activeElement.id') == 'message'
+
+
+def test_a_click_on_a_span_shows_its_evidence(opened):
+    say(opened, 'Who is she?')
+    assert opened.count('.evidence') == 0
+    opened.click('.reply > .text mark.contradicted')
+    assert opened.count('.evidence') == opened.count('tr.picked') == 1
+    assert 'When was Madonna born?' in opened.text('tr.picked')
+    assert opened.js("document.activeElement.classList.contains('picked')")
+    marks = (
+        "[...document.querySelectorAll('.passage mark')].map(m => m.firstChild.data)"
+    )
+    assert opened.js(marks) == ['Madonna', 'August 16, 1958']
+    assert opened.text('.facts') == 'one 1.000 · q2|preset:mini|version:0.1.0'
+
+
+def test_each_candidate_shows_its_evidence(opened):
+    say(opened, 'Who is she?')
+    opened.click('.reply details:last-child summary')
+    wait_for(opened, "document.querySelector('.candidates')")
+    rows = "[...document.querySelectorAll('.candidates > tbody > tr:not([hidden])')]"
+    chosen, first = opened.js(f'{rows}.map(r => r.innerText)')
+    for word in ('1 chosen', '0.50', 'consistent', '-1.25', 'delayedbeam'):
+        assert word in chosen
+    for word in ('2 first', '0.33', 'inconsistent', '-0.5', 'beam, nucleus', 'Canada'):
+        assert word in first
+    opened.click('.candidates tr:nth-child(3) .toggle')
+    assert opened.count('.of-candidate:not([hidden])') == 1
+    assert 'Where was Madonna born?' in opened.text('.of-candidate:not([hidden])')
+    opened.click('.candidates tr:nth-child(1) mark.contradicted')
+    assert 'When was Madonna born?' in opened.text('tr.picked')
+    opened.press('Escape')
+    assert opened.count('.of-candidate:not([hidden])') == 1
+
+
+def test_the_keyboard_is_enough(opened):
+    say(opened, 'Who is she?')
+    opened.js("document.getElementById('reset').focus()")
+    # The knowledge, then the marks of the reply.
+    for _ in range(3):
+        opened.press('Tab')
+    assert opened.js('document.activeElement.textContent') == '1985'
+    opened.press('Enter')
+    assert 'When was Madonna born?' in opened.text('tr.picked')
+
+
+def test_a_screen_reader_hears_replies_problems_and_fields(opened):
+    say(opened, 'Who is she?')
+    say(opened, 'fail')
+    tree = opened.call('Accessibility.getFullAXTree')['nodes']
+    found = {
+        (node['role']['value'], node.get('name', {}).get('value'))
+        for node in tree
+        if 'role' in node
+    }
+    assert {
+        ('log', 'Turns'),
+        ('textbox', 'Message'),
+        ('textbox', 'Knowledge that replies must stay with'),
+        ('button', 'Send'),
+        ('button', 'New conversation'),
+        ('heading', 'You'),
+        ('heading', 'Scripted'),
+        ('alert', ''),
+    } <= found
+    mark = "document.querySelector('.reply mark.contradicted')"
+    assert opened.js(f'{mark}.title') == 'contradicted: When was Madonna born? ' + (
+        '(contradiction)'
+    )
+
+
+def test_knowledge_goes_along_with_the_next_message(opened, chat):
+    know(opened, ' A new passage.\n')
+    assert chat.conversation.knowledge == ''
+    say(opened, 'Who is she?')
+    assert chat.conversation.knowledge.strip() == 'A new passage.'
+
+
+def test_the_command_fills_the_field(opened, chat):
+    know(opened, 'old')
+    say(opened, '/knowledge typed in the chat')
+    assert opened.js("document.getElementById('knowledge').value") == (
+        'typed in the chat'
+    )
+    assert opened.count(f'{LAST}.told') == 1
+    assert opened.count(f'{LAST} details, {LAST} .verdict') == 0
+
+
+def test_a_model_that_takes_no_knowledge_just_talks(browser, chat):
+    chat.conversation = Scripted(knowledge=None)
+    open_page(browser, chat)
+    say(browser, 'hello <b>')
+    assert not browser.js("document.getElementById('knowledge').offsetParent")
+    assert browser.text(f'{LAST} .reply') == 'Scripted\nYou said: hello <b>'
+    assert browser.count('.reply details, .reply .verdict, .told') == 0
+    assert browser.complaints() == []
+
+
+def test_what_an_abstaining_agent_did_not_say_is_named(opened):
+    say(opened, 'abstain')
+    assert opened.text('.reply > .text') == "I'm not sure about that."
+    note = 'Said instead of:\nMadonna was born in 1958, not 1985.'
+    assert opened.text('.reply > .note') == note
+
+
+def test_a_reply_without_a_score_shows_its_candidates(opened):
+    say(opened, 'unscored')
+    assert 'Score' not in opened.text('.verdict')
+    assert opened.text('.reply details summary') == 'All 2 candidates'
+
+
+def test_hostile_text_is_read_not_run(opened):
+    know(opened, HOSTILE.replace('\ud800', ''))
+    say(opened, 'hostile')
+    say(opened, '<img src=x onerror="document.title=1"> \u202e reversed "')
+    assert '<img src=x onerror="document.title=1">' in opened.text(f'{LAST} .said')
+    assert '\\u202e' in opened.text(f'{LAST} .said')
+    for fold in ('', ':last-child'):
+        opened.click(f'.turn:first-child details{fold} summary')
+    wait_for(opened, "document.querySelector('.candidates')")
+    opened.click('.candidates .toggle')
+    shown = opened.text('.turn')
+    assert shown.count('<script>document.title="taken"</script>') > 5
+    assert '\\x00 \\x1b[31m' in shown and '{{data}} ${x}' in shown
+    assert 'مرحبا שלום' in shown and '\U0001f468\u200d\U0001f469' in shown
+    assert opened.js('document.title') == 'Chat with Scripted <b>'
+    assert opened.count('#turns script, #turns img, h1 b') == 0
+
+
+def test_a_failure_is_told_and_what_was_typed_stays(opened):
+    say(opened, 'fail')
+    assert opened.text('#problem').startswith('RuntimeError: the model is broken <scr')
+    assert opened.js("document.getElementById('message').value") == 'fail'
+    assert opened.count('.turn') == 0
+    opened.js("document.getElementById('message').value = ''")
+    say(opened, 'Who is she?')
+    assert opened.count('.turn') == 1
+    assert opened.count('#problem[hidden]') == 1
+
+
+def test_a_server_that_is_gone_is_told(browser):
+    with served(Scripted()) as server:
+        open_page(browser, server)
+    say(browser, 'anybody?')
+    # By the browser, or over a connection that was open already.
+    told = browser.text('#problem')
+    assert 'Is it still running?' in told or told == 'The chat has ended.'
+    assert browser.js("document.getElementById('message').value") == 'anybody?'
+
+
+def test_blank_messages_are_not_sent(opened):
+    say(opened, '  \n ')
+    assert opened.count('.turn') == 0
+    assert opened.js("document.getElementById('problem').hidden")
+
+
+def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
+    know(opened, 'A passage.')
+    say(opened, 'one')
+    opened.click('#reset')
+    wait_for(opened, f"{DONE} && !document.querySelector('.turn')")
+    assert chat.conversation.turns == [] and chat.conversation.knowledge == ''
+    assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
+    say(opened, 'two')
+    assert chat.conversation.knowledge == 'A passage.'
+
+
+def test_a_page_opened_again_shows_the_conversation(opened, chat):
+    know(opened, 'A passage.')
+    say(opened, 'one')
+    open_page(opened, chat)
+    assert 'one' in opened.text('.said')
+    assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
+
+
+def test_what_another_page_said_appears_with_the_next_turn(opened, chat):
+    say(opened, 'one')
+    chat.ask(chat.conversation.interact, 'from elsewhere', None)
+    say(opened, 'two')
+    wait_for(opened, "document.querySelectorAll('.turn').length == 3")
+    said = "[...document.querySelectorAll('.said .text')].map(s => s.innerText)"
+    assert opened.js(said) == ['one', 'from elsewhere', 'two']
+
+
+@pytest.mark.parametrize(
+    'width, scheme', [(320, 'light'), (390, 'dark'), (768, 'light'), (1280, 'dark')]
+)
+def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, scheme):
+    say(opened, 'hostile ' * 30)
+    say(opened, 'hostile')
+    opened.size(width, 800)
+    opened.prefer(scheme)
+    opened.js("document.querySelectorAll('summary').forEach(s => s.click())")
+    wait_for(opened, "document.querySelectorAll('.candidates').length == 2")
+    opened.js("document.querySelectorAll('.toggle').forEach(t => t.click())")
+    assert opened.js('document.documentElement.scrollWidth') <= width
+    paper = opened.js('getComputedStyle(document.body).backgroundColor')
+    assert (paper != 'rgb(255, 255, 255)') == (scheme == 'dark')
+    bottom = opened.js(
+        "document.getElementById('message').getBoundingClientRect().bottom"
+    )
+    assert 0 < bottom <= 800, 'the message field is always in view'
+    assert len(opened.screenshot(tmp_path / 'chat.png')) > 10_000

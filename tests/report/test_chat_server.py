@@ -1,0 +1,281 @@
+"""
+What a chat's server accepts, from browsers and from anybody else.
+"""
+
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.report.chat import read_turn
+from parlai_q2.report.chat_requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
+from parlai_q2.report.chat_server import ChatServer
+from tests.report.chats import Scripted, reply_with_evidence, served
+from tests.report.samples import HOSTILE
+
+ROOT = Path(__file__).parents[2]
+JSON = {'Content-Type': 'application/json'}
+
+
+@pytest.fixture(scope='module')
+def server():
+    with served(Scripted()) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def fresh(server):
+    server.conversation = Scripted()
+
+
+def ask(server, method, path, body=None, headers=JSON):
+    """
+    The status, headers and body of an answer.
+    """
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    if not isinstance(body, (str, bytes, type(None))):
+        body = json.dumps(body)
+    connection.request(method, path, body, dict(headers))
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, text
+
+
+def test_a_conversation(server):
+    status, _, text = ask(
+        server, 'POST', '/interact', {'text': ' Who? ', 'knowledge': 'K'}
+    )
+    found = json.loads(text)
+    assert (status, found['number'], found['knowledge']) == (200, 1, 'K')
+    assert found['turn'] == read_turn('Who?', reply_with_evidence())
+    _, _, text = ask(server, 'GET', '/conversation')
+    assert json.loads(text) == {
+        'model': 'Scripted',
+        'knowledge': 'K',
+        'turns': [found['turn']],
+    }
+    _, _, text = ask(server, 'POST', '/reset', {})
+    assert json.loads(text) == {'model': 'Scripted', 'knowledge': '', 'turns': []}
+
+
+def test_the_page_comes_with_its_policies(server):
+    status, headers, page = ask(server, 'GET', '/?from=somewhere')
+    assert status == 200
+    assert headers['Content-Security-Policy'] == "frame-ancestors 'none'"
+    assert headers['Cache-Control'] == 'no-store'
+    assert headers['X-Content-Type-Options'] == 'nosniff'
+    assert "default-src 'none'" in page and "connect-src 'self'" in page
+    assert '<h1 dir="auto">Chat with Scripted &lt;b&gt;</h1>' in page
+    for loaded in ('src=', 'url(', '@import', 'https:', 'http:'):
+        assert loaded not in page
+
+
+@pytest.mark.parametrize(
+    'body, problem',
+    [
+        ('', 'Send a JSON object'),
+        ('hello', 'Send a JSON object'),
+        ('[1]', 'Send a JSON object'),
+        ('[' * 100_000, 'Send a JSON object'),
+        (b'{"text": "\xff"}', 'Send a JSON object'),
+        ({}, 'The message is empty.'),
+        ({'text': ' \n'}, 'The message is empty.'),
+        ({'text': 3}, 'text must be a string.'),
+        ({'text': 'a', 'knowledge': ['b']}, 'knowledge must be a string.'),
+        ({'text': 'a' * (MAX_TEXT + 1)}, 'has 8,001 characters; it may have 8,000'),
+        ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'may have 64,000'),
+    ],
+)
+def test_what_is_no_message_is_refused(server, body, problem):
+    status, _, text = ask(server, 'POST', '/interact', body)
+    assert status == 400
+    assert problem in json.loads(text)['error']
+    assert server.conversation.turns == []
+
+
+def test_a_message_may_be_as_long_as_it_may_be(server):
+    body = {'text': '\U0001f600' * MAX_TEXT, 'knowledge': '\U0001f600' * MAX_KNOWLEDGE}
+    assert ask(server, 'POST', '/interact', body)[0] == 200
+
+
+def test_a_request_that_is_too_large_hears_of_it(server):
+    status, _, text = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
+    assert status == 413
+    assert 'may have 1,000,000 bytes' in json.loads(text)['error']
+
+
+@pytest.mark.parametrize(
+    'method, path, headers, status',
+    [
+        ('GET', '/../etc/passwd', {}, 404),
+        ('GET', '/interact', {}, 404),
+        ('POST', '/', JSON, 404),
+        # What the page of another site can send without asking.
+        ('POST', '/interact', {'Content-Type': 'text/plain'}, 415),
+        ('POST', '/reset', {'Content-Type': 'text/plain'}, 415),
+        ('POST', '/interact', {}, 415),
+        # And the question it must ask otherwise.
+        ('OPTIONS', '/interact', {'Origin': 'http://elsewhere.example'}, 501),
+        # A name of another site that was pointed here.
+        ('GET', '/conversation', {'Host': 'elsewhere.example'}, 403),
+        ('GET', '/', {'Host': '[::1'}, 403),
+        ('GET', '/', {'Host': 'localhost:9000'}, 200),
+        ('POST', '/interact', {**JSON, 'Content-Length': 'x'}, 411),
+        ('POST', '/interact', {**JSON, 'Content-Length': '-1'}, 411),
+    ],
+)
+def test_other_requests(server, method, path, headers, status):
+    server.conversation.turns = ['kept']
+    assert ask(server, method, path, headers=headers)[0] == status
+    assert server.conversation.turns == ['kept']
+
+
+def test_lone_surrogates_reach_no_model(server):
+    _, _, text = ask(server, 'POST', '/interact', '{"text": "/a \\ud800 \\u0000 b"}')
+    assert json.loads(text)['turn']['text'] == 'You said: /a \ufffd \\x00 b'
+
+
+def test_a_failure_is_an_answer_and_the_next_message_is_taken(server):
+    status, _, text = ask(server, 'POST', '/interact', {'text': 'fail'})
+    assert status == 500
+    assert json.loads(text)['error'].startswith('RuntimeError: the model is broken <')
+    assert '\\x00' in json.loads(text)['error']
+    assert ask(server, 'POST', '/interact', {'text': 'again'})[0] == 200
+
+
+def test_requests_do_not_interleave(server):
+    under_way, most = [], []
+
+    def slow(text, knowledge):
+        under_way.append(text)
+        most.append(len(under_way))
+        time.sleep(0.02)
+        under_way.remove(text)
+        return {}
+
+    server.conversation.interact = slow
+    threads = [
+        threading.Thread(
+            target=ask, args=[server, 'POST', '/interact', {'text': str(n)}]
+        )
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 8
+
+
+def test_a_browser_that_sends_nothing_holds_nobody_up(server):
+    with socket.create_connection(server.server_address[:2]):
+        assert ask(server, 'GET', '/conversation')[0] == 200
+
+
+def test_a_browser_that_goes_away_is_no_error(server, capfd):
+    with socket.create_connection(server.server_address[:2]) as gone:
+        gone.sendall(b'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n')
+    with socket.create_connection(server.server_address[:2]) as gone:
+        gone.sendall(b'POST /interact HTTP/1.0\r\n')
+    assert ask(server, 'GET', '/')[0] == 200
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told(server):
+    host, port = server.server_address[:2]
+    told = rf'port {port} of {host} .*--port {port + 1}'
+    with pytest.raises(ConfigError, match=told):
+        ChatServer(host, port)
+
+
+@pytest.mark.parametrize('host, port', [('no.such.host.invalid', 0), ('', 70000)])
+def test_an_address_that_cannot_be_is_told(host, port):
+    with pytest.raises(ConfigError, match='Cannot listen on port'):
+        ChatServer(host, port)
+
+
+def test_who_can_reach_it():
+    with ChatServer('127.0.0.1', 0) as own, ChatServer('0.0.0.0', 0) as open_to_all:
+        assert own.private and not open_to_all.private
+        assert own.url == f'http://127.0.0.1:{own.server_address[1]}/'
+
+
+def test_a_server_open_to_others_answers_to_any_name():
+    with ChatServer('0.0.0.0', 0) as server:
+        thread = threading.Thread(target=server.serve, args=[Scripted(), 'page'])
+        thread.start()
+        headers = {'Host': 'my-machine.example'}
+        assert ask(server, 'GET', '/', headers=headers)[::2] == (200, 'page')
+        server.stop()
+        thread.join(timeout=10)
+
+
+def test_ctrl_c_ends_a_reply_under_way():
+    def interrupted(text, knowledge):
+        raise KeyboardInterrupt
+
+    conversation = Scripted()
+    conversation.interact = interrupted
+    answers, ended = [], []
+
+    def serve():
+        try:
+            server.serve(conversation, 'page')
+        except KeyboardInterrupt:
+            ended.append(True)
+
+    with ChatServer('127.0.0.1', 0) as server:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        answers.append(ask(server, 'POST', '/interact', {'text': 'a'}))
+        thread.join(timeout=10)
+    assert ended == [True]
+    assert answers[0][0] == 500 and 'has ended' in answers[0][2]
+
+
+CHILD = """
+from parlai_q2.report.chat_server import ChatServer
+from tests.report.chats import Scripted
+with ChatServer('127.0.0.1', 0) as server:
+    print(server.server_address[1], flush=True)
+    try:
+        server.serve(Scripted(), 'page')
+    except KeyboardInterrupt:
+        print('ended')
+"""
+
+
+def test_ctrl_c_is_heard_when_it_comes_right_after_a_reply():
+    # The thread that is to hear it is then just about to wait for the next request.
+    for _ in range(10):
+        process = subprocess.Popen(
+            [sys.executable, '-c', CHILD], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        try:
+            port = int(process.stdout.readline())
+            connection = http.client.HTTPConnection('127.0.0.1', port, timeout=20)
+            connection.request('POST', '/interact', '{"text": "a"}', JSON)
+            connection.getresponse().read()
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=20)[0] == 'ended\n'
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_a_turn_says_whether_its_text_is_the_chosen_candidate():
+    assert read_turn('a', reply_with_evidence())['as_chosen']
+    assert not read_turn('a', reply_with_evidence(text="I'm not sure."))['as_chosen']
+    plain = read_turn(HOSTILE, {'text': 'hello'})
+    assert not plain['as_chosen']
+    assert plain['candidates'] == plain['knowledge'] == []
+    assert '\\x00' in plain['said'] and json.dumps(plain).isascii()

@@ -1,0 +1,183 @@
+"""
+``parlai_q2 interactive_web``: agents of ParlAI behind the chat's page.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from parlai.core.agents import create_agent
+from parlai.core.script import SCRIPT_REGISTRY
+
+from parlai_q2.__main__ import load_commands, run
+from parlai_q2.errors import ConfigError
+from parlai_q2.report.chat_server import ChatServer
+from parlai_q2.scripts import interactive_web
+from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
+from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / 'docs' / 'agents' / 'chat_in_the_browser.md'
+COMMANDS = [
+    shlex.split(block)[1:]
+    for block in re.findall(r'```bash\n(.*?)```', PAGE.read_text('utf-8'), re.DOTALL)
+]
+
+
+@pytest.fixture(scope='module')
+def agent():
+    return make_agent(interactive_mode=True)
+
+
+@pytest.fixture()
+def chat(agent):
+    agent.reset()
+    return AgentConversation(agent)
+
+
+def test_a_turn_shows_the_candidates_of_the_reply(chat):
+    found = chat.interact('1 2 3 4', '4 3 2')
+    json.dumps(found, allow_nan=False)
+    assert (found['number'], found['knowledge']) == (1, '4 3 2')
+    turn = found['turn']
+    assert turn['knowledge'] == [['4 3 2']]
+    assert turn['as_chosen'] and turn['said'] == '1 2 3 4'
+    assert turn['signature'].startswith('toy')
+    (chosen,) = [c for c in turn['candidates'] if c['chosen']]
+    assert ''.join(piece[0] for piece in chosen['response']) == turn['text']
+    assert 0 <= chosen['score'] <= 1 and chosen['strategies']
+    assert sum(c['first'] for c in turn['candidates']) == 1
+    assert chat.state()['turns'] == [turn]
+
+
+def test_the_field_and_the_command_are_one(chat):
+    assert chat.interact('1 2', None)['knowledge'] == ''
+    assert chat.interact('1 2', 'field')['knowledge'] == 'field'
+    found = chat.interact('/knowledge typed', 'field')
+    assert found['knowledge'] == 'typed'
+    assert 'Replies will stay with this: typed' in found['turn']['text']
+    assert found['turn']['candidates'] == []
+    assert chat.interact('/knowledge clear', 'typed')['knowledge'] == ''
+    assert chat.interact('1 2', 'again\nwith lines')['knowledge'] == 'again\nwith lines'
+    assert chat.interact('1 2', '')['knowledge'] == ''
+
+
+def test_knowledge_and_commands_stay_out_of_the_history(chat, agent):
+    chat.interact('1 2', 'field')
+    chat.interact('/why', 'field')
+    said = agent.history.history_strings
+    assert said[0] == '1 2' and len(said) == 2
+
+
+def test_a_new_conversation_knows_nothing_of_the_last(chat, agent):
+    chat.interact('1 2', 'field')
+    assert chat.reset() == {'model': 'GroundedRerank', 'knowledge': '', 'turns': []}
+    assert agent.history.history_strings == []
+
+
+def test_any_other_agent_just_replies():
+    opt = InteractiveWebScript.setup_args().parse_kwargs(model='repeat_query')
+    chat = AgentConversation(create_agent(opt))
+    assert chat.state()['knowledge'] is None
+    found = chat.interact('hello', 'ignored')
+    assert found['turn']['text'] == 'hello'
+    assert found['turn']['candidates'] == [] and found['knowledge'] is None
+
+
+def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
+    with monkeypatch.context() as patch:
+
+        def fail(*_):
+            raise RuntimeError('out of memory')
+
+        patch.setattr(agent.reranker.scorer, 'score', fail)
+        with pytest.raises(RuntimeError, match='out of memory'):
+            chat.interact('1 2', 'field')
+    assert chat.interact('1 2', 'field')['number'] == 1
+
+
+def test_it_stands_in_for_parlais_own_command():
+    load_commands()
+    registered = SCRIPT_REGISTRY['interactive_web']
+    assert registered.klass is InteractiveWebScript
+    assert registered.aliases == ['iweb']
+    opt = InteractiveWebScript.setup_args().parse_kwargs(model='repeat_query')
+    assert (opt['host'], opt['port']) == ('127.0.0.1', 8080)
+
+
+def test_a_port_that_is_taken_is_told_before_a_model_is_loaded(monkeypatch):
+    monkeypatch.setattr(interactive_web, 'create_agent', None)
+    with ChatServer('127.0.0.1', 0) as taken:
+        with pytest.raises(ConfigError, match='--port 0'):
+            InteractiveWebScript.main(
+                model='repeat_query', port=taken.server_address[1]
+            )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('command', COMMANDS, ids=' '.join)
+def test_a_documented_command_runs(command, tmp_path, monkeypatch):
+    model = Path(trained_generator())
+    for file in model.parent.iterdir():
+        shutil.copy(file, tmp_path / file.name.replace(model.name, 'model'))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, 'argv', ['parlai_q2'])
+    said = []
+
+    def talk(server, conversation, page):
+        said.append(conversation.interact('1 2 3', '3 2')['turn'])
+
+    monkeypatch.setattr(ChatServer, 'serve', talk)
+    reranks = 'q2:grounded_rerank' in command
+    fewer = ['--candidate-strategies', 'beam:2'] if reranks else []
+    run([*command, *fewer, '--port', '0'])
+    assert said[0]['text']
+    assert bool(said[0]['candidates']) == reranks
+
+
+@pytest.mark.slow
+def test_the_command_serves_until_ctrl_c():
+    arguments = f'interactive_web -m {AGENT} -mf {trained_generator()} --scorer overlap'
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'parlai_q2', *arguments.split(), '--port', '0'],
+        cwd=ROOT,
+        env={**os.environ, 'OMP_NUM_THREADS': '1'},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    told = []
+    try:
+        for line in process.stdout:
+            told.append(line)
+            found = re.search(r'Chat at (http://127\.0\.0\.1:\d+/) \(Ctrl-C', line)
+            if found:
+                break
+        else:
+            raise AssertionError(''.join(told))
+        url = found[1]
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            assert 'Chat with GroundedRerank' in answer.read().decode()
+        request = urllib.request.Request(
+            f'{url}interact',
+            json.dumps({'text': '1 2 3', 'knowledge': '3 2'}).encode(),
+            {'Content-Type': 'application/json'},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            turn = json.load(answer)['turn']
+        assert turn['knowledge'] == [['3 2']] and turn['candidates']
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, rest
+    assert 'The chat has ended.' in rest and 'Traceback' not in rest
