@@ -5,7 +5,6 @@ run.
 
 from collections.abc import Sequence
 from functools import partial
-from statistics import median
 from typing import Any
 
 from parlai_q2.benchmark.clock import StageClock, spread, timed
@@ -18,44 +17,51 @@ TOLERANCE = 1e-4
 Pair = tuple[str, str]
 
 
-def measure_metric(
+def measure_batched(
     scorer: Q2Scorer, pairs: Sequence[Pair], rounds: int
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], list[Q2Result]]:
     """
-    Time Q2 in batches, one response at a time, and one question at a time.
+    Time Q2 in batches, and one response at a time.
 
     :param scorer: its models are warmed up first.
     :param pairs: B pairs (knowledge, response), at least two.
-    :param rounds: how often the batch is scored; the loop runs once.
-    :return: seconds a response, their ratio, the stages' shares, and the largest
-        difference of a value between batch and loop.
+    :param rounds: how often the batch is scored.
+    :return: seconds a response and the stages' shares; and the results.
     """
     models, settings = scorer.models, scorer.q2_settings
     q2(pairs[:2], models, settings)
     stages = StageClock()
     watched = watch(models, stages)
     times: list[float] = []
-    batched: list[Q2Result] = []
+    results: list[Q2Result] = []
     for _ in range(rounds):
-        seconds, batched = timed(lambda: q2(pairs, watched, settings))
+        seconds, results = timed(lambda: q2(pairs, watched, settings))
         times.append(seconds / len(pairs))
     alone = [timed(partial(q2, [pair], models, settings))[0] for pair in pairs]
-    looped = [
-        timed(partial(q2_one_at_a_time, pair, models, settings)) for pair in pairs
-    ]
-    loop = sum(seconds for seconds, _ in looped) / len(pairs)
-    return {
+    found = {
         'responses': len(pairs),
-        'questions': sum(len(result.verdicts) for result in batched),
-        'loop': loop,
+        'questions': sum(len(result.verdicts) for result in results),
         'batched': spread(times),
-        'speed_up': loop / median(times),
         'one_response': spread(alone),
         'stage_share': stages.shares(),
-        'largest_difference': largest_difference(
-            [result for _, result in looped], batched
-        ),
     }
+    return found, results
+
+
+def measure_loop(
+    scorer: Q2Scorer, pairs: Sequence[Pair]
+) -> tuple[float, list[Q2Result]]:
+    """
+    Time Q2 one question at a time.
+
+    :return: seconds a response; and the results.
+    """
+    models, settings = scorer.models, scorer.q2_settings
+    q2_one_at_a_time(pairs[0], models, settings)
+    seconds, results = timed(
+        lambda: [q2_one_at_a_time(pair, models, settings) for pair in pairs]
+    )
+    return seconds / len(pairs), results
 
 
 def watch(models: Q2Models, clock: StageClock) -> Q2Models:
@@ -75,9 +81,8 @@ class _Timed:
         setattr(self, method, clock.timed(stage, getattr(backend, method)))
 
 
-def largest_difference(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> float:
+def differences(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[float]:
     """
-    The largest difference of two runs' values over all responses.
+    How far two runs' values are apart, one number a response.
     """
-    pairs = zip(one, other, strict=True)
-    return max((abs(a.value - b.value) for a, b in pairs), default=0.0)
+    return [abs(a.value - b.value) for a, b in zip(one, other, strict=True)]

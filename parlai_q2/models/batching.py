@@ -34,17 +34,36 @@ def map_unique(
     return [results[item] for item in items]
 
 
+# Inputs are padded to a multiple of so many tokens, and share a batch only with inputs
+# of the same padded length. So the shapes an input is computed in, and with them the
+# last digits of its numbers, are the same alone and in any company.
+LENGTH_STEP = 8
+
+
+def padded_length(length: int) -> int:
+    """
+    The length that an input is padded to.
+    """
+    return -(-length // LENGTH_STEP) * LENGTH_STEP
+
+
 def length_batches(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
     """
-    Indices in batches of similar length, longest first, so that little is padded and
+    Indices in batches of one padded length, longest first, so that little is padded and
     memory peaks at the start.
 
-    :param lengths: tokens (or characters) of each input.
+    :param lengths: tokens of each input.
     :param batch_size: inputs in a batch, at most.
     :return: batches of indices; each index stands in exactly one.
     """
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    return [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
+    groups: dict[int, list[int]] = {}
+    for i, length in enumerate(lengths):
+        groups.setdefault(padded_length(length), []).append(i)
+    return [
+        group[i : i + batch_size]
+        for _, group in sorted(groups.items(), reverse=True)
+        for i in range(0, len(group), batch_size)
+    ]
 
 
 def pad(
@@ -53,7 +72,8 @@ def pad(
     fill: dict[str, int],
 ) -> dict[str, 'torch.Tensor']:
     """
-    Some rows of a tokenizer's output as tensors, padded on the right to the longest.
+    Some rows of a tokenizer's output as tensors, padded on the right to their
+    :func:`padded_length`.
 
     :param encoded: model input name to one list of ids a row.
     :param rows: which rows, B indices.
@@ -64,7 +84,7 @@ def pad(
 
     padded: dict[str, Any] = {}
     for name, values in encoded.items():
-        length = max(len(values[i]) for i in rows)
+        length = padded_length(max(len(values[i]) for i in rows))
         value = fill.get(name, 0)
         padded[name] = torch.tensor(
             [list(values[i]) + [value] * (length - len(values[i])) for i in rows]

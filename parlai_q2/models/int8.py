@@ -56,31 +56,46 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
     return path.stat().st_size
 
 
-def load_int8(
-    path: Path, dtype: torch.dtype = torch.float32
-) -> dict[str, torch.Tensor]:
+def read_int8(path: Path) -> dict[str, torch.Tensor]:
     """
-    Read a row-wise int8 safetensors file back to floating point.
+    The tensors of a row-wise int8 safetensors file as they are stored.
 
     :param path: a file that :func:`save_int8` wrote.
-    :param dtype: floating type of the returned tensors.
-    :return: name to tensor, as ``load_state_dict`` takes it.
+    :return: ``<name>.q`` and ``<name>.s`` of each matrix; vectors by their names.
     :raises ModelError: when the file is missing, truncated or not safetensors.
     """
     try:
-        stored = load_file(str(path))
+        return load_file(str(path))
     except (OSError, SafetensorError) as e:
         raise ModelError(
             f'Cannot read the weights in {path}: {e}. The file is missing, truncated '
             'or not a safetensors file; reinstall parlai_q2 or fetch the file again.'
         ) from e
+
+
+def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """
+    Stored tensors as fp32.
+
+    :param stored: what :func:`read_int8` gave.
+    :return: name to tensor, as ``load_state_dict`` takes it.
+    """
     state = {}
     for name, tensor in stored.items():
         if name.endswith('.q'):
             scale = stored[name[:-2] + '.s']
-            state[name[:-2]] = (tensor.to(torch.float32) * scale.float()[:, None]).to(
-                dtype
-            )
+            state[name[:-2]] = tensor.float() * scale.float()[:, None]
         elif not name.endswith('.s'):
-            state[name] = tensor.to(dtype)
+            state[name] = tensor.float()
     return state
+
+
+def load_int8(path: Path) -> dict[str, torch.Tensor]:
+    """
+    Read a row-wise int8 safetensors file back to fp32.
+
+    :param path: a file that :func:`save_int8` wrote.
+    :return: name to tensor, as ``load_state_dict`` takes it.
+    :raises ModelError: when the file is missing, truncated or not safetensors.
+    """
+    return dequantise(read_int8(path))

@@ -18,12 +18,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from parlai_q2.errors import ModelError, ModelNotFoundError
-from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8
+from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.models.int8 import INT8_WEIGHTS, dequantise, load_int8, read_int8
 
 SHIPPED = 'shipped:'
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 CHECKSUMS = 'sha256.json'
+# How a model with int8 weights computes; see parlai_q2/models/int8_linear.py.
+FLOAT32, INT8 = 'float32', 'int8'
+ARITHMETICS = (FLOAT32, INT8)
 
 
 def shipped_folder(name: str) -> Path:
@@ -81,7 +84,11 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
 
 
 def load_model(
-    reference: str, auto_class: Any, device: str = 'cpu', revision: Optional[str] = None
+    reference: str,
+    auto_class: Any,
+    device: str = 'cpu',
+    revision: Optional[str] = None,
+    arithmetic: str = FLOAT32,
 ) -> Any:
     """
     A model in evaluation mode.
@@ -90,20 +97,29 @@ def load_model(
     :param auto_class: a class of transformers' ``AutoModelFor...`` family.
     :param device: a torch device name.
     :param revision: of a hub model.
+    :param arithmetic: one of :data:`ARITHMETICS`; ``int8`` needs int8 weights.
     :return: the model, in fp32, with gradients off.
     :raises ModelNotFoundError: when it is neither here nor to be fetched.
     :raises ModelError: when its files cannot be read or do not fit.
     """
     place = resolve(reference)
     if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
-        model = _load_quantised(place, auto_class)
+        model = _load_quantised(place, auto_class, arithmetic)
+    elif arithmetic == INT8:
+        raise ConfigError(
+            f'{reference!r} has no int8 weights ({INT8_WEIGHTS}), so it cannot compute '
+            'in int8. Set "arithmetic: float32" in its section of the preset.'
+        )
     else:
         model = _from_pretrained(auto_class, reference, revision)
     return model.float().to(device).eval().requires_grad_(False)
 
 
 def load_seq2seq(
-    reference: str, device: str = 'cpu', revision: Optional[str] = None
+    reference: str,
+    device: str = 'cpu',
+    revision: Optional[str] = None,
+    arithmetic: str = FLOAT32,
 ) -> tuple[Any, Any]:
     """
     An encoder-decoder with its tokenizer.
@@ -122,13 +138,30 @@ def load_seq2seq(
 
     place = resolve(reference)
     if not (isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists()):
-        model = load_model(reference, AutoModelForSeq2SeqLM, device, revision)
+        model = load_model(
+            reference, AutoModelForSeq2SeqLM, device, revision, arithmetic
+        )
         return model, load_tokenizer(reference, revision)
     verify_checksums(place)
     base = json.loads((place / 'adapter.json').read_text())['base']
     model = load_model(base, AutoModelForSeq2SeqLM)
     merge_adapter(model, load_int8(place / ADAPTER_WEIGHTS))
     return model.to(device), load_tokenizer(base)
+
+
+def effective_arithmetic(arithmetic: str, device: str) -> str:
+    """
+    How a model computes: int8 is for processors, a GPU computes in fp32.
+
+    :param arithmetic: what the preset says.
+    :param device: a torch device name.
+    :raises ConfigError: when it is none of :data:`ARITHMETICS`.
+    """
+    if arithmetic not in ARITHMETICS:
+        raise ConfigError(
+            f'arithmetic is one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
+        )
+    return arithmetic if device.startswith('cpu') else FLOAT32
 
 
 def verify_checksums(folder: Path) -> None:
@@ -163,12 +196,12 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _load_quantised(folder: Path, auto_class: Any) -> Any:
+def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
     import transformers
 
     verify_checksums(folder)
     config = transformers.AutoConfig.from_pretrained(folder)
-    state = load_int8(folder / INT8_WEIGHTS)
+    stored = read_int8(folder / INT8_WEIGHTS)
     # The concrete class takes a state dict without a folder; the auto classes do not.
     architecture = (config.architectures or ['nothing'])[0]
     model_class: Any = getattr(transformers, architecture, None)
@@ -178,7 +211,10 @@ def _load_quantised(folder: Path, auto_class: Any) -> Any:
             f'is none of {auto_class.__name__}.'
         )
     model, info = model_class.from_pretrained(
-        None, config=config, state_dict=state, output_loading_info=True
+        None,
+        config=config,
+        state_dict=dequantise(stored),
+        output_loading_info=True,
     )
     if info['missing_keys'] or info['mismatched_keys']:
         wrong = sorted(info['missing_keys']) or sorted(
@@ -189,6 +225,15 @@ def _load_quantised(folder: Path, auto_class: Any) -> Any:
             'missing '
             'or of another shape.'
         )
+    if arithmetic == INT8:
+        from parlai_q2.models.int8_linear import int8_works, use_int8_linears
+
+        if not int8_works():
+            raise ConfigError(
+                'This torch cannot multiply int8 matrices on this processor. Use '
+                '--preset mini_float32.'
+            )
+        use_int8_linears(model, stored)
     return model
 
 

@@ -12,7 +12,12 @@ from typing import Any, Mapping, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.loading import (
+    FLOAT32,
+    effective_arithmetic,
+    load_model,
+    load_tokenizer,
+)
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.sentences import windows
@@ -43,6 +48,7 @@ class SequenceNliModel:
         max_tokens: int = 384,
         lower_case: bool = False,
         batch_size: int = 32,
+        arithmetic: str = FLOAT32,
     ):
         unknown = sorted(set(labels) - set(CLASSES))
         missing = [c for c in REQUIRED if c not in labels]
@@ -55,11 +61,12 @@ class SequenceNliModel:
         self.config, self.device, self.labels = config, device, dict(labels)
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size
+        self.arithmetic = effective_arithmetic(arithmetic, device)
         self._loaded = Lazy(self._load)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {'nli': self.config.reference}
+        return {'nli': self.config.reference, 'nli_arithmetic': self.arithmetic}
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)
@@ -72,6 +79,7 @@ class SequenceNliModel:
             AutoModelForSequenceClassification,
             self.device,
             self.config.revision,
+            self.arithmetic,
         )
         highest = max(self.labels.values())
         if model.config.num_labels <= highest:

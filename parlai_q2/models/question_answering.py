@@ -20,7 +20,12 @@ from typing import Any, NamedTuple, Optional, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.loading import (
+    FLOAT32,
+    effective_arithmetic,
+    load_model,
+    load_tokenizer,
+)
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Span
 
@@ -58,6 +63,7 @@ class SpanQuestionAnswerer:
         max_answer_tokens: int = 21,
         max_tokens: int = 384,
         batch_size: int = 32,
+        arithmetic: str = FLOAT32,
     ):
         if reading not in READINGS:
             raise ConfigError(f'reading is one of {READINGS}, not {reading!r}.')
@@ -65,12 +71,17 @@ class SpanQuestionAnswerer:
         self.no_answer_threshold = no_answer_threshold
         self.max_answer_tokens = max_answer_tokens
         self.max_tokens, self.batch_size = max_tokens, batch_size
+        self.arithmetic = effective_arithmetic(arithmetic, device)
         self._loaded = Lazy(self._load)
 
     @property
     def settings(self) -> dict[str, Any]:
         threshold = f'{self.no_answer_threshold:g}' if self.reading == 'joint' else ''
-        return {'qa': self.config.reference, 'qa_reading': f'{self.reading}{threshold}'}
+        return {
+            'qa': self.config.reference,
+            'qa_reading': f'{self.reading}{threshold}',
+            'qa_arithmetic': self.arithmetic,
+        }
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         return map_unique(pairs, self._answer)
@@ -83,6 +94,7 @@ class SpanQuestionAnswerer:
             AutoModelForQuestionAnswering,
             self.device,
             self.config.revision,
+            self.arithmetic,
         )
         return model, load_tokenizer(self.config.model, self.config.revision)
 

@@ -10,7 +10,7 @@ from typing import Any, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, pad
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import load_seq2seq
+from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_seq2seq
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.presets import ModelConfig
 
@@ -26,7 +26,8 @@ class Seq2SeqQuestionGenerator:
     :param config: the preset's section. Settings: ``num_beams``, ``num_questions``,
         ``no_repeat_ngram_size``, ``max_new_tokens``, ``max_prompt_tokens``,
         ``literal_eos`` (the prompt ends with the characters ``</s>``, as the paper's
-        model was trained), ``batch_size``.
+        model was trained), ``batch_size``, ``arithmetic`` (``int8`` or
+        ``float32``).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
     """
@@ -43,6 +44,7 @@ class Seq2SeqQuestionGenerator:
         max_prompt_tokens: int = 160,
         literal_eos: bool = False,
         batch_size: int = 32,
+        arithmetic: str = FLOAT32,
     ):
         if decoding not in DECODINGS:
             raise ConfigError(f'decoding is beam or greedy, not {decoding!r}.')
@@ -57,6 +59,7 @@ class Seq2SeqQuestionGenerator:
         self.no_repeat_ngram_size = no_repeat_ngram_size if decoding == 'beam' else 0
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
         self.literal_eos, self.batch_size = literal_eos, batch_size
+        self.arithmetic = effective_arithmetic(arithmetic, device)
         self._loaded = Lazy(self._load)
 
     @property
@@ -64,13 +67,16 @@ class Seq2SeqQuestionGenerator:
         return {
             'qg': self.config.reference,
             'qg_decoding': f'{self.decoding}{self.num_beams}x{self.num_questions}',
+            'qg_arithmetic': self.arithmetic,
         }
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         return map_unique(pairs, self._generate)
 
     def _load(self) -> tuple[Any, Any]:
-        return load_seq2seq(self.config.model, self.device, self.config.revision)
+        return load_seq2seq(
+            self.config.model, self.device, self.config.revision, self.arithmetic
+        )
 
     def _prompt_ids(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]]

@@ -1,0 +1,102 @@
+"""
+Linear layers in int8 against values worked out by hand, and against float ones.
+"""
+
+import pytest
+import torch
+from torch import nn
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.batching import length_batches, padded_length
+from parlai_q2.models.int8 import quantise_rows
+from parlai_q2.models.int8_linear import Int8Linear, int8_works, use_int8_linears
+from parlai_q2.models.loading import effective_arithmetic, load_seq2seq
+from tests.models.checkpoints import tiny_t5
+
+
+def test_a_product_worked_out_by_hand():
+    # Rows 127 and -64 times 0.01; the token's largest number 2.54 makes its step 0.02.
+    layer = Int8Linear(
+        torch.tensor([[127, 0], [0, -64]], dtype=torch.int8),
+        torch.tensor([0.01, 0.01]),
+        torch.tensor([1.0, 0.0]),
+    )
+    x = torch.tensor([[2.54, 1.0]])  # rounds to 127 and 50 steps
+    expected = [127 * 127 * 0.02 * 0.01 + 1, -64 * 50 * 0.02 * 0.01]
+    assert layer(x)[0].tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_close_to_the_float_layer_and_of_its_shape():
+    torch.manual_seed(0)
+    linear = nn.Linear(64, 96)
+    parts = quantise_rows(linear.weight.detach())
+    layer = Int8Linear(parts['q'], parts['s'], linear.bias.detach())
+    x = torch.randn(3, 5, 64)
+    assert layer(x).shape == (3, 5, 96)
+    error = (layer(x) - linear(x)).abs().mean() / linear(x).abs().mean()
+    assert error < 0.02
+
+
+def test_a_row_comes_out_the_same_in_any_company():
+    torch.manual_seed(0)
+    parts = quantise_rows(torch.randn(40, 32))
+    layer = Int8Linear(parts['q'], parts['s'])
+    rows = torch.randn(50, 32)
+    together = layer(rows)
+    for i in (0, 7, 49):
+        assert torch.equal(layer(rows[i : i + 1])[0], together[i])
+
+
+def test_zeros_stay_zeros():
+    parts = quantise_rows(torch.randn(8, 8))
+    layer = Int8Linear(parts['q'], parts['s'])
+    assert layer(torch.zeros(2, 8)).tolist() == [[0.0] * 8] * 2
+
+
+def test_only_the_layers_that_are_stored_in_int8_change():
+    model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+    parts = quantise_rows(model[0].weight.detach())
+    use_int8_linears(model, {f'0.weight.{k}': v for k, v in parts.items()})
+    assert isinstance(model[0], Int8Linear)
+    assert isinstance(model[1], nn.Linear)
+
+
+def test_int8_works_here():
+    assert int8_works()
+
+
+def test_a_checkpoint_without_int8_weights_says_so(tmp_path):
+    with pytest.raises(ConfigError, match='arithmetic: float32'):
+        load_seq2seq(tiny_t5(tmp_path), arithmetic='int8')
+
+
+@pytest.mark.parametrize(
+    'arithmetic, device, expected',
+    [
+        ('int8', 'cpu', 'int8'),
+        ('float32', 'cpu', 'float32'),
+        ('int8', 'cuda:0', 'float32'),  # a GPU computes in fp32
+    ],
+)
+def test_what_is_computed_in(arithmetic, device, expected):
+    assert effective_arithmetic(arithmetic, device) == expected
+
+
+def test_an_unknown_arithmetic_is_refused():
+    with pytest.raises(ConfigError, match='int4'):
+        effective_arithmetic('int4', 'cpu')
+
+
+@pytest.mark.parametrize('length, expected', [(1, 8), (8, 8), (9, 16), (40, 40)])
+def test_padded_length(length, expected):
+    assert padded_length(length) == expected
+
+
+def test_a_batch_has_inputs_of_one_padded_length():
+    lengths = [3, 17, 8, 9, 24, 16, 1]
+    batches = length_batches(lengths, 2)
+    assert sorted(i for batch in batches for i in batch) == list(range(7))
+    assert all(len(b) <= 2 for b in batches)
+    for batch in batches:
+        assert len({padded_length(lengths[i]) for i in batch}) == 1
+    assert padded_length(lengths[batches[0][0]]) == 24  # the longest first
