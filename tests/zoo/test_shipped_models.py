@@ -105,7 +105,7 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
 @pytest.mark.parametrize('name', ['consistency', 'nli'])
 def test_the_detectors_rank_a_grounded_response_above_one_that_is_not(name):
     good, bad = load_scorer(name).score(
-        [Example(*EXAMPLES['sephora, grounded']), Example(*EXAMPLES['sephora, not'])]
+        [Example(*EXAMPLES['madonna, grounded']), Example(*EXAMPLES['madonna, not'])]
     )
     assert good.value > bad.value
 
