@@ -27,7 +27,7 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.files.messages import find_knowledge
 from parlai_q2.records import Score
 from parlai_q2.report import render_score, write_report
-from parlai_q2.report.candidates import before_and_after
+from parlai_q2.report.candidates import before_and_after, notes_of
 from parlai_q2.report.figures import Mean
 from parlai_q2.report.visible import one_line
 from parlai_q2.scorers import scorer_names
@@ -236,7 +236,9 @@ def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
             f"-- the generator's first of {count} candidates stands: {chosen['reason']}"
         )
     else:
-        show("-- before: the generator's first candidate")
+        show(
+            '; '.join(["-- before: the generator's first candidate", *notes_of(first)])
+        )
         _show_candidate(first, model)
         show(f'-- after: chosen of {count} candidates, {chosen["reason"]}')
     _show_candidate(chosen, model)
