@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from parlai_q2.errors import (
         ConfigError,
         InputError,
-        MissingExtraError,
         ModelError,
         Q2Error,
     )
@@ -39,7 +38,6 @@ _PUBLIC = {
     'Example': 'records',
     'InputError': 'errors',
     'Label': 'records',
-    'MissingExtraError': 'errors',
     'ModelError': 'errors',
     'Q2Error': 'errors',
     'Score': 'records',
@@ -60,7 +58,6 @@ __all__ = [
     'Example',
     'InputError',
     'Label',
-    'MissingExtraError',
     'ModelError',
     'Q2Error',
     'Score',

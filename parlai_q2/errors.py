@@ -8,7 +8,7 @@ Everything that parlai_q2 raises on purpose.
       |    +- UnknownNameError   a name no registry has; names the nearest ones
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
       |    +- ModelNotFoundError no such folder, and the hub could not be reached
-      +- MissingExtraError an optional package is not installed; names the command
+      +- TaskDataError     the files of a task are not there, or not what they should be
 
 Each message says what was given, what was expected and what to run.
 """
@@ -82,15 +82,7 @@ class ModelNotFoundError(ModelError):
     """
 
 
-class MissingExtraError(Q2Error, ImportError):
+class TaskDataError(Q2Error):
     """
-    An optional package is not installed.
-
-    :param package: what could not be imported.
-    :param extra: the extra of parlai_q2 that brings it.
+    The files of a task are not there, or are not what they should be.
     """
-
-    def __init__(self, package: str, extra: str):
-        super().__init__(
-            f'{package} is not installed. Run: pip install "parlai-q2[{extra}]"'
-        )

@@ -7,13 +7,7 @@ from typing import Sequence
 
 from parlai.core.build_data import DownloadableFile, built, make_dir, mark_done
 
-from parlai_q2.errors import Q2Error
-
-
-class TaskDataError(Q2Error):
-    """
-    The files of a task are not there, or are not what they should be.
-    """
+from parlai_q2.errors import TaskDataError
 
 
 def fetch_files(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from parlai.core.build_data import DownloadableFile
 
-from parlai_q2.parlai_support.task_files import TaskDataError
+from parlai_q2.errors import TaskDataError
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from parlai_q2.tasks.q2_wow.agents import read_part
 from tests.tasks.evaluating import messages
