@@ -7,16 +7,10 @@ can be moved, and the model it was trained from is no longer needed. A model fil
 without such a folder takes both from ``--hf-model``.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
-from parlai_q2.models.loading import (
-    ADAPTER_WEIGHTS,
-    load_seq2seq,
-    load_tokenizer,
-    resolve,
-)
+from parlai_q2.models.loading import load_seq2seq, load_tokenizer
 
 SUFFIX = '.hf'
 
@@ -61,11 +55,7 @@ def load_hf_tokenizer(opt: Mapping[str, Any]) -> Any:
     The Hugging Face tokenizer that goes with :func:`load_network`.
     """
     folder = saved_folder(opt)
-    reference = opt['hf_model'] if folder is None else str(folder)
-    place = resolve(reference)
-    if isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists():
-        reference = json.loads((place / 'adapter.json').read_text())['base']
-    return load_tokenizer(reference)
+    return load_tokenizer(opt['hf_model'] if folder is None else str(folder))
 
 
 def save_folder(model_file: str, model: Any, tokenizer: Any) -> None:

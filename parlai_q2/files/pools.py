@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.files.read import json_lines, open_text
+from parlai_q2.files.read import history_of, joined, json_lines, open_text
 from parlai_q2.records import Label
 
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
@@ -80,21 +80,14 @@ def _pool(line: int, fields: dict[str, Any]) -> Pool:
     candidates = fields.get('candidates')
     if not isinstance(candidates, list) or not candidates:
         raise InputError('needs "candidates", a list of at least one candidate.')
-    knowledge = fields.get('knowledge', '')
-    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
-        knowledge = '\n'.join(knowledge)
-    history = fields.get('history') or []
-    if isinstance(history, str):
-        history = [history]
+    knowledge = joined(fields.get('knowledge', ''))
     if not isinstance(knowledge, str):
         raise InputError('"knowledge" must be a string or a list of strings.')
-    if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
-        raise InputError('"history" must be a list of strings, oldest turn first.')
     return Pool(
         line,
         fields,
         knowledge,
-        tuple(history),
+        history_of(fields),
         tuple(_candidate(n, given) for n, given in enumerate(candidates)),
     )
 

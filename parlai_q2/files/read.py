@@ -112,14 +112,8 @@ def example_of(fields: Mapping[str, Any]) -> Example:
                 '"knowledge" '
                 'and "response"; give "" for a text that is empty.'
             )
-    knowledge = fields['knowledge']
-    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
-        knowledge = '\n'.join(knowledge)
-    history = fields.get('history') or []
-    if isinstance(history, str):
-        history = [history]
-    if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
-        raise InputError('"history" must be a list of strings, oldest turn first.')
+    knowledge = joined(fields['knowledge'])
+    history = history_of(fields)
     for name, value in (('knowledge', knowledge), ('response', fields['response'])):
         if not isinstance(value, str):
             raise InputError(
@@ -130,9 +124,32 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     return Example(
         knowledge,
         fields['response'],
-        tuple(history),
+        history,
         None if identity is None else str(identity),
     )
+
+
+def joined(knowledge: Any) -> Any:
+    """
+    Several sentences of knowledge as one text; anything else as it is.
+    """
+    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
+        return '\n'.join(knowledge)
+    return knowledge
+
+
+def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """
+    The turns before, oldest first; one text is one turn.
+
+    :raises InputError: when they are no texts.
+    """
+    history = fields.get('history') or []
+    if isinstance(history, str):
+        history = [history]
+    if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
+        raise InputError('"history" must be a list of strings, oldest turn first.')
+    return tuple(history)
 
 
 Parsed = tuple[int, dict[str, Any], Optional[str]]

@@ -74,13 +74,15 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
 
     :param reference: see the module's docstring.
     :param revision: of a hub model.
-    :return: a Hugging Face tokenizer.
+    :return: a Hugging Face tokenizer; an adapter's is that of its base.
     :raises ModelNotFoundError: when it is neither here nor to be fetched.
     :raises ModelError: when its files cannot be read.
     """
     from transformers import AutoTokenizer
 
-    return _from_pretrained(AutoTokenizer, reference, revision)
+    return _from_pretrained(
+        AutoTokenizer, adapter_base(reference) or reference, revision
+    )
 
 
 def load_model(
@@ -130,23 +132,44 @@ def load_seq2seq(
     :param reference: see the module's docstring.
     :param device: a torch device name.
     :param revision: of a hub model.
+    :param arithmetic: one of :data:`ARITHMETICS`; an adapter is computed in fp32.
     :return: the model and the tokenizer.
+    :raises ConfigError: when an adapter is asked for in int8.
     """
     from transformers import AutoModelForSeq2SeqLM
 
     from parlai_q2.models.lora import merge_adapter
 
-    place = resolve(reference)
-    if not (isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists()):
+    tokenizer = load_tokenizer(reference, revision)
+    base = adapter_base(reference)
+    if base is None:
         model = load_model(
             reference, AutoModelForSeq2SeqLM, device, revision, arithmetic
         )
-        return model, load_tokenizer(reference, revision)
-    verify_checksums(place)
-    base = json.loads((place / 'adapter.json').read_text())['base']
+        return model, tokenizer
+    if arithmetic == INT8:
+        raise ConfigError(
+            f'{reference!r} is an adapter, which is added to fp32 weights. Set '
+            '"arithmetic: float32" in its section of the preset.'
+        )
+    folder = Path(resolve(reference))
+    verify_checksums(folder)
     model = load_model(base, AutoModelForSeq2SeqLM)
-    merge_adapter(model, load_int8(place / ADAPTER_WEIGHTS))
-    return model.to(device), load_tokenizer(base)
+    merge_adapter(model, load_int8(folder / ADAPTER_WEIGHTS))
+    return model.to(device), tokenizer
+
+
+def adapter_base(reference: str) -> Optional[str]:
+    """
+    The model that an adapter is to be added to.
+
+    :param reference: see the module's docstring.
+    :return: the base's reference; None where the reference is no adapter.
+    """
+    place = resolve(reference)
+    if isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists():
+        return json.loads((place / 'adapter.json').read_text())['base']
+    return None
 
 
 def effective_arithmetic(arithmetic: str, device: str) -> str:

@@ -70,6 +70,11 @@ def test_a_checkpoint_without_int8_weights_says_so(tmp_path):
         load_seq2seq(tiny_t5(tmp_path), arithmetic='int8')
 
 
+def test_an_adapter_is_not_computed_in_int8():
+    with pytest.raises(ConfigError, match='is an adapter'):
+        load_seq2seq('shipped:q2_mini/reply', arithmetic='int8')
+
+
 @pytest.mark.parametrize(
     'arithmetic, device, expected',
     [
