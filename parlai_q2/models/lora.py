@@ -41,13 +41,17 @@ class LoraLinear(nn.Module):
 
 def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     """
-    The linear layers that get an adapter: all but the output vocabulary's.
+    The linear layers that get an adapter.
+
+    An output layer whose weights are also the input embeddings gets none: merging a
+    term into it would change the embeddings too.
 
     :param model: an encoder-decoder.
     :return: dotted name and layer, in the model's order.
     """
+    embeddings = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
     for name, module in model.named_modules():
-        if isinstance(module, nn.Linear) and not name.endswith('lm_head'):
+        if isinstance(module, nn.Linear) and id(module.weight) not in embeddings:
             yield name, module
 
 
@@ -63,6 +67,35 @@ def add_adapters(model: nn.Module, rank: int) -> nn.Module:
     for name, layer in list(adaptable_layers(model)):
         parent, _, leaf = name.rpartition('.')
         setattr(model.get_submodule(parent), leaf, LoraLinear(layer, rank))
+    return model
+
+
+def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Module:
+    """
+    Start the low-rank terms at those of a trained adapter.
+
+    A term may have a higher rank than the trained one: its further rows of A stay
+    random and its further columns of B zero, so the model computes what the trained
+    adapter computes. A layer the trained adapter left out keeps its zero term.
+
+    :param model: a model that :func:`add_adapters` changed; changed in place.
+    :param adapter: what :func:`adapter_state` gave, of this rank or a lower one.
+    :return: the same model.
+    :raises ModelError: when a term fits no layer of this model.
+    """
+    parameters = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, trained in adapter.items():
+            term = parameters.get(name)
+            if term is None or any(
+                t > s for t, s in zip(trained.shape, term.shape, strict=True)
+            ):
+                raise ModelError(
+                    f'The adapter to go on from has {name} of shape '
+                    f'{list(trained.shape)}, which does not fit this model. Raise '
+                    '--rank, or give the model it was trained on as --base.'
+                )
+            term[: trained.shape[0], : trained.shape[1]] = trained
     return model
 
 

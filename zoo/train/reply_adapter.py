@@ -18,9 +18,9 @@ from pathlib import Path
 
 import torch
 
-from parlai_q2.models.int8 import save_int8
+from parlai_q2.models.int8 import load_int8, save_int8
 from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.models.lora import adapter_state, add_adapters
+from parlai_q2.models.lora import adapter_state, add_adapters, continue_from
 from parlai_q2.models.prompts import reply_prompt
 from parlai_q2.zoo.train.data import read_rows
 
@@ -95,12 +95,25 @@ def valid_loss(model, data: list[Pair], pad: int) -> float:
     return total / tokens
 
 
+def save(model, args) -> None:
+    """
+    Write what was trained so far, in the form it ships in.
+    """
+    if args.full:
+        save_int8(model.state_dict(), args.outdir / 'model.int8.safetensors')
+    else:
+        save_int8(adapter_state(model), args.outdir / 'adapter.int8.safetensors')
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--data', required=True)
     parser.add_argument('--base', default='shipped:q2_mini/question_generation')
     parser.add_argument('--outdir', type=Path, required=True)
     parser.add_argument('--rank', type=int, default=32)
+    parser.add_argument(
+        '--from-adapter', type=Path, help='go on from this adapter.int8.safetensors'
+    )
     parser.add_argument('--full', action='store_true', help='train all weights')
     parser.add_argument('--steps', type=int, default=575)
     parser.add_argument('--batch-size', type=int, default=24)
@@ -118,8 +131,12 @@ def main(argv=None):
     model.train().requires_grad_(True)
     if not args.full:
         add_adapters(model, args.rank)
+        if args.from_adapter:
+            continue_from(model, load_int8(args.from_adapter))
     weights = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=args.learning_rate, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(
+        weights, lr=args.learning_rate, weight_decay=0.0, fused=True
+    )
     log, step, start, recent = [], 0, time.time(), []
     args.outdir.mkdir(parents=True, exist_ok=True)
     while step < args.steps:
@@ -145,15 +162,13 @@ def main(argv=None):
                 entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
                 if step % 200 == 0 or step == args.steps:
                     entry['valid'] = round(valid_loss(model, valid, 0), 4)
+                    save(model, args)
                 entry['seconds'] = round(time.time() - start)
                 log.append(entry)
                 recent = []
                 print(json.dumps(entry), flush=True)
     settings = {k: str(v) if isinstance(v, Path) else v for k, v in vars(args).items()}
-    if args.full:
-        save_int8(model.state_dict(), args.outdir / 'model.int8.safetensors')
-    else:
-        save_int8(adapter_state(model), args.outdir / 'adapter.int8.safetensors')
+    save(model, args)
     report = {'settings': settings, 'log': log}
     (args.outdir / 'training.json').write_text(json.dumps(report, indent=1) + '\n')
 
