@@ -19,6 +19,8 @@ SMALLEST_SCALE = 1e-12
 # between stays in a processor's cache. Rows and columns are independent, so the numbers
 # decide no result.
 ROWS_AT_ONCE, COLUMNS_AT_ONCE = 512, 4096
+# Numbers of which a copy costs less than a second pass.
+SMALL = 65536
 
 
 class Int8Linear(nn.Module):
@@ -51,18 +53,25 @@ class Int8Linear(nn.Module):
         :return: [..., out], fp32.
         """
         rows = x.reshape(-1, x.shape[-1]).float()  # [tokens, in]
-        out = rows.new_empty(len(rows), len(self.weight))
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            part = slice(start, start + ROWS_AT_ONCE)
-            whole, step = quantise_tokens(rows[part])
-            for first in range(0, len(self.weight), COLUMNS_AT_ONCE):
-                columns = slice(first, first + COLUMNS_AT_ONCE)
-                product = torch._int_mm(whole, self.weight[columns].t())
-                y = out[part, columns].copy_(product)
-                y.mul_(step).mul_(self.scale[columns])
-                if self.bias is not None:
-                    y.add_(self.bias[columns])
+        if len(rows) <= ROWS_AT_ONCE and len(self.weight) <= COLUMNS_AT_ONCE:
+            whole, step = quantise_tokens(rows)
+            out = self._product(whole, step, slice(None))
+        else:
+            out = rows.new_empty(len(rows), len(self.weight))
+            for start in range(0, len(rows), ROWS_AT_ONCE):
+                part = slice(start, start + ROWS_AT_ONCE)
+                whole, step = quantise_tokens(rows[part])
+                for first in range(0, len(self.weight), COLUMNS_AT_ONCE):
+                    columns = slice(first, first + COLUMNS_AT_ONCE)
+                    out[part, columns] = self._product(whole, step, columns)
         return out.view(*x.shape[:-1], -1)
+
+    def _product(
+        self, whole: torch.Tensor, step: torch.Tensor, columns: slice
+    ) -> torch.Tensor:
+        product = torch._int_mm(whole, self.weight[columns].t())
+        out = product.float().mul_(step).mul_(self.scale[columns])
+        return out if self.bias is None else out.add_(self.bias[columns])
 
 
 def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -72,7 +81,10 @@ def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     :param rows: fp32 of shape [tokens, in].
     :return: int8 of the same shape, and the scales, fp32 of shape [tokens, 1].
     """
-    largest = torch.maximum(rows.amax(1, keepdim=True), -rows.amin(1, keepdim=True))
+    if rows.numel() <= SMALL:
+        largest = rows.abs().amax(1, keepdim=True)
+    else:
+        largest = torch.maximum(rows.amax(1, keepdim=True), -rows.amin(1, keepdim=True))
     step = largest.clamp_(min=SMALLEST_SCALE).div_(INT8_MAX)
     return rows.div(step).round_().to(torch.int8), step
 
