@@ -41,6 +41,27 @@ def describe_metric(found: Mapping[str, Any]) -> str:
     return '\n'.join(lines)
 
 
+def describe_workers(found: Mapping[str, Any], loop: Mapping[str, float]) -> str:
+    """
+    What :func:`~parlai_q2.benchmark.workers.measure_workers` found.
+
+    :param loop: seconds a response of the loops that were measured, by preset.
+    """
+    seconds, threads = found['seconds'], found['threads']
+    lines = [
+        f'In bulk, {found["workers"]} processes of {threads} '
+        f'{"thread" if threads == 1 else "threads"}',
+        f'  each with its models    {seconds["median"]:.3f} s a response '
+        f'({seconds["min"]:.3f} to {seconds["max"]:.3f})',
+    ]
+    lines += [
+        f'  one question at a time  {loop[preset] / seconds["median"]:.1f} times as '
+        f'long ({preset})'
+        for preset in loop
+    ]
+    return '\n'.join(lines)
+
+
 def describe_search(found: Mapping[str, Any]) -> str:
     """
     What :func:`~parlai_q2.benchmark.search.measure_search` found.

@@ -27,12 +27,14 @@ from parlai_q2.benchmark.metric import (
 )
 from parlai_q2.benchmark.reranking import measure_reranking
 from parlai_q2.benchmark.search import measure_search
+from parlai_q2.benchmark.workers import measure_workers
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.files.read import read_records
 from parlai_q2.files.write import write_text
 from parlai_q2.models.loading import INT8
 from parlai_q2.parlai_support.scorer_options import scorer_device
 from parlai_q2.q2.metric import q2
+from parlai_q2.scale.placement import usable_cores
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
@@ -40,7 +42,7 @@ AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 FLOAT32_PRESET = 'mini_float32'
 RERANKERS = ('consistency', 'q2')
 # What is measured; the loop is by far the longest.
-PARTS = ('metric', 'loop', 'search', 'floor', 'growth', 'reranking')
+PARTS = ('metric', 'loop', 'workers', 'search', 'floor', 'growth', 'reranking')
 
 
 @register_script('bench', aliases=['q2_bench'])
@@ -66,6 +68,12 @@ class BenchScript(ParlaiScript):
             type=int,
             default=30,
             help='of these, to score one question at a time and one response at a time',
+        )
+        group.add_argument(
+            '--workers',
+            type=int,
+            default=None,
+            help='processes that score in bulk; default: one a core',
         )
         group.add_argument('--turns', type=int, default=10, help='to rerank')
         group.add_argument(
@@ -106,6 +114,8 @@ class BenchScript(ParlaiScript):
             logging.info(
                 f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB'
             )
+        if 'workers' in parts:
+            report['workers'] = self._workers(scorer, pairs, report.get('metric', {}))
         if 'search' in parts:
             found = measure_search(scorer, [response for _, response in alone])
             logging.info(describe.describe_search(found))
@@ -124,7 +134,6 @@ class BenchScript(ParlaiScript):
         if 'reranking' in parts and self.opt['turns'] > 0:
             report['reranking'] = {name: self._rerank(name) for name in RERANKERS}
         outfile = Path(self.opt['outfile'])
-        outfile.parent.mkdir(parents=True, exist_ok=True)
         write_text(outfile, json.dumps(report, indent=1) + '\n')
         logging.info(f'Wrote {outfile}')
         if apart > TOLERANCE:
@@ -145,6 +154,19 @@ class BenchScript(ParlaiScript):
             metric['mean_difference_to_float32'] = fmean(differences(batched, looped))
         metric['speed_up'] = {name: s / batch for name, s in metric['loop'].items()}
         return metric['largest_difference']
+
+    def _workers(
+        self, scorer: Any, pairs: list[Pair], metric: dict[str, Any]
+    ) -> dict[str, Any]:
+        found = measure_workers(
+            self.opt['preset'],
+            str(scorer.signature),
+            pairs,
+            self.opt['workers'] or usable_cores(),
+            self.opt['rounds'],
+        )
+        logging.info(describe.describe_workers(found, metric.get('loop', {})))
+        return found
 
     def _growth(self, name: str, pairs: list[Pair]) -> dict[str, Any]:
         scorer = load_scorer(name, self.opt['preset'], device=scorer_device(self.opt))
