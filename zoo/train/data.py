@@ -1,22 +1,46 @@
 """
-Reads training files: JSON lines, plain or compressed with gzip or xz.
+Reads and writes training files: JSON lines, plain or compressed with gzip or xz.
 """
 
 import gzip
 import json
 import lzma
-from typing import Any
+import os
+from pathlib import Path
+from typing import Any, Callable, Iterable, Union
 
-OPENERS = {'.gz': gzip.open, '.xz': lzma.open}
+OPENERS: dict[str, Callable] = {'.gz': gzip.open, '.xz': lzma.open}
 
 
-def read_rows(path: str) -> list[dict[str, Any]]:
+def read_rows(path: Union[str, Path]) -> list[dict[str, Any]]:
     """
     All records of a JSON lines file.
 
     :param path: the file; its ending says how it is compressed.
     :return: one dict a line, in file order.
     """
-    opener = next((o for end, o in OPENERS.items() if str(path).endswith(end)), open)
-    with opener(path, 'rt', encoding='utf-8') as stream:
+    with _opener(path)(path, 'rt', encoding='utf-8') as stream:
         return [json.loads(line) for line in stream if line.strip()]
+
+
+def write_rows(path: Union[str, Path], rows: Iterable[dict[str, Any]]) -> int:
+    """
+    Write records as a JSON lines file, whole or not at all.
+
+    :param path: the file; its ending says how it is compressed.
+    :param rows: the records.
+    :return: how many there were.
+    """
+    path, count = Path(path), 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f'.{path.name}.part')
+    with _opener(path)(unfinished, 'wt', encoding='utf-8') as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False) + '\n')
+            count += 1
+    os.replace(unfinished, path)
+    return count
+
+
+def _opener(path: Union[str, Path]) -> Callable:
+    return next((o for end, o in OPENERS.items() if str(path).endswith(end)), open)

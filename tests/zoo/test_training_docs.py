@@ -1,0 +1,182 @@
+"""
+Each command of the page on training runs, on small files and tiny models.
+"""
+
+import json
+import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from parlai_q2.zoo.train.data import write_rows
+from parlai_q2.zoo.train.recipe import recipe_names
+from tests.docs.code_in_docs import code_of
+from tests.zoo.tiny_training import (
+    CLASS_ROWS,
+    QUESTION_ROWS,
+    SPAN_ROWS,
+    encoder,
+    recipe_text,
+    seq2seq,
+)
+
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'training.md'
+COMMANDS = [c.text for c in code_of(PAGE) if c.kind == 'command']
+TURNS = [
+    {
+        'k': 'The hunter chased the bear.',
+        'h': ['hi'],
+        'r': 'The hunter chased the bear.',
+    },
+    {'k': 'Ann Lee sold a ship.', 'h': ['hello'], 'r': 'Ann Lee sold a ship.'},
+]
+ASKED = [
+    {'q': 'Who sold a ship?', 'c': 'Ann Lee sold a ship.', 's': 0, 'a': 'Ann Lee'},
+    {'q': 'Who met Bob Ray?', 'c': 'Eve Poe met Bob Ray.', 's': 0, 'a': 'Eve Poe'},
+]
+SQUAD = {
+    'data': [
+        {
+            'paragraphs': [
+                {
+                    'context': 'Ann Lee sold a ship.',
+                    'qas': [
+                        {
+                            'question': 'Who sold a ship?',
+                            'answers': [{'text': 'Ann Lee', 'answer_start': 0}],
+                        }
+                    ],
+                }
+            ]
+        }
+    ]
+}
+# What the tiny models stand for: in place of the recipes' initial weights and settings.
+JOBS = {'question_generation': 'questions', 'question_answering': 'spans'}
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory):
+    """
+    A folder with the files that the page names.
+    """
+    folder = tmp_path_factory.mktemp('training')
+    data = folder / 'data'
+    for part in ('train.jsonl.xz', 'valid.jsonl.gz'):
+        rows = [{**row, 'src': 'squad_train'} for row in ASKED]
+        write_rows(data / f'qa.{part}', [*rows, *SPAN_ROWS])
+        write_rows(data / f'cons.{part}', CLASS_ROWS)
+        write_rows(data / f'qg.{part}', QUESTION_ROWS)
+    for kind, rows in (('cons', CLASS_ROWS), ('qa', SPAN_ROWS), ('qg', QUESTION_ROWS)):
+        for part in ('hard.train', 'hard.valid', 'specific.train'):
+            write_rows(data / f'{kind}_{part}.jsonl', rows)
+    write_rows(data / 'cons_soft.train.jsonl.gz', CLASS_ROWS)
+    # The adapter's recipe holds 400 rows out.
+    write_rows(data / 'reply.train.jsonl.xz', [*TURNS] * 203)
+    (folder / 'train-v2.0.json').write_text(json.dumps(SQUAD))
+    nli = {'sentence1': 'p', 'sentence2': 'h', 'gold_label': 'neutral'}
+    write_rows(folder / 'snli_1.0_train.jsonl', [nli])
+    claim = {
+        'claim': 'Bees fly.',
+        'label': 'SUPPORTS',
+        'evidence': [[[1, 2, 'Bee', 0]]],
+    }
+    write_rows(folder / 'fever_train.jsonl', [claim])
+    write_rows(
+        folder / 'wiki-pages' / 'wiki-001.jsonl',
+        [{'id': 'Bee', 'lines': '0\tBees fly.'}],
+    )
+    return folder
+
+
+@pytest.fixture(scope='module')
+def tiny(tmp_path_factory):
+    """
+    Gives a recipe of one step on a tiny model, of the same files as one that ships.
+    """
+    models = tmp_path_factory.mktemp('models')
+    bert, t5 = encoder(models / 'bert'), seq2seq(models / 't5')
+
+    def of(name):
+        from importlib.resources import files
+
+        path = Path(str(files('parlai_q2.zoo.train'))) / 'configs' / f'{name}.yaml'
+        fields = yaml.safe_load(path.read_text())
+        text = yaml.safe_load(recipe_text(fields['job'], '', steps=1))
+        fields['settings'] = text['settings']
+        fields['initial'] = t5 if fields['job'] == 'questions' else bert
+        fields['options'] = {} if fields['job'] == 'questions' else {'max_tokens': 32}
+        if fields['job'] == 'classes':
+            fields['classes'] = 4
+        made = models / f'{name}.yaml'
+        made.write_text(yaml.safe_dump(fields))
+        return str(made)
+
+    of.t5 = t5
+    return of
+
+
+def outputs(arguments):
+    names = ('--outfile', '--outdir', '--qa', '--qg')
+    return [arguments[i + 1] for i, word in enumerate(arguments) if word in names]
+
+
+def run_module(module, arguments, monkeypatch):
+    # One that is imported already would not be run anew.
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(sys, 'argv', [module, *arguments])
+    runpy.run_module(module, run_name='__main__', alter_sys=True)
+
+
+RUN = [c for c in COMMANDS if not re.search('compare_readers|machine_questions', c)]
+
+
+@pytest.mark.parametrize('command', RUN, ids=lambda c: c.split('train.')[1][:40])
+def test_a_documented_command_runs(command, place, tiny, monkeypatch):
+    monkeypatch.chdir(place)
+    program, option, module, *arguments = shlex.split(command)
+    assert (program, option) == ('python', '-m')
+    if module.endswith('.recipe'):
+        assert arguments[0] in recipe_names()
+        arguments[0] = tiny(arguments[0])
+    if module.endswith('.reply_adapter'):
+        arguments += ['--base', tiny.t5, '--steps', '1', '--rank', '2']
+    if module.endswith('.teacher_logits'):
+        arguments += ['--max-tokens', '32']
+    arguments = [word.replace('cuda', 'cpu') for word in arguments]
+    run_module(module, arguments, monkeypatch)
+    made = outputs(arguments)
+    assert made and all((place / name).exists() for name in made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('part', ['machine_questions', 'compare_readers'])
+def test_a_documented_command_of_the_shipped_models_runs(part, place, monkeypatch):
+    (command,) = [c for c in COMMANDS if part in c]
+    monkeypatch.chdir(place)
+    (place / 'begin').mkdir(exist_ok=True)
+    fields = ('model_name', 'data_source', 'knowledge', 'message', 'response')
+    lines = ['\t'.join((*fields, 'begin_label'))]
+    for said, label in (
+        ('Bees have five eyes.', 'Fully attributable'),
+        ('Bees have two wings.', 'Not fully attributable'),
+    ):
+        lines.append('\t'.join(('t5', 'wow', 'Bees have five eyes.', '', said, label)))
+    for corpus in ('wow', 'cmu', 'tc'):
+        (place / 'begin' / f'begin_dev_{corpus}.tsv').write_text('\n'.join(lines))
+    _, _, module, *arguments = shlex.split(command)
+    shipped = 'shipped:q2_mini/question_answering'
+    arguments = [word.replace('out/abstain', shipped) for word in arguments]
+    run_module(module, arguments, monkeypatch)
+    assert (
+        place / ('questions.jsonl' if 'compare' in part else outputs(arguments)[0])
+    ).exists()
+
+
+def test_each_recipe_that_ships_is_on_the_page():
+    text = PAGE.read_text()
+    assert all(f'`{name}`' in text for name in recipe_names())

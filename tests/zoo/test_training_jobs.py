@@ -1,0 +1,170 @@
+"""
+What is trained: rows as ids, losses and figures.
+"""
+
+import math
+
+import pytest
+import torch
+
+from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.zoo.train import classes, spans
+from parlai_q2.zoo.train.classes import ClassJob
+from parlai_q2.zoo.train.spans import SpanJob
+from parlai_q2.zoo.train.texts import REPLIES, TextJob
+from tests.agents.hf_models import tokenizer
+from tests.zoo.tiny_training import SPAN_ROWS, encoder
+
+
+@pytest.fixture(scope='module')
+def words(tmp_path_factory):
+    return load_tokenizer(encoder(tmp_path_factory.mktemp('models') / 'bert'))
+
+
+class Says:
+    """
+    A model that gives the same logits for everything.
+    """
+
+    def __init__(self, **outputs):
+        self.outputs = outputs
+
+    def __call__(self, **inputs):
+        return type('Output', (), self.outputs)()
+
+
+def test_an_answers_tokens_are_found_by_its_characters(words):
+    job = SpanJob(words)
+    (found,) = job.encode([SPAN_ROWS[0]])
+    # [CLS] bee have [SEP] the bees five eyes [SEP]
+    assert (found.start, found.end) == (6, 6)
+    assert found.segments == [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert words.convert_ids_to_tokens(found.ids[6]) == 'five'
+    assert found.segments == words('bee have', 'the bees five eyes')['token_type_ids']
+
+
+def test_no_answer_is_the_first_token(words):
+    unanswerable = next(row for row in SPAN_ROWS if row['s'] < 0)
+    (found,) = SpanJob(words).encode([unanswerable])
+    assert (found.start, found.end) == (0, 0)
+
+
+def test_a_row_whose_answer_is_cut_off_is_left_out(words):
+    row = {'q': 'bee', 'c': 'the bees have five eyes', 's': 14, 'a': 'five eyes'}
+    # [CLS] bee [SEP] the bees have five [SEP]: "eyes" is cut.
+    assert SpanJob(words, max_tokens=8).encode([row]) == []
+    assert len(SpanJob(words, max_tokens=9).encode([row])) == 1
+
+
+def test_the_readers_loss_is_the_mean_of_start_and_end(words):
+    job = SpanJob(words)
+    batch = job.collate(job.encode([SPAN_ROWS[0]]))
+    start, end = torch.zeros(1, 9), torch.zeros(1, 9)
+    end[0, 6] = math.log(8)  # probability 8 / 16
+    loss = job.loss(Says(start_logits=start, end_logits=end), batch)
+    assert loss.item() == pytest.approx((math.log(9) + math.log(2)) / 2, abs=1e-6)
+
+
+def test_padding_is_no_answer(words):
+    job = SpanJob(words)
+    short, long = SPAN_ROWS[0], {**SPAN_ROWS[0], 'c': 'the bees five eyes five eyes'}
+    batch = job.collate(job.encode([short, long]))
+    flat = torch.zeros(2, 11)
+    loss = job.loss(Says(start_logits=flat, end_logits=flat), batch)
+    # The short row has 9 tokens of the 11.
+    assert loss.item() == pytest.approx((math.log(9) + math.log(11)) / 2, abs=1e-3)
+
+
+def test_answers_are_read_as_the_preset_reads_them(words):
+    job = SpanJob(words)
+    job.valid = job.encode([SPAN_ROWS[0]])
+    start, end = torch.zeros(1, 9), torch.zeros(1, 9)
+    start[0, 5], end[0, 6] = 3.0, 3.0
+    assert job.answers(Says(start_logits=start, end_logits=end), 'cpu') == ['bees five']
+    start[0, 0] = end[0, 0] = 4.0
+    assert job.answers(Says(start_logits=start, end_logits=end), 'cpu') == ['']
+
+
+def test_figures_of_a_reader():
+    rows = [
+        {'s': 0, 'a': 'five eyes', 'src': 'squad'},
+        {'s': 0, 'a': 'six', 'src': 'edit-answer'},
+        {'s': -1, 'a': '', 'src': 'hard-other'},
+        {'s': -1, 'a': '', 'src': 'hard-other'},
+    ]
+    # F1 2/3 and, for the abstention, 0; one of two abstentions right.
+    assert spans.figures(rows, ['five', '', '', 'x']) == pytest.approx(
+        {
+            'score': (1 / 3 + 1 / 2) / 2,
+            'answer_f1': 1 / 3,
+            'no_answer_recall': 0.5,
+            'no_answer_precision': 0.5,
+            'edit-answer': 0.0,
+            'hard-other': 0.5,
+        }
+    )
+    assert spans.figures([], []) == {}
+
+
+def test_an_answer_of_an_article_alone_is_compared_as_it_is():
+    assert spans.answer_f1('a', 'A ') == 1.0
+    assert spans.answer_f1('a', 'the') == 0.0
+    assert spans.answer_f1('the bee', 'bee') == 1.0
+
+
+def test_figures_of_a_detector():
+    rows = [
+        {'y': 0, 'src': 'hard-right'},
+        {'y': 0, 'src': 'snli'},
+        {'y': 1, 'src': 'snli'},
+    ]
+    assert classes.figures(rows, [0, 2, 1]) == pytest.approx(
+        {
+            'score': 0.75,
+            'accuracy': 2 / 3,
+            'recall_0': 0.5,
+            'recall_1': 1.0,
+            'hard-right': 1.0,
+        }
+    )
+
+
+def test_a_teacher_counts_for_seven_tenths(words):
+    job = ClassJob(words)
+    logits = torch.tensor([[0.0, math.log(3)]])  # 1/4 and 3/4
+    row = {'p': 'bees', 'h': 'bees', 'y': 1, 'src': 'x'}
+    plain = job.collate(job.encode([row]))
+    assert job.loss(Says(logits=logits), plain).item() == pytest.approx(
+        math.log(4 / 3), abs=1e-6
+    )
+    taught = job.collate(job.encode([{**row, 'z': [0.0, 0.0]}]))  # 1/2 and 1/2
+    divergence = 0.5 * math.log(2) + 0.5 * math.log(2 / 3)
+    assert job.loss(Says(logits=logits), taught).item() == pytest.approx(
+        0.3 * math.log(4 / 3) + 0.7 * divergence, abs=1e-6
+    )
+
+
+def test_in_a_batch_of_taught_and_untaught_rows_labels_count_alone(words):
+    job = ClassJob(words)
+    row = {'p': 'bees', 'h': 'bees', 'y': 1, 'src': 'x'}
+    assert 'teacher' not in job.collate(job.encode([row, {**row, 'z': [0.0, 0.0]}]))
+
+
+def test_prompts_are_those_of_use_with_the_end_token():
+    words = tokenizer('t5')
+    row = {'k': 'the cat', 'h': ['hello'], 'r': 'i am'}
+    ((prompt, reply),) = TextJob(words, REPLIES).encode([row])
+    # The tiny tokenizer knows "respond" and ":" apart, the prompt has them together.
+    assert words.convert_ids_to_tokens(prompt)[1:] == (
+        ['[0]', 'hello', '<unk>', 'the', 'cat', '</s>']
+    )
+    assert words.convert_ids_to_tokens(reply) == ['i', 'am', '</s>']
+
+
+def test_long_texts_are_cut_before_the_end_token():
+    words = tokenizer('t5')
+    job = TextJob(words, REPLIES, max_prompt=4, max_output=3)
+    row = {'k': 'the cat sat', 'h': ['hello'], 'r': 'i am fine .'}
+    ((prompt, reply),) = job.encode([row])
+    assert (len(prompt), len(reply)) == (4, 3)
+    assert prompt[-1] == reply[-1] == words.eos_token_id

@@ -1,0 +1,167 @@
+"""
+Recipes: from rows and initial weights to a model that loads as any other.
+"""
+
+import json
+
+import pytest
+import yaml
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.models.int8 import load_int8
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.presets import ModelConfig
+from parlai_q2.zoo.train import teacher_logits
+from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.zoo.train.recipe import load_recipe, main, recipe_names
+from tests.zoo.tiny_training import (
+    CLASS_ROWS,
+    encoder,
+    place_rows,
+    recipe_text,
+    seq2seq,
+)
+
+
+@pytest.fixture(scope='module')
+def data(tmp_path_factory):
+    return place_rows(tmp_path_factory.mktemp('rows'))
+
+
+@pytest.fixture(scope='module')
+def bert(tmp_path_factory):
+    return encoder(tmp_path_factory.mktemp('models') / 'bert')
+
+
+def trained(tmp_path, data, text, *options):
+    (tmp_path / 'recipe.yaml').write_text(text)
+    out = tmp_path / 'out'
+    recipe = str(tmp_path / 'recipe.yaml')
+    main([recipe, '--data', str(data), '--outdir', str(out), *options])
+    return out, json.loads((out / 'training.json').read_text())
+
+
+def test_a_reader_learns_when_to_abstain(tmp_path, data, bert):
+    text = recipe_text('spans', bert, 'options: {max_tokens: 32}', steps=120)
+    text = text.replace('1.0e-2', '3.0e-3, dropout: 0.0')
+    out, report = trained(tmp_path, data, text)
+    assert report['log'][-1]['answer_f1'] == 1.0
+    assert report['log'][-1]['no_answer_recall'] == 1.0
+    reader = SpanQuestionAnswerer(ModelConfig(str(out)))
+    answers = reader.answer(
+        [('bee have', 'the bees five eyes'), ('bee was', 'the bees french eyes')]
+    )
+    assert answers[0].text == 'five' and answers[1] is None
+
+
+def test_a_detector_is_trained_between_the_old_and_the_new_weights(
+    tmp_path, data, bert
+):
+    first, _ = trained(
+        tmp_path, data, recipe_text('classes', bert, 'classes: 3', steps=2)
+    )
+    (tmp_path / 'next').mkdir()
+    text = recipe_text('classes', first, 'alphas: [0, 0.5, 1]', steps=60)
+    out, report = trained(tmp_path / 'next', data, text)
+    assert [point['alpha'] for point in report['alphas']] == [0, 0.5, 1]
+    best = max(point['score'] for point in report['alphas'])
+    assert best >= report['alphas'][0]['score']
+    assert report['initial'] and report['data']['classes.jsonl']
+    assert report['examples'] == len(CLASS_ROWS)
+
+
+def test_a_generator_is_trained_and_asks(tmp_path, data):
+    initial = seq2seq(tmp_path / 't5')
+    out, report = trained(tmp_path, data, recipe_text('questions', initial, steps=60))
+    losses = [entry['train'] for entry in report['log']]
+    assert losses[-1] < losses[0] / 2
+    stored = load_int8(out / 'model.int8.safetensors')
+    assert 'shared.weight' in stored
+    assert not any('embed_tokens' in name for name in stored)  # the same weights
+    asker = Seq2SeqQuestionGenerator(ModelConfig(str(out)), 'greedy')
+    assert asker.generate([('one', 'i am one .')])[0][0].startswith('what is')
+
+
+def test_frozen_parameters_stay_as_they_are(tmp_path, data, bert):
+    start = 'classes: 3\nfrozen: [bert.embeddings]'
+    first, _ = trained(tmp_path, data, recipe_text('classes', bert, start, steps=1))
+    (tmp_path / 'next').mkdir()
+    text = recipe_text('classes', first, 'frozen: [bert.embeddings]', steps=5)
+    out, _ = trained(tmp_path / 'next', data, text)
+    old, new = (load_int8(f / 'model.int8.safetensors') for f in (first, out))
+    for name, tensor in old.items():
+        assert tensor.equal(new[name]) is name.startswith('bert.embeddings'), name
+
+
+def test_options_take_the_place_of_the_recipes_settings(tmp_path, data, bert):
+    text = recipe_text('classes', 'nowhere', 'classes: 3')
+    _, report = trained(
+        tmp_path, data, text, '--initial', bert, '--steps', '3', '--seed', '8'
+    )
+    settings = report['recipe']['settings']
+    assert (settings['steps'], settings['seed']) == (3, 8)
+    assert report['log'][-1]['step'] == 3
+
+
+def test_the_same_seed_gives_the_same_weights(tmp_path, data, bert):
+    made = []
+    for name in 'ab':
+        (tmp_path / name).mkdir()
+        text = recipe_text('classes', bert, 'classes: 3', steps=4)
+        made.append(trained(tmp_path / name, data, text)[0])
+    first, second = ((f / 'model.int8.safetensors').read_bytes() for f in made)
+    assert first == second
+
+
+def test_a_teacher_marks_the_rows_of_its_pupil(tmp_path, data, bert):
+    teacher, _ = trained(
+        tmp_path, data, recipe_text('classes', bert, 'classes: 3', steps=2)
+    )
+    soft = tmp_path / 'soft' / 'classes.jsonl'
+    teacher_logits.main(
+        ['--teacher', str(teacher), '--rows', str(data / 'classes.jsonl')]
+        + ['--outfile', str(soft)]
+    )
+    rows = read_rows(soft)
+    assert [{k: v for k, v in row.items() if k != 'z'} for row in rows] == CLASS_ROWS
+    assert all(len(row['z']) == 3 for row in rows)
+    (tmp_path / 'next').mkdir()
+    text = recipe_text('classes', bert, 'classes: 3', steps=2)
+    _, report = trained(tmp_path / 'next', soft.parent, text)
+    assert report['log'][-1]['step'] == 2
+
+
+@pytest.mark.parametrize('name', recipe_names())
+def test_each_recipe_that_ships_is_whole(name):
+    recipe = load_recipe(name)
+    assert recipe.licences['initial'] and recipe.licences['data']
+    assert recipe.train and recipe.valid
+    trained_on = {part.file for part in recipe.train}
+    assert not trained_on & {part.file for part in recipe.valid}
+
+
+def test_a_recipe_that_does_not_ship_is_an_error():
+    with pytest.raises(UnknownNameError, match='question_answering'):
+        load_recipe('question_answer')
+
+
+@pytest.mark.parametrize(
+    'change', [{'stepz': 1}, {'train': [{'name': 'x'}]}, {'settings': {'steps': 1}}]
+)
+def test_a_recipe_with_an_unknown_or_a_missing_field_is_an_error(tmp_path, change):
+    fields = {**yaml.safe_load(recipe_text('classes', 'x')), **change}
+    (tmp_path / 'bad.yaml').write_text(yaml.safe_dump(fields))
+    with pytest.raises(ConfigError, match='bad.yaml'):
+        load_recipe(str(tmp_path / 'bad.yaml'))
+
+
+def test_a_job_that_nobody_knows_is_an_error(tmp_path):
+    (tmp_path / 'bad.yaml').write_text(recipe_text('span', 'x'))
+    with pytest.raises(UnknownNameError, match='spans'):
+        load_recipe(str(tmp_path / 'bad.yaml'))
+
+
+def test_rows_that_are_not_there_are_named_with_what_to_do(tmp_path, bert):
+    with pytest.raises(ConfigError, match='classes.jsonl is missing.*docs/training.md'):
+        trained(tmp_path, tmp_path, recipe_text('classes', bert, 'classes: 3'))

@@ -1,0 +1,118 @@
+"""
+What a training run needs to go on after it was stopped.
+
+One file in the output folder, replaced as a whole and removed at the end: trained
+weights, optimizer, torch's random state, the log. It is read by torch's
+``weights_only`` reader, which runs no code.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from parlai_q2.errors import ConfigError, ModelError
+
+NAME = 'checkpoint.pt'
+
+
+class State(NamedTuple):
+    """
+    Where a run stands.
+
+    :param step: steps done.
+    :param log: the log so far.
+    :param seconds: spent so far.
+    """
+
+    step: int
+    log: list[dict[str, Any]]
+    seconds: float
+
+
+class Checkpoint:
+    """
+    The checkpoint of one run.
+
+    :param folder: the output folder; made.
+    :param settings: the run's settings; a checkpoint of other ones is refused.
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, Any]):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path, self.settings = folder / NAME, settings
+
+    def write(
+        self,
+        model: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        step: int,
+        log: list[dict[str, Any]],
+        seconds: float,
+    ) -> None:
+        """
+        Save a run's state in place of the one before.
+        """
+        cuda = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
+        saved = {
+            'settings': self.settings,
+            'weights': _trained(model),
+            'optimizer': optimizer.state_dict(),
+            'random': torch.get_rng_state(),
+            'random_cuda': cuda,
+            'step': step,
+            'log': log,
+            'seconds': seconds,
+        }
+        unfinished = self.path.with_suffix('.part')
+        torch.save(saved, unfinished)
+        os.replace(unfinished, self.path)
+
+    def read(
+        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, device: str
+    ) -> State:
+        """
+        Put a model and an optimizer into the saved state, if there is one.
+
+        :return: where the run stands; step 0 where nothing was saved.
+        :raises ConfigError: when it was saved by a run with other settings.
+        :raises ModelError: when it cannot be read.
+        """
+        if not self.path.exists():
+            return State(0, [], 0.0)
+        try:
+            saved = torch.load(self.path, map_location=device, weights_only=True)
+        except Exception as e:
+            raise ModelError(
+                f'Cannot read the checkpoint {self.path}: {e}. Delete it to start anew.'
+            ) from e
+        if saved['settings'] != self.settings:
+            changed = sorted(
+                name
+                for name in self.settings
+                if saved['settings'].get(name) != self.settings[name]
+            )
+            raise ConfigError(
+                f'{self.path} is of a run with another {", ".join(changed)}. Give the '
+                'same settings to go on with it, or delete it to start anew.'
+            )
+        parameters = _trained(model)
+        with torch.no_grad():
+            for name, tensor in saved['weights'].items():
+                parameters[name].copy_(tensor)
+        optimizer.load_state_dict(saved['optimizer'])
+        torch.set_rng_state(saved['random'].cpu())
+        if saved['random_cuda'] is not None:
+            torch.cuda.set_rng_state(saved['random_cuda'].cpu())
+        return State(saved['step'], saved['log'], saved['seconds'])
+
+    def remove(self) -> None:
+        """
+        Delete what was saved: the run has ended.
+        """
+        self.path.unlink(missing_ok=True)
+
+
+def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {n: p.data for n, p in model.named_parameters() if p.requires_grad}

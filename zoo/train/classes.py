@@ -1,0 +1,146 @@
+"""
+Training of the detector: how a response stands to its knowledge.
+
+Rows have ``p`` (knowledge), ``h`` (response), ``y`` (class number), ``src`` and, for
+distillation, ``z``: a teacher's logits, one a class. The loss is cross-entropy; where a
+batch has logits, 0.3 of it and 0.7 of the divergence from the teacher (Hinton et al.
+2015, arXiv 1503.02531, section 2, at temperature 1).
+"""
+
+from collections import defaultdict
+from typing import Any, NamedTuple, Optional, Sequence
+
+import torch
+
+from parlai_q2.zoo.train.batches import moved, padded
+
+VALID_BATCH = 64
+TEACHER_SHARE = 0.7
+
+
+class ClassSample(NamedTuple):
+    """
+    One row as ids; ``teacher`` holds a teacher's logits, if there are any.
+    """
+
+    ids: list[int]
+    segments: list[int]
+    label: int
+    teacher: Optional[list[float]]
+    row: dict[str, Any]
+
+
+class ClassJob:
+    """
+    Trains a classifier of pairs.
+
+    :param tokenizer: a Hugging Face tokenizer.
+    :param max_tokens: of both texts together; of longer pairs the longer text is cut.
+    """
+
+    def __init__(self, tokenizer: Any, max_tokens: int = 192):
+        self.tokenizer, self.max_tokens = tokenizer, max_tokens
+        self.valid: list[ClassSample] = []
+
+    def encode(self, rows: Sequence[dict[str, Any]]) -> list[ClassSample]:
+        """
+        Rows as ids, one sample a row.
+        """
+        if not rows:
+            return []
+        encoded = self.tokenizer(
+            [row['p'] for row in rows],
+            [row['h'] for row in rows],
+            truncation='longest_first',
+            max_length=self.max_tokens,
+            return_token_type_ids=True,
+        )
+        return [
+            ClassSample(
+                encoded['input_ids'][i],
+                encoded['token_type_ids'][i],
+                row['y'],
+                row.get('z'),
+                row,
+            )
+            for i, row in enumerate(rows)
+        ]
+
+    def length(self, sample: ClassSample) -> int:
+        return len(sample.ids)
+
+    def collate(self, batch: Sequence[ClassSample]) -> dict[str, torch.Tensor]:
+        tensors = {
+            'input_ids': padded([s.ids for s in batch], self.tokenizer.pad_token_id),
+            'attention_mask': padded([[1] * len(s.ids) for s in batch], 0),
+            'token_type_ids': padded([s.segments for s in batch], 0),
+            'labels': torch.tensor([s.label for s in batch]),
+        }
+        teachers = [s.teacher for s in batch]
+        if all(t is not None for t in teachers):
+            tensors['teacher'] = torch.tensor(teachers)
+        return tensors
+
+    def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
+        logits = self._logits(model, tensors)
+        functional = torch.nn.functional
+        loss = functional.cross_entropy(logits, tensors['labels'])
+        if 'teacher' not in tensors:
+            return loss
+        divergence = functional.kl_div(
+            logits.log_softmax(-1),
+            tensors['teacher'].float().softmax(-1),
+            reduction='batchmean',
+        )
+        return (1 - TEACHER_SHARE) * loss + TEACHER_SHARE * divergence
+
+    def validate(self, model: Any, device: str) -> dict[str, float]:
+        """
+        What :func:`figures` says of the held-out rows; nothing where there are none.
+        """
+        rows = [s.row for s in self.valid]
+        logits = self.logits(model, self.valid, device)
+        return figures(rows, logits.argmax(-1).tolist()) if rows else {}
+
+    def logits(
+        self, model: Any, samples: Sequence[ClassSample], device: str
+    ) -> torch.Tensor:
+        """
+        The model's logits [N, classes], in the samples' order.
+        """
+        found: dict[int, torch.Tensor] = {}
+        order = sorted(range(len(samples)), key=lambda i: len(samples[i].ids))
+        for k in range(0, len(order), VALID_BATCH):
+            part = order[k : k + VALID_BATCH]
+            tensors = moved(self.collate([samples[i] for i in part]), device)
+            with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
+                logits = self._logits(model, tensors)
+            found.update(zip(part, logits.cpu(), strict=True))
+        rows = [found[i] for i in range(len(samples))]
+        return torch.stack(rows) if rows else torch.zeros(0, model.config.num_labels)
+
+    def _logits(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
+        names = self.tokenizer.model_input_names
+        return model(**{name: tensors[name] for name in names}).logits.float()
+
+
+def figures(rows: Sequence[dict[str, Any]], classes: Sequence[int]) -> dict[str, float]:
+    """
+    How well rows were classified.
+
+    :param rows: N rows, at least one.
+    :param classes: N class numbers.
+    :return: ``score`` (the mean of the classes' recalls), ``accuracy``, ``recall_<y>``
+        of each class there is, and ``<src>`` for each source of rows that begins with
+        "hard".
+    """
+    right: dict[str, list[float]] = defaultdict(list)
+    for row, found in zip(rows, classes, strict=True):
+        value = float(row['y'] == found)
+        right['accuracy'].append(value)
+        right[f'recall_{row["y"]}'].append(value)
+        if row.get('src', '').startswith('hard'):
+            right[row['src']].append(value)
+    found_ = {name: sum(v) / len(v) for name, v in sorted(right.items())}
+    recalls = [v for name, v in found_.items() if name.startswith('recall_')]
+    return {'score': sum(recalls) / len(recalls), **found_}

@@ -1,0 +1,236 @@
+"""
+The training loop that all shipped models share.
+
+AdamW with a linear warm-up and a linear decay to zero (as in Devlin et al. 2019, A.2),
+gradients clipped by norm, arithmetic in bfloat16 where it is safe (autocast), weights
+in fp32. What is trained, and on what, is a :class:`Job`.
+
+A run that was stopped goes on from its last checkpoint when it is started again with
+the same settings: the order of the batches is drawn anew from the seed and skipped, the
+weights, the optimizer's state and torch's random state are read back. It ends with the
+weights that it would have had.
+"""
+
+import itertools
+import json
+import math
+import random
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Callable, Optional, Protocol, Sequence
+
+import torch
+from parlai.utils import logging
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.zoo.train.batches import moved, stream
+from parlai_q2.zoo.train.checkpoint import Checkpoint
+
+LOG = 'training.json'
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """
+    How long, how fast, how often.
+
+    :param steps: optimizer steps.
+    :param batch_size: examples a step.
+    :param learning_rate: the highest.
+    :param seed: of the batches' order and of dropout.
+    :param warm_up: share of the steps in which the rate rises.
+    :param weight_decay: of matrices; vectors (biases, layer norms) have none.
+    :param clip: the gradient's largest norm.
+    :param dropout: replaces the model's own; None leaves it.
+    :param log_every: steps between two lines of the log.
+    :param valid_every: steps between two validations.
+    :param save_every: steps between two checkpoints, 0 for none.
+    :param max_minutes: when they are spent before the steps are, training ends; the
+        rate reaches zero then. 0 for no such limit.
+    """
+
+    steps: int
+    batch_size: int
+    learning_rate: float
+    seed: int = 1
+    warm_up: float = 0.03
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    dropout: Optional[float] = None
+    log_every: int = 50
+    valid_every: int = 200
+    save_every: int = 200
+    max_minutes: float = 0.0
+
+    def __post_init__(self):
+        if min(self.steps, self.batch_size, self.log_every, self.valid_every) < 1:
+            raise ConfigError(
+                'steps, batch_size, log_every and valid_every are at least 1.'
+            )
+
+
+class Job(Protocol):
+    """
+    What is trained.
+    """
+
+    def length(self, sample: Any) -> int:
+        """
+        How long an example is: those of similar length share a batch.
+        """
+
+    def collate(self, batch: Sequence[Any]) -> dict[str, torch.Tensor]:
+        """
+        A batch as tensors.
+        """
+
+    def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
+        """
+        The mean loss of a batch.
+        """
+
+    def validate(self, model: Any, device: str) -> dict[str, float]:
+        """
+        Figures on held-out examples.
+        """
+
+
+def train(
+    model: torch.nn.Module,
+    job: Job,
+    data: Sequence[Any],
+    settings: LoopSettings,
+    outdir: Path,
+    rng: Optional[random.Random] = None,
+    device: str = 'cpu',
+    save: Callable[[torch.nn.Module], None] = lambda model: None,
+) -> list[dict[str, Any]]:
+    """
+    Train a model.
+
+    :param model: the model; parameters that need no gradient stay as they are.
+    :param job: what is trained.
+    :param data: N examples, at least one.
+    :param settings: see there.
+    :param outdir: holds the log and, until training ends, the checkpoint.
+    :param rng: decides the batches' order; a new one of the seed if none is given.
+    :param device: a torch device name.
+    :param save: called with the model after each validation.
+    :return: the log, as ``training.json`` has it.
+    :raises ConfigError: when there are no examples, or the loss is not a number.
+    """
+    if not data:
+        raise ConfigError('There are no examples to train on.')
+    rng = rng or random.Random(settings.seed)
+    kind = torch.device(device).type
+    model.to(device).train()
+    if settings.dropout is not None:
+        set_dropout(model, settings.dropout)
+    weights = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(
+        groups_of(weights, settings.weight_decay), lr=settings.learning_rate, fused=True
+    )
+    known = {**asdict(settings), 'examples': len(data)}
+    checkpoint = Checkpoint(outdir, known)
+    state = checkpoint.read(model, optimizer, device)
+    step, log, before = state.step, state.log, state.seconds
+    recent: list[float] = []
+    start = time.time()
+    batches = stream(data, settings.batch_size, rng, job.length)
+    for batch in itertools.islice(batches, step, None):
+        spent = before + time.time() - start
+        done = progress(step, spent, settings)
+        if done >= 1:
+            break
+        for group in optimizer.param_groups:
+            group['lr'] = settings.learning_rate * rate(step, done, settings)
+        tensors = moved(job.collate(batch), device)
+        with torch.autocast(kind, dtype=torch.bfloat16):
+            loss = job.loss(model, tensors)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(weights, settings.clip)
+        optimizer.step()
+        step += 1
+        recent.append(loss.item())
+        if not math.isfinite(recent[-1]):
+            raise ConfigError(
+                f'The loss is {recent[-1]} at step {step}. Lower the learning rate.'
+            )
+        last = step == settings.steps
+        due = last or step % settings.valid_every == 0
+        if due or step % settings.log_every == 0:
+            entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
+            if due:
+                entry.update(validated(model, job, device))
+                save(model)
+            entry['seconds'] = round(before + time.time() - start)
+            log.append(entry)
+            recent = []
+            logging.info(json.dumps(entry))
+        if settings.save_every and step % settings.save_every == 0 and not last:
+            checkpoint.write(model, optimizer, step, log, before + time.time() - start)
+    if recent:  # time was up between two lines
+        entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
+        entry.update(validated(model, job, device))
+        save(model)
+        log.append({**entry, 'seconds': round(before + time.time() - start)})
+        logging.info(json.dumps(log[-1]))
+    checkpoint.remove()
+    return log
+
+
+def progress(step: int, seconds: float, settings: LoopSettings) -> float:
+    """
+    The share of a run that is over, by steps or by time, whichever is more.
+    """
+    by_steps = step / settings.steps
+    if not settings.max_minutes:
+        return by_steps
+    return max(by_steps, seconds / (60 * settings.max_minutes))
+
+
+def rate(step: int, done: float, settings: LoopSettings) -> float:
+    """
+    The learning rate at a step, as a share of the highest.
+    """
+    warm = min(1.0, (step + 1) / max(1, settings.warm_up * settings.steps))
+    return warm * (1 - done)
+
+
+def groups_of(
+    weights: Sequence[torch.nn.Parameter], weight_decay: float
+) -> list[dict[str, Any]]:
+    """
+    Parameters with and without weight decay; one group where there is none.
+    """
+    if not weight_decay:
+        return [{'params': list(weights), 'weight_decay': 0.0}]
+    return [
+        {'params': [p for p in weights if p.ndim > 1], 'weight_decay': weight_decay},
+        {'params': [p for p in weights if p.ndim < 2], 'weight_decay': 0.0},
+    ]
+
+
+def set_dropout(model: torch.nn.Module, share: float) -> None:
+    """
+    Give every dropout layer of a model this share.
+    """
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = share
+        elif isinstance(getattr(module, 'dropout_prob', None), float):
+            # BERT's fused attention keeps its share as a number.
+            module.dropout_prob = share
+
+
+def validated(model: torch.nn.Module, job: Job, device: str) -> dict[str, float]:
+    """
+    Figures on held-out examples, rounded; the model trains on afterwards.
+    """
+    model.eval()
+    with torch.no_grad():
+        figures = job.validate(model, device)
+    model.train()
+    return {name: round(value, 4) for name, value in figures.items()}

@@ -1,0 +1,100 @@
+"""
+Question-answering rows whose questions the question generator asked.
+
+    python -m parlai_q2.zoo.train.machine_questions --rows qa.train.jsonl.xz \\
+      --most 1500 --outfile qa_machine.train.jsonl
+
+People's questions are well formed; those that Q2 puts to its reader are a small model's
+("Where is the method of skiing?"). The texts (field ``c``) are taken as responses, and
+the questions kept are those the metric itself keeps (Honovich et al. 2021, section 2):
+so every row, of ``q``, ``c``, ``s``, ``a`` and ``src``, is answerable.
+:mod:`parlai_q2.zoo.train.hard_questions` makes the unanswerable ones of them.
+"""
+
+import argparse
+import random
+from typing import Any, Iterator, Optional, Sequence
+
+from parlai.utils import logging
+
+from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.presets import load_preset
+from parlai_q2.q2.ask import valid_questions
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.text.spans import informative_spans
+from parlai_q2.zoo.train.data import read_rows, write_rows
+
+SOURCE = 'machine'
+MOST_WORDS = 40  # of a text: responses are short
+
+
+def machine_rows(
+    texts: Sequence[str],
+    generator: QuestionGenerator,
+    answerer: QuestionAnswerer,
+    settings: Q2Settings,
+) -> Iterator[dict[str, Any]]:
+    """
+    The questions that Q2 would ask about texts.
+
+    :param texts: the texts.
+    :param generator: asks for spans.
+    :param answerer: answers on the texts; what it cannot answer with the span is left
+        out.
+    :param settings: which spans and questions are kept.
+    :return: rows, in the texts' order; none for a text without questions.
+    """
+    asked = valid_questions(texts, informative_spans, generator, answerer, settings)
+    for text, questions in zip(texts, asked, strict=True):
+        for one in questions:
+            span = one.answer
+            yield {
+                'q': one.text,
+                'c': text,
+                's': span.start,
+                'a': span.text,
+                'src': SOURCE,
+            }
+
+
+def main(argv: Optional[Sequence[str]] = None) -> None:
+    """
+    Write the rows and say how many there are.
+    """
+    parser = argparse.ArgumentParser(description='Questions as Q2 asks them')
+    parser.add_argument('--rows', required=True, help='records whose c is a text')
+    parser.add_argument('--sources', default='', help='take only rows of these src')
+    parser.add_argument('--most', type=int, default=1500, help='texts to ask about')
+    parser.add_argument('--preset', default='mini')
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--outfile', required=True)
+    args = parser.parse_args(argv)
+    sources = set(filter(None, args.sources.split(',')))
+    texts = dict.fromkeys(
+        row['c']
+        for row in read_rows(args.rows)
+        if (not sources or row['src'] in sources)
+        and len(row['c'].split()) <= MOST_WORDS
+        and row['c'] != row['c'].lower()
+    )
+    chosen = list(texts)
+    random.Random(args.seed).shuffle(chosen)
+    preset = load_preset(args.preset)
+    asking, answering = (
+        preset.model(f'question_{part}') for part in ('generation', 'answering')
+    )
+    rows = machine_rows(
+        chosen[: args.most],
+        # One greedy question a span: five times as quick, and as odd as those of beams.
+        Seq2SeqQuestionGenerator(asking, 'greedy', **asking.settings),
+        SpanQuestionAnswerer(answering, **answering.settings),
+        Q2Settings(**preset.q2),
+    )
+    count = write_rows(args.outfile, rows)
+    logging.info(f'{count} questions about {min(len(chosen), args.most)} texts')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,155 @@
+"""
+Rows for the detector, from published NLI and FEVER files.
+
+    python -m parlai_q2.zoo.train.nli_rows --nli snli_1.0_train.jsonl \\
+      --name snli --outfile cons.snli.jsonl
+    python -m parlai_q2.zoo.train.nli_rows --fever train.jsonl \\
+      --pages wiki-pages --name fever --outfile cons.fever.jsonl
+
+SNLI, MultiNLI and sets in their format have ``sentence1``, ``sentence2`` and
+``gold_label``; pairs that the annotators did not agree on ("-") are left out. FEVER
+(Thorne et al. 2018) has ``claim``, ``label`` and ``evidence``, sentences of pages that
+are a download of their own; a claim with too little information has none and is left
+out. Rows have ``p``, ``h``, ``y`` (0 entailed, 1 unsupported, 2 contradicted) and
+``src``.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+
+from parlai.utils import logging
+
+from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.zoo.train.data import read_rows, write_rows
+
+NLI_CLASSES = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
+FEVER_CLASSES = {'SUPPORTS': 0, 'REFUTES': 2}
+Row = dict[str, Any]
+
+
+def nli_rows(records: Iterable[Mapping[str, Any]], name: str) -> Iterator[Row]:
+    """
+    The rows of an NLI file.
+
+    :param records: ``sentence1`` (premise), ``sentence2`` (hypothesis), ``gold_label``.
+    :param name: for ``src``.
+    :raises RecordError: for a label that is none of the three and not "-".
+    """
+    for line, record in enumerate(records, 1):
+        label = record.get('gold_label')
+        if label == '-':
+            continue
+        if label not in NLI_CLASSES:
+            raise RecordError(
+                name,
+                line,
+                f'gold_label is {label!r}, not one of {", ".join(NLI_CLASSES)} or "-".',
+            )
+        yield {
+            'p': record['sentence1'],
+            'h': record['sentence2'],
+            'y': NLI_CLASSES[label],
+            'src': name,
+        }
+
+
+def fever_rows(
+    records: Iterable[Mapping[str, Any]],
+    pages: Mapping[str, Mapping[int, str]],
+    name: str,
+) -> Iterator[Row]:
+    """
+    The rows of a FEVER file: a claim with each annotator's evidence.
+
+    :param records: ``claim``, ``label`` and ``evidence``: sets of [annotation,
+        evidence, page, sentence number].
+    :param pages: page to sentence number to sentence.
+    :param name: for ``src``.
+    :return: one row a distinct set whose sentences are all known, the sentences in the
+        order of their numbers.
+    """
+    for record in records:
+        label = FEVER_CLASSES.get(record['label'])
+        if label is None:
+            continue
+        seen = set()
+        for group in record['evidence']:
+            places = tuple(sorted({(page, number) for _, _, page, number in group}))
+            known = [pages.get(page, {}).get(number) for page, number in places]
+            if places in seen or not all(known):
+                continue
+            seen.add(places)
+            premise = ' '.join(s for s in known if s)
+            yield {'p': premise, 'h': record['claim'], 'y': label, 'src': name}
+
+
+def needed_pages(records: Iterable[Mapping[str, Any]]) -> set[str]:
+    """
+    The pages that a FEVER file's evidence is on.
+    """
+    return {
+        page
+        for record in records
+        if record['label'] in FEVER_CLASSES
+        for group in record['evidence']
+        for _, _, page, _ in group
+    }
+
+
+def read_pages(folder: Path, wanted: set[str]) -> dict[str, dict[int, str]]:
+    """
+    Sentences of some pages of FEVER's dump of Wikipedia.
+
+    :param folder: holds its ``*.jsonl``, each line a page with ``id`` and ``lines``.
+    :param wanted: the pages.
+    :return: page to sentence number to sentence; brackets are written as such.
+    """
+    pages: dict[str, dict[int, str]] = {}
+    for path in sorted(folder.glob('*.jsonl')):
+        with open(path, encoding='utf-8') as stream:
+            for line in stream:
+                page = json.loads(line)
+                if page['id'] in wanted:
+                    pages[page['id']] = _sentences(page['lines'])
+    return pages
+
+
+def _sentences(lines: str) -> dict[int, str]:
+    found = {}
+    for line in lines.split('\n'):
+        number, _, rest = line.partition('\t')
+        text = rest.split('\t')[0].strip()
+        for written, meant in (('-LRB-', '('), ('-RRB-', ')')):
+            text = text.replace(written, meant)
+        if number.isdigit() and text:
+            found[int(number)] = text
+    return found
+
+
+def main(argv: Optional[Sequence[str]] = None) -> None:
+    """
+    Write the rows of a file.
+    """
+    parser = argparse.ArgumentParser(description='Rows from NLI and FEVER files')
+    parser.add_argument('--nli', help='a file with sentence1, sentence2, gold_label')
+    parser.add_argument('--fever', help='a file with claim, label, evidence')
+    parser.add_argument('--pages', type=Path, help="FEVER's pages")
+    parser.add_argument('--name', required=True, help='of the set, for src')
+    parser.add_argument('--outfile', required=True)
+    args = parser.parse_args(argv)
+    if bool(args.nli) == bool(args.fever) or bool(args.fever) != bool(args.pages):
+        raise ConfigError('Give either --nli, or --fever and --pages.')
+    records = read_rows(args.nli or args.fever)
+    if args.nli:
+        rows = nli_rows(records, args.name)
+    else:
+        pages = read_pages(args.pages, needed_pages(records))
+        rows = fever_rows(records, pages, args.name)
+    count = write_rows(args.outfile, rows)
+    logging.info(f'{count} rows: {args.outfile}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,96 @@
+"""
+Training of encoder-decoders: question generation and grounded replies.
+
+A row becomes a prompt and what is to be written. Both are ended by the end token, which
+the shipped tokenizers do not add. The loss is the mean negative log-likelihood a token.
+"""
+
+from typing import Any, Callable, Sequence
+
+import torch
+
+from parlai_q2.models.prompts import question_prompt, reply_prompt
+from parlai_q2.zoo.train.batches import moved, padded
+
+VALID_BATCH = 32
+MAX_PROMPT, MAX_OUTPUT = 160, 64  # tokens, the end token included
+Pair = tuple[list[int], list[int]]
+
+# What is read and what is written, of a row of each kind.
+QUESTIONS: tuple[Callable, Callable] = (
+    lambda row: question_prompt(row['a'], row['c']),
+    lambda row: row['q'],
+)
+REPLIES: tuple[Callable, Callable] = (
+    lambda row: reply_prompt(row['h'], row['k']),
+    lambda row: row['r'],
+)
+
+
+class TextJob:
+    """
+    Trains an encoder-decoder.
+
+    :param tokenizer: a Hugging Face tokenizer.
+    :param sides: what is read and what is written, of a row.
+    :param max_prompt: tokens of a prompt, the end token included.
+    :param max_output: tokens of what is written, likewise.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        sides: tuple[Callable, Callable] = QUESTIONS,
+        max_prompt: int = MAX_PROMPT,
+        max_output: int = MAX_OUTPUT,
+    ):
+        self.tokenizer, self.sides = tokenizer, sides
+        self.max_prompt, self.max_output = max_prompt, max_output
+        self.valid: list[Pair] = []
+
+    def encode(self, rows: Sequence[dict[str, Any]]) -> list[Pair]:
+        """
+        Rows as ids, one pair a row.
+        """
+        if not rows:
+            return []
+        read, write = self.sides
+        return list(
+            zip(
+                self._ids([read(row) for row in rows], self.max_prompt),
+                self._ids([write(row) for row in rows], self.max_output),
+                strict=True,
+            )
+        )
+
+    def length(self, sample: Pair) -> int:
+        return len(sample[0])
+
+    def collate(self, batch: Sequence[Pair]) -> dict[str, torch.Tensor]:
+        pad = self.tokenizer.pad_token_id
+        inputs = padded([prompt for prompt, _ in batch], pad)
+        return {
+            'input_ids': inputs,
+            'attention_mask': (inputs != pad).long(),
+            'labels': padded([output for _, output in batch], -100),
+        }
+
+    def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
+        return model(**tensors).loss
+
+    def validate(self, model: Any, device: str) -> dict[str, float]:
+        """
+        ``valid``: the loss of the held-out pairs, in nats a token; ``score``: less it.
+        """
+        total = tokens = 0.0
+        for k in range(0, len(self.valid), VALID_BATCH):
+            tensors = moved(self.collate(self.valid[k : k + VALID_BATCH]), device)
+            count = int((tensors['labels'] != -100).sum())
+            with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
+                total += self.loss(model, tensors).item() * count
+            tokens += count
+        return {'valid': total / tokens, 'score': -total / tokens} if tokens else {}
+
+    def _ids(self, texts: list[str], most: int) -> list[list[int]]:
+        ids = self.tokenizer(texts, add_special_tokens=False)['input_ids']
+        return [i[: most - 1] + [self.tokenizer.eos_token_id] for i in ids]

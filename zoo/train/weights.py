@@ -1,0 +1,148 @@
+"""
+Weights between two models, and the folder that a trained model ships in.
+
+The weights on the line between the initial and the trained model often keep what the
+initial one knew and most of what was learnt (Wortsman et al. 2022, "Robust fine-tuning
+of zero-shot models", section 3, "WiSE-FT"): ``(1 - alpha) * initial + alpha *
+trained``. Which alpha is best is decided on development data.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+import torch
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.int8 import (
+    INT8_WEIGHTS,
+    SMALLEST_QUANTISED,
+    dequantise,
+    quantise_rows,
+    save_int8,
+)
+from parlai_q2.models.loading import CHECKSUMS, file_sha256
+
+Weights = dict[str, torch.Tensor]
+
+
+def copied(model: torch.nn.Module) -> Weights:
+    """
+    A model's weights on the CPU, apart from the model.
+    """
+    return {
+        name: tensor.detach().cpu().clone()
+        for name, tensor in model.state_dict().items()
+    }
+
+
+def interpolated(initial: Weights, trained: Weights, alpha: float) -> Weights:
+    """
+    The weights on the line between two models.
+
+    :param initial: the weights at 0.
+    :param trained: those at 1, of the same names and shapes.
+    :param alpha: in [0, 1].
+    :return: new weights; the ends are the given ones, to the bit.
+    :raises ConfigError: when the two are of different models or alpha is outside.
+    """
+    if not 0 <= alpha <= 1:
+        raise ConfigError(f'alpha is in [0, 1], not {alpha}.')
+    if {n: t.shape for n, t in initial.items()} != {
+        n: t.shape for n, t in trained.items()
+    }:
+        raise ConfigError('Only weights of one architecture can be interpolated.')
+    if alpha in (0, 1):
+        return dict(trained if alpha else initial)
+    return {
+        name: torch.lerp(start, trained[name], alpha)
+        if start.is_floating_point()
+        else trained[name]
+        for name, start in initial.items()
+    }
+
+
+def as_shipped(weights: Weights) -> Weights:
+    """
+    Weights as they are read back after they were stored as int8 and fp16.
+    """
+    rounded: Weights = {}
+    for name, tensor in weights.items():
+        if tensor.ndim == 2 and tensor.numel() > SMALLEST_QUANTISED:
+            parts = quantise_rows(tensor)
+            stored = {f'{name}.{part}': value for part, value in parts.items()}
+            rounded[name] = dequantise(stored)[name]
+        else:
+            floating = tensor.is_floating_point()
+            rounded[name] = tensor.half().float() if floating else tensor
+    return rounded
+
+
+def best_alpha(
+    model: torch.nn.Module,
+    initial: Weights,
+    alphas: Sequence[float],
+    measure: Callable[[torch.nn.Module], dict[str, float]],
+) -> list[dict[str, float]]:
+    """
+    Measure a trained model at several points of the line, and leave it at the best.
+
+    What is measured is what would ship, rounded to int8. That matters: where training
+    started from int8 weights and moved most of them by less than half a step of their
+    grid, rounding takes much of what was learnt away again.
+
+    :param model: the trained model; changed in place.
+    :param initial: the weights it started from.
+    :param alphas: the points, at least one.
+    :param measure: gives figures of a model, ``score`` among them: the more the better.
+    :return: the figures of each point, with ``alpha``. Of equal scores the smaller
+        alpha, which is nearer to the initial model, is taken.
+    """
+    trained, figures = copied(model), []
+    for alpha in sorted(alphas):
+        model.load_state_dict(as_shipped(interpolated(initial, trained, alpha)))
+        figures.append({'alpha': alpha, **measure(model)})
+    best = max(figures, key=lambda f: f['score'])
+    model.load_state_dict(interpolated(initial, trained, best['alpha']))
+    return figures
+
+
+def distinct(state: Weights) -> Weights:
+    """
+    A state dict in which weights that go by several names stand once, by the first.
+
+    T5's embeddings are the encoder's and the decoder's too; loading ties them again.
+    """
+    first: dict[tuple, str] = {}
+    for name, tensor in state.items():
+        first.setdefault((tensor.data_ptr(), tensor.shape), name)
+    return {name: state[name] for name in first.values()}
+
+
+def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
+    """
+    Write a model as it ships: int8 weights, its configuration, its tokenizer, and the
+    checksums that are checked when it is loaded.
+
+    :param model: a Hugging Face model.
+    :param tokenizer: its tokenizer.
+    :param folder: where; made. Files of these names are replaced.
+    :return: the size of the weights in bytes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    # While the weights change, checksums of the old ones would be wrong.
+    (folder / CHECKSUMS).unlink(missing_ok=True)
+    unfinished = folder / f'.{INT8_WEIGHTS}.part'
+    size = save_int8(distinct(model.state_dict()), unfinished)
+    os.replace(unfinished, folder / INT8_WEIGHTS)
+    model.config.architectures = [type(model).__name__]
+    model.config.save_pretrained(folder)
+    if getattr(model, 'generation_config', None) is not None:
+        model.generation_config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    # Those that the shipped folders list.
+    names = ('config.json', INT8_WEIGHTS, 'tokenizer.json')
+    sums = {n: file_sha256(folder / n) for n in names if (folder / n).exists()}
+    (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
+    return size
