@@ -1,0 +1,123 @@
+"""
+Runs the experiment; ``python -m parlai_q2.zoo.experiments.injected --help``.
+
+What is done is not done again: a run that was stopped goes on with the next set or the
+next generator when the same command is given again.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Optional, Sequence
+
+from parlai.utils import logging
+
+from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.files.write import write_text
+from parlai_q2.threads import spin_briefly
+from parlai_q2.zoo.experiments.injected.settings import (
+    CONDITIONS,
+    Settings,
+    read_settings,
+)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """
+    Make the sets, train, reply, measure and report.
+    """
+    parser = argparse.ArgumentParser(
+        description='Does filtering training data make a generator make up less?'
+    )
+    parser.add_argument(
+        '--data', required=True, help='grounded replies: JSON lines with k, h and r'
+    )
+    parser.add_argument('--outdir', type=Path, required=True)
+    parser.add_argument(
+        '--settings', type=Path, help='a YAML file; what it leaves out is as shipped'
+    )
+    parser.add_argument(
+        '--conditions',
+        nargs='*',
+        choices=CONDITIONS,
+        help='train these alone now; several processes can share the work',
+    )
+    parser.add_argument('--figure', type=Path, help='default: OUTDIR/figure')
+    args = parser.parse_args(arguments)
+    try:
+        settings = read_settings(args.settings)
+        run(args.data, args.outdir, settings, args.conditions, args.figure)
+    except Q2Error as error:
+        sys.stderr.write(f'{error}\n')
+        sys.exit(2)
+
+
+def run(
+    data: str,
+    folder: Path,
+    settings: Settings,
+    conditions: Optional[Sequence[str]] = None,
+    figure: Optional[Path] = None,
+) -> None:
+    """
+    Do what is not done yet.
+
+    :param data: the corpus.
+    :param folder: where all is written.
+    :param conditions: those to train now; None for all.
+    :param figure: where the figure goes, without an ending.
+    :raises ConfigError: when the folder is of other settings.
+    """
+    # ParlAI must be bridged before it is imported, and torch's threads set before it.
+    spin_briefly()
+    from parlai_q2.zoo.experiments.injected.runs import do_run, missing_runs
+    from parlai_q2.zoo.experiments.injected.sets import make_sets
+
+    claim(folder, settings)
+    wanted = settings.conditions if conditions is None else conditions
+    for condition, seed in missing_runs(folder, settings):
+        if condition in wanted:
+            make_sets(data, folder, settings, wanted)
+            do_run(folder, condition, seed, settings)
+    missing = missing_runs(folder, settings)
+    if missing:
+        named = ', '.join(f'{condition} {seed}' for condition, seed in missing)
+        logging.info(f'Still to be trained: {named}.')
+        return
+    from parlai_q2.zoo.experiments.injected.figure import draw
+    from parlai_q2.zoo.experiments.injected.report import render, to_dict
+    from parlai_q2.zoo.experiments.injected.results import results
+
+    found = results(folder, settings)
+    text = render(found, settings)
+    write_text(folder / 'results.md', text)
+    whole = to_dict(found, settings)
+    write_text(folder / 'results.json', json.dumps(whole, indent=1) + '\n')
+    draw(found, settings, figure or folder / 'figure')
+    sys.stdout.write(text)
+
+
+def claim(folder: Path, settings: Settings) -> None:
+    """
+    See that a folder is of these settings, or of none yet.
+
+    :raises ConfigError: when it is of others.
+    """
+    path = folder / 'settings.json'
+    given = settings.to_dict()
+    if path.exists():
+        held = json.loads(path.read_text(encoding='utf-8'))
+        other = [name for name in given if held.get(name) != given[name]]
+        if other:
+            raise ConfigError(
+                f'{folder} was begun with another {", ".join(other)}. Give another '
+                '--outdir, or the --settings it was begun with.'
+            )
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(given, indent=1) + '\n')
+
+
+if __name__ == '__main__':
+    main()

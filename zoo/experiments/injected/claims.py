@@ -1,0 +1,53 @@
+"""
+What a reply says that it was not given: names, numbers and words that are neither in
+its knowledge nor in the turn it replies to.
+
+Rules on words alone, so that no model judges what another model learnt. A name is a
+capitalised word that does not begin a sentence; a number is written in digits or in
+letters. A made-up name in lower case escapes; the share of new content words, which
+counts chit-chat too, does not miss it.
+"""
+
+import re
+
+from parlai_q2.text.content_words import content_words
+from parlai_q2.text.numbers import numbers
+from parlai_q2.text.sentences import sentences
+
+_LETTERS = re.compile(r'[^\W\d_]+')
+
+
+def names(text: str) -> set[str]:
+    """
+    The capitalised words of a text, in lower case, but for those that begin a sentence.
+
+    :param text: any text; words of one letter ("I") are no names.
+    """
+    found = set()
+    for sentence in sentences(text):
+        for word in _LETTERS.findall(sentence.text)[1:]:
+            if word[0].isupper() and len(word) > 1:
+                found.add(word.lower())
+    return found
+
+
+def made_up(reply: str, given: str) -> list[str]:
+    """
+    The names and numbers of a reply that it was not given, in alphabetical order.
+
+    :param reply: any text.
+    :param given: its knowledge and the turn before it.
+    """
+    known = set(_LETTERS.findall(given.lower()))
+    return sorted((names(reply) - known) | (numbers(reply) - numbers(given)))
+
+
+def new_words(reply: str, given: str) -> float:
+    """
+    The share of a reply's content words that it was not given.
+
+    :return: in [0, 1]; 0 for a reply without content words.
+    """
+    known = set(content_words(given.lower()))
+    said = content_words(reply.lower())
+    return sum(word not in known for word in said) / len(said) if said else 0.0

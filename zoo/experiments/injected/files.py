@@ -1,0 +1,60 @@
+"""
+The experiment's conversation files: one turn a conversation, in the form that
+``-t q2:grounded_file`` reads and ``parlai_q2 filter`` writes.
+
+Beside text, knowledge and reply a turn has ``key``, and for the evaluation alone
+``injected``: the kind of injection, empty where the reply was left alone.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Iterable, Iterator
+
+from parlai_q2.files.write import write_text
+from parlai_q2.zoo.experiments.injected.corpus import Turn
+from parlai_q2.zoo.experiments.injected.inject import Training
+
+Fields = dict[str, Any]
+
+
+def fields_of(turn: Turn, reply: str, injected: str = '') -> Fields:
+    """
+    What is written of a turn.
+    """
+    return {
+        'text': turn.text,
+        'knowledge': turn.knowledge,
+        'key': turn.key,
+        'injected': injected,
+        'reply': reply,
+    }
+
+
+def training_fields(turns: Iterable[Training]) -> list[Fields]:
+    """
+    The same of turns to train on.
+    """
+    return [fields_of(one.turn, one.reply, one.kind) for one in turns]
+
+
+def write_turns(path: Path, turns: Iterable[Fields]) -> None:
+    """
+    Write turns as conversations, all or nothing.
+    """
+    lines = []
+    for turn in turns:
+        asked = {'id': 'person', **{k: v for k, v in turn.items() if k != 'reply'}}
+        answered = {'id': 'label', 'text': turn['reply']}
+        lines.append(json.dumps({'dialog': [[asked, answered]], 'context': []}))
+    write_text(path, ''.join(line + '\n' for line in lines))
+
+
+def read_turns(path: Path) -> Iterator[Fields]:
+    """
+    The turns of a file; of one that was filtered with their scores.
+    """
+    with open(path, encoding='utf-8') as stream:
+        for line in stream:
+            for asked, answered in json.loads(line)['dialog']:
+                kept = ('text', 'knowledge', 'key', 'injected')
+                yield {**{k: asked[k] for k in kept}, 'reply': answered['text']}

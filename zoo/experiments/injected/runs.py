@@ -1,0 +1,73 @@
+"""
+One run: a generator of one condition and one seed, and its replies. A run that is there
+is not done again; one that was stopped goes on from its last checkpoint.
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from parlai.utils import logging
+
+from parlai_q2.files.write import write_text
+from parlai_q2.zoo.experiments.injected.sets import read_set
+from parlai_q2.zoo.experiments.injected.settings import Settings
+
+# How a run's replies were decoded.
+WAYS = ('sampled', 'greedy')
+
+
+def path_of_run(folder: Path, condition: str, seed: int) -> Path:
+    """
+    A run's file.
+    """
+    return folder / 'runs' / f'{condition}-{seed}.json'
+
+
+def missing_runs(folder: Path, settings: Settings) -> list[tuple[str, int]]:
+    """
+    The runs that are still to be done, in order: a seed at a time.
+    """
+    return [
+        (condition, seed)
+        for seed in settings.seeds
+        for condition in settings.conditions
+        if not path_of_run(folder, condition, seed).exists()
+    ]
+
+
+def read_run(folder: Path, condition: str, seed: int) -> dict[str, Any]:
+    """
+    What :func:`do_run` wrote.
+    """
+    path = path_of_run(folder, condition, seed)
+    return json.loads(path.read_text(encoding='utf-8'))
+
+
+def do_run(folder: Path, condition: str, seed: int, settings: Settings) -> None:
+    """
+    Train, reply, and write both down.
+    """
+    from parlai_q2.zoo.experiments.injected.training import reply, train
+
+    turns = read_set(folder, condition, 'train', settings)
+    contexts = read_set(folder, condition, 'valid', settings)
+    start = time.time()
+    path = path_of_run(folder, condition, seed)
+    logging.info(f'{condition}, seed {seed}: training on {len(turns)} turns.')
+    model, job, log = train(turns, settings, seed, path.with_suffix(''))
+    trained = time.time()
+    replies = reply(model, job, contexts, settings, seed)
+    found = {
+        'condition': condition,
+        'seed': seed,
+        'turns': len(turns),
+        'log': log,
+        'seconds_training': round(trained - start, 1),
+        'seconds_replying': round(time.time() - trained, 1),
+        'replies': [
+            {'key': turn['key'], **texts} for turn, texts in zip(contexts, replies)
+        ],
+    }
+    write_text(path, json.dumps(found, indent=1) + '\n')

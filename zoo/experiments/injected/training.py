@@ -1,0 +1,101 @@
+"""
+Trains the generator of one condition, and lets it reply to the held-out contexts.
+
+All conditions begin at the same weights, which do not reply yet, with the same seed,
+and take the same number of steps of the same size. What is trained is a low-rank term
+(:mod:`parlai_q2.models.lora`), as for the reply model that ships.
+"""
+
+from pathlib import Path
+from typing import Any, Sequence
+
+import torch
+from tqdm import tqdm
+
+from parlai_q2.models.loading import load_seq2seq
+from parlai_q2.models.lora import adapter_state, add_adapters, merge_adapter
+from parlai_q2.zoo.experiments.injected.files import Fields
+from parlai_q2.zoo.experiments.injected.settings import Settings
+from parlai_q2.zoo.train import loop
+from parlai_q2.zoo.train.texts import REPLIES, TextJob
+
+WARM_UP = 0.05  # of the steps
+LOG_EVERY = 20  # steps
+REPLIES_AT_ONCE = 48
+
+
+def train(
+    turns: Sequence[Fields], settings: Settings, seed: int, folder: Path
+) -> tuple[Any, TextJob, list[dict[str, Any]]]:
+    """
+    Train a generator.
+
+    :param turns: its training set.
+    :param seed: of its first weights, of dropout and of the order of turns.
+    :param folder: holds the checkpoint until training ends.
+    :return: the model, as one that never had an adapter; what writes its prompts; and
+        the log, with losses in nats a token.
+    """
+    torch.manual_seed(seed)
+    model, tokenizer = load_seq2seq(settings.base)
+    add_adapters(model, settings.rank)
+    job = TextJob(tokenizer, REPLIES)
+    log = loop.train(
+        model,
+        job,
+        job.encode(rows_of(turns)),
+        loop.LoopSettings(
+            steps=settings.steps,
+            batch_size=settings.batch_size,
+            learning_rate=settings.learning_rate,
+            seed=seed,
+            warm_up=WARM_UP,
+            log_every=LOG_EVERY,
+            valid_every=settings.steps,
+            save_every=LOG_EVERY,
+        ),
+        folder,
+    )
+    plain, _ = load_seq2seq(settings.base)
+    return merge_adapter(plain, adapter_state(model)), job, log
+
+
+@torch.no_grad()
+def reply(
+    model: Any, job: TextJob, turns: Sequence[Fields], settings: Settings, seed: int
+) -> list[dict[str, str]]:
+    """
+    Replies to contexts.
+
+    :param turns: B turns; their own replies are not looked at.
+    :param seed: of the sampling.
+    :return: for each a reply of the likeliest words (``greedy``) and one that is
+        sampled of the likelier words (``sampled``; Holtzman et al. 2020).
+    """
+    torch.manual_seed(seed)
+    found: list[dict[str, str]] = []
+    data = job.encode(rows_of(turns))
+    for start in tqdm(range(0, len(data), REPLIES_AT_ONCE), desc='replies'):
+        batch = job.collate(data[start : start + REPLIES_AT_ONCE])
+        del batch['labels']
+        texts = {}
+        for way, options in (
+            ('greedy', {'do_sample': False}),
+            ('sampled', {'do_sample': True, 'top_p': settings.top_p, 'top_k': 0}),
+        ):
+            ids = model.generate(
+                **batch, **options, num_beams=1, max_new_tokens=settings.reply_tokens
+            )
+            texts[way] = job.tokenizer.batch_decode(ids, skip_special_tokens=True)
+        found += [dict(zip(texts, row)) for row in zip(*texts.values())]
+    return found
+
+
+def rows_of(turns: Sequence[Fields]) -> list[dict[str, Any]]:
+    """
+    Turns as the training of the shipped reply model reads them.
+    """
+    return [
+        {'k': t['knowledge'], 'h': [t['text']] if t['text'] else [], 'r': t['reply']}
+        for t in turns
+    ]
