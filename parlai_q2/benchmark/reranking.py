@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from statistics import fmean, median
 from typing import Any
 
-from parlai.core.message import Message
-
 from parlai_q2.benchmark.clock import spread
 
 
@@ -39,7 +37,7 @@ def measure_reranking(
     try:
         for n, (knowledge, text) in enumerate([*turns[:warm_up], *turns]):
             agent.reset()
-            message = Message(text=text, knowledge=knowledge, episode_done=True)
+            message = {'text': text, 'knowledge': knowledge, 'episode_done': True}
             start = time.perf_counter()
             agent.observe(message)
             reply = agent.act()

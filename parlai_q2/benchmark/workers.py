@@ -43,7 +43,7 @@ def measure_workers(
     pool = Pool(partial(load_q2, preset), where, signature)
     try:
         # A chunk for each, so that all have started and loaded.
-        for _ in pool.run(chunks(pairs[:workers] * workers, 1)):
+        for _ in pool.run(chunks([pairs[0]] * workers, 1)):
             pass
         times = [
             timed(lambda: list(pool.run(chunks(pairs, size))))[0] / len(pairs)

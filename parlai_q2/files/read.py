@@ -112,8 +112,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
             found = ', '.join(sorted(map(str, fields))) or 'none'
             raise InputError(
                 f'has no {name!r} field (fields: {found}). Every record needs '
-                '"knowledge" '
-                'and "response"; give "" for a text that is empty.'
+                '"knowledge" and "response"; give "" for a text that is empty.'
             )
     knowledge = joined(fields['knowledge'])
     history = history_of(fields)
@@ -212,9 +211,8 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
             if extra:
                 count = len(rows.fieldnames or ())
                 problem = (
-                    f'has {count + len(extra)} columns, and the header has '
-                    f'{count}. Quote '
-                    'texts that hold the separator.'
+                    f'has {count + len(extra)} columns, and the header has {count}. '
+                    'Quote texts that hold the separator.'
                 )
             yield start, fields, problem
 

@@ -7,9 +7,11 @@ from the same input goes on where it ends; a line cut short by the kill is dropp
 first. One run at a time holds the part file.
 """
 
+import glob
 import json
 import os
 import time
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Iterable, Iterator
@@ -55,7 +57,7 @@ class ResumableWriter:
             ) from e
 
     def _take_over(self, run: dict[str, Any]) -> None:
-        if not (lock(self._stream) and self._is_part()):
+        if not hold(self._stream, self.part):
             raise InputError(
                 f'Another run is writing {self.part}. Wait for it, or choose another '
                 '--outfile.'
@@ -67,13 +69,6 @@ class ResumableWriter:
         # In this order: a kill in between must not leave old lines to the new claim.
         self._stream.truncate(0)
         write_text(self._claim, json.dumps(run, indent=1))
-
-    def _is_part(self) -> bool:
-        # A run that ended between our open() and our lock has given it its real name.
-        try:
-            return os.path.samestat(os.fstat(self._stream.fileno()), self.part.stat())
-        except FileNotFoundError:
-            return False
 
     def _same_run(self, run: dict[str, Any]) -> bool:
         try:
@@ -91,11 +86,14 @@ class ResumableWriter:
         """
         Append whole lines, and hand them to the system: a kill of this process does not
         lose them.
+
+        :raises InputError: when the disk takes no more; what was written is kept.
         """
-        self._stream.write(lines)
-        self._stream.flush()
-        if time.monotonic() - self._synced >= SYNC_SECONDS:
-            self._sync()
+        with self._writing():
+            self._stream.write(lines)
+            self._stream.flush()
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                self._sync()
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """
@@ -121,12 +119,17 @@ class ResumableWriter:
     def finish(self, summary: dict[str, Any]) -> None:
         """
         Give the file its name, and write the summary beside it.
+
+        :raises InputError: as :meth:`write_lines`.
         """
-        self._sync()
-        write_text(self.meta, json.dumps(summary, indent=1) + '\n')
-        # The name is given while the lock is held: no other run comes in between.
-        os.replace(self.part, self.outfile)
+        with self._writing():
+            self._sync()
+            write_text(self.meta, json.dumps(summary, indent=1) + '\n')
+            # The name is given while the lock is held: no other run comes in between.
+            os.replace(self.part, self.outfile)
         self._claim.unlink(missing_ok=True)
+        for path in (self._claim, self.meta):
+            drop_unfinished(path)
         self._stream.close()
 
     def abandon(self) -> None:
@@ -141,7 +144,19 @@ class ResumableWriter:
         """
         Stop without finishing; a later run goes on from here.
         """
-        self._stream.close()
+        # Lines that a full disk did not take are tried once more, and are no news.
+        with suppress(OSError):
+            self._stream.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as e:
+            raise InputError(
+                f'Cannot write {self.part}: {e.strerror}. What was written is kept: '
+                'make room, and run the same command again; it goes on there.'
+            ) from e
 
     def _sync(self) -> None:
         os.fsync(self._stream.fileno())
@@ -157,7 +172,21 @@ def encode_line(record: dict[str, Any]) -> bytes:
     return line.encode('utf-8', errors='backslashreplace')
 
 
-def lock(stream: IO[bytes]) -> bool:
+def hold(stream: IO[Any], path: Path) -> bool:
+    """
+    Hold an open part file for this process, as :func:`lock` does.
+
+    :param path: where it was opened.
+    :return: False also when it is not there any more: a run that ended between our
+        opening and our lock has given it its real name.
+    """
+    try:
+        return lock(stream) and os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def lock(stream: IO[Any]) -> bool:
     """
     Hold a file for this process, until it is closed or the process ends.
 
@@ -193,10 +222,37 @@ def drop_cut_line(path: Path) -> int:
     return lines
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """
+    A place to write to, which becomes the file in one step: it is there whole or not at
+    all.
+
+    :param path: the file; its folder is made.
+    :return: where to write; nothing is left there when that fails.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f'.{path.name}.{os.getpid()}.part')
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def drop_unfinished(path: Path) -> None:
+    """
+    Remove what :func:`whole_file` left beside a file in runs that were killed.
+
+    :param path: the file; nobody else may be writing it.
+    """
+    for left in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
+        left.unlink(missing_ok=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """
-    Write a small file in one step: it is there whole or not at all.
+    Write a file in one step, as :func:`whole_file` does.
     """
-    temporary = path.with_name(path.name + '.tmp')
-    temporary.write_text(text, encoding='utf-8')
-    os.replace(temporary, path)
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(text.encode('utf-8'))

@@ -130,11 +130,20 @@ def _cluster(address: Optional[str]) -> Iterator[None]:
         }
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as empty:
         with _nothing_to_import(empty):
-            ray.init(
-                log_to_driver=False,
-                logging_level=logging.WARNING,
-                **options,
-            )
+            try:
+                ray.init(
+                    log_to_driver=False,
+                    logging_level=logging.WARNING,
+                    **options,
+                )
+            except Exception as e:
+                # Ray has no type of its own for a cluster that does not start in time.
+                ray.shutdown()
+                raise WorkerError(
+                    f'Ray did not start, or did not answer: {_last_line(e)}. Check '
+                    '--ray-address, run it again when the machine has less to do, or '
+                    'use --engine local.'
+                ) from e
         try:
             yield
         finally:

@@ -53,8 +53,7 @@ class CachedScorer(Scorer):
         ]
         self.hits += len(examples) - len(missing)
         self.misses += len(missing)
-        for start in range(0, len(missing), self.chunk):
-            some = missing[start : start + self.chunk]
+        for some in portions(missing, self.chunk):
             made = {
                 (example.knowledge, example.response): score
                 for example, score in zip(some, self.scorer.score(some), strict=True)
@@ -62,3 +61,17 @@ class CachedScorer(Scorer):
             self.store.put(signature, made)
             scores.update(made)
         return [scores[pair] for pair in pairs]
+
+
+def portions(examples: Sequence[Example], size: int) -> list[Sequence[Example]]:
+    """
+    Examples in portions of a size. A rest of less than half of it goes with the one
+    before: a few responses alone fill no batch.
+
+    :param examples: any number.
+    :param size: at least 1.
+    """
+    starts = list(range(0, len(examples), size))
+    if len(starts) > 1 and len(examples) - starts[-1] < size / 2:
+        starts.pop()
+    return [examples[a:b] for a, b in zip(starts, [*starts[1:], len(examples)])]

@@ -5,11 +5,12 @@ What the benchmark counts and times, on toys and on products worked out by hand.
 import pytest
 import torch
 
+from parlai_q2.benchmark import clock as clocks
 from parlai_q2.benchmark import describe
 from parlai_q2.benchmark.clock import StageClock, spread
 from parlai_q2.benchmark.floor import count_operations, measure_floor
 from parlai_q2.benchmark.growth import measure_growth
-from parlai_q2.benchmark.metric import measure_batched
+from parlai_q2.benchmark.metric import differences, measure_batched, measure_loop
 from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
 from parlai_q2.models.toy import (
     ToyNliModel,
@@ -95,3 +96,48 @@ def test_the_95th_percentile_of_twenty_is_the_nineteenth():
     figures = spread(range(1, 21))
     assert figures['p95'] == 19
     assert (figures['min'], figures['median'], figures['max']) == (1, 10.5, 20)
+
+
+def test_the_loop_gives_what_the_batch_gives_and_is_told_of_beside_it():
+    scorer = Q2Scorer(models())
+    found, batch = measure_batched(scorer, PAIRS, rounds=1, alone=1)
+    seconds, loop = measure_loop(scorer, PAIRS)
+    assert seconds > 0 and differences(batch, loop) == [0, 0]
+    found.update(
+        loop={'mini': 0.5},
+        speed_up={'mini': 12.34},
+        largest_difference=max(differences(batch, loop)),
+        mean_difference_to_float32=0.0123,
+    )
+    told = describe.describe_metric(found)
+    assert '0.500 s a response (mini, generate): 12.3 times as long' in told
+    assert 'largest difference      0.0e+00' in told and 'to fp32 0.012' in told
+
+
+def test_what_it_was_measured_on_names_what_decides_the_threads(monkeypatch):
+    monkeypatch.setenv('OMP_NUM_THREADS', '1')
+    monkeypatch.setenv('SOMETHING_ELSE', '1')
+    found = clocks.machine()
+    assert found['processor'] and found['cores'] >= 1 and found['threads'] >= 1
+    assert found['openmp']['OMP_NUM_THREADS'] == '1'
+    assert 'SOMETHING_ELSE' not in found['openmp']
+
+
+def test_a_processor_without_proc_is_named_by_python(monkeypatch):
+    def no_such_file(*_, **__):
+        raise FileNotFoundError
+
+    monkeypatch.setattr('builtins.open', no_such_file)
+    monkeypatch.setattr(clocks.platform, 'processor', lambda: '')
+    monkeypatch.setattr(clocks.platform, 'machine', lambda: 'arm64')
+    assert clocks.processor() == 'arm64'
+
+
+@pytest.mark.parametrize(
+    'system, peak', [('Linux', 2_500_000), ('Darwin', 2_500_000_000)]
+)
+def test_memory_is_counted_in_the_units_of_the_system(monkeypatch, system, peak):
+    usage = type('Usage', (), {'ru_maxrss': peak})
+    monkeypatch.setattr(clocks.resource, 'getrusage', lambda _: usage)
+    monkeypatch.setattr(clocks.platform, 'system', lambda: system)
+    assert clocks.peak_memory_gb() == 2.5

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from parlai_q2.__main__ import run
 from parlai_q2.errors import ConfigError, MissingPackageError, WorkerError
 from parlai_q2.scale.ray_engine import Share, ray_engine, share_of
 from parlai_q2.scripts.score import ScoreScript, score_file
@@ -84,8 +85,22 @@ def test_devices_are_given_by_the_cluster(tmp_path):
         )
 
 
+def test_a_cluster_that_does_not_start_is_no_traceback(monkeypatch, tmp_path):
+    ray = pytest.importorskip('ray')
+
+    def late(**options):
+        raise Exception('The current node timed out during startup.')
+
+    monkeypatch.setattr(ray, 'init', late)
+    scorer = ToyScorer(tmp_path)
+    engine = ray_engine(maker(tmp_path), str(scorer.signature), 1)
+    infile = write_records(tmp_path / 'in.jsonl', ['a'])
+    with pytest.raises(WorkerError, match='timed out during startup.*--engine local'):
+        score_file(infile, tmp_path / 'out.jsonl', scorer, engine=engine)
+
+
 @pytest.mark.slow
-def test_the_command_on_a_cluster_of_its_own_with_a_model(tmp_path):
+def test_the_command_on_a_cluster_of_its_own_with_a_model(tmp_path, monkeypatch):
     pytest.importorskip('ray')
     tiny_roberta(tmp_path / 'model')
     # Relative, as a person in this folder would write it.
@@ -98,22 +113,20 @@ def test_the_command_on_a_cluster_of_its_own_with_a_model(tmp_path):
     for name in ('random', 'secrets', 'parlai_q2'):
         (tmp_path / f'{name}.py').write_text(trap)
     write_records(tmp_path / 'in.jsonl', [f'band {n}' for n in range(7)] + [''])
-    summaries = []
-    for out, engine in (('alone', []), ('ray', ['--engine', 'ray', '--workers', '2'])):
-        words = [f'--outfile={out}.jsonl', '--infile=in.jsonl', '--preset=tiny.yaml']
-        program = Path(sys.executable).with_name('parlai_q2')
-        done = subprocess.run(
-            [program, 'score', *words, '--scorer=nli', '--chunk-size=2', *engine],
-            cwd=tmp_path,
-            env={**os.environ, **SETTINGS},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        summary = json.loads((tmp_path / f'{out}.jsonl.meta.json').read_text())
-        summaries.append(summary)
-    assert summaries[0] == summaries[1]
-    assert summaries[0]['signature'].startswith('nli|')
+    words = '--infile=in.jsonl --preset=tiny.yaml --scorer=nli --chunk-size=2'.split()
+    done = subprocess.run(
+        [Path(sys.executable).with_name('parlai_q2'), 'score', '--outfile=ray.jsonl']
+        + [*words, '--engine=ray', '--workers=2'],
+        cwd=tmp_path,
+        env={**os.environ, **SETTINGS},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    monkeypatch.chdir(tmp_path)
+    alone = run(['score', '--outfile=alone.jsonl', *words])
+    assert json.loads((tmp_path / 'ray.jsonl.meta.json').read_text()) == alone
+    assert alone['signature'].startswith('nli|')
     assert (tmp_path / 'ray.jsonl').read_bytes() == (
         tmp_path / 'alone.jsonl'
     ).read_bytes()
@@ -142,25 +155,29 @@ def cluster():
 
 
 @pytest.fixture
-def run(cluster, tmp_path):
+def scored_alike(cluster, tmp_path):
     """
-    Scores responses with two actors, in chunks of three.
+    Scores responses with actors, in chunks of three, and in this process: whether both
+    give the same.
     """
 
-    def run(responses, seconds=0.0):
+    def scored_alike(responses, seconds=0.0, workers=2):
         infile = write_records(tmp_path / 'in.jsonl', responses)
         scorer, out = ToyScorer(tmp_path), tmp_path / 'out.jsonl'
-        engine = ray_engine(maker(tmp_path, seconds), str(scorer.signature), 2)
+        make = maker(tmp_path, seconds)
+        engine = ray_engine(make, str(scorer.signature), workers)
         score_file(infile, out, scorer, engine=engine, chunk_size=3)
         whole = tmp_path / 'whole.jsonl'
         score_file(infile, whole, scorer, chunk_size=3)
         return out.read_bytes() == whole.read_bytes()
 
-    return run
+    return scored_alike
 
 
 @pytest.mark.slow
-def test_a_worker_killed_in_mid_run_costs_nothing_but_its_chunk(run, tmp_path, cluster):
+def test_a_worker_killed_in_mid_run_costs_nothing_but_its_chunk(
+    scored_alike, tmp_path, cluster
+):
     part, killed = tmp_path / 'out.jsonl.part', []
 
     def kill_one():
@@ -178,7 +195,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing_but_its_chunk(run, tmp_path, c
     killer.start()
     responses = [f'founded in {n}' for n in range(60)]
     responses[0] = 'slow to come'
-    assert run(responses, seconds=0.2)
+    assert scored_alike(responses, seconds=0.2)
     killer.join()
     assert killed and killed[0] < 60
     # Two workers, the one that came for the dead, and this process.
@@ -186,16 +203,16 @@ def test_a_worker_killed_in_mid_run_costs_nothing_but_its_chunk(run, tmp_path, c
 
 
 @pytest.mark.slow
-def test_a_chunk_that_kills_every_worker_ends_the_run(run, tmp_path):
+def test_a_chunk_that_kills_every_worker_ends_the_run(scored_alike, tmp_path):
     responses = [f'founded in {n}' for n in range(60)]
     responses[50] = 'die always'
     with pytest.raises(WorkerError, match='Ray could not go on'):
-        run(responses, seconds=0.1)
+        scored_alike(responses, seconds=0.02, workers=1)
     # What was scored before is kept.
     assert 0 < (tmp_path / 'out.jsonl.part').read_text().count('\n') <= 48
 
 
 @pytest.mark.slow
-def test_an_error_in_a_worker_says_what_it_was(run):
+def test_an_error_in_a_worker_says_what_it_was(scored_alike):
     with pytest.raises(WorkerError, match='^The model is not there. Fetch it.$'):
-        run(['a', 'refuse'])
+        scored_alike(['a', 'refuse'], workers=1)

@@ -10,6 +10,7 @@ from parlai_q2.records import Example, Label
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.store import CachedScorer, ScoreStore
+from parlai_q2.store.cached_scorer import portions
 from tests.store.counting import CountingScorer, examples
 
 
@@ -71,6 +72,25 @@ def test_order_is_kept_whatever_was_there(path):
     given = examples(30)
     cached(path).score(given[::3])
     assert cached(path).score(given[::-1]) == CountingScorer().score(given[::-1])
+
+
+@pytest.mark.parametrize(
+    'count, sizes',
+    [
+        (0, []),
+        (3, [3]),
+        (10, [10]),
+        (14, [14]),  # four alone would fill no batch
+        (15, [10, 5]),
+        (24, [10, 14]),
+        (35, [10, 10, 10, 5]),
+    ],
+)
+def test_a_small_rest_goes_with_the_portion_before(count, sizes):
+    given = examples(count)
+    found = portions(given, 10)
+    assert [len(some) for some in found] == sizes
+    assert [e for some in found for e in some] == given
 
 
 def test_a_run_that_dies_has_kept_its_finished_chunks(path):

@@ -1,0 +1,169 @@
+"""
+How much memory ``score`` and ``filter`` hold, on a short file and on a long one, each
+in a process of its own.
+
+The most that a process ever held (Linux: VmHWM) is compared. The scorers are one of
+words, on records that all differ, and the detector, on records of which few differ: its
+model then takes seconds and not hours, and reads full batches as it would otherwise.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from parlai_q2.errors import Q2Error
+
+# So much more may be held on the long file.
+TOLERANCE = 0.1
+# Different texts among the detector's records; a batch of its model has 32.
+DIFFERENT = 40
+WORDS = (
+    'bees honey wax hives dances flowers five eyes queens drones stings nectar'.split()
+)
+STREAMED = '-t parlai_q2.tasks.grounded_file.agents -dt valid:stream'
+RUNS: Mapping[str, tuple[str, int | None]] = {
+    'score by precision': ('score --scorer precision', None),
+    'score by precision, 2 workers': ('score --scorer precision --workers 2', None),
+    'score by consistency, cached': (
+        'score --scorer consistency --cache-file scores.sqlite',
+        DIFFERENT,
+    ),
+    'filter by precision': (f'filter {STREAMED} --scorer precision', None),
+    'filter by consistency, cached': (
+        f'filter {STREAMED} --scorer consistency --cache-file scores.sqlite',
+        DIFFERENT,
+    ),
+}
+# Runs a command, and says on the last line how many kilobytes it held at most.
+CODE = """
+import resource, sys
+from parlai_q2.__main__ import main
+sys.argv[1:] = {arguments!r}
+main()
+try:
+    status = open('/proc/self/status').read()
+    peak = int(status.split('VmHWM:')[1].split()[0])
+except OSError:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(peak)
+"""
+
+
+def measure(small: int, large: int) -> dict[str, dict[str, float]]:
+    """
+    Run each of :data:`RUNS` on a short and on a long file.
+
+    :param small: records of the short one, at least one.
+    :param large: records of the long one.
+    :return: for each, megabytes held at most on both, and the growth, 0 meaning none.
+    """
+    found = {}
+    for name, (command, different) in RUNS.items():
+        small_mb, large_mb = (
+            peak_of(command, count, different) for count in (small, large)
+        )
+        found[name] = {
+            'small_mb': small_mb,
+            'large_mb': large_mb,
+            'growth': large_mb / small_mb - 1,
+        }
+    return found
+
+
+def peak_of(command: str, count: int, different: int | None) -> float:
+    """
+    Megabytes that a command holds at most.
+
+    :param command: of ``parlai_q2``, without its files.
+    :param count: records of its input.
+    :param different: how many of their texts differ; None: all.
+    :raises Q2Error: when the command fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        infile = Path(folder, 'in.jsonl')
+        if command.startswith('filter'):
+            write_conversations(infile, records(count, different))
+            source = f'--jsonfile-datapath {infile}'
+        else:
+            with open(infile, 'w', encoding='utf-8') as stream:
+                for fields in records(count, different):
+                    stream.write(json.dumps(fields) + '\n')
+            source = f'--infile {infile}'
+        arguments = [*f'{command} {source} --outfile out.jsonl'.split()]
+        return run(arguments, folder)
+
+
+def run(arguments: Sequence[str], folder: str) -> float:
+    """
+    Run a command of ``parlai_q2`` in a process of its own.
+
+    :return: megabytes that it held at most; its workers are not counted.
+    :raises Q2Error: when it fails.
+    """
+    code = CODE.format(arguments=list(arguments))
+    done = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise Q2Error(
+            f'parlai_q2 {" ".join(arguments)} failed: {done.stderr.strip()[-500:]}'
+        )
+    return int(done.stdout.split()[-1]) / 1000
+
+
+def records(count: int, different: int | None) -> Iterator[dict[str, Any]]:
+    """
+    Short records, made as they are asked for.
+
+    :param count: how many.
+    :param different: how many texts there are; None: one a record.
+    """
+    for n in range(count):
+        number = n % (different or count)
+        word, place = WORDS[number % len(WORDS)], number * 7 % 100_003
+        yield {
+            'id': n,
+            'knowledge': f'The {word} of hive {place:06} were counted: {number:06}.',
+            'response': f'There were {number:06} {word} in it.',
+        }
+
+
+def write_conversations(
+    path: Path, records: Iterator[Mapping[str, Any]], turns: int = 10
+) -> Path:
+    """
+    Records as conversations that ParlAI's ``jsonfile`` reads: knowledge comes with the
+    first speaker's turn, the response is the second speaker's.
+
+    :param turns: of a conversation, at most.
+    """
+    with open(path, 'w', encoding='ascii') as stream:
+        while some := list(islice(records, turns)):
+            dialog = [
+                [
+                    {'id': 'one', 'text': 'Well?', 'knowledge': fields['knowledge']},
+                    {'id': 'two', 'text': fields['response']},
+                ]
+                for fields in some
+            ]
+            stream.write(json.dumps({'dialog': dialog}) + '\n')
+    return path
+
+
+def describe(found: Mapping[str, Mapping[str, float]]) -> str:
+    """
+    What :func:`measure` found, as text for people.
+    """
+    return '\n'.join(
+        f'{name:<32}{one["small_mb"]:>8.0f} MB {one["large_mb"]:>8.0f} MB '
+        f'{one["growth"]:>+7.1%}'
+        for name, one in found.items()
+    )

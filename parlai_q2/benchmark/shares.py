@@ -1,0 +1,97 @@
+"""
+A pipeline's throughput as a share of its model's own: how large, and how sure.
+
+The interval is a percentile bootstrap over turns (Efron and Tibshirani 1993, chapter
+13), seeded: a ratio of sums has no simpler one.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlai_q2.benchmark.throughput import Seconds, Turn
+
+ROUNDS, SEED, LEVEL = 2000, 0, 0.95
+
+
+def compare(turns: Sequence[Turn], differing: int) -> dict[str, Any]:
+    """
+    The pipeline's throughput as a share of the model's own.
+
+    :param turns: at least one.
+    :param differing: scores that were not those of the model alone.
+    :return: for both clocks, and for the model with and without tokenizing: the share,
+        1 meaning as fast; its 95 % interval, and the least, the median and the most of
+        single turns. And pairs a second.
+    """
+    found: dict[str, Any] = {
+        'pairs': sum(turn.pairs for turn in turns),
+        'turns': len(turns),
+        'differing_scores': differing,
+    }
+    for place, clock in enumerate(Seconds._fields):
+        pipeline = [turn.pipeline[place] for turn in turns]
+        model = [turn.model[place] for turn in turns]
+        both = [turn.model[place] + turn.tokenizing[place] for turn in turns]
+        found[clock] = {
+            'pairs_a_second': found['pairs'] / sum(pipeline),
+            'model': share(model, pipeline),
+            'model_and_tokenizing': share(both, pipeline),
+        }
+    return found
+
+
+def share(alone: Sequence[float], whole: Sequence[float]) -> dict[str, float]:
+    """
+    The sum of some times over that of others, taken in turns, and how it spreads.
+
+    :param alone: seconds of each turn.
+    :param whole: as many.
+    """
+    each = sorted(a / w for a, w in zip(alone, whole, strict=True))
+    random_ = random.Random(SEED)
+    places = range(len(whole))
+    drawn = []
+    for _ in range(ROUNDS):
+        some = random_.choices(places, k=len(places))
+        drawn.append(sum(alone[n] for n in some) / sum(whole[n] for n in some))
+    drawn.sort()
+    beyond = int(ROUNDS * (1 - LEVEL) / 2)
+    return {
+        'share': sum(alone) / sum(whole),
+        'low': drawn[beyond],
+        'high': drawn[-1 - beyond],
+        'least': each[0],
+        'median': each[len(each) // 2],
+        'most': each[-1],
+    }
+
+
+def describe(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """
+    What :func:`compare` gave for each pipeline, as text for people.
+    """
+    lines = [
+        "Throughput as a share of the model's own; in brackets the 95 % interval, then "
+        'the least,',
+        'the median and the most of single turns',
+    ]
+    for name, one in found.items():
+        lines.append(
+            f'{name}: {one["pairs"]:,} pairs in {one["turns"]} turns, '
+            f'{one["processor"]["pairs_a_second"]:.1f} a second of the processor, '
+            f'{one["clock"]["pairs_a_second"]:.1f} by the clock; scores that differ: '
+            f'{one["differing_scores"]}'
+        )
+        for clock, title in (('processor', 'processor'), ('clock', 'clock')):
+            for part, words in (
+                ('model_and_tokenizing', 'tokenizing and model'),
+                ('model', 'model only'),
+            ):
+                s = one[clock][part]
+                lines.append(
+                    f'  {title:<10}{words:<21}{s["share"]:.3f} '
+                    f'[{s["low"]:.3f}, {s["high"]:.3f}]  '
+                    f'{s["least"]:.3f} {s["median"]:.3f} {s["most"]:.3f}'
+                )
+    return '\n'.join(lines)

@@ -1,0 +1,60 @@
+"""
+What a turn of the reranking agent costs, on an agent that takes no time.
+"""
+
+import pytest
+
+from parlai_q2.benchmark import describe
+from parlai_q2.benchmark.reranking import measure_reranking
+
+TURNS = [('knowledge one', 'hello'), ('knowledge two', 'and then?')]
+
+
+class Reranker:
+    def rank(self, *observations):
+        return [len(observations)]
+
+
+class Agent:
+    """
+    Notes what it is told, and replies from ever more candidates.
+    """
+
+    def __init__(self, fails=False):
+        self.reranker, self.seen, self.fails = Reranker(), [], fails
+
+    def reset(self):
+        self.seen.append('reset')
+
+    def observe(self, message):
+        self.seen.append((message['knowledge'], message['text']))
+
+    def act(self):
+        if self.fails:
+            raise RuntimeError('out of memory')
+        assert self.reranker.rank('an observation') == [1]
+        return {'rerank': [{}] * len(self.seen)}
+
+
+def test_every_turn_is_a_conversation_of_its_own_and_the_first_warms_up():
+    agent = Agent()
+    found = measure_reranking(agent, TURNS)
+    assert agent.seen == ['reset', TURNS[0], 'reset', TURNS[0], 'reset', TURNS[1]]
+    # Four and six candidates; the two of the turn that warmed up do not count.
+    assert (found['turns'], found['distinct_candidates']) == (2, 5)
+    for part in ('generate', 'score'):
+        assert 0 < found[part]['min'] <= found[part]['median'] <= found[part]['max']
+    assert found['score_over_generate'] > 0
+    told = describe.describe_reranking('q2', found)
+    assert 'Reranking 2 turns by q2, 5.0 distinct candidates a turn' in told
+
+
+@pytest.mark.parametrize('fails', [False, True])
+def test_the_agent_is_left_as_it_was(fails):
+    agent = Agent(fails)
+    if fails:
+        with pytest.raises(RuntimeError):
+            measure_reranking(agent, TURNS)
+    else:
+        measure_reranking(agent, TURNS, warm_up=0)
+    assert 'rank' not in vars(agent.reranker)

@@ -1,0 +1,192 @@
+"""
+``score`` and ``filter`` killed with 9 at random places, from their first line to their
+last: what the next run makes is equal to what one run makes, byte for byte.
+"""
+
+import json
+import random
+import resource
+import signal
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.parlai_support.conversation_files import ConversationFile
+from parlai_q2.scale.placement import Place
+from parlai_q2.scale.pool import pool_engine
+from parlai_q2.scripts.filter import FilterScript
+from parlai_q2.scripts.score import score_file
+from tests.filtering import toys as filter_toys
+from tests.scale.killing import KILLS, Forked, lines_of, spread, tear
+from tests.scale.toys import K, ToyScorer, maker, write_records
+
+KILLED = -9
+RESPONSES = [f'a chain of shops founded in {n}' for n in range(60)]
+OUTPUTS = {
+    'score': ('out.jsonl', 'out.jsonl.meta.json'),
+    'filter': ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt'),
+}
+
+
+@pytest.fixture(scope='module')
+def infile(tmp_path_factory):
+    """
+    Sixty records, one of them bad and one with nothing to verify.
+    """
+    path = write_records(tmp_path_factory.mktemp('in') / 'in.jsonl', RESPONSES)
+    lines = path.read_text().splitlines()
+    lines[17] = '{"id": 17, "response": '
+    lines[41] = json.dumps({'id': 41, 'knowledge': K, 'response': ''})
+    path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+def score(infile, folder, workers=1, seconds=0.0):
+    """
+    Score in a folder, in chunks of four.
+    """
+    scorer = ToyScorer(folder, None, seconds)
+    engine = None
+    if workers > 1:
+        places = [Place(None, 1)] * workers
+        make = maker(folder, seconds)
+        engine = pool_engine(make, places, str(scorer.signature))
+    score_file(infile, folder / 'out.jsonl', scorer, engine=engine, chunk_size=4)
+
+
+def filter_():
+    """
+    Filter 600 turns in the current folder; three calls of the scorer.
+    """
+    FilterScript.main(
+        task='filter_toy_large', scorer=filter_toys.SCORER, outfile='kept.jsonl'
+    )
+
+
+@pytest.fixture(scope='module')
+def scored(infile, tmp_path_factory):
+    """
+    The folder of a scoring run that nobody killed.
+    """
+    folder = tmp_path_factory.mktemp('whole') / 'score'
+    assert Forked(folder, lambda: score(infile, folder)).wait() == 0
+    return folder
+
+
+@pytest.fixture(scope='module')
+def filtered(tmp_path_factory):
+    """
+    The folder of a filtering run that nobody killed.
+    """
+    folder = tmp_path_factory.mktemp('whole') / 'filter'
+    assert Forked(folder, filter_).wait() == 0
+    return folder
+
+
+def assert_same(kind, folder, whole):
+    for name in OUTPUTS[kind]:
+        assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
+    left = [path.name for path in folder.iterdir() if '.part' in path.name]
+    # Of a file that was being begun; it is hidden.
+    assert [name for name in left if kind == 'score' or name[0] != '.'] == []
+
+
+@pytest.mark.parametrize('place', spread('one'))
+def test_scoring_killed_at_a_line(infile, scored, tmp_path, place):
+    line = 1 + int(place * lines_of(scored))
+    killed = Forked(tmp_path, lambda: score(infile, tmp_path), line)
+    assert killed.wait() == KILLED
+    tear(tmp_path / 'out.jsonl.part', random.Random(place).random())
+    assert Forked(tmp_path, lambda: score(infile, tmp_path)).wait() == 0
+    assert_same('score', tmp_path, scored)
+
+
+@pytest.mark.parametrize('place', spread('two'))
+def test_scoring_with_two_workers_killed_when_so_much_is_written(
+    infile, scored, tmp_path, place
+):
+    part = tmp_path / 'out.jsonl.part'
+    size = int(place * (scored / 'out.jsonl').stat().st_size)
+    killed = Forked(tmp_path, lambda: score(infile, tmp_path, 2, 0.02))
+    assert killed.kill_when(part, size) == KILLED
+    assert not (tmp_path / 'out.jsonl').exists()
+    tear(part, random.Random(place).random())
+    assert Forked(tmp_path, lambda: score(infile, tmp_path, 2)).wait() == 0
+    assert_same('score', tmp_path, scored)
+
+
+@pytest.mark.parametrize('place', spread('filter'))
+def test_filtering_killed_at_a_line(filtered, tmp_path, place):
+    line = 1 + int(place * lines_of(filtered))
+    assert Forked(tmp_path, filter_, line).wait() == KILLED
+    assert Forked(tmp_path, filter_).wait() == 0
+    assert_same('filter', tmp_path, filtered)
+
+
+def test_scoring_killed_again_and_again(infile, scored, tmp_path):
+    # Each run goes on with what the one before left, and gets a little further.
+    runs, ended = 0, KILLED
+    lines = lines_of(scored) // 3
+    while ended != 0:
+        ended = Forked(
+            tmp_path, lambda: score(infile, tmp_path), lines if runs < 20 else None
+        ).wait()
+        assert ended in (0, KILLED)
+        runs += 1
+    assert 3 <= runs <= 21
+    assert_same('score', tmp_path, scored)
+
+
+def full_disk(size):
+    """
+    Let no file of this process grow beyond so many bytes, as on a disk without room.
+    """
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+
+
+def test_scoring_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
+    infile, scored, tmp_path
+):
+    def run():
+        full_disk(8000)
+        score(infile, tmp_path)
+
+    assert Forked(tmp_path, run).wait() == 1
+    assert 'InputError: Cannot write' in (tmp_path / 'said.txt').read_text()
+    assert 0 < (tmp_path / 'out.jsonl.part').stat().st_size <= 8000
+    assert Forked(tmp_path, lambda: score(infile, tmp_path)).wait() == 0
+    # Of fifteen chunks, the one that there was no room for was scored twice.
+    calls = [path.read_text().count('\n') for path in tmp_path.glob('worker.*')]
+    assert sum(calls) == 16
+    assert_same('score', tmp_path, scored)
+
+
+def test_filtering_on_a_full_disk_says_so_and_leaves_no_half_file(filtered, tmp_path):
+    def run():
+        full_disk(30_000)
+        filter_()
+
+    assert Forked(tmp_path, run).wait() == 1
+    assert 'InputError: Cannot write' in (tmp_path / 'said.txt').read_text()
+    assert [path.name for path in tmp_path.glob('kept*')] == []
+    assert Forked(tmp_path, filter_).wait() == 0
+    assert_same('filter', tmp_path, filtered)
+
+
+def test_two_filters_do_not_write_one_file(tmp_path):
+    first = ConversationFile(tmp_path / 'kept.jsonl')
+    first.write([{'dialog': [1]}])
+    with pytest.raises(InputError, match='Another run is writing'):
+        ConversationFile(tmp_path / 'kept.jsonl')
+    first.finish({})
+    assert json.loads((tmp_path / 'kept.jsonl').read_text())['dialog'] == [1]
+    ConversationFile(tmp_path / 'kept.jsonl').abandon()
+    assert (tmp_path / 'kept.jsonl').exists()
+
+
+def test_the_places_are_spread_over_the_whole_run():
+    places = spread('one')
+    assert len(places) == KILLS
+    assert places[0] < 1 / KILLS and places[-1] >= 1 - 1 / KILLS

@@ -1,0 +1,79 @@
+"""
+What comes back of a row that is not whole, and of a file that others hold or have hurt
+while it is open.
+"""
+
+import sqlite3
+import zlib
+
+import pytest
+
+from parlai_q2.store import ScoreStore, table
+from parlai_q2.store.rows import decode, encode
+from tests.store.counting import SIGNATURE, score_of, scores
+
+
+def test_a_score_comes_back_as_it_was():
+    value, checksum = encode(score_of(0.5), SIGNATURE)
+    assert decode(value, checksum, SIGNATURE) == score_of(0.5)
+    # Filed under another recipe, it keeps its own.
+    value, checksum = encode(score_of(0.5), 'another')
+    assert decode(value, checksum, 'another').signature == SIGNATURE
+
+
+@pytest.mark.parametrize(
+    'value', [b'{"colour": "red"}', b'[]', b'null', b'no json', b'\xff', b'']
+)
+def test_a_value_that_is_no_score_is_none(value):
+    assert decode(value, zlib.crc32(value), SIGNATURE) is None
+
+
+def test_a_value_with_another_checksum_is_none():
+    value, checksum = encode(score_of(0.5), SIGNATURE)
+    assert decode(value, checksum + 1, SIGNATURE) is None
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = ScoreStore(tmp_path / 'scores.sqlite')
+    store.put(SIGNATURE, scores(5))
+    return store
+
+
+def failing(error, times):
+    """
+    Stands for reading: fails so often, and then reads.
+    """
+    read, left = table.read, [error] * times
+
+    def fail(*arguments):
+        if left:
+            raise left.pop()
+        return read(*arguments)
+
+    return fail
+
+
+def test_a_file_that_others_hold_for_long_is_gone_without_once(
+    store, monkeypatch, caplog
+):
+    error = sqlite3.OperationalError('database is locked')
+    monkeypatch.setattr(table, 'read', failing(error, 1))
+    assert store.get(SIGNATURE, scores(5)) == {}
+    assert caplog.text.count('is busy') == 1
+    assert store.usable and store.get(SIGNATURE, scores(5)) == scores(5)
+
+
+def test_a_file_that_is_sound_after_all_is_opened_again(store, monkeypatch, caplog):
+    # As when another process has set the damaged file aside meanwhile.
+    error = sqlite3.DatabaseError('database disk image is malformed')
+    monkeypatch.setattr(table, 'read', failing(error, 1))
+    assert store.get(SIGNATURE, scores(5)) == scores(5)
+    assert caplog.text == '' and store.usable
+
+
+def test_what_fails_twice_is_gone_without_from_then_on(store, monkeypatch, caplog):
+    monkeypatch.setattr(table, 'read', failing(sqlite3.OperationalError('disk'), 2))
+    assert store.get(SIGNATURE, scores(5)) == {}
+    assert not store.usable and store.get(SIGNATURE, scores(5)) == {}
+    assert caplog.text.count('goes on without the score cache') == 1
