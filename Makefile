@@ -1,9 +1,10 @@
-# make demo    the whole job on real input, offline, with a page to look at
-# make test    the tests; PYTEST_ARGS='tests/q2 -x' for some of them
-# make bench   batched Q2 against one question at a time
-# make lint    ruff and mypy
-# make docs    the documentation as a site, in outputs/docs
-# make clean   remove what these built
+# make demo      the whole job on real input, offline, with a page to look at
+# make test      the tests, two at once; PYTEST_ARGS='tests/q2 -x' for some of them
+# make coverage  the tests, and which lines of the sources they ran
+# make bench     batched Q2 against one question at a time
+# make lint      ruff and mypy
+# make docs      the documentation as a site, in outputs/docs
+# make clean     remove what these built
 #
 # Each first builds .venv from nothing where it is missing, incomplete, or made for other
 # requirements, another Python or another folder. Override PYTHON or TORCH to choose yours;
@@ -12,9 +13,13 @@
 PYTHON ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo python3)
 TORCH ?= torch==2.13.0
 PYTEST_ARGS ?=
+# Tests that run at once, each on one core and in up to 2 GB. A file stays with one worker,
+# since its tests share what they have loaded, and tests/conftest.py says which come first.
+WORKERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip -qq --no-input --disable-pip-version-check
 INSTALL := $(PIP) install --no-warn-conflicts
 LOCKED := $(INSTALL) --no-deps --no-build-isolation --use-pep517 --require-hashes
@@ -26,13 +31,23 @@ KEY := $(shell { cat requirements/*.txt setup.py pyproject.toml; \
 BUILT := $(VENV)/built-$(KEY)
 LINTERS := $(VENV)/linters-$(KEY)
 
-.PHONY: demo test bench lint docs venv clean
+# Measured, and apart from the core.
+ADAPTERS := parlai_q2/scripts/*,parlai_q2/parlai_support/*,agents/*,tasks/*,zoo/*
+
+.PHONY: demo test coverage bench lint docs venv clean
 
 demo: $(BUILT)
 	@$(BIN)/parlai_q2 demo
 
 test: $(BUILT)
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(PYTEST) $(PYTEST_ARGS)
+
+coverage: $(BUILT)
+	@$(PYTEST) --cov --cov-report= $(PYTEST_ARGS)
+	@echo 'ParlAI adapters and recipes:'
+	@$(BIN)/python -m coverage report --skip-covered --include '$(ADAPTERS)'
+	@echo 'The core:'
+	@$(BIN)/python -m coverage report --skip-covered --omit '$(ADAPTERS)' --fail-under 95
 
 bench: $(BUILT)
 	@$(BIN)/parlai_q2 bench
@@ -72,4 +87,5 @@ $(LINTERS): $(BUILT)
 	@touch $@
 
 clean:
-	@rm -rf $(VENV) build dist *.egg-info outputs .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf $(VENV) build dist *.egg-info outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -f .coverage .coverage.*

@@ -1,9 +1,12 @@
 """
-What every test starts from: no network, a data folder of its own, and data beside the
-checkout only where a test asks for it.
+What every test starts from: no network, a home and a data folder of its own, and data
+beside the checkout only where a test asks for it.
 """
 
 import os
+import signal
+import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,18 +14,42 @@ import pytest
 # Read by huggingface_hub and tokenizers when they are imported.
 os.environ['HF_HUB_OFFLINE'] = '1'
 os.environ['TOKENIZERS_PARALLELISM'] = 'false'
+if 'PYTEST_XDIST_WORKER' in os.environ:
+    # Read by torch when it is imported: workers share the cores, and more threads than
+    # cores wait for one another.
+    os.environ.setdefault('OMP_NUM_THREADS', '1')
+else:
+    # A home of the run's own, which its workers and commands inherit: no settings or
+    # caches of the user's take part, and a user may have no home that can be written.
+    HOME = tempfile.TemporaryDirectory(prefix='home.', ignore_cleanup_errors=True)
+    os.environ['HOME'] = HOME.name
+    for name in ('XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'HF_HOME', 'MPLCONFIGDIR'):
+        os.environ.pop(name, None)
+    # torch asks for the user's name, and the user of a container may have none.
+    os.environ.setdefault('USER', 'tester')
+    # A socket's path has at most 107 characters, and Ray needs 70 of them for itself.
+    if len(tempfile.gettempdir()) > 32:
+        os.environ.setdefault('RAY_TMPDIR', '/tmp')
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As a shell starts what runs in the background, and so would the commands that are
+    # stopped by Ctrl-C here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
 
 
-def pytest_collection_modifyitems(items):
-    if SHARED.is_dir():
-        return
-    absent = pytest.mark.skip(reason=f'there is no {SHARED}')
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, 'workerinput'):
+        # The longest files first: at the end no worker waits long for another.
+        slow = Counter(i.path for i in items if i.get_closest_marker('slow'))
+        items.sort(key=lambda item: -slow[item.path])
     for item in items:
-        if item.get_closest_marker('real_data'):
-            item.add_marker(absent)
+        marker = item.get_closest_marker('real_data')
+        needed = SHARED.joinpath(*marker.args) if marker else ROOT
+        if not needed.exists():
+            item.add_marker(pytest.mark.skip(reason=f'there is no {needed}'))
 
 
 @pytest.fixture(scope='session')
