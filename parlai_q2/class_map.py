@@ -23,6 +23,7 @@ from parlai_q2.text.class_names import (
     finding_of,
     plain,
 )
+from parlai_q2.text.typed import typed_pairs
 
 # What an output may count as where a task has no class for it.
 _NEXT_BEST = {NEUTRAL: CONTRADICTION, CONTRADICTION: NEUTRAL}
@@ -111,16 +112,12 @@ def parse_class_map(text: Optional[str]) -> dict[str, str]:
     :return: output name, or what it says, to class.
     :raises ConfigError: when a part is no pair.
     """
-    pairs = {}
-    for part in filter(None, (part.strip() for part in (text or '').split(','))):
-        name, equals, place = (p.strip() for p in part.partition('='))
-        if not equals or not name:
-            raise ConfigError(
-                f'--class-map has {part!r}, which is not output=class. Write e.g. '
-                '"entailment=Fully attributable,generic=Generic".'
-            )
-        pairs[name] = place
-    return pairs
+    return typed_pairs(
+        text,
+        '--class-map',
+        'output=class',
+        'entailment=Fully attributable,generic=Generic',
+    )
 
 
 def _place(

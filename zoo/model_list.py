@@ -32,8 +32,7 @@ model_list = [
         'task': None,
         'description': (
             'A gte-small (33M) trained for extractive question answering with '
-            '"no answer", '
-            'on short, lower-cased sentences.'
+            '"no answer", on short, lower-cased sentences.'
         ),
         'example': 'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl '
         '--scorer q2',
@@ -63,9 +62,8 @@ model_list = [
         'agent': 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent',
         'task': 'parlai_q2.tasks.grounded_sample.agents',
         'description': (
-            'A rank-32 adapter on the question-generation weights that replies '
-            'to a turn '
-            'with a knowledge sentence.'
+            'A rank-32 adapter on the question-generation weights that replies to a '
+            'turn with a knowledge sentence.'
         ),
         'example': (
             'parlai interactive -m '

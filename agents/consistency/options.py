@@ -7,6 +7,7 @@ from typing import Any, Mapping
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.parlai_support.classification import add_class_map
 from parlai_q2.parlai_support.scorer_options import add_scorer_options
 
 DEFAULT_SCORER = 'consistency'
@@ -54,20 +55,6 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
     )
     group.add_argument('--gpu', type=int, default=-1, help='which GPU; -1 for any')
     return add_scorer_options(parser, scorer=DEFAULT_SCORER)
-
-
-def add_class_map(group: Any) -> None:
-    """
-    Add ``--class-map``.
-    """
-    group.add_argument(
-        '--class-map',
-        type=str,
-        default=None,
-        help='output=class pairs parted by commas, for class names that are not known, '
-        'e.g. "entailment=Fully attributable,generic="; an empty class leaves the '
-        'output out',
-    )
 
 
 def check_options(opt: Mapping[str, Any]) -> None:

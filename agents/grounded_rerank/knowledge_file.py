@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.parlai_support.knowledge import as_text
+from parlai_q2.files.messages import as_text
 
 # Where ParlAI's tasks name what a turn is about (Wizard of Wikipedia, Topical-Chat).
 TOPIC_FIELDS = ('topic', 'chosen_topic', 'title')

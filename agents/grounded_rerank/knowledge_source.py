@@ -18,7 +18,8 @@ from parlai_q2.agents.grounded_rerank.knowledge_file import (
     find_passage,
     read_passages,
 )
-from parlai_q2.parlai_support.knowledge import as_text, find_knowledge
+from parlai_q2.files.messages import as_text, find_knowledge
+from parlai_q2.text.typed import typed_line_ends
 
 NONE_GIVEN = (
     'A turn has no knowledge, so there is nothing to rerank by and the first choice of '
@@ -51,7 +52,7 @@ class KnowledgeSource:
     """
 
     def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
-        self.delimiter = delimiter.replace('\\n', '\n') if delimiter else None
+        self.delimiter = typed_line_ends(delimiter) if delimiter else None
         self.passages: Sequence[Passage] = read_passages(file) if file else ()
 
 

@@ -22,6 +22,7 @@ from parlai_q2.agents.grounded_rerank.reranker import (
     Reranker,
 )
 from parlai_q2.errors import ConfigError
+from parlai_q2.parlai_support.filter_options import add_delimiter_option
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.scorers.base import Scorer
 
@@ -196,13 +197,7 @@ def add_choice_options(parser: ParlaiParser) -> None:
 
 def _add_knowledge(parser: ParlaiParser) -> None:
     group = parser.add_argument_group('Reranking: knowledge and chat')
-    group.add_argument(
-        '--knowledge-delimiter',
-        type=str,
-        default=None,
-        help='what stands between a passage and the message in a text, e.g. "\\n"; the '
-        'passage then holds until its episode ends',
-    )
+    add_delimiter_option(group)
     group.add_argument(
         '--knowledge-file',
         type=str,

@@ -13,6 +13,7 @@ from typing import Any, Iterator, Mapping
 from parlai.core.opt import Opt
 
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.text.typed import typed_names
 
 # ParlAI's own names for --inference.
 NAMES = (
@@ -64,7 +65,7 @@ def parse_strategies(text: str) -> list[Strategy]:
     :raises ConfigError: when it cannot be read so.
     """
     strategies: list[Strategy] = []
-    for part in filter(None, (p.strip() for p in text.split(','))):
+    for part in typed_names(text):
         name, _, number = (p.strip() for p in part.partition(':'))
         if name not in NAMES:
             raise UnknownNameError('candidate strategy', name, NAMES)

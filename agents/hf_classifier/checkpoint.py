@@ -1,21 +1,20 @@
 """
 Where a classifier's weights, configuration and tokenizer come from and go to.
 
-A trained model ``X`` is ParlAI's ``X`` and ``X.opt`` with a folder ``X.hf`` beside them
-that holds the Hugging Face configuration, which names the outputs, the tokenizer, and
-``classifier.yaml``, which says how pairs are read. With these three, ``X`` can be
-moved, and the model it was trained from is no longer needed.
+The folder beside a trained model (see :mod:`parlai_q2.parlai_support.saved_folder`)
+holds its configuration, which names the outputs, its tokenizer, and
+``classifier.yaml``, which says how pairs are read.
 """
 
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
-from parlai_q2.agents.hf_seq2seq.checkpoint import SUFFIX, saved_folder
 from parlai_q2.models.class_labels import check_labels, find_labels, output_names
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
 from parlai_q2.models.pair_input import PairInput
+from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_names import is_unnamed
 

@@ -11,9 +11,9 @@ from typing import Any, Mapping, Optional
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.consistency.options import add_class_map
-from parlai_q2.agents.hf_seq2seq.checkpoint import saved_folder
 from parlai_q2.models.pair_input import PairInput
+from parlai_q2.parlai_support.classification import add_class_map
+from parlai_q2.parlai_support.saved_folder import saved_folder
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.text.class_names import GENERIC
 

@@ -1,32 +1,15 @@
 """
 Where an agent's weights, configuration and tokenizer come from and go to.
 
-A trained model ``X`` is ParlAI's ``X`` and ``X.opt`` with a folder ``X.hf`` beside
-them that holds the Hugging Face configuration and tokenizer. With these three, ``X``
-can be moved, and the model it was trained from is no longer needed. A model file
-without such a folder takes both from ``--hf-model``.
+Configuration and tokenizer of a trained model are in the folder beside it (see
+:mod:`parlai_q2.parlai_support.saved_folder`). A model file without such a folder takes
+both from ``--hf-model``.
 """
 
-from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 from parlai_q2.models.loading import load_seq2seq, load_tokenizer
-
-SUFFIX = '.hf'
-
-
-def saved_folder(opt: Mapping[str, Any]) -> Optional[Path]:
-    """
-    The folder beside the model file that ParlAI is going to load, if there is one.
-
-    :param opt: options; ``model_file`` goes before ``init_model``, as ParlAI has it.
-    """
-    for name in ('model_file', 'init_model'):
-        path = opt.get(name)
-        if path and Path(path).exists():
-            folder = Path(str(path) + SUFFIX)
-            return folder if folder.is_dir() else None
-    return None
+from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
 
 
 def load_network(opt: Mapping[str, Any]) -> Any:

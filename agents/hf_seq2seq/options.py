@@ -8,6 +8,7 @@ from typing import Any, Mapping, Optional
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_seq2seq.prompt import PLAIN, REPLY, Prompt
+from parlai_q2.text.typed import typed_line_ends
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
 
@@ -83,9 +84,7 @@ def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
     template = opt.get('prompt_template')
     if template is None:
         template = REPLY if opt['hf_model'] == DEFAULT_MODEL else PLAIN
-    # A shell passes "\\n" as two characters.
-    template = template.replace('\\n', '\n')
-    return Prompt(template, delimiter=opt.get('delimiter', '\n'))
+    return Prompt(typed_line_ends(template), delimiter=opt.get('delimiter', '\n'))
 
 
 class _ModelAction(argparse._StoreAction):

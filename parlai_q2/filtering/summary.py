@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Mapping, Optional
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
-from parlai_q2.report.figures import BINS, Mean
+from parlai_q2.report.figures import BINS, Mean, bin_of
 
 # How many of the most and of the least grounded responses are shown.
 SHOWN = 10
@@ -59,8 +59,7 @@ class FilterSummary:
         self.score.add(score.value)
         if turn.decision.kept:
             self.kept_score.add(score.value)
-        # A score of 1 belongs to the last bin.
-        self.bins[min(int(score.value * BINS), BINS - 1)][fate] += 1
+        self.bins[bin_of(score.value)][fate] += 1
         order = next(self._order)
         # Of equal scores the one with more evidence, then the earlier, comes first.
         asked = len(score.verdicts)

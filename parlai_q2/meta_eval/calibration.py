@@ -88,7 +88,7 @@ def wilson(successes: int, count: int) -> Interval:
     """
     A share with its 95 % Wilson interval.
 
-    :param successes: how many of :param:`count`, which is at least 1.
+    :param successes: how many of ``count``, which is at least 1.
     """
     share = successes / count
     middle = (share + Z * Z / (2 * count)) / (1 + Z * Z / count)

@@ -14,8 +14,8 @@ from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameEr
 from parlai_q2.files.read import read_records
 from parlai_q2.meta_eval.judged import Pair
 from parlai_q2.meta_eval.measure import Measure
-from parlai_q2.records import Label, Score
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.records import Score
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
 
 # What pandas and others write for a score that is missing.
 MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
@@ -98,14 +98,10 @@ def read_column(column: ColumnName) -> ColumnScores:
         signature += f'|threshold:{DEFAULT_THRESHOLD:g}'
     signature += f'|sha256:{_digest(column.path)}'
     scores = {
-        pair: Score(value, _label(value), signature=signature)
+        pair: Score(value, label_of(value, DEFAULT_THRESHOLD), signature=signature)
         for pair, value in values.items()
     }
     return ColumnScores(Measure(column.name, signature, threshold, scores), missing)
-
-
-def _label(value: float) -> str:
-    return Label.CONSISTENT if value > DEFAULT_THRESHOLD else Label.INCONSISTENT
 
 
 def _number(cell: Any, column: ColumnName, line: int) -> Optional[float]:

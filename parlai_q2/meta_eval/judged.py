@@ -72,7 +72,7 @@ class JudgedSet:
     :param title: its name in captions.
     :param responses: the set.
     :param crossed: contexts with the judged responses of several systems, where the set
-        has such; they may repeat :param:`responses`.
+        has such; they may repeat ``responses``.
     """
 
     name: str

@@ -5,9 +5,9 @@ What the papers report, to be printed beside our own figures and never instead o
 [BEGIN]  Dziri et al., TACL 2022, arXiv 2105.00071
 
 Scorers have the names that they have here: ``q2_f1`` is the paper's "Q2 w/o NLI",
-``nli`` its "E2E NLI", ``content_overlap`` its
-"Overlap" as the released code counts it. What is not here was not at hand when this
-was written: of Table 8 there is only the range of coverage, of Table 9 nothing.
+``nli`` its "E2E NLI", ``content_overlap`` its "Overlap" as the released code counts it.
+What is not here was not at hand when this was written: of Table 8 there is only the
+range of coverage, of Table 9 nothing.
 """
 
 from typing import Any, Mapping, Optional

@@ -24,7 +24,7 @@ def same_dialogue(
         dialogues.
     :param seed: of the choice.
     :return: (knowledge, response) for those responses whose dialogue is known and has
-        another turn with another knowledge among :param:`others`.
+        another turn with another knowledge among ``others``.
     """
     by_dialogue: dict[str, dict[str, set[str]]] = {}
     for other in others:

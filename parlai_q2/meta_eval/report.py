@@ -136,7 +136,6 @@ def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
         texts[f'scores_{report.evaluation.judged.name}.csv'] = scores_csv(report)
     written = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             # A lone surrogate has no UTF-8; it is kept as an escape.
             text = text.encode('utf-8', 'backslashreplace').decode('utf-8')

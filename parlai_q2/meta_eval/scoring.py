@@ -11,8 +11,8 @@ from typing import Callable, Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.meta_eval.judged import Pair
 from parlai_q2.meta_eval.measure import Measure
-from parlai_q2.records import Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer, label_of
 
 # Texts in one call of a scorer: what a stopped run can lose.
 CHUNK = 64
@@ -86,9 +86,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     for pair, score in q2.scores.items():
         # A response without a text or knowledge has no parts.
         value = score.parts.get('q2_f1', score.value)
-        label = Label.CONSISTENT if value > scorer.threshold else Label.INCONSISTENT
-        if not score.parts:
-            label = score.label
+        label = label_of(value, scorer.threshold) if score.parts else score.label
         scores[pair] = Score(
             value, label, score.verdicts, score.fallback, signature=signature
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Sequence
 from parlai_q2.meta_eval.judged import CLASSES
 from parlai_q2.meta_eval.resampling import ratio
 from parlai_q2.records import UNVERIFIABLE, Label, Score
+from parlai_q2.scorers.base import label_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ def predicted_class(score: Score, threshold: float) -> str:
     """
     if score.label in UNVERIFIABLE:
         return Label.GENERIC
-    return Label.CONSISTENT if score.value > threshold else Label.INCONSISTENT
+    return label_of(score.value, threshold)
 
 
 def macro_f1(

@@ -257,6 +257,8 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
         # Layers that compute in int8 need no fp32 weights; memory that nobody touches
         # stands in for them.
         state_dict=placeholders(stored) if whole else dequantise(stored),
+        # They are told of below, by an error that names the file.
+        ignore_mismatched_sizes=True,
         output_loading_info=True,
     )
     if info['missing_keys'] or info['mismatched_keys']:

@@ -17,11 +17,11 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.parlai_support.annotated_task import (
     CLASSIFICATION,
     DIALOGUE,
     AnnotatedTaskTeacher,
-    AnnotatedTurn,
 )
 from parlai_q2.parlai_support.task_names import task_arguments
 
@@ -33,8 +33,8 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     """
     Shows an annotated set in the view of its subclass.
 
-    A subclass sets ``view``, ``classes`` and what follows, and fills
-    :meth:`read_turns`.
+    A subclass sets ``classes`` and what follows, fills :meth:`read_turns` and has a
+    view.
     """
 
     # Words that choose a part, in front of those of the task string.

@@ -6,12 +6,16 @@ Tasks whose responses are annotated: three views of the same turns.
   ``-m repeat_label`` replays the annotated system;
 - classification: knowledge and response in, the annotators' word out.
 
-Field names are those of Wizard of Wikipedia, so that its models can be evaluated.
+A view is a mixin, to stand before the class that reads a task's turns::
+
+    class AnnotatedTeacher(AnnotatedView, BeginTeacher): ...
+
+In the first two a model's responses are scored. Field names are those of Wizard of
+Wikipedia, so that its models can be evaluated.
 """
 
 import copy
-from dataclasses import dataclass, field
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -19,7 +23,9 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.files.messages import TOKEN_KNOWLEDGE
+from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
 DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
 
@@ -27,38 +33,11 @@ DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
 NUM_CANDIDATES = 20
 
 
-@dataclass(frozen=True)
-class AnnotatedTurn:
-    """
-    One turn with an annotated response.
-
-    :param text: the person's message; empty where the system opened.
-    :param topic: what the conversation is about.
-    :param knowledge: the sentence that the response should stay with.
-    :param passage: all sentences that were shown, :param:`knowledge` among them.
-    :param gold: a person's reply; empty where there is none.
-    :param response: the annotated response.
-    :param label: the annotators' word for it.
-    :param episode: turns of the same name that follow each other are a conversation.
-    :param more: further JSON-safe fields for the message.
-    """
-
-    text: str
-    topic: str
-    knowledge: str
-    passage: tuple[str, ...]
-    gold: str
-    response: str
-    label: str
-    episode: str
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
 class AnnotatedTaskTeacher(DialogTeacher):
     """
     Shows annotated turns in the view of its subclass.
 
-    A subclass sets ``view`` and ``classes`` and fills :meth:`load_turns`.
+    A subclass sets ``classes``, fills :meth:`load_turns` and has a view.
     """
 
     view: str = DIALOGUE
@@ -117,6 +96,30 @@ class AnnotatedTaskTeacher(DialogTeacher):
             return super().num_episodes()
         names = [turn.episode for turn in self.turns]
         return sum(a != b for a, b in zip([None, *names], names))
+
+
+class DialogueView(Q2TeacherMixin):
+    """
+    The person's message in, the reference reply out.
+    """
+
+    view = DIALOGUE
+
+
+class AnnotatedView(Q2TeacherMixin):
+    """
+    The person's message in, the annotated response out.
+    """
+
+    view = ANNOTATED
+
+
+class ClassificationView:
+    """
+    Knowledge and response in, the annotators' word out.
+    """
+
+    view = CLASSIFICATION
 
 
 def common_fields(turn: AnnotatedTurn) -> dict[str, Any]:

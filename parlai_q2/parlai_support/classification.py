@@ -1,6 +1,6 @@
 """
 What ParlAI agents that classify responses have in common: where a message has its
-knowledge and its response, and what is reported.
+knowledge and its response, how outputs are given to classes, and what is reported.
 
 The metrics are those of ParlAI's own classifiers (``parlai/core/
 torch_classifier_agent.py``), by the same names: ``class_<name>_prec``, ``_recall`` and
@@ -18,13 +18,27 @@ from parlai.core.torch_classifier_agent import (
 )
 
 from parlai_q2.errors import InputError
-from parlai_q2.parlai_support.knowledge import as_text, find_knowledge
+from parlai_q2.files.messages import as_text, find_knowledge
 
 HOW_TO_ASK = (
     'A response is classified against its knowledge. Give the knowledge, a line break '
     r'(typed as \n), and the response, e.g.: Sephora was founded in 1969.\nIt opened '
     'in 1854.'
 )
+
+
+def add_class_map(group: Any) -> None:
+    """
+    Add ``--class-map``.
+    """
+    group.add_argument(
+        '--class-map',
+        type=str,
+        default=None,
+        help='output=class pairs parted by commas, for class names that are not known, '
+        'e.g. "entailment=Fully attributable,generic="; an empty class leaves the '
+        'output out',
+    )
 
 
 class Pair(NamedTuple):

@@ -5,13 +5,14 @@ Writes conversations as ParlAI's ``jsonfile`` teacher reads them, in one step.
 import datetime
 import json
 import os
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Iterator, Mapping
 
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import write_text
+from parlai_q2.files.write import hold, write_text
 
 ENDING = '.jsonl'
 
@@ -22,7 +23,8 @@ class ConversationFile:
     metadata beside it.
 
     :param path: the file, ending in ``.jsonl``.
-    :raises InputError: for another ending, or a folder that cannot be written.
+    :raises InputError: for another ending, a folder that cannot be written, or a file
+        that another run is writing.
     """
 
     def __init__(self, path: Path):
@@ -35,20 +37,31 @@ class ConversationFile:
         self.metadata = Path(Metadata._get_path(str(path)))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = open(self.part, 'w', encoding='ascii')
+            # Not emptied before it is known that nobody else writes it.
+            self._stream = open(self.part, 'a', encoding='ascii')
         except OSError as e:
             raise InputError(
                 f'Cannot write {path}: {e.strerror}. Choose another --outfile.'
             ) from e
+        if not hold(self._stream, self.part):
+            self._stream.close()
+            raise InputError(
+                f'Another run is writing {self.part}. Wait for it, or choose another '
+                '--outfile.'
+            )
+        self._stream.truncate(0)
 
     def write(self, conversations: Iterable[Mapping[str, Any]]) -> None:
         """
         Add conversations.
+
+        :raises InputError: when the disk takes no more.
         """
         for conversation in conversations:
             line = {**conversation, 'metadata_path': str(self.metadata)}
             # Only ASCII: ParlAI cuts its lines at Unicode's line ends too.
-            self._stream.write(json.dumps(line) + '\n')
+            with self._writing():
+                self._stream.write(json.dumps(line) + '\n')
             self.written += 1
 
     def finish(self, opt: Mapping[str, Any], **more: Any) -> None:
@@ -66,15 +79,29 @@ class ConversationFile:
             'version': Metadata.version(),
             **more,
         }
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        with self._writing():
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+            write_text(self.metadata, json.dumps(metadata, default=str))
+            # The name is given while the lock is held: no other run comes in between.
+            os.replace(self.part, self.path)
         self._stream.close()
-        write_text(self.metadata, json.dumps(metadata, default=str))
-        os.replace(self.part, self.path)
 
     def abandon(self) -> None:
         """
         Leave nothing behind.
         """
-        self._stream.close()
         self.part.unlink(missing_ok=True)
+        # What a full disk did not take is tried once more, and is no news.
+        with suppress(OSError):
+            self._stream.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as e:
+            raise InputError(
+                f'Cannot write {self.path}: {e.strerror}. Make room, and run the same '
+                'command again.'
+            ) from e

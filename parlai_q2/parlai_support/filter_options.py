@@ -2,12 +2,13 @@
 The options that say which turns stay, and the policy they ask for.
 """
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.filtering.policy import CHOICES, KEEP, TURNS, UNITS, Policy
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.text.typed import typed_line_ends
 
 
 def add_filter_options(
@@ -47,21 +48,23 @@ def add_filter_options(
         help='drop single turns (the turns after one keep it in their history), or the '
         'whole of an episode in which one goes',
     )
-    return add_delimiter_option(parser)
+    add_delimiter_option(parser.add_argument_group('Knowledge'))
+    return parser
 
 
-def add_delimiter_option(parser: ParlaiParser) -> ParlaiParser:
+def add_delimiter_option(group: Any) -> None:
     """
     Add ``--knowledge-delimiter``.
+
+    :param group: an argument group, changed in place.
     """
-    parser.add_argument_group('Knowledge').add_argument(
+    group.add_argument(
         '--knowledge-delimiter',
         type=str,
         default=None,
         help='what stands between a passage and the message in a text, e.g. "\\n"; the '
         'passage then holds until its episode ends',
     )
-    return parser
 
 
 def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') -> Policy:
@@ -88,9 +91,9 @@ def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') ->
     return Policy(**{'threshold': scorer.threshold, **given})
 
 
-def delimiter_from_opt(opt: Mapping[str, Any]) -> Any:
+def delimiter_from_opt(opt: Mapping[str, Any]) -> Optional[str]:
     """
     ``--knowledge-delimiter``, in which a typed ``\\n`` is a line end; or None.
     """
     given = opt.get('knowledge_delimiter')
-    return given.replace('\\n', '\n') if given else None
+    return typed_line_ends(given) if given else None

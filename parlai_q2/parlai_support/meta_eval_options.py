@@ -12,18 +12,19 @@ from parlai_q2.meta_eval.columns import ColumnScores, parse_column, read_column
 from parlai_q2.meta_eval.variants import VARIANTS, load_variant
 from parlai_q2.parlai_support.scorer_options import (
     add_cache_options,
-    add_preset_option,
-    scorer_device,
-    store_from_opt,
-    wants_cache,
+    add_model_options,
+    model_options,
+    with_cache,
 )
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.persona import Q2_OPTIONS
+from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
 from parlai_q2.scorers.registry import (
     WITHOUT_MODELS,
     load_scorer,
     register_scorer,
 )
-from parlai_q2.store import CachedScorer
+from parlai_q2.text.typed import typed_names
 
 PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
@@ -69,7 +70,7 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
         help='scores made elsewhere, by commas: FILE:COLUMN or NAME=FILE:COLUMN, of '
         'csv, tsv or JSON lines files with knowledge and response',
     )
-    add_preset_option(group)
+    add_model_options(group)
     group.add_argument(
         '--ablations',
         type='bool',
@@ -105,15 +106,6 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
         default='outputs/meta_eval',
         help='folder for tables, scores and figures',
     )
-    group.add_argument(
-        '--scorer-batch-size',
-        type=int,
-        default=None,
-        help="texts in one call of a scorer's model; default: the preset's",
-    )
-    group.add_argument(
-        '--scorer-device', type=str, default=None, help='torch device of the scorers'
-    )
     return add_cache_options(parser)
 
 
@@ -127,7 +119,7 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
     :raises ConfigError: when one is named twice.
     """
     scorers: dict[str, Scorer] = {}
-    for name in names(opt.get('scorers')):
+    for name in typed_names(opt.get('scorers')):
         if name in scorers:
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
@@ -135,9 +127,9 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
             register_scorer(base, base)
         options = _model_options(opt, base)
         if judged_set.startswith(PERSONA_SET):
-            options.update(_persona_options(base))
+            options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
         loaded = load_scorer(base, preset or opt['preset'], **options)
-        scorers[name] = _cached(opt, loaded)
+        scorers[name] = with_cache(opt, loaded, default=True)
     return scorers
 
 
@@ -145,11 +137,13 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     """
     Q2 in the settings of the ablations, where ``q2`` is among the scorers.
     """
-    if not opt['ablations'] or 'q2' not in names(opt.get('scorers')):
+    if not opt['ablations'] or 'q2' not in typed_names(opt.get('scorers')):
         return {}
     options = _model_options(opt, 'q2')
     return {
-        variant.name: _cached(opt, load_variant(variant, opt['preset'], **options))
+        variant.name: with_cache(
+            opt, load_variant(variant, opt['preset'], **options), default=True
+        )
         for variant in VARIANTS
     }
 
@@ -161,9 +155,9 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
     :raises ConfigError: for what names no column, or a name that is taken.
     :raises InputError: when one cannot be read.
     """
-    taken = set(names(opt.get('scorers')))
+    taken = set(typed_names(opt.get('scorers')))
     columns = []
-    for text in names(opt.get('score_columns')):
+    for text in typed_names(opt.get('score_columns')):
         column = parse_column(text)
         if column.name in taken:
             raise ConfigError(
@@ -175,30 +169,8 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
     return columns
 
 
-def names(text: Any) -> list[str]:
-    """
-    What a list by commas holds, in order.
-    """
-    return [name.strip() for name in (text or '').split(',') if name.strip()]
-
-
 def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
     # A scorer of one's own may have no such options; it is loaded as it is.
     if name in WITHOUT_MODELS or ':' in name:
         return {}
-    options = {'device': scorer_device(opt)}
-    if opt.get('scorer_batch_size'):
-        options['batch_size'] = opt['scorer_batch_size']
-    return options
-
-
-def _persona_options(name: str) -> dict[str, Any]:
-    from parlai_q2.tasks.dialogue_nli.q2_setup import Q2_OPTIONS, SCORERS
-
-    return Q2_OPTIONS if name in SCORERS else {}
-
-
-def _cached(opt: Mapping[str, Any], scorer: Scorer) -> Scorer:
-    if scorer.name in WITHOUT_MODELS or not wants_cache(opt, default=True):
-        return scorer
-    return CachedScorer(scorer, store_from_opt(opt))
+    return model_options(opt)

@@ -22,7 +22,7 @@ class PublishedFile(DownloadableFile):
     """
     A file without a known SHA-256.
 
-    :param url: where it is; with a commit in it where :param:`characters` is given.
+    :param url: where it is; with a commit in it where ``characters`` is given.
     :param file_name: its name in the task's folder.
     :param characters: how many characters it has, each line break counted as it is
         written; None where that is unknown too.

@@ -5,7 +5,7 @@ Adds Q2 to any knowledge-grounded teacher, in one line::
         pass
 
 Each response of a model is scored against the knowledge of its turn, which
-:func:`~parlai_q2.parlai_support.knowledge.find_knowledge` looks up in the teacher's
+:func:`~parlai_q2.files.messages.find_knowledge` looks up in the teacher's
 message. The metrics join ParlAI's own in the report, in ``metrics`` of the model's
 message, and so in ``--world-logs``. A batch is scored in one call. Training turns are
 not scored.
@@ -19,7 +19,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.parlai_support.knowledge import find_knowledge
+from parlai_q2.files.messages import find_knowledge
 from parlai_q2.parlai_support.response_queue import ResponseQueue, Waiting
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.records import Example

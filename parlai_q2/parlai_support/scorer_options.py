@@ -28,6 +28,38 @@ def add_preset_option(group: Any) -> None:
     )
 
 
+def add_device_option(group: Any) -> None:
+    """
+    Add ``--scorer-device``.
+
+    :param group: an argument group or a parser, changed in place.
+    """
+    group.add_argument(
+        '--scorer-device',
+        type=str,
+        default=None,
+        help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
+        'else cpu',
+    )
+
+
+def add_model_options(group: Any) -> None:
+    """
+    Add what decides how a scorer's models compute: ``--preset``,
+    ``--scorer-batch-size`` and ``--scorer-device``.
+
+    :param group: an argument group or a parser, changed in place.
+    """
+    add_preset_option(group)
+    group.add_argument(
+        '--scorer-batch-size',
+        type=int,
+        default=None,
+        help="texts in one call of a scorer's model; default: the preset's",
+    )
+    add_device_option(group)
+
+
 def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser:
     """
     Add ``--scorer``, ``--preset``, the other ``--scorer-`` options, and those of the
@@ -47,7 +79,6 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         'combination), grounded_fast (the same without q2), overlap, precision, '
         'content_overlap, rouge_l, bleu or bertscore',
     )
-    add_preset_option(group)
     group.add_argument(
         '--scorer-threshold',
         type=float,
@@ -55,19 +86,7 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         help='a score of at most this, in [0, 1], is inconsistent; default: the '
         "scorer's own",
     )
-    group.add_argument(
-        '--scorer-batch-size',
-        type=int,
-        default=None,
-        help="texts in one call of a scorer's model; default: the preset's",
-    )
-    group.add_argument(
-        '--scorer-device',
-        type=str,
-        default=None,
-        help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
-        'else cpu',
-    )
+    add_model_options(group)
     return add_cache_options(parser)
 
 
@@ -109,19 +128,37 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
         Scorers without models are quicker than a disk, and are not cached.
     :return: the scorer; its models are loaded when it first scores.
     """
-    scorer = _scorer(opt)
-    if scorer.name in WITHOUT_MODELS or not wants_cache(opt, cache):
+    name = opt.get('scorer', 'q2')
+    options = {} if name in WITHOUT_MODELS else model_options(opt)
+    if opt.get('scorer_threshold') is not None:
+        options['threshold'] = opt['scorer_threshold']
+    scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
+    return with_cache(opt, scorer, cache)
+
+
+def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    What :func:`add_model_options` declared, as a scorer that has models takes it.
+    """
+    options = {'device': scorer_device(opt)}
+    if opt.get('scorer_batch_size'):
+        options['batch_size'] = opt['scorer_batch_size']
+    return options
+
+
+def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
+    """
+    A scorer with the score cache, where an ``opt`` asks for it: by ``--cache``, or by
+    naming its file.
+
+    :param default: whether scores are kept where neither is said.
+    """
+    wanted = opt.get('cache')
+    if wanted is None:
+        wanted = default or opt.get('cache_file')
+    if scorer.name in WITHOUT_MODELS or not wanted:
         return scorer
     return CachedScorer(scorer, store_from_opt(opt))
-
-
-def wants_cache(opt: Mapping[str, Any], default: bool) -> bool:
-    """
-    Whether an ``opt`` asks for the score cache: by ``--cache``, or by naming its file.
-    """
-    if opt.get('cache') is not None:
-        return bool(opt['cache'])
-    return default or bool(opt.get('cache_file'))
 
 
 def store_from_opt(opt: Mapping[str, Any]) -> ScoreStore:
@@ -133,19 +170,6 @@ def store_from_opt(opt: Mapping[str, Any]) -> ScoreStore:
     megabytes = opt.get('cache_megabytes') or 0
     max_bytes = megabytes * MEGABYTE if megabytes else DEFAULT_MAX_BYTES
     return ScoreStore(opt.get('cache_file'), max_bytes)
-
-
-def _scorer(opt: Mapping[str, Any]) -> Scorer:
-    options = {}
-    if opt.get('scorer_threshold') is not None:
-        options['threshold'] = opt['scorer_threshold']
-    if opt.get('scorer', 'q2') not in WITHOUT_MODELS:
-        options['device'] = scorer_device(opt)
-        if opt.get('scorer_batch_size'):
-            options['batch_size'] = opt['scorer_batch_size']
-    return load_scorer(
-        opt.get('scorer', 'q2'), opt.get('preset', DEFAULT_PRESET), **options
-    )
 
 
 def scorer_device(opt: Mapping[str, Any]) -> str:

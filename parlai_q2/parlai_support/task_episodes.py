@@ -2,11 +2,12 @@
 Goes once over the turns of any ParlAI task, in order.
 """
 
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Sequence
 
 from parlai.agents.repeat_label.repeat_label import RepeatLabelAgent
 from parlai.core.opt import Opt
 from parlai.core.worlds import create_task
+from parlai.tasks.tasks import ids_to_tasks
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
@@ -46,6 +47,9 @@ class TaskEpisodes:
         opt['dynamic_batching'] = opt['background_index'] = None
         # The labels that are repeated here are not a model's responses.
         opt['q2_metrics'] = False
+        # Nor is there anything to learn from their F1 and BLEU, which take longer than
+        # reading the turns.
+        opt['metrics'] = 'none'
         self.limit = limit
         self.world = create_task(opt, RepeatLabelAgent(opt))
 
@@ -72,3 +76,36 @@ class TaskEpisodes:
                     return
         if episode:
             yield episode
+
+
+def add_num_examples(group: Any, what: str) -> None:
+    """
+    Add ``-n``, how many turns of each task are shown.
+
+    :param group: an argument group, changed in place.
+    :param what: what is done with them.
+    """
+    group.add_argument(
+        '-n',
+        '--num-examples',
+        type=int,
+        default=-1,
+        help=f'turns of each task to {what}; -1: all',
+    )
+
+
+def tasks_from_opt(opt: Opt) -> Sequence[TaskEpisodes]:
+    """
+    The tasks that ``--task`` names, each as far as ``--num-examples`` says.
+
+    :param opt: ParlAI options that :func:`add_num_examples` declared.
+    :raises ConfigError: when no task is named.
+    """
+    if not opt.get('task'):
+        raise ConfigError('--task is missing. Give one: -t TASK')
+    given = opt.get('num_examples')
+    limit = None if given is None or given < 0 else given
+    return [
+        TaskEpisodes(Opt({**opt, 'task': task}), limit)
+        for task in ids_to_tasks(opt['task']).split(',')
+    ]

@@ -6,28 +6,33 @@ import os
 from typing import Sequence
 
 from parlai.core.build_data import DownloadableFile, built, make_dir, mark_done
+from parlai.core.opt import Opt
 
 from parlai_q2.errors import TaskDataError
 
 
 def fetch_files(
-    folder: str,
+    opt: Opt,
+    task: str,
     version: str,
     resources: Sequence[DownloadableFile],
     needed: Sequence[str],
-) -> None:
+) -> str:
     """
-    See to it that files are in a folder; those already there are only checked.
+    See to it that files of a task are there; those already there are only checked.
 
-    :param folder: where the files belong; made if there is none.
+    :param opt: ParlAI options; ``datapath`` is read.
+    :param task: the task's name, and that of its folder in ``datapath``.
     :param version: the version of the task's data, for ParlAI's ``.built`` mark.
     :param resources: all files of the task, with their checksums.
     :param needed: names of the files that must be there now.
+    :return: the folder they are in.
     :raises TaskDataError: when a file cannot be downloaded or has the wrong checksum;
         it names the file and says what to do.
     """
+    folder = os.path.join(opt['datapath'], task)
     if built(folder, version) and all(_there(folder, name) for name in needed):
-        return
+        return folder
     make_dir(folder)
     for resource in resources:
         if resource.file_name in needed:
@@ -36,6 +41,7 @@ def fetch_files(
         for resource in resources:
             _check(folder, resource)
         mark_done(folder, version)
+    return folder
 
 
 def _there(folder: str, name: str) -> bool:

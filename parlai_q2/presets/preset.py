@@ -72,8 +72,7 @@ class Preset:
         if section not in self.models:
             raise ConfigError(
                 f'The preset {self.name!r} has no section {section!r}, which this '
-                'scorer '
-                f'needs. Add it, or use a preset that has it: '
+                'scorer needs. Add it, or use a preset that has it: '
                 f'{", ".join(preset_names())}.'
             )
         return self.models[section]

@@ -7,16 +7,16 @@ plain HTML; the table of responses is drawn by the script, a screenful at a time
 that ten thousand records stay quick. The same records give the same bytes.
 """
 
-import os
 from html import escape
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Union
 
 from parlai_q2.errors import InputError
+from parlai_q2.files.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.figures import Figures
 from parlai_q2.report.histogram import draw_histogram
-from parlai_q2.report.page import embed, fill_page
+from parlai_q2.report.page import TABLE, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
 # In the order in which they build on each other.
@@ -67,25 +67,8 @@ def write_page(
             'There are no scored records to report. Score some first: '
             'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
         )
-    return write_whole(render_page(entries, one_line(title), one_line(signature)), path)
-
-
-def write_whole(page: str, path: Union[str, Path]) -> Path:
-    """
-    Write a page to its file, whole or not at all.
-
-    :param page: the page.
-    :param path: its file; its folder is made.
-    :return: the file's path.
-    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f'.{path.name}.{os.getpid()}.part')
-    try:
-        unfinished.write_bytes(page.encode('utf-8'))
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_text(path, render_page(entries, one_line(title), one_line(signature)))
     return path
 
 
@@ -105,6 +88,7 @@ def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
         signatures.insert(0, signature)
     return fill_page(
         'page.html',
+        'page-of-one',
         ['page.css'],
         SCRIPTS,
         {
@@ -114,6 +98,7 @@ def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
             'classes': _class_table(figures),
             'histogram': draw_histogram(figures),
             'signatures': _signature_block(signatures, len(figures.signatures)),
+            'table': resource(TABLE),
             'data': embed(_data(entries, signatures)),
         },
     )

@@ -12,35 +12,45 @@ import re
 from importlib import resources
 from typing import Any, Mapping, Sequence
 
+# What all pages have around their bodies, and what those with responses have in them.
+LAYOUT, TABLE = 'layout.html', 'table.html'
 # What would end or confuse a script element, or a line of a script.
 _JSON_ESCAPES = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
 
 
 def fill_page(
     template: str,
+    kind: str,
     styles: Sequence[str],
     scripts: Sequence[str],
     values: Mapping[str, str],
+    connect: str = '',
 ) -> str:
     """
     A page as a string.
 
-    :param template: a file of this package. ``{{name}}`` in it stands for a value;
-        ``style``, ``script``, ``style_hash`` and ``script_hash`` are given besides.
+    :param template: the page's body, a file of this package. ``{{name}}`` in it stands
+        for a value; ``layout.html`` is what all pages have around it.
+    :param kind: a name for the page's styles to go by.
     :param styles: files of this package, which become one style.
     :param scripts: files of this package, in the order in which they build on each
         other; they become one script.
-    :param values: HTML by name.
+    :param values: HTML by name, ``title`` among them.
+    :param connect: what the content security policy lets the page talk to, as the
+        policy writes it; empty for nothing.
     """
-    style, script = ('\n'.join(map(_resource, files)) for files in (styles, scripts))
+    style, script = ('\n'.join(map(resource, files)) for files in (styles, scripts))
     return _fill(
-        _resource(template),
+        resource(LAYOUT),
         {
+            'title': values['title'],
+            'kind': kind,
+            'connect': f'connect-src {connect}; ' if connect else '',
             'style': style,
             'script': script,
             'style_hash': _hash(style),
             'script_hash': _hash(script),
-            **values,
+            'body': _fill(resource(template), values),
         },
     )
 
@@ -53,7 +63,10 @@ def embed(data: Any) -> str:
     return text.translate(_JSON_ESCAPES)
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """
+    The text of a file of this package.
+    """
     return resources.files(__package__).joinpath(name).read_text(encoding='utf-8')
 
 

@@ -6,11 +6,21 @@ from abc import ABC, abstractmethod
 from typing import Sequence
 
 from parlai_q2.errors import InputError
-from parlai_q2.records import Example, Score, not_verifiable
+from parlai_q2.records import Example, Label, Score, not_verifiable
 from parlai_q2.signature import Signature
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
+
+
+def label_of(value: float, threshold: float) -> str:
+    """
+    The label of a value that something could be verified by.
+
+    :param value: a score's.
+    :param threshold: a value of at most this is inconsistent.
+    """
+    return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
 
 
 class Scorer(ABC):

@@ -12,8 +12,8 @@ from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import resolve
 from parlai_q2.optional import check_package, import_package
 from parlai_q2.presets import ModelConfig
-from parlai_q2.records import Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer, label_of
 
 _PACKAGE = ('bert_score', 'bert-score', 'bertscore', 'The scorer "bertscore"')
 
@@ -128,7 +128,7 @@ class BertScorer(Scorer):
         self, precision: float, recall: float, f1: float, signature: str
     ) -> Score:
         value = min(1.0, max(0.0, f1))
-        label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
+        label = label_of(value, self.threshold)
         parts = {'precision': precision, 'recall': recall, 'f1': f1}
         return Score(value, label, parts=parts, signature=signature)
 

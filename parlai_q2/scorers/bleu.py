@@ -6,8 +6,8 @@ from typing import Any, Sequence
 
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.optional import check_package, import_package
-from parlai_q2.records import Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer, label_of
 
 _PACKAGE = ('sacrebleu', 'sacrebleu', 'bleu', 'The scorer "bleu"')
 
@@ -66,5 +66,5 @@ class BleuScorer(Scorer):
         # exp(log(100)) is a little over 100.
         hundred = min(100.0, bleu.score)
         value = hundred / 100
-        label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
+        label = label_of(value, self.threshold)
         return Score(value, label, parts={'bleu_100': hundred}, signature=signature)

@@ -15,7 +15,7 @@ from typing import Any, Iterator, NamedTuple, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.sentences import sentences
 
 # Chosen on development data; docs/accuracy.md has the figures.
@@ -204,6 +204,5 @@ class ConsistencyScorer(Scorer):
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
         else:
-            above = value > self.threshold
-            label = Label.CONSISTENT if above else Label.INCONSISTENT
+            label = label_of(value, self.threshold)
         return Score(value, label, parts=reading._asdict(), signature=signature)

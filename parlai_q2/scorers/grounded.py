@@ -27,7 +27,7 @@ from parlai_q2.records import (
     Label,
     Score,
 )
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     WHOLE,
@@ -175,8 +175,7 @@ class GroundedScorer(Scorer):
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
         else:
-            above = value > self.threshold
-            label = Label.CONSISTENT if above else Label.INCONSISTENT
+            label = label_of(value, self.threshold)
         return Score(
             value,
             label,

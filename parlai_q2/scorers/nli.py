@@ -7,7 +7,7 @@ from typing import Sequence
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.q2.metric import nli_value
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import is_generic
 
 
@@ -48,10 +48,7 @@ class NliScorer(Scorer):
 
     def _score(self, probabilities: NliProbabilities, signature: str) -> Score:
         value = self.value(probabilities)
+        label = label_of(value, self.threshold)
         if is_generic(probabilities):
             label = Label.GENERIC
-        elif value > self.threshold:
-            label = Label.CONSISTENT
-        else:
-            label = Label.INCONSISTENT
         return Score(value, label, parts=probabilities._asdict(), signature=signature)

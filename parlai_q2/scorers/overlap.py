@@ -6,8 +6,8 @@ from abc import abstractmethod
 from typing import Sequence
 
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.records import Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.content_words import content_words, content_words_name
 from parlai_q2.text.overlap import Overlap, overlap_of, token_overlap
 from parlai_q2.text.rouge import rouge_l
@@ -44,7 +44,7 @@ class SharedWordsScorer(Scorer):
         for example in examples:
             overlap = self.overlap(example.knowledge, example.response)
             value = getattr(overlap, self.measure)
-            label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
+            label = label_of(value, self.threshold)
             parts = {'precision': overlap.precision, 'f1': overlap.f1}
             scores.append(Score(value, label, parts=parts, signature=signature))
         return scores

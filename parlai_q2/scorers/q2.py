@@ -7,7 +7,7 @@ from typing import Sequence
 from parlai_q2.q2.metric import Q2Models, Q2Result, nli_value, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name
 
 # Responses in one pass of the pipeline: enough to fill the models' batches, few enough
@@ -67,12 +67,9 @@ class Q2Scorer(Scorer):
 
     def _score(self, result: Q2Result, signature: str) -> Score:
         fallback = not result.verdicts
+        label = label_of(result.value, self.threshold)
         if fallback and self.q2_settings.use_nli and result.nli.label == 'neutral':
             label = Label.NOT_VERIFIABLE
-        elif result.value > self.threshold:
-            label = Label.CONSISTENT
-        else:
-            label = Label.INCONSISTENT
         nli = nli_value(result.nli, NOT_VERIFIABLE_VALUE)
         return Score(
             result.value,

@@ -14,6 +14,7 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.benchmark import describe
 from parlai_q2.benchmark.clock import machine, peak_memory_gb
 from parlai_q2.benchmark.floor import measure_floor
@@ -32,13 +33,17 @@ from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.files.read import read_records
 from parlai_q2.files.write import write_text
 from parlai_q2.models.loading import INT8
-from parlai_q2.parlai_support.scorer_options import scorer_device
+from parlai_q2.parlai_support.scorer_options import (
+    add_device_option,
+    add_preset_option,
+    scorer_device,
+)
 from parlai_q2.q2.metric import q2
 from parlai_q2.scale.placement import usable_cores
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
+from parlai_q2.text.typed import typed_names
 
-AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 FLOAT32_PRESET = 'mini_float32'
 RERANKERS = ('consistency', 'q2')
 # What is measured; the loop is by far the longest.
@@ -58,7 +63,7 @@ class BenchScript(ParlaiScript):
         group.add_argument(
             '--infile', type=str, default=None, help='records; default: the sample'
         )
-        group.add_argument('--preset', type=str, default='mini', help='the models')
+        add_preset_option(group)
         group.add_argument('--responses', type=int, default=30, help='to score')
         group.add_argument(
             '--rounds', type=int, default=3, help='how often the batch is scored'
@@ -83,13 +88,11 @@ class BenchScript(ParlaiScript):
             help='what to measure, with commas between',
         )
         group.add_argument('--outfile', type=str, default='outputs/bench.json')
-        group.add_argument(
-            '--scorer-device', type=str, default=None, help='torch device'
-        )
+        add_device_option(group)
         return parser
 
     def run(self) -> dict[str, Any]:
-        parts = [part for part in (self.opt['parts'] or '').split(',') if part]
+        parts = typed_names(self.opt['parts'])
         unknown = sorted(set(parts) - set(PARTS))
         if unknown:
             raise UnknownNameError('part of the benchmark', unknown[0], PARTS)

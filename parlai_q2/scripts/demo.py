@@ -18,6 +18,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai.core.worlds import World, create_task
 from parlai.utils.world_logging import WorldLogger
 
+from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.agents.grounded_rerank.display import (
     colour,
     show,
@@ -33,8 +34,10 @@ from parlai_q2.report.visible import one_line
 from parlai_q2.scorers import scorer_names
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
-AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 DEFAULT_OUTFILE = 'outputs/demo.html'
+# Two conversations are reranked; in the first of them the generator's first choice
+# says what its knowledge does not.
+RERANKED = f'{TASK}:DialogueTeacher:berlin_wall:honeybees'
 DEFAULT_TURNS = 6
 # One call of the scorer, and one line of progress.
 BATCH = 21
@@ -141,7 +144,7 @@ def evaluate(scorer: str) -> Iterator[Record]:
 
 def rerank(scorer: str, turns: int) -> Iterator[Record]:
     """
-    Answer turns of the sample's dialogues with reranked candidates, and show why.
+    Answer two of the sample's dialogues with reranked candidates, and show why.
 
     :param scorer: the scorer's name.
     :param turns: how many turns, at least 1.
@@ -149,10 +152,10 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
     """
     show(
         f"2. Reranking the reply generator's candidates with {scorer}\n"
-        f'   parlai eval_model -t {TASK} -m {AGENT} --scorer {scorer}'
+        f'   parlai eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}'
     )
     # The agent scores its candidates; the teacher need not score the choice again.
-    world = _world(task=TASK, model=AGENT, scorer=scorer, q2_metrics=False)
+    world = _world(task=RERANKED, model=AGENT, scorer=scorer, q2_metrics=False)
     first, chosen = Mean(), Mean()
     history: list[str] = []
     for number in range(1, turns + 1):

@@ -10,22 +10,22 @@ stopped goes on, and another threshold costs no new replies.
 import json
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
-from parlai.tasks.tasks import ids_to_tasks
 from tqdm import tqdm
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.files.read import json_lines, open_text
 from parlai_q2.files.write import ResumableWriter
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP
 from parlai_q2.parlai_support.distillation import judge_replies, reply_record
+from parlai_q2.parlai_support.file_options import given_file
 from parlai_q2.parlai_support.filter_options import (
     add_filter_options,
     delimiter_from_opt,
@@ -34,9 +34,12 @@ from parlai_q2.parlai_support.filter_options import (
 from parlai_q2.parlai_support.filtered_files import write_filtered
 from parlai_q2.parlai_support.replies import replies
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.parlai_support.task_episodes import TaskEpisodes
+from parlai_q2.parlai_support.task_episodes import (
+    TaskEpisodes,
+    add_num_examples,
+    tasks_from_opt,
+)
 
-AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 DEFAULT_BATCHSIZE = 8
 # Options that change no reply.
 NO_MATTER = frozenset(
@@ -63,13 +66,7 @@ class DistillScript(ParlaiScript):
             help='conversations to write (.jsonl), with the files of filter beside it, '
             'and the replies in <name>.replies.jsonl',
         )
-        group.add_argument(
-            '-n',
-            '--num-examples',
-            type=int,
-            default=-1,
-            help='turns of each task to reply to; -1: all',
-        )
+        add_num_examples(group, 'reply to')
         add_filter_options(parser, default=DROP)
         add_scorer_options(parser)
         parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE)
@@ -77,26 +74,16 @@ class DistillScript(ParlaiScript):
 
     def run(self) -> dict[str, Any]:
         opt = self.opt
-        if not opt.get('outfile'):
-            raise ConfigError('--outfile is missing. Give a file: --outfile best.jsonl')
-        if not opt.get('task'):
-            raise ConfigError('--task is missing. Give one: -t TASK')
+        outfile = given_file(opt, 'outfile', 'best.jsonl')
         # With -mf alone ParlAI would take the generator itself.
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
-        outfile, scorer = Path(opt['outfile']), scorer_from_opt(opt, cache=True)
+        tasks = tasks_from_opt(opt)
+        scorer = scorer_from_opt(opt, cache=True)
         policy = policy_from_opt(opt, scorer)
-        tasks = [
-            TaskEpisodes(Opt({**opt, 'task': task}), _limit(opt))
-            for task in ids_to_tasks(opt['task']).split(',')
-        ]
         total = sum(map(len, tasks))
         made = make_replies(opt, tasks, total, outfile.with_suffix('.replies.jsonl'))
-        again = [
-            TaskEpisodes(Opt({**opt, 'task': task}), _limit(opt))
-            for task in ids_to_tasks(opt['task']).split(',')
-        ]
         judged = judge_replies(
-            chain.from_iterable(again),
+            chain.from_iterable(tasks_from_opt(opt)),
             read_replies(made),
             scorer,
             policy,
@@ -105,7 +92,9 @@ class DistillScript(ParlaiScript):
         return write_filtered(judged, outfile, scorer, policy, opt, total, LEFT_OUT)
 
 
-def make_replies(opt: Opt, tasks: list[TaskEpisodes], total: int, path: Path) -> Path:
+def make_replies(
+    opt: Opt, tasks: Sequence[TaskEpisodes], total: int, path: Path
+) -> Path:
     """
     Let the model reply, going on with a run that was stopped.
 
@@ -168,8 +157,3 @@ def same_run(path: Path, run: dict[str, Any]) -> bool:
         return path.is_file() and json.loads(meta.read_text(encoding='utf-8')) == run
     except (OSError, ValueError):
         return False
-
-
-def _limit(opt: Opt) -> Optional[int]:
-    given = opt.get('num_examples', -1)
-    return None if given is None or given < 0 else given

@@ -5,17 +5,16 @@ Scores go through the score cache, so a run that was stopped, by ``kill -9`` too
 on where it was when it is started again; and another threshold costs no new scores.
 """
 
-from pathlib import Path
-from typing import Any, Optional
+from itertools import chain
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
-from parlai.tasks.tasks import ids_to_tasks
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import judge_episodes
+from parlai_q2.parlai_support.file_options import given_file
 from parlai_q2.parlai_support.filter_options import (
     add_filter_options,
     delimiter_from_opt,
@@ -23,7 +22,9 @@ from parlai_q2.parlai_support.filter_options import (
 )
 from parlai_q2.parlai_support.filtered_files import write_filtered
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.parlai_support.task_episodes import TaskEpisodes
+from parlai_q2.parlai_support.task_episodes import add_num_examples, tasks_from_opt
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.text.typed import typed_names
 
 
 @register_script('filter', aliases=['q2_filter'])
@@ -43,13 +44,7 @@ class FilterScript(ParlaiScript):
             help='conversations to write (.jsonl); what is dropped goes to '
             '<name>.dropped.jsonl, the summary to <name>.summary.json and .txt',
         )
-        group.add_argument(
-            '-n',
-            '--num-examples',
-            type=int,
-            default=-1,
-            help='turns of each task to go over; -1: all',
-        )
+        add_num_examples(group, 'go over')
         group.add_argument(
             '--leave-out',
             type=str,
@@ -61,34 +56,26 @@ class FilterScript(ParlaiScript):
         return parser
 
     def run(self) -> dict[str, Any]:
-        if not self.opt.get('outfile'):
-            raise ConfigError('--outfile is missing. Give a file: --outfile kept.jsonl')
-        if not self.opt.get('task'):
-            raise ConfigError('--task is missing. Give one: -t TASK')
-        scorer = scorer_from_opt(self.opt, cache=True)
-        left_out = [f for f in (self.opt.get('leave_out') or '').split(',') if f]
-        episodes = [
-            TaskEpisodes(Opt({**self.opt, 'task': task}), _limit(self.opt))
-            for task in ids_to_tasks(self.opt['task']).split(',')
-        ]
-        policy = policy_from_opt(self.opt, scorer)
-        judged = judge_episodes(
-            (episode for of_task in episodes for episode in of_task),
-            scorer,
-            policy,
-            delimiter_from_opt(self.opt),
-        )
-        return write_filtered(
-            judged,
-            Path(self.opt['outfile']),
-            scorer,
-            policy,
-            self.opt,
-            sum(map(len, episodes)),
-            left_out,
-        )
+        return filter_task(self.opt, scorer_from_opt(self.opt, cache=True))
 
 
-def _limit(opt: dict[str, Any]) -> Optional[int]:
-    given = opt.get('num_examples', -1)
-    return None if given is None or given < 0 else given
+def filter_task(opt: Opt, scorer: Scorer) -> dict[str, Any]:
+    """
+    Judge the turns of the tasks that options name, and write what stays and what goes.
+
+    :param opt: options that :meth:`FilterScript.setup_args` declared.
+    :param scorer: what scores.
+    :return: the summary.
+    :raises ConfigError: when no file or no task is named.
+    """
+    outfile = given_file(opt, 'outfile', 'kept.jsonl')
+    tasks = tasks_from_opt(opt)
+    policy = policy_from_opt(opt, scorer)
+    judged = judge_episodes(
+        chain.from_iterable(tasks),
+        scorer,
+        policy,
+        delimiter_from_opt(opt),
+    )
+    total, left_out = sum(map(len, tasks)), typed_names(opt.get('leave_out'))
+    return write_filtered(judged, outfile, scorer, policy, opt, total, left_out)

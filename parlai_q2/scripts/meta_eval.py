@@ -20,14 +20,14 @@ from parlai_q2.meta_eval.report import set_report, to_dict, to_text, write_repor
 from parlai_q2.meta_eval.run import evaluate
 from parlai_q2.meta_eval.sample import sampled
 from parlai_q2.meta_eval.scoring import Cost, mean_seconds
-from parlai_q2.parlai_support.judged_sets import read_judged_set
 from parlai_q2.parlai_support.meta_eval_options import (
     add_meta_eval_options,
     columns_from_opt,
-    names,
     scorers_from_opt,
     variants_from_opt,
 )
+from parlai_q2.tasks.judged_sets import read_judged_set
+from parlai_q2.text.typed import typed_names
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
@@ -53,7 +53,7 @@ class MetaEvalScript(ParlaiScript):
         # What can be wrong is found before anything is scored.
         _check(opt)
         variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-        sets = [read_judged_set(name, opt) for name in names(opt['judged_sets'])]
+        sets = [read_judged_set(name, opt) for name in typed_names(opt['judged_sets'])]
         scorers = {judged.name: scorers_from_opt(opt, judged.name) for judged in sets}
         for column in columns:
             if column.missing:
@@ -123,9 +123,9 @@ class Bars:
 
 
 def _check(opt: Any) -> None:
-    if not names(opt['judged_sets']):
+    if not typed_names(opt['judged_sets']):
         raise ConfigError('--task names no set. Give one: --task q2_wow')
-    if not (names(opt['scorers']) or names(opt.get('score_columns'))):
+    if not (typed_names(opt['scorers']) or typed_names(opt.get('score_columns'))):
         raise ConfigError(
             'There is nothing to evaluate. Give scorers, --scorers q2,overlap, or a '
             'column of scores, --score-columns FILE:COLUMN'

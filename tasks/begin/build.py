@@ -10,7 +10,6 @@ known, and of the test files of CMU-DoG and Topical-Chat nothing: they are fetch
 the newest commit, and checked row by row when they are read.
 """
 
-import os
 from typing import Sequence
 
 from parlai.core.build_data import DownloadableFile
@@ -65,6 +64,4 @@ def build(opt: Opt, needed: Sequence[str]) -> str:
     :return: the folder they are in.
     :raises TaskDataError: when one cannot be had, or is not the published one.
     """
-    folder = os.path.join(opt['datapath'], 'begin')
-    fetch_files(folder, VERSION, RESOURCES, needed)
-    return folder
+    return fetch_files(opt, 'begin', VERSION, RESOURCES, needed)

@@ -8,8 +8,8 @@ answered.
 
 from typing import Iterator
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
 from parlai_q2.records import Label
 
 COLUMNS = (

@@ -13,7 +13,7 @@ class Choice:
 
     :param perturbations: which to have; empty for all.
     :param perturbed: which changed texts to have; empty for all. Consistent examples
-        are asked for by :param:`perturbations` alone.
+        are asked for by ``perturbations`` alone.
     :param context: whether the context is shown. Where it is not, an example whose
         context was perturbed looks like a consistent one.
     """

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
 from parlai_q2.errors import RecordError
+from parlai_q2.files.messages import TOKEN_NOCHOSEN
 
 # The folds as their files are called.
 TRAIN = 'train'
 SPLITS = ('random_split', 'topic_split')
 FOLDS = (TRAIN, *(f'{fold}_{split}' for fold in ('valid', 'test') for split in SPLITS))
 
-NO_PASSAGE = 'no_passages_used'
 WIZARD = 'Wizard'
 # Characters read at a time; a conversation has some 20,000.
 BLOCK = 1 << 20
@@ -148,11 +148,11 @@ def _turn(entry: Mapping[str, Any]) -> Turn:
 def _checked(entry: Mapping[str, Any]) -> tuple[Optional[str], str]:
     sentences = entry.get('checked_sentence') or {}
     # A dict of one: {'self_Vermont_Syrup_0': 'Vermont syrup is ...'}.
-    key, sentence = next(iter(sentences.items()), (NO_PASSAGE, NO_PASSAGE))
-    if sentence == NO_PASSAGE or not sentence.strip():
+    key, sentence = next(iter(sentences.items()), (TOKEN_NOCHOSEN, TOKEN_NOCHOSEN))
+    if sentence == TOKEN_NOCHOSEN or not sentence.strip():
         return None, ''
     passages = entry.get('checked_passage') or {}
-    title = next(iter(passages.values()), NO_PASSAGE)
-    if title == NO_PASSAGE:
+    title = next(iter(passages.values()), TOKEN_NOCHOSEN)
+    if title == TOKEN_NOCHOSEN:
         title = ' '.join(key.split('_')[1:-1])
     return sentence.strip(), title

@@ -8,7 +8,7 @@ verified it, a fold in place of the datatype's, classes, and kinds of pairs (``u
 utterance and persona, ``uu``, ``pp``).
 
 The Q2 scorers are set up as the Q2 paper does for this set: see
-:mod:`parlai_q2.tasks.dialogue_nli.q2_setup`.
+:mod:`parlai_q2.scorers.persona`.
 """
 
 import copy
@@ -19,18 +19,18 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai_support.annotated_task import (
-    ANNOTATED,
-    CLASSIFICATION,
-    DIALOGUE,
-    AnnotatedTurn,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
 )
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.records import Label
+from parlai_q2.scorers.persona import scorer_options
 from parlai_q2.tasks.dialogue_nli.build import build
-from parlai_q2.tasks.dialogue_nli.q2_setup import scorer_options
 from parlai_q2.tasks.dialogue_nli.reader import KINDS, LABELS, SENTENCES, read_file
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
@@ -86,13 +86,11 @@ class DialogueNliQ2Mixin(Q2TeacherMixin):
         super().__init__(opt, shared)
 
 
-class DialogueTeacher(DialogueNliQ2Mixin, DialogueNliTeacher):
+class DialogueTeacher(DialogueNliQ2Mixin, DialogueView, DialogueNliTeacher):
     """
     Each persona sentence or earlier utterance once, for a model to stay with; the label
     is a response that agrees, where there is one.
     """
-
-    view = DIALOGUE
 
 
 class DefaultTeacher(DialogueTeacher):
@@ -101,20 +99,16 @@ class DefaultTeacher(DialogueTeacher):
     """
 
 
-class AnnotatedTeacher(DialogueNliQ2Mixin, DialogueNliTeacher):
+class AnnotatedTeacher(DialogueNliQ2Mixin, AnnotatedView, DialogueNliTeacher):
     """
     The response of the pair is the label, and its class is in ``q2_label``.
     """
 
-    view = ANNOTATED
 
-
-class ClassificationTeacher(DialogueNliTeacher):
+class ClassificationTeacher(ClassificationView, DialogueNliTeacher):
     """
     Both sentences in, the pair's class out.
     """
-
-    view = CLASSIFICATION
 
 
 class GoldTeacher(AnnotatedTeacher):

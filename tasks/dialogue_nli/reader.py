@@ -9,8 +9,8 @@ negative), ``dtype`` and ``id``, and the triples that it was made from.
 import json
 from typing import Any, Iterator
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
 from parlai_q2.records import Label
 
 SENTENCES = ('sentence1', 'sentence2')

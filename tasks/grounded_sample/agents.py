@@ -3,7 +3,9 @@ A small knowledge-grounded dialogue task with annotated responses, in the packag
 
 ``valid`` and ``test`` are the same evaluation turns; ``train`` has conversations of its
 own. After the teacher's name a task string may hold class names, to keep only those
-turns, and ``all``, to have both folds, e.g. ``grounded_sample:annotated:inconsistent``.
+turns, names of conversations, to have only those, of either fold and in that order, and
+``all``, to have both folds, e.g. ``grounded_sample:annotated:inconsistent`` or
+``grounded_sample:dialogue:berlin_wall``.
 """
 
 import json
@@ -12,15 +14,14 @@ from pathlib import Path
 from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.parlai_support.annotated_task import (
-    ANNOTATED,
-    CLASSIFICATION,
-    DIALOGUE,
     AnnotatedTaskTeacher,
-    AnnotatedTurn,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_names import task_arguments
 
 SAMPLE = Path(__file__).parent / 'sample.jsonl'
@@ -39,27 +40,37 @@ class GroundedSampleTeacher(AnnotatedTaskTeacher):
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
         words = task_arguments(opt.get('task', '')) or list(self.only)
+        turns = read_sample(SAMPLE)
+        names = list(dict.fromkeys(turn.episode for turn in turns))
         for word in words:
-            if word not in (*CLASSES, ALL_FOLDS):
-                raise UnknownNameError('class', word, (*CLASSES, ALL_FOLDS))
+            if word not in (*CLASSES, ALL_FOLDS, *names):
+                raise UnknownNameError(
+                    'class or conversation', word, (*CLASSES, ALL_FOLDS, *names)
+                )
         training = DatatypeHelper.fold(opt['datatype']) == 'train'
         folds = ['train' if training else 'eval']
-        if ALL_FOLDS in words:
+        classes = [w for w in words if w in CLASSES] or CLASSES
+        chosen = [w for w in words if w in names]
+        if chosen or ALL_FOLDS in words:
             folds = ['eval', 'train']
-        keep = [w for w in words if w != ALL_FOLDS] or CLASSES
+        chosen = chosen or names
         return [
             turn
-            for turn in read_sample(SAMPLE)
-            if turn.more['fold'] in folds and turn.label in keep
+            for turn in sorted(turns, key=lambda t: _place(chosen, t.episode))
+            if turn.more['fold'] in folds
+            and turn.label in classes
+            and turn.episode in chosen
         ]
 
 
-class DialogueTeacher(Q2TeacherMixin, GroundedSampleTeacher):
+def _place(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+class DialogueTeacher(DialogueView, GroundedSampleTeacher):
     """
     The person's message in, a faithful reply out.
     """
-
-    view = DIALOGUE
 
 
 class DefaultTeacher(DialogueTeacher):
@@ -68,12 +79,10 @@ class DefaultTeacher(DialogueTeacher):
     """
 
 
-class AnnotatedTeacher(Q2TeacherMixin, GroundedSampleTeacher):
+class AnnotatedTeacher(AnnotatedView, GroundedSampleTeacher):
     """
     The annotated response is the label, and its class is in ``q2_label``.
     """
-
-    view = ANNOTATED
 
 
 class ConsistentTeacher(AnnotatedTeacher):
@@ -100,12 +109,10 @@ class GenericTeacher(AnnotatedTeacher):
     only = ('generic',)
 
 
-class ClassificationTeacher(GroundedSampleTeacher):
+class ClassificationTeacher(ClassificationView, GroundedSampleTeacher):
     """
     Knowledge and response in, the response's class out.
     """
-
-    view = CLASSIFICATION
 
 
 def read_sample(path: Path) -> list[AnnotatedTurn]:

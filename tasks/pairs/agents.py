@@ -15,23 +15,21 @@ from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai_support.annotated_task import (
-    CLASSIFICATION,
     AnnotatedTaskTeacher,
-    AnnotatedTurn,
+    ClassificationView,
 )
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
 
 FOLD = '{fold}'
 
 
-class ClassificationTeacher(AnnotatedTaskTeacher):
+class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
     """
     Knowledge and response in, the label out.
     """
-
-    view = CLASSIFICATION
 
     @classmethod
     def add_cmdline_args(

@@ -9,8 +9,9 @@ read.
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
-from parlai_q2.errors import ConfigError, InputError, RecordError, TaskDataError
+from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.files.read import READERS, example_of, format_of, open_text
+from parlai_q2.text.typed import typed_pairs
 
 # What other files call our fields.
 OTHER_NAMES = {
@@ -76,16 +77,8 @@ def parse_labels(text: Optional[str]) -> Optional[dict[str, str]]:
     """
     if not text:
         return None
-    labels = {}
-    for part in text.split(','):
-        label, equals, name = (p.strip() for p in part.partition('='))
-        if not equals or not label:
-            raise ConfigError(
-                f'--pairs-labels has {part!r}, which is not label=class. Write e.g. '
-                '"SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO=".'
-            )
-        labels[label] = name
-    return labels
+    example = 'SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO='
+    return typed_pairs(text, '--pairs-labels', 'label=class', example)
 
 
 def _pair(

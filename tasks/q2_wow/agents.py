@@ -12,16 +12,15 @@ from typing import Sequence
 
 from parlai.core.opt import Opt
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.parlai_support.annotated_task import (
-    ANNOTATED,
-    CLASSIFICATION,
-    DIALOGUE,
     AnnotatedTaskTeacher,
-    AnnotatedTurn,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_names import task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.q2_wow.build import build
@@ -47,12 +46,10 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
         return read_part(opt, '_'.join(filter(None, [self.part, *words])))
 
 
-class DialogueTeacher(Q2TeacherMixin, Q2WowTeacher):
+class DialogueTeacher(DialogueView, Q2WowTeacher):
     """
     The apprentice's message in, the wizard's own reply out.
     """
-
-    view = DIALOGUE
 
 
 class DefaultTeacher(DialogueTeacher):
@@ -61,20 +58,16 @@ class DefaultTeacher(DialogueTeacher):
     """
 
 
-class AnnotatedTeacher(Q2TeacherMixin, Q2WowTeacher):
+class AnnotatedTeacher(AnnotatedView, Q2WowTeacher):
     """
     The annotated response is the label, and its class is in ``q2_label``.
     """
 
-    view = ANNOTATED
 
-
-class ClassificationTeacher(Q2WowTeacher):
+class ClassificationTeacher(ClassificationView, Q2WowTeacher):
     """
     Knowledge and response in, the response's class out.
     """
-
-    view = CLASSIFICATION
 
 
 class DodecaTeacher(AnnotatedTeacher):

@@ -5,7 +5,6 @@ The files come from the authors' repository. Where there is no network, place th
 hand in ``<datapath>/q2_wow``; they are checked in the same way.
 """
 
-import os
 from typing import Sequence
 
 from parlai.core.build_data import DownloadableFile
@@ -48,6 +47,4 @@ def build(opt: Opt, needed: Sequence[str] = tuple(CHECKSUMS)) -> str:
     :return: the folder they are in.
     :raises TaskDataError: when one cannot be had, or is not the published one.
     """
-    folder = os.path.join(opt['datapath'], 'q2_wow')
-    fetch_files(folder, VERSION, RESOURCES, needed)
-    return folder
+    return fetch_files(opt, 'q2_wow', VERSION, RESOURCES, needed)

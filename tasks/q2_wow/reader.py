@@ -5,16 +5,13 @@ Four files hold one system's responses of one class each. ``cross_annotation.csv
 both systems' responses to the same contexts, where a label of 1 means inconsistent.
 """
 
-import csv
-from typing import Iterator
-
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
+from parlai_q2.files.tables import read_rows
 from parlai_q2.records import Label
 
 SYSTEMS = ('dodeca', 'memnet')
 CONTEXT = ('episode_idx', 'round', 'topic', 'message', 'knowledge', 'gold')
-_WRONG_LENGTH = 'the row has more or fewer fields than the header'
 CROSS_LABELS = {'0': Label.CONSISTENT, '1': Label.INCONSISTENT}
 
 
@@ -30,7 +27,7 @@ def read_system_file(path: str, system: str, label: str) -> list[AnnotatedTurn]:
     """
     return [
         _turn(row, row['response'], system, label)
-        for _, row in _rows(path, (*CONTEXT, 'response'))
+        for _, row in read_rows(path, (*CONTEXT, 'response'))
     ]
 
 
@@ -44,7 +41,7 @@ def read_cross_file(path: str) -> list[AnnotatedTurn]:
     """
     columns = [f'{s}_{c}' for s in SYSTEMS for c in ('response', 'label')]
     turns = []
-    for number, row in _rows(path, (*CONTEXT, *columns)):
+    for number, row in read_rows(path, (*CONTEXT, *columns)):
         for system in SYSTEMS:
             label = CROSS_LABELS.get(row[f'{system}_label'].strip())
             if label is None:
@@ -56,26 +53,6 @@ def read_cross_file(path: str) -> list[AnnotatedTurn]:
                 )
             turns.append(_turn(row, row[f'{system}_response'], system, label))
     return turns
-
-
-def _rows(path: str, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """
-    A file's rows with the line each ends on; line breaks inside quotes are kept.
-    """
-    with open(path, encoding='utf-8', newline='') as lines:
-        reader = csv.DictReader(lines, strict=True)
-        missing = [c for c in columns if c not in (reader.fieldnames or [])]
-        if missing:
-            raise RecordError(path, 1, f'there is no column {missing[0]!r}')
-        try:
-            for row in reader:
-                if None in row or None in row.values():
-                    raise RecordError(path, reader.line_num, _WRONG_LENGTH)
-                yield reader.line_num, row
-        except (csv.Error, UnicodeDecodeError) as e:
-            # DictReader's own count stops at the last good row.
-            line = reader.reader.line_num
-            raise RecordError(path, line, f'cannot be read as csv: {e}') from e
 
 
 def _turn(row: dict[str, str], response: str, system: str, label: str) -> AnnotatedTurn:

@@ -15,15 +15,14 @@ from typing import Sequence
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai_support.annotated_task import (
-    ANNOTATED,
-    CLASSIFICATION,
-    DIALOGUE,
-    AnnotatedTurn,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.build import build
@@ -53,12 +52,10 @@ class RomeTeacher(AnnotatedSetTeacher):
         return read_part(opt, words)
 
 
-class DialogueTeacher(Q2TeacherMixin, RomeTeacher):
+class DialogueTeacher(DialogueView, RomeTeacher):
     """
     Each context once, for a model to reply to; there is no human reply.
     """
-
-    view = DIALOGUE
 
 
 class DefaultTeacher(DialogueTeacher):
@@ -67,20 +64,16 @@ class DefaultTeacher(DialogueTeacher):
     """
 
 
-class AnnotatedTeacher(Q2TeacherMixin, RomeTeacher):
+class AnnotatedTeacher(AnnotatedView, RomeTeacher):
     """
     The annotated response is the label, and its class is in ``q2_label``.
     """
 
-    view = ANNOTATED
 
-
-class ClassificationTeacher(RomeTeacher):
+class ClassificationTeacher(ClassificationView, RomeTeacher):
     """
     Knowledge and response in, the response's class out.
     """
-
-    view = CLASSIFICATION
 
 
 class ExpertTeacher(AnnotatedTeacher):

@@ -7,7 +7,6 @@ repository publishes no checksums; the numbers of characters of that commit's fi
 known, and the files are checked by them.
 """
 
-import os
 from typing import Sequence
 
 from parlai.core.opt import Opt
@@ -41,6 +40,4 @@ def build(opt: Opt, needed: Sequence[str]) -> str:
     :return: the folder they are in.
     :raises TaskDataError: when one cannot be had, or is not the published one.
     """
-    folder = os.path.join(opt['datapath'], 'rome')
-    fetch_files(folder, VERSION, RESOURCES, needed)
-    return folder
+    return fetch_files(opt, 'rome', VERSION, RESOURCES, needed)

@@ -12,16 +12,16 @@ with nothing to verify makes nothing up.
 import json
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any, Iterable, Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript
 
-from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.errors import Q2Error
 from parlai_q2.files.write import write_text
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
+from parlai_q2.parlai_support.file_options import given_file
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.agents import CROWD_PARTS, read_part
 from parlai_q2.tasks.rome.reader import DECODINGS, MODELS
@@ -58,16 +58,13 @@ class RomePools(ParlaiScript):
         return parser
 
     def run(self) -> list[dict[str, Any]]:
-        if not self.opt.get('outfile'):
-            raise ConfigError('--outfile is missing. Give a file: --outfile FILE')
-        outfile = Path(self.opt['outfile'])
+        outfile = given_file(self.opt, 'outfile')
         turns = read_part(self.opt, [self.opt['part']])
         if self.opt['only_verifiable']:
             turns = [turn for turn in turns if turn.label != Label.GENERIC]
         pools = pools_of(turns)
         if self.opt['only_verifiable']:
             pools = [pool for pool in pools if len(pool['candidates']) > 1]
-        outfile.parent.mkdir(parents=True, exist_ok=True)
         write_text(outfile, ''.join(json.dumps(pool) + '\n' for pool in pools))
         sizes = Counter(len(pool['candidates']) for pool in pools)
         shown = ', '.join(f'{n} of {size}' for size, n in sorted(sizes.items()))

@@ -8,12 +8,12 @@ makes up more than conversation and knowledge provide (the majority of three). T
 judged the last two of verifiable responses alone.
 """
 
-import csv
 import math
-from typing import Iterator, Optional
+from typing import Optional
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
+from parlai_q2.files.tables import read_rows
 from parlai_q2.records import Label
 
 FACTUAL, HALLUCINATION = 'Avg Factual Correctness', 'Hallucination'
@@ -53,7 +53,7 @@ def read_file(path: str, part: str) -> list[AnnotatedTurn]:
     :raises RecordError: when the file has no such columns, or a row is broken.
     """
     turns = []
-    for number, row in _rows(path):
+    for number, row in read_rows(path, COLUMNS):
         history = history_of(row['context'])
         verifiable = _answer(path, number, row, 'Verifiable')
         hallucination = _answer(path, number, row, HALLUCINATION)
@@ -108,29 +108,6 @@ def history_of(context: str) -> tuple[str, ...]:
     return tuple(
         turn[2:].strip() if turn[:2] in ('A:', 'B:') else turn for turn in turns if turn
     )
-
-
-def _rows(path: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """
-    A file's rows with the line each ends on.
-    """
-    with open(path, encoding='utf-8', newline='') as lines:
-        reader = csv.DictReader(lines, strict=True)
-        try:
-            missing = [c for c in COLUMNS if c not in (reader.fieldnames or [])]
-            if missing:
-                raise RecordError(path, 1, f'there is no column {missing[0]!r}')
-            for row in reader:
-                if None in row or None in row.values():
-                    raise RecordError(
-                        path,
-                        reader.line_num,
-                        'the row has more or fewer fields than the header',
-                    )
-                yield reader.line_num, row
-        except (csv.Error, UnicodeDecodeError) as e:
-            line = reader.reader.line_num
-            raise RecordError(path, line, f'cannot be read as csv: {e}') from e
 
 
 def _answer(path: str, number: int, row: dict[str, str], column: str) -> Optional[bool]:

@@ -13,15 +13,14 @@ from typing import Sequence
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai_support.annotated_task import (
-    ANNOTATED,
-    CLASSIFICATION,
-    DIALOGUE,
-    AnnotatedTurn,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.tasks.topical_chat_usr.build import build
 from parlai_q2.tasks.topical_chat_usr.reader import SYSTEMS, USES, USES_NONE, read_file
@@ -43,12 +42,10 @@ class TopicalChatUsrTeacher(AnnotatedSetTeacher):
         return read_part(opt, words)
 
 
-class DialogueTeacher(Q2TeacherMixin, TopicalChatUsrTeacher):
+class DialogueTeacher(DialogueView, TopicalChatUsrTeacher):
     """
     Each context once; the label is the reply of Topical-Chat's person.
     """
-
-    view = DIALOGUE
 
 
 class DefaultTeacher(DialogueTeacher):
@@ -57,22 +54,18 @@ class DefaultTeacher(DialogueTeacher):
     """
 
 
-class AnnotatedTeacher(Q2TeacherMixin, TopicalChatUsrTeacher):
+class AnnotatedTeacher(AnnotatedView, TopicalChatUsrTeacher):
     """
     The rated response is the label; ``human_score`` is the mean rating of its use of
     the knowledge, in [0, 1], and ``human_ratings`` has the means of all qualities.
     """
 
-    view = ANNOTATED
 
-
-class ClassificationTeacher(TopicalChatUsrTeacher):
+class ClassificationTeacher(ClassificationView, TopicalChatUsrTeacher):
     """
     Knowledge and response in; out comes whether most annotators say that it uses the
     knowledge.
     """
-
-    view = CLASSIFICATION
 
 
 def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:

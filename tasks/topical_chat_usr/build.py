@@ -26,6 +26,5 @@ def build(opt: Opt) -> str:
     :return: its path.
     :raises TaskDataError: when it cannot be had.
     """
-    folder = os.path.join(opt['datapath'], 'topical_chat_usr')
-    fetch_files(folder, VERSION, RESOURCES, [FILE])
+    folder = fetch_files(opt, 'topical_chat_usr', VERSION, RESOURCES, [FILE])
     return os.path.join(folder, FILE)

@@ -11,8 +11,8 @@ import json
 import math
 from typing import Any, Optional
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
 
 USES_KNOWLEDGE = 'uses_knowledge'
 # The qualities by their names here and in the file.

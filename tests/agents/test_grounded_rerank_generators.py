@@ -29,6 +29,16 @@ SMALL = {
 RECURRENT = {'hiddensize': 16, 'embeddingsize': 16}
 
 
+@pytest.fixture(autouse=True)
+def the_same_weights():
+    """
+    Random weights do not depend on which test ran before.
+    """
+    # Its training draws numbers too, the first time.
+    trained_generator()
+    torch.manual_seed(1)
+
+
 def check(agent):
     """
     Each reply of an unsorted batch is the best of its own candidates.

@@ -8,8 +8,8 @@ from typing import Optional
 # Matched from a command's beginning to its end.
 EXCEPTIONS = {
     r'git clone .*': 'needs a repository; what follows it is run in this one',
-    r'make (demo|test|bench|lint|docs|venv)\b.*': 'builds an environment, and runs '
-    'these tests; the targets have tests in tests/packaging',
+    r'make (demo|test|coverage|bench|lint|docs|venv)\b.*': 'builds an environment, and '
+    'runs these tests; the targets have tests in tests/packaging',
     r'parlai_q2 score .*--engine ray.*': 'starts a cluster; it is run in '
     'tests/scale/test_ray.py',
     r'parlai train_model -o agents/hf_classifier/training/.*': 'trains for hours on '
@@ -20,6 +20,9 @@ EXCEPTIONS = {
     'tests/packaging',
     r'python -m parlai_q2\.zoo\.train\.\S+ .*': 'trains for hours on data that is '
     'not part of the project',
+    r'python -m parlai_q2\.zoo\.experiments\.injected .*': 'trains for half an hour on '
+    'data that is not part of the project; tests/zoo/test_injected.py runs it on a '
+    'tiny model',
 }
 
 

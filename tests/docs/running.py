@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.__main__ import run as run_parlai_q2
-from parlai_q2.report.chat_server import ChatServer
+from parlai_q2.report.chat.server import ChatServer
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 # What stands for a choice of the reader's.
@@ -37,6 +37,7 @@ SHORTER = {
     'demo': '--turns 1 --scorer overlap',
     'meta_eval': '--num-examples 2 --rounds 20 --ablations false',
     'interactive_web': '--port 0',
+    'bench_scale': '--pairs 24 --turn 8 --memory none',
 }
 # Two candidates of a turn are enough to choose from.
 FEW_CANDIDATES = '--candidate-strategies beam:2'

@@ -56,3 +56,29 @@ def test_find_knowledge(message, expected, why):
 )
 def test_a_passage_in_the_text_by_a_delimiter(text, delimiter, expected):
     assert find_knowledge({'text': text}, delimiter) == expected
+
+
+@pytest.mark.parametrize(
+    'message, expected, why',
+    [
+        ({'x_turn': {'knowledge': 'K'}}, 'K', 'where the jsonfile teacher keeps it'),
+        ({'x_turn': {'knowledge': 'K'}, 'knowledge': 'own'}, 'own', 'own fields first'),
+        (
+            {
+                'x_turn': {'checked_sentence': 'no_passages_used'},
+                'text': '__knowledge__ T __endknowledge__',
+            },
+            'T',
+            'none there, then the text',
+        ),
+        (
+            {'x_turn': {'text': '__knowledge__ T __endknowledge__'}},
+            None,
+            'the text of a turn is what was said, and no knowledge',
+        ),
+        ({'x_turn': 'K'}, None, 'no fields'),
+        ({'knowledge': 1969}, '1969', 'a number'),
+    ],
+)
+def test_the_fields_of_a_turn_are_looked_into(message, expected, why):
+    assert find_knowledge(message) == expected, why

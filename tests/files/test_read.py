@@ -2,6 +2,7 @@
 Reading records: every format, and everything that can be wrong with a record.
 """
 
+import csv
 import json
 import pickle
 
@@ -133,3 +134,36 @@ def test_a_record_crosses_to_another_process_with_its_error(tmp_path):
     assert back[0] == records[0]
     assert str(back[1].error) == str(records[1].error)
     assert (back[1].error.source, back[1].error.line) == ('in.jsonl', 2)
+
+
+def test_a_format_that_there_is_not_is_an_error_that_names_those_there_are(tmp_path):
+    with pytest.raises(InputError, match="jsonl.*world_logs, not 'xml'"):
+        read(tmp_path, '', format='xml')
+
+
+def test_a_history_of_one_text_is_one_turn(tmp_path):
+    (record,) = read(tmp_path, json.dumps({**GOOD, 'history': 'hello'}))
+    assert record.example.history == ('hello',)
+
+
+def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
+    tmp_path, monkeypatch, request
+):
+    limit = csv.field_size_limit()
+    request.addfinalizer(lambda: csv.field_size_limit(limit))
+    monkeypatch.setattr('parlai_q2.files.read.CSV_FIELD_LIMIT', 20)
+    text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
+    good, bad = read(tmp_path, text, 'in.csv')
+    assert good.example.knowledge == 'k'
+    assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
+
+
+def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):
+    turn = {'text': 'hi', 'knowledge': 'K', 'turn_id': 't7'}
+    dialog = [[{'text': 'nobody answers'}], [turn, {'text': 'r'}], 'no turn at all']
+    lines = ['nonsense', '{"a": 1}', json.dumps({'dialog': dialog})]
+    records = read(tmp_path, '\n'.join(lines), format='world_logs')
+    assert 'line 1' in str(records[0].error) and 'is not JSON' in str(records[0].error)
+    assert 'is it a ParlAI world log?' in str(records[1].error)
+    (found,) = records[2:]
+    assert (found.example.id, found.example.response) == ('t7', 'r')

@@ -2,11 +2,15 @@
 A killed run loses nothing: part files, cut lines, the final name.
 """
 
+import errno
 import json
+import os
+import sys
 
 import pytest
 
 from parlai_q2.errors import InputError
+from parlai_q2.files import write
 from parlai_q2.files.write import ResumableWriter, drop_cut_line
 
 RUN = {'signature': 's', 'infile': 'i'}
@@ -98,3 +102,42 @@ def test_the_disk_is_not_waited_for_after_every_write(tmp_path, monkeypatch):
     assert len(synced) <= 1  # none, unless this took SYNC_SECONDS
     writer.finish({})
     assert len(synced) >= 1
+
+
+def test_a_run_that_is_abandoned_leaves_nothing(tmp_path):
+    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    writer.write([{'n': 1}])
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_got_its_name_in_between_is_not_written_to(tmp_path, monkeypatch):
+    out = tmp_path / 'out.jsonl'
+
+    def finish_first(stream):
+        # Another run ends after this one has opened the part file.
+        os.replace(stream.name, out)
+        return True
+
+    monkeypatch.setattr(write, 'lock', finish_first)
+    with pytest.raises(InputError, match='Another run is writing'):
+        ResumableWriter(out, RUN)
+    assert out.read_bytes() == b''
+
+
+@pytest.mark.parametrize('missing', ['module', 'locks'])
+def test_where_files_cannot_be_locked_a_run_goes_on_without(
+    tmp_path, monkeypatch, missing
+):
+    if missing == 'module':
+        monkeypatch.setitem(sys.modules, 'fcntl', None)
+    else:
+
+        def refuse(*_):
+            raise OSError(errno.ENOLCK, 'No locks available')
+
+        monkeypatch.setattr('fcntl.flock', refuse)
+    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    writer.write([{'n': 1}])
+    writer.finish({})
+    assert lines(tmp_path / 'out.jsonl') == [{'n': 1}]

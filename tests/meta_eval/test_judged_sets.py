@@ -9,8 +9,8 @@ from parlai_q2.meta_eval.judged import contrasts
 from parlai_q2.meta_eval.run import evaluate
 from parlai_q2.meta_eval.tables.means import means_table
 from parlai_q2.meta_eval.tables.systems import systems_table
-from parlai_q2.parlai_support.judged_sets import READERS, read_judged_set
 from parlai_q2.scorers import load_scorer
+from parlai_q2.tasks.judged_sets import READERS, read_judged_set
 from tests.meta_eval.helpers import BAD, GENERIC, GOOD
 
 
@@ -86,7 +86,7 @@ def test_rome_has_parts_and_its_ratings_of_what_was_rated(placed):
     assert {r.human['factual'] for r in found.responses if 'factual' in r.human}
 
 
-@pytest.mark.real_data
+@pytest.mark.real_data('data/dev/q2_wow')
 def test_the_papers_baselines_on_its_own_files(shared, monkeypatch, tmp_path):
     """
     The overlap and BLEU of Table 2 are those of the paper to the last digit, and so the

@@ -5,7 +5,7 @@ The NLI backend's own logic: label maps and premises in windows.
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.nli import SequenceNliModel, speak_for
+from parlai_q2.models.nli import SequenceNliModel, check_trained, speak_for
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig
 
@@ -37,3 +37,8 @@ def test_a_label_map_must_name_the_three_classes(labels):
 )
 def test_which_window_speaks_for_a_long_premise(parts, expected, why):
     assert speak_for(parts) == expected, why
+
+
+def test_a_head_is_trained_or_new_and_nothing_else():
+    with pytest.raises(ConfigError, match="head is one of .*, not 'old'"):
+        check_trained('some/model', 'old')

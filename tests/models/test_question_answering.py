@@ -87,3 +87,11 @@ def test_of_two_windows_an_answer_wins_then_the_greater_margin(new, old, expecte
 def test_an_unknown_reading_is_refused():
     with pytest.raises(ConfigError, match='argmax'):
         SpanQuestionAnswerer(ModelConfig('unused'), reading='best')
+
+
+@pytest.mark.parametrize('reading', ['argmax', 'joint'])
+def test_where_no_position_is_of_the_text_there_is_no_answer(reading):
+    answerer = SpanQuestionAnswerer(ModelConfig('unused'), reading=reading)
+    nowhere = [False] * 7
+    found = answerer.read(logits(p3=4), logits(p4=3), 0, nowhere, OFFSETS)
+    assert found == Reading(None, float('-inf'))

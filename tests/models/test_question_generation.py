@@ -48,17 +48,30 @@ def test_only_as_many_questions_as_asked_for(tmp_path):
 
 @pytest.mark.slow
 def test_the_shipped_model_asks_the_same_by_both_searches():
-    # Thirty responses of the sample, every question of every span.
+    # Twelve responses of the sample, every question of every span.
     from parlai_q2.scripts.bench import sample
 
     config = load_preset('mini').model('question_generation')
     generator = Seq2SeqQuestionGenerator(config, **config.settings)
-    responses = [turn.response for turn in sample()[:30]]
+    responses = [turn.response for turn in sample()[:12]]
     pairs = [
         (span.text, context_of(response, span, 90))
         for response, spans in zip(responses, informative_spans(responses), strict=True)
         for span in spans
     ]
-    assert len(pairs) > 60
+    assert len(pairs) > 24
     assert generator.search == AUTO
     assert generator.generate(pairs) == generator.with_search(GENERATE).generate(pairs)
+
+
+@pytest.mark.parametrize(
+    'settings, says',
+    [
+        ({'decoding': 'sampling'}, "beam or greedy, not 'sampling'"),
+        ({'num_questions': 6, 'num_beams': 5}, r'num_questions \(6\).*num_beams \(5\)'),
+        ({'num_questions': 0}, r'num_questions \(0\)'),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused(settings, says):
+    with pytest.raises(ConfigError, match=says):
+        Seq2SeqQuestionGenerator(ModelConfig('x'), **settings)

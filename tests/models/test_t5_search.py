@@ -16,7 +16,8 @@ from transformers import (
 
 from parlai_q2.models.beams import Beams, BeamSettings, repeating
 from parlai_q2.models.int8 import quantise_rows
-from parlai_q2.models.int8_linear import use_int8_linears
+from parlai_q2.models.int8_linear import Int8Linear, use_int8_linears
+from parlai_q2.models.t5.layers import joined
 from parlai_q2.models.t5.output import top
 from parlai_q2.models.t5.search import T5Search, closed_up, searchable
 
@@ -260,3 +261,20 @@ def test_the_best_of_long_rows(size):
     values, indices = top(scores, 10)
     assert torch.equal(values, scores.topk(10).values)
     assert torch.equal(indices, scores.topk(10).indices)
+
+
+def test_layers_of_different_kinds_are_joined_by_their_outputs():
+    torch.manual_seed(0)
+    parts = quantise_rows(torch.randn(6, 8))
+    whole = Int8Linear(parts['q'], parts['s'])
+    x = torch.randn(2, 3, 8)
+    for layers in (
+        [torch.nn.Linear(8, 4, bias=False), torch.nn.Linear(8, 2, bias=False)],
+        [whole, Int8Linear(parts['q'][:2], parts['s'][:2])],
+        [torch.nn.Linear(8, 4, bias=False), whole],
+        [whole],
+    ):
+        expected = torch.cat([layer(x) for layer in layers], -1)
+        found = joined(layers)(x)
+        assert found.shape == expected.shape
+        assert torch.allclose(found, expected, atol=1e-5)

@@ -24,6 +24,7 @@ if [[ "$1 $2" == '-m venv' ]]; then
 fi
 if [[ "$1" == '-VV' ]]; then echo "Python ${VERSION:-3.11.0}"; fi
 """
+TWO_AT_ONCE = '-m pytest -n 2 --dist loadfile --no-loadscope-reorder'
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def make(tmp_path):
     def run(*words: str, fails: bool = False, command: str = 'make', **variables: str):
         log.write_text('')
         # These tests may run under make themselves.
-        outer = ('MAKE', 'MFLAGS', 'PYTEST', 'TORCH', 'PYTHON')
+        outer = ('MAKE', 'MFLAGS', 'PYTEST', 'TORCH', 'PYTHON', 'WORKERS')
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
         environment = {**inherited, 'LOG': str(log), 'PYTHON': str(python), **variables}
         done = subprocess.run(
@@ -75,7 +76,7 @@ def test_the_first_run_builds_and_then_does_its_work(make):
     assert len(installs) == len(files)
     for line, file in zip(installs, files):
         assert line.endswith(file)
-    assert told[-1] == '-m pytest'
+    assert told[-1] == TWO_AT_ONCE
 
 
 def test_what_is_pinned_is_installed_by_hash_and_without_asking_parlai(make):
@@ -86,7 +87,24 @@ def test_what_is_pinned_is_installed_by_hash_and_without_asking_parlai(make):
 
 def test_a_second_run_builds_nothing(make):
     make('test')
-    assert make('test', 'PYTEST_ARGS=tests/q2 -x') == ['-m pytest tests/q2 -x']
+    assert make('test') == [TWO_AT_ONCE]
+
+
+def test_what_one_asks_of_the_tests_comes_last_and_so_counts(make):
+    make('venv')
+    for wanted in ('tests/q2 -x', '-n 0'):
+        assert make('test', f'PYTEST_ARGS={wanted}') == [f'{TWO_AT_ONCE} {wanted}']
+    assert make('test', 'WORKERS=7') == [TWO_AT_ONCE.replace('2', '7')]
+
+
+def test_coverage_is_of_the_same_tests_and_the_core_has_a_floor(make):
+    make('venv')
+    tests, adapters, core = make('coverage')
+    assert tests == f'{TWO_AT_ONCE} --cov --cov-report='
+    assert adapters.split('--include ')[1] == core.split('--omit ')[1].split()[0]
+    assert core.endswith('--fail-under 95')
+    for step in ('pytest', '--fail-under'):
+        make('coverage', fails=True, FAIL=step)
 
 
 @pytest.mark.parametrize('target, word', [('demo', 'demo'), ('bench', 'bench')])

@@ -118,3 +118,17 @@ def test_a_batch_takes_one_call_for_each_stage():
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(ConfigError):
         Q2Settings(**settings)
+
+
+def test_the_loop_too_passes_over_questions_that_are_personal_or_not_answered():
+    questions = ['When did you form?', 'Who?', 'When was it formed?']
+    models = Q2Models(
+        ToyQuestionGenerator({'1990': questions}),
+        ToyQuestionAnswerer({q: ['1990'] for q in questions if q != 'Who?'}),
+        ToyNliModel(),
+        lambda responses: [[Span('1990', 7, 11)] for _ in responses],
+    )
+    pair = ('It was formed in 1990.', 'it was 1990')
+    result = q2_one_at_a_time(pair, models, Q2Settings())
+    assert [v.question for v in result.verdicts] == ['When was it formed?']
+    assert result == q2([pair], models, Q2Settings())[0]

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from parlai_q2.report import write_report
+from tests.report.browser import OPEN_ROWS
 from tests.report.samples import HOSTILE, reranked, scored, simple
 
 FIRST_MARK = 'tr.response mark.contradicted'
-OPEN_ROWS = 'tr.below:not([hidden])'
 
 
 @pytest.fixture(scope='module')
@@ -28,14 +28,6 @@ def page(tmp_path_factory):
     ]
     path = tmp_path_factory.mktemp('report') / 'page.html'
     return write_report(records, path, title='Evidence <b>')
-
-
-@pytest.fixture()
-def opened(browser, page):
-    browser.prefer('light')
-    browser.goto(page)
-    yield browser
-    assert browser.complaints() == []
 
 
 def test_spans_are_marked_and_rows_are_paged(opened):
@@ -126,11 +118,7 @@ def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     ],
 )
 def test_the_lists_filter(opened, control, value, status):
-    opened.js(
-        f"(() => {{ const e = document.getElementById('{control}'); "
-        f"e.value = '{value}'; "
-        "e.dispatchEvent(new Event('change')); })()"
-    )
+    opened.choose(control, value)
     assert opened.text('#status') == status
 
 
@@ -144,9 +132,9 @@ def test_a_bar_of_the_histogram_filters(opened):
 def test_typing_searches(opened):
     opened.js("document.getElementById('search').focus()")
     opened.type('american SINGER 1985')
-    wait_for(opened, "document.getElementById('status').textContent.includes('of 1 ')")
+    opened.wait_for("document.getElementById('status').textContent.includes('of 1 ')")
     opened.type(' nowhere')
-    wait_for(opened, "document.getElementById('status').textContent.includes('None')")
+    opened.wait_for("document.getElementById('status').textContent.includes('None')")
     assert opened.count('tr.response') == 0
 
 
@@ -225,13 +213,6 @@ def test_ten_thousand_records_stay_quick(browser, tmp_path):
     browser.click('th[data-order="Score"] button')
     browser.js("document.getElementById('search').focus()")
     browser.type('n9999')
-    wait_for(browser, "document.getElementById('status').textContent.includes('of 1 ')")
+    browser.wait_for("document.getElementById('status').textContent.includes('of 1 ')")
     assert time.monotonic() - start < 5
     assert browser.complaints() == []
-
-
-def wait_for(browser, expression, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not browser.js(expression):
-        assert time.monotonic() < deadline, browser.text('#status')
-        time.sleep(0.02)

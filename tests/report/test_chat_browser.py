@@ -2,8 +2,6 @@
 The chat in a real browser: what a person types, sees, clicks and hears.
 """
 
-import time
-
 import pytest
 
 from tests.report.chats import Scripted, served
@@ -31,27 +29,20 @@ def opened(browser, chat):
 def open_page(browser, chat, **size):
     browser.prefer('light')
     browser.goto(chat.url, **size)
-    wait_for(browser, DONE)
+    browser.wait_for(DONE)
 
 
 def say(browser, text):
     browser.js("document.getElementById('message').focus()")
     browser.type(text)
     browser.press('Enter')
-    wait_for(browser, DONE)
+    browser.wait_for(DONE)
 
 
 def know(browser, text):
     browser.js("document.getElementById('knowledge').value = ''")
     browser.js("document.getElementById('knowledge').focus()")
     browser.type(text)
-
-
-def wait_for(browser, expression, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not browser.js(f'!!({expression})'):
-        assert time.monotonic() < deadline, browser.text('body')
-        time.sleep(0.02)
 
 
 def test_a_reply_has_its_spans_marked_and_its_score(opened):
@@ -86,7 +77,7 @@ def test_a_click_on_a_span_shows_its_evidence(opened):
 def test_each_candidate_shows_its_evidence(opened):
     say(opened, 'Who is she?')
     opened.click('.reply details:last-child summary')
-    wait_for(opened, "document.querySelector('.candidates')")
+    opened.wait_for("document.querySelector('.candidates')")
     rows = "[...document.querySelectorAll('.candidates > tbody > tr:not([hidden])')]"
     chosen, first = opened.js(f'{rows}.map(r => r.innerText)')
     for word in ('1 chosen', '0.50', 'consistent', '-1.25', 'delayedbeam'):
@@ -186,7 +177,7 @@ def test_hostile_text_is_read_not_run(opened):
     assert '\\u202e' in opened.text(f'{LAST} .said')
     for fold in ('', ':last-child'):
         opened.click(f'.turn:first-child details{fold} summary')
-    wait_for(opened, "document.querySelector('.candidates')")
+    opened.wait_for("document.querySelector('.candidates')")
     opened.click('.candidates .toggle')
     shown = opened.text('.turn')
     assert shown.count('<script>document.title="taken"</script>') > 5
@@ -227,7 +218,7 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     know(opened, 'A passage.')
     say(opened, 'one')
     opened.click('#reset')
-    wait_for(opened, f"{DONE} && !document.querySelector('.turn')")
+    opened.wait_for(f"{DONE} && !document.querySelector('.turn')")
     assert chat.conversation.turns == [] and chat.conversation.knowledge == ''
     assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
     say(opened, 'two')
@@ -246,7 +237,7 @@ def test_what_another_page_said_appears_with_the_next_turn(opened, chat):
     say(opened, 'one')
     chat.ask(chat.conversation.interact, 'from elsewhere', None)
     say(opened, 'two')
-    wait_for(opened, "document.querySelectorAll('.turn').length == 3")
+    opened.wait_for("document.querySelectorAll('.turn').length == 3")
     said = "[...document.querySelectorAll('.said .text')].map(s => s.innerText)"
     assert opened.js(said) == ['one', 'from elsewhere', 'two']
 
@@ -260,7 +251,7 @@ def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, sche
     opened.size(width, 800)
     opened.prefer(scheme)
     opened.js("document.querySelectorAll('summary').forEach(s => s.click())")
-    wait_for(opened, "document.querySelectorAll('.candidates').length == 2")
+    opened.wait_for("document.querySelectorAll('.candidates').length == 2")
     opened.js("document.querySelectorAll('.toggle').forEach(t => t.click())")
     assert opened.js('document.documentElement.scrollWidth') <= width
     paper = opened.js('getComputedStyle(document.body).backgroundColor')

@@ -4,11 +4,11 @@ import re
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.report.change import bin_of, change_of
-from parlai_q2.report.compare import signed, write_comparison
-from parlai_q2.report.comparison import Comparison, different_settings
-from parlai_q2.report.difference_chart import draw_differences
-from parlai_q2.report.pairing import pair_up
+from parlai_q2.report.comparison.change import bin_of, change_of
+from parlai_q2.report.comparison.chart import draw_differences
+from parlai_q2.report.comparison.figures import TwoRunFigures, different_settings
+from parlai_q2.report.comparison.page import signed, write_comparison
+from parlai_q2.report.comparison.pairing import pair_up
 from tests.report.runs import AFTER, entries, rescored, two_runs
 from tests.report.samples import HOSTILE, SIGNATURE, scored, simple
 from tests.report.test_html import Elements
@@ -119,7 +119,7 @@ def test_differences_fall_into_fifths_on_both_sides_of_nothing(difference, place
 
 
 def figures_of(before, after):
-    comparison = Comparison()
+    comparison = TwoRunFigures()
     for pair in pair_up(entries(*before), entries(*after)).pairs:
         comparison.add(change_of(*pair))
     return comparison
@@ -151,7 +151,7 @@ def test_the_interval_is_of_pairs_and_not_of_two_samples():
 
 
 def test_no_pairs_have_no_interval():
-    assert Comparison().interval() is None
+    assert TwoRunFigures().interval() is None
 
 
 def test_only_the_settings_that_differ_are_told():
@@ -169,7 +169,7 @@ def test_the_chart_says_its_counts_in_words():
     assert '<title>+0.2 to +0.4: 1</title>' in drawn
     assert '<title>\u22120.2 to 0: 1</title>' in drawn
     assert drawn.count('data-bin=') == 10
-    assert draw_differences(Comparison()) == ''
+    assert draw_differences(TwoRunFigures()) == ''
 
 
 # --- the page

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from parlai_q2.report.compare import write_comparison
+from parlai_q2.report.comparison.page import write_comparison
+from tests.report.browser import OPEN_ROWS
 from tests.report.runs import entries, rescored, two_runs
 from tests.report.samples import HOSTILE, scored, simple
-from tests.report.test_browser import OPEN_ROWS, wait_for
 
 SCORES = (
     "[...document.querySelectorAll('.change > span:first-child')].map(s => s.innerText)"
@@ -43,22 +43,6 @@ def page(tmp_path_factory):
     )
 
 
-@pytest.fixture()
-def opened(browser, page):
-    browser.prefer('light')
-    browser.goto(page)
-    yield browser
-    assert browser.complaints() == []
-
-
-def choose(browser, control, value):
-    browser.js(
-        f"(() => {{ const e = document.getElementById('{control}'); "
-        f"e.value = '{value}'; "
-        "e.dispatchEvent(new Event('change')); })()"
-    )
-
-
 def test_other_labels_come_first_and_then_the_greatest_change(opened):
     # Four of 40, the long one and the Arabic one have another label; eight of 40 and
     # the hostile one another score only.
@@ -84,7 +68,7 @@ def test_other_labels_come_first_and_then_the_greatest_change(opened):
     ],
 )
 def test_the_lists_filter(opened, control, value, status):
-    choose(opened, control, value)
+    opened.choose(control, value)
     assert opened.text('#status') == status
 
 
@@ -174,10 +158,10 @@ def test_many_records_stay_quick(browser, tmp_path, count):
     assert browser.goto(path) < 10
     assert browser.text('#status').endswith(f'({count:,} in all)'.replace('(', '(of '))
     start = time.monotonic()
-    choose(browser, 'moved', '')
+    browser.choose('moved', '')
     browser.js("document.getElementById('search').focus()")
     browser.type(f'r{count - 1}')
     status = "document.getElementById('status').textContent"
-    wait_for(browser, f"{status}.startsWith('1 to 1 of 1 ')")
+    browser.wait_for(f"{status}.startsWith('1 to 1 of 1 ')")
     assert time.monotonic() - start < 5
     assert browser.complaints() == []

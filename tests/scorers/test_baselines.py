@@ -208,13 +208,11 @@ TABLE_2 = {
 }
 
 
-@pytest.mark.real_data
+@pytest.mark.real_data('data/dev/q2_wow')
 @pytest.mark.parametrize('name', TABLE_2)
 def test_the_papers_overlap_and_bleu_come_out(shared, name):
     pytest.importorskip('sacrebleu')
     path = shared / 'data' / 'dev' / 'q2_wow' / f'{name}.csv'
-    if not path.exists():
-        pytest.skip(f'there is no {path}')
     with open(path, newline='', encoding='utf-8') as lines:
         rows = [Example(r['knowledge'], r['response']) for r in csv.DictReader(lines)]
     overlap, bleu = TABLE_2[name]

@@ -4,7 +4,7 @@ A scorer that stands elsewhere is named by its factory.
 
 import pytest
 
-from parlai_q2 import Example, load_scorer
+from parlai_q2 import Example, load_scorer, register_scorer, scorer_names
 from parlai_q2.errors import ConfigError, UnknownNameError
 
 OWN = """
@@ -47,3 +47,9 @@ def test_a_module_that_lacks_another_says_so_itself(tmp_path, monkeypatch):
 def test_a_name_without_a_module_is_still_looked_up():
     with pytest.raises(UnknownNameError, match="Did you mean 'precision'"):
         load_scorer('precison')
+
+
+def test_a_factory_is_written_with_its_module():
+    with pytest.raises(ConfigError, match="module:function, not 'make'"):
+        register_scorer('mine', 'make')
+    assert 'mine' not in scorer_names()

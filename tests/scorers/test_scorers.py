@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import parlai_q2
 from parlai_q2 import Example, Label, Score, Scorer, load_scorer, register_scorer
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
@@ -13,7 +14,9 @@ from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import NOT_VERIFIABLE_VALUE
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
+from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.signature import Signature
 
 KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
 
@@ -193,3 +196,29 @@ def test_importing_the_library_is_light():
         'assert not bad, bad'
     )
     subprocess.run([sys.executable, '-c', code], check=True)
+
+
+def test_a_measure_of_words_that_there_is_not_is_an_error():
+    with pytest.raises(UnknownNameError, match='Known: f1, precision'):
+        OverlapScorer('recall')
+
+
+def test_q2_f1_is_q2_without_nli():
+    # Nothing is loaded: the models come with the first score.
+    scorer = load_scorer('q2_f1')
+    assert (scorer.name, scorer.q2_settings.use_nli) == ('q2_f1', False)
+    assert str(scorer.signature) != str(load_scorer('q2').signature)
+
+
+def test_a_signature_has_a_short_form_of_its_own():
+    one, other = (Signature('words', {'threshold': t}) for t in (0.5, 0.25))
+    assert one.short == Signature('words', {'threshold': 0.5}).short != other.short
+    assert len(one.short) == 10 and int(one.short, 16) >= 0
+
+
+def test_the_librarys_public_names_are_listed_and_there_is_no_other():
+    assert {'load_scorer', 'Example', '__version__'} <= set(dir(parlai_q2))
+    assert all(getattr(parlai_q2, name) for name in dir(parlai_q2))
+    other = 'load_scorers'
+    with pytest.raises(AttributeError, match=f"no attribute '{other}'"):
+        getattr(parlai_q2, other)

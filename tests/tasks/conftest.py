@@ -7,6 +7,7 @@ from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from tests.tasks import annotated_sets
+from tests.tasks.conv_fever_wow import write_wow
 from tests.tasks.recording import RecordingScorer
 from tests.tasks.wow_files import write_q2_wow
 
@@ -33,6 +34,26 @@ def datapath(tmp_path, monkeypatch):
     monkeypatch.setattr(q2_wow_build, 'RESOURCES', resources)
     monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture(scope='module')
+def wow_folder(tmp_path_factory):
+    """
+    A folder with Wizard of Wikipedia's files, in which each fold of Conv-FEVER is built
+    once.
+    """
+    folder = tmp_path_factory.mktemp('data')
+    write_wow(folder)
+    return folder
+
+
+@pytest.fixture
+def conv_fever(wow_folder, monkeypatch):
+    """
+    The datapath of Conv-FEVER.
+    """
+    monkeypatch.setenv('PARLAI_DATAPATH', str(wow_folder))
+    return wow_folder
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
-from parlai.utils.testing import AutoTeacherTest
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import UnknownNameError
@@ -188,25 +187,3 @@ def test_the_earlier_release_is_read_without_teachers_too(sets):
 def test_short_names_lead_to_it(sets, capsys):
     run(['display_data', '-t', 'q2:begin:topicalchat', '-n', '1', '-dt', 'valid'])
     assert 'do you like owls?\n   I like hens.' in capsys.readouterr().out
-
-
-class PlacedByHand(AutoTeacherTest):
-    @pytest.fixture(autouse=True)
-    def files(self, sets):
-        pass
-
-
-class TestDefaultTeacher(PlacedByHand):
-    task = TASK
-
-
-class TestAnnotatedTeacher(PlacedByHand):
-    task = ANNOTATED
-
-
-class TestClassificationTeacher(PlacedByHand):
-    task = CLASSIFICATION
-
-
-class TestV1Teacher(PlacedByHand):
-    task = f'{TASK}:V1Teacher'

@@ -10,7 +10,7 @@ import pytest
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
-from parlai.utils.testing import AutoTeacherTest, train_model
+from parlai.utils.testing import train_model
 
 from parlai_q2.errors import TaskDataError, UnknownNameError
 from parlai_q2.parlai_support.short_names import expand_tasks
@@ -29,20 +29,9 @@ TASK = 'parlai_q2.tasks.conv_fever.agents'
 FIELDS = {'response': 'response', 'knowledge': 'checked_sentence'}
 
 
-@pytest.fixture(scope='module')
-def folder(tmp_path_factory):
-    """
-    A datapath in which every fold is built once.
-    """
-    folder = tmp_path_factory.mktemp('data')
-    write_wow(folder)
-    return folder
-
-
 @pytest.fixture
-def datapath(folder, monkeypatch):
-    monkeypatch.setenv('PARLAI_DATAPATH', str(folder))
-    return folder
+def datapath(conv_fever):
+    return conv_fever
 
 
 @pytest.fixture
@@ -304,24 +293,6 @@ def test_accuracy_is_reported_for_each_perturbation(datapath):
     assert values['random_pairing_accuracy'] == values['entity_swap_accuracy'] == 0
     assert values['exs'] == len(messages(TASK))
     assert values['accuracy'] == pytest.approx(8 / values['exs'])
-
-
-class Built(AutoTeacherTest):
-    @pytest.fixture(autouse=True)
-    def files(self, datapath):
-        pass
-
-
-class TestDefaultTeacher(Built):
-    task = TASK
-
-
-class TestNegationTeacher(Built):
-    task = f'{TASK}:NegationTeacher'
-
-
-class TestEntitySwapTeacher(Built):
-    task = f'{TASK}:EntitySwapTeacher'
 
 
 def test_the_readme_shows_what_is_built(datapath):

@@ -6,13 +6,12 @@ import pytest
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
-from parlai.utils.testing import AutoTeacherTest
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.presets import load_preset
+from parlai_q2.scorers.persona import persona_preset, scorer_options
 from parlai_q2.tasks.dialogue_nli.agents import read_part
-from parlai_q2.tasks.dialogue_nli.q2_setup import persona_preset, scorer_options
 from tests.tasks.annotated_sets import CAT, DOG
 from tests.tasks.evaluating import messages
 
@@ -173,21 +172,3 @@ def test_a_set_of_another_size_is_read_with_a_warning(sets, counted):
 def test_short_names_lead_to_it(sets, capsys):
     run(['display_data', '-t', 'q2:dialogue_nli:gold', '-n', '1', '-dt', 'test'])
     assert f'your persona: {DOG}\n   my dog is brown .' in capsys.readouterr().out
-
-
-class PlacedByHand(AutoTeacherTest):
-    @pytest.fixture(autouse=True)
-    def files(self, sets):
-        pass
-
-
-class TestDefaultTeacher(PlacedByHand):
-    task = TASK
-
-
-class TestAnnotatedTeacher(PlacedByHand):
-    task = ANNOTATED
-
-
-class TestClassificationTeacher(PlacedByHand):
-    task = f'{TASK}:ClassificationTeacher'

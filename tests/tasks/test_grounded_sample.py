@@ -7,7 +7,6 @@ import re
 from collections import Counter
 
 import pytest
-from parlai.utils.testing import AutoTeacherTest
 
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.tasks.grounded_sample.agents import CLASSES, SAMPLE, read_sample
@@ -102,6 +101,13 @@ def test_classes_can_be_combined():
     assert {m['q2_label'] for m in two} == {'consistent', 'generic'}
 
 
+def test_conversations_can_be_had_by_name_in_their_order_from_either_fold():
+    names = [conversation(RECORDS[-1]), conversation(RECORDS[0])]
+    chosen = ids(f'{TASK}:DialogueTeacher:{":".join(names)}')
+    expected = [r['id'] for n in names for r in RECORDS if conversation(r) == n]
+    assert chosen == expected
+
+
 def test_an_unknown_class_is_answered_with_the_nearest_one():
     with pytest.raises(UnknownNameError, match="Did you mean 'consistent'"):
         messages(f'{TASK}:AnnotatedTeacher:consistant')
@@ -158,19 +164,3 @@ def test_the_readme_counts_what_is_there():
         names = {conversation(r) for r in RECORDS if r['fold'] == fold}
         counts = [len(names), sum(labels.values()), *(labels[c] for c in CLASSES)]
         assert ' | '.join(map(str, counts)) in readme
-
-
-class TestDefaultTeacher(AutoTeacherTest):
-    task = TASK
-
-
-class TestAnnotatedTeacher(AutoTeacherTest):
-    task = f'{TASK}:AnnotatedTeacher'
-
-
-class TestInconsistentTeacher(AutoTeacherTest):
-    task = f'{TASK}:InconsistentTeacher'
-
-
-class TestClassificationTeacher(AutoTeacherTest):
-    task = f'{TASK}:ClassificationTeacher'

@@ -4,7 +4,6 @@ The annotated csv files: reading them, and the views of them.
 
 import pytest
 from parlai.scripts.eval_model import EvalModel
-from parlai.utils.testing import AutoTeacherTest
 
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.tasks.q2_wow.agents import read_part
@@ -173,25 +172,3 @@ def test_a_cross_label_that_is_neither_0_nor_1_is_refused(tmp_path):
     path.write_text(CROSS_HEADER + '0,4,1,Kites,Wind?,a,b,c,d,0,maybe\n')
     with pytest.raises(RecordError, match="memnet_label is 'maybe'"):
         read_cross_file(str(path))
-
-
-class PlacedByHand(AutoTeacherTest):
-    @pytest.fixture(autouse=True)
-    def files(self, datapath):
-        pass
-
-
-class TestDefaultTeacher(PlacedByHand):
-    task = TASK
-
-
-class TestAnnotatedTeacher(PlacedByHand):
-    task = f'{TASK}:AnnotatedTeacher'
-
-
-class TestClassificationTeacher(PlacedByHand):
-    task = f'{TASK}:ClassificationTeacher'
-
-
-class TestCrossAnnotationTeacher(PlacedByHand):
-    task = f'{TASK}:CrossAnnotationTeacher'

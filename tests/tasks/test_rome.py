@@ -4,7 +4,6 @@
 
 import pytest
 from parlai.scripts.eval_model import EvalModel
-from parlai.utils.testing import AutoTeacherTest
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import (
@@ -192,21 +191,3 @@ def test_a_file_of_another_length_is_refused_with_the_remedy(sets):
 def test_short_names_lead_to_it(sets, capsys):
     run(['display_data', '-t', 'q2:rome:expert', '-n', '1', '-dt', 'valid'])
     assert 'Is it "salty"?\n   It is salty.' in capsys.readouterr().out
-
-
-class PlacedByHand(AutoTeacherTest):
-    @pytest.fixture(autouse=True)
-    def files(self, sets):
-        pass
-
-
-class TestDefaultTeacher(PlacedByHand):
-    task = TASK
-
-
-class TestAnnotatedTeacher(PlacedByHand):
-    task = ANNOTATED
-
-
-class TestClassificationTeacher(PlacedByHand):
-    task = f'{TASK}:ClassificationTeacher'

@@ -8,7 +8,6 @@ import json
 import pytest
 from parlai.core.build_data import DownloadableFile
 from parlai.scripts.eval_model import EvalModel
-from parlai.utils.testing import AutoTeacherTest
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import RecordError, TaskDataError, UnknownNameError
@@ -155,21 +154,3 @@ def test_short_names_lead_to_it(sets, capsys):
     task = 'q2:topical_chat_usr:annotated:new_human'
     run(['display_data', '-t', task, '-n', '1', '-dt', 'valid'])
     assert 'nice kite !\n   it needs wind .' in capsys.readouterr().out
-
-
-class PlacedByHand(AutoTeacherTest):
-    @pytest.fixture(autouse=True)
-    def files(self, sets):
-        pass
-
-
-class TestDefaultTeacher(PlacedByHand):
-    task = TASK
-
-
-class TestAnnotatedTeacher(PlacedByHand):
-    task = ANNOTATED
-
-
-class TestClassificationTeacher(PlacedByHand):
-    task = f'{TASK}:ClassificationTeacher'

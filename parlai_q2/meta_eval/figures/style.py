@@ -2,12 +2,12 @@
 How figures look, and how they are written.
 """
 
-import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Union
 
 from parlai_q2.errors import InputError
+from parlai_q2.files.write import whole_file
 from parlai_q2.optional import import_package
 from parlai_q2.records import Label
 
@@ -91,13 +91,11 @@ def save(figure: Any, path: Union[str, Path]) -> list[Path]:
         path = path.with_suffix('')
     written = []
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         for ending in ('png', 'svg'):
             target = path.with_name(f'{path.name}.{ending}')
-            part = target.with_name(target.name + '.tmp')
             stamp = {'Date': None} if ending == 'svg' else {'Software': None}
-            figure.savefig(part, format=ending, dpi=DPI, metadata=stamp)
-            os.replace(part, target)
+            with whole_file(target) as part:
+                figure.savefig(part, format=ending, dpi=DPI, metadata=stamp)
             written.append(target)
     except OSError as e:
         raise InputError(f'Cannot write {path}: {e.strerror}. Check --outdir.') from e

@@ -6,7 +6,6 @@ when it is done, and waiting ones take the room, so that the products with weigh
 large. What a span's numbers depend on is its input alone.
 """
 
-from dataclasses import dataclass
 from typing import Any, Iterator, Sequence
 
 import torch
@@ -35,6 +34,8 @@ KNOWN = (
     'transformers_version',
     'use_cache',
 )
+# Lanes of fewer spans cost more in attention than they save elsewhere.
+MIN_LANE = 8
 
 
 class T5Search:
@@ -143,13 +144,10 @@ def closed_up(size: int, gone: set[int]) -> list[int]:
     return [next(movers) if s in gone else s for s in range(left)]
 
 
-@dataclass
 class _Waiting:
     """
     Inputs that wait for room, in groups of one padded length, the longest first.
     """
-
-    groups: list[list[int]]
 
     def __init__(self, inputs: Sequence[list[int]]):
         self.groups = length_batches([len(i) for i in inputs], max(1, len(inputs)))
@@ -170,10 +168,6 @@ class _Waiting:
             room -= len(taken)
             urgent = False
             yield taken
-
-
-# Lanes of fewer spans cost more in attention than they save elsewhere.
-MIN_LANE = 8
 
 
 def searchable(model: Any) -> bool:

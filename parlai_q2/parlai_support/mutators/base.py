@@ -41,7 +41,7 @@ class ScoringMutator(ManyEpisodeMutator):
         Add the scorer's options and the buffer's.
         """
         add_scorer_options(parser)
-        add_delimiter_option(parser)
+        add_delimiter_option(parser.add_argument_group('Knowledge'))
         group = parser.add_argument_group('Mutators that score')
         group.add_argument(
             '--mutator-scorer',

@@ -32,6 +32,7 @@ from parlai_q2.filtering.judge import examples_of
 from parlai_q2.parlai_support.mutators.base import ScoringMutator
 from parlai_q2.parlai_support.mutators.look_ahead import reader
 from parlai_q2.records import Example
+from parlai_q2.text.typed import typed_names
 
 TERCILES = 'terciles'
 BEST, MEASURED = 'best', 'measured'
@@ -145,7 +146,7 @@ def features_from(given: str) -> Sequence[str]:
 
     :raises UnknownNameError: for a name that no feature has.
     """
-    names = [name.strip() for name in given.split(',') if name.strip()]
+    names = typed_names(given)
     for name in names:
         if name not in FEATURES:
             raise UnknownNameError('control feature', name, FEATURES)

@@ -13,9 +13,9 @@ from parlai_q2.report.entries import read_candidates, read_knowledge
 from parlai_q2.report.page import fill_page
 from parlai_q2.report.visible import one_line, visible
 
-STYLES = ('page.css', 'chat.css')
+STYLES = ('page.css', 'chat/chat.css')
 # In the order in which they build on each other.
-SCRIPTS = ('marks.js', 'evidence.js', 'chat.js')
+SCRIPTS = ('marks.js', 'evidence.js', 'chat/chat.js')
 
 
 def render_chat(model: str) -> str:
@@ -25,7 +25,9 @@ def render_chat(model: str) -> str:
     :param model: the name of what one talks with.
     """
     title = escape(one_line(f'Chat with {model}'))
-    return fill_page('chat.html', STYLES, SCRIPTS, {'title': title})
+    return fill_page(
+        'chat/chat.html', 'chat', STYLES, SCRIPTS, {'title': title}, "'self'"
+    )
 
 
 def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:

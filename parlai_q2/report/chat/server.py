@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any, Callable, Optional, Protocol
 
 from parlai_q2.errors import ConfigError, Q2Error
-from parlai_q2.report.chat_requests import ChatRequest
+from parlai_q2.report.chat.requests import ChatRequest
 
 # How often the threads look whether they are to end.
 _LISTEN_SECONDS = 0.2
@@ -95,7 +95,7 @@ class ChatServer(ThreadingHTTPServer):
         Serve until :meth:`stop` or Ctrl-C.
 
         :param conversation: what the page is for; this thread alone uses it.
-        :param page: what :func:`parlai_q2.report.chat.render_chat` gave.
+        :param page: what :func:`parlai_q2.report.chat.page.render_chat` gave.
         """
         self.conversation, self.page = conversation, page
         listener = Thread(

@@ -25,7 +25,7 @@ from parlai_q2.errors import Q2Error
 from parlai_q2.report.visible import visible
 
 if TYPE_CHECKING:
-    from parlai_q2.report.chat_server import ChatServer
+    from parlai_q2.report.chat.server import ChatServer
 
 # What a message may hold, in characters, and a request, in bytes.
 MAX_TEXT = 8_000

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Iterable, Mapping, Optional
 
 from parlai_q2.bootstrap import Interval, mean_interval
-from parlai_q2.report.change import BINS
+from parlai_q2.report.comparison.change import BINS
 from parlai_q2.report.figures import Mean
 
 
 @dataclass
-class Comparison:
+class TwoRunFigures:
     """
     What a page says of two runs, over all pairs.
 
@@ -34,7 +34,7 @@ class Comparison:
         """
         Count one pair more.
 
-        :param change: what :func:`parlai_q2.report.change.change_of` gave.
+        :param change: what :func:`parlai_q2.report.comparison.change.change_of` gave.
         """
         after = change['after']
         before = change.get('before', after)

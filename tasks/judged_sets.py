@@ -7,9 +7,9 @@ from typing import Any, Callable, Mapping, Sequence
 
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.meta_eval.judged import CLASSES, Judged, JudgedSet
-from parlai_q2.parlai_support.annotated_task import AnnotatedTurn
 from parlai_q2.parlai_support.short_names import PREFIX
 from parlai_q2.parlai_support.task_names import without_repo
 

@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import Any, Optional, Sequence, Union
 
 from parlai_q2.errors import InputError
-from parlai_q2.report.change import BINS, change_of
-from parlai_q2.report.comparison import (
-    Comparison,
+from parlai_q2.files.write import write_text
+from parlai_q2.report.comparison.change import BINS, change_of
+from parlai_q2.report.comparison.chart import draw_differences
+from parlai_q2.report.comparison.figures import (
+    TwoRunFigures,
     different_settings,
     signatures_of,
 )
-from parlai_q2.report.difference_chart import draw_differences
+from parlai_q2.report.comparison.pairing import Pairing, pair_up
 from parlai_q2.report.entries import Entry
-from parlai_q2.report.html import figure_row, signature_list, three, write_whole
-from parlai_q2.report.page import embed, fill_page
-from parlai_q2.report.pairing import Pairing, pair_up
+from parlai_q2.report.html import figure_row, signature_list, three
+from parlai_q2.report.page import TABLE, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
-SCRIPTS = ('marks.js', 'evidence.js', 'table.js', 'changes.js')
+SCRIPTS = ('marks.js', 'evidence.js', 'table.js', 'comparison/changes.js')
 DEFAULT_TITLE = 'Two runs compared'
 
 
@@ -66,7 +67,9 @@ def write_comparison(
         (one_line(names[0]), one_line(names[1])),
         (signatures_of(before), signatures_of(after)),
     )
-    return write_whole(page, path)
+    path = Path(path)
+    write_text(path, page)
+    return path
 
 
 def render_comparison(
@@ -84,22 +87,24 @@ def render_comparison(
     :param signatures: how the scores of each run were made.
     """
     changes = [change_of(*pair) for pair in pairing.pairs]
-    comparison = Comparison()
+    figures = TwoRunFigures()
     for change in changes:
-        comparison.add(change)
+        figures.add(change)
     return fill_page(
-        'compare.html',
-        ['page.css', 'compare.css'],
+        'comparison/compare.html',
+        'page-of-two',
+        ['page.css', 'comparison/compare.css'],
         SCRIPTS,
         {
             'title': escape(title),
-            'summary': escape(_summary(comparison, names)),
-            'figures': _figure_list(comparison, pairing),
-            'chart': _chart(comparison),
-            'labels': _label_table(comparison),
-            'classes': _class_table(comparison),
-            'warning': _warning(comparison, signatures),
+            'summary': escape(_summary(figures, names)),
+            'figures': _figure_list(figures, pairing),
+            'chart': _chart(figures),
+            'labels': _label_table(figures),
+            'classes': _class_table(figures),
+            'warning': _warning(figures, signatures),
             'recipe': _recipe(names, signatures),
+            'table': resource(TABLE),
             'data': embed(_data(changes, names, signatures)),
         },
     )
@@ -123,25 +128,25 @@ def _data(
     return {'names': names, 'signatures': both, 'bins': BINS, 'changes': changes}
 
 
-def _summary(comparison: Comparison, names: tuple[str, str]) -> str:
-    count = comparison.after.count
-    moved = comparison.higher + comparison.lower
+def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
+    count = figures.after.count
+    moved = figures.higher + figures.lower
     responses = f'{count:,} {"response" if count == 1 else "responses"}'
     return (
         f'{names[0]} \u2192 {names[1]}: {responses} in both, {moved:,} with another '
-        f'score, {comparison.flips:,} with another label'
+        f'score, {figures.flips:,} with another label'
     )
 
 
-def _figure_list(comparison: Comparison, pairing: Pairing) -> str:
+def _figure_list(figures: TwoRunFigures, pairing: Pairing) -> str:
     """
     The overall figures as a list of terms.
     """
-    count = comparison.after.count
-    interval = comparison.interval()
+    count = figures.after.count
+    interval = figures.interval()
     assert interval is not None
     low, high = signed(interval.low), signed(interval.high)
-    means = f'{three(comparison.before.value)} \u2192 {three(comparison.after.value)}'
+    means = f'{three(figures.before.value)} \u2192 {three(figures.after.value)}'
     rows = [
         ('Mean score', means, '1 means grounded'),
         (
@@ -149,10 +154,10 @@ def _figure_list(comparison: Comparison, pairing: Pairing) -> str:
             signed(interval.mean),
             f'95 % interval {low} to {high}, paired bootstrap',
         ),
-        ('Other label', f'{comparison.flips:,}', f'of {count:,}'),
+        ('Other label', f'{figures.flips:,}', f'of {count:,}'),
         (
             'Higher and lower',
-            f'{comparison.higher:,} and {comparison.lower:,}',
+            f'{figures.higher:,} and {figures.lower:,}',
             f'of {count:,}',
         ),
     ]
@@ -165,8 +170,8 @@ def _figure_list(comparison: Comparison, pairing: Pairing) -> str:
     return '\n'.join(figure_row(*row) for row in rows)
 
 
-def _chart(comparison: Comparison) -> str:
-    drawn = draw_differences(comparison)
+def _chart(figures: TwoRunFigures) -> str:
+    drawn = draw_differences(figures)
     if not drawn:
         return '<p class="note">No score differs.</p>'
     return (
@@ -176,18 +181,18 @@ def _chart(comparison: Comparison) -> str:
     )
 
 
-def _label_table(comparison: Comparison) -> str:
+def _label_table(figures: TwoRunFigures) -> str:
     """
     How many responses had which label before and after.
     """
-    olds = sorted({old for old, _ in comparison.labels})
-    news = sorted({new for _, new in comparison.labels})
+    olds = sorted({old for old, _ in figures.labels})
+    news = sorted({new for _, new in figures.labels})
     head = ''.join(f'<th scope="col">{_words(new)}</th>' for new in news)
     rows = ''
     for old in olds:
         cells = ''
         for new in news:
-            number = comparison.labels.get((old, new), 0)
+            number = figures.labels.get((old, new), 0)
             kind = ' class="flip"' if number and old != new else ''
             cells += f'<td{kind}>{number:,}</td>'
         rows += f'<tr><th scope="row">{_words(old)}</th>{cells}</tr>'
@@ -198,16 +203,16 @@ def _label_table(comparison: Comparison) -> str:
     )
 
 
-def _class_table(comparison: Comparison) -> str:
+def _class_table(figures: TwoRunFigures) -> str:
     """
     Mean scores by human class; nothing without classes.
     """
-    if not comparison.classes:
+    if not figures.classes:
         return ''
     rows = ''.join(
         f'<tr><th scope="row">{escape(name)}</th><td>{old.count:,}</td>'
         f'<td>{three(old.value)}</td><td>{three(new.value)}</td></tr>'
-        for name, (old, new) in sorted(comparison.classes.items())
+        for name, (old, new) in sorted(figures.classes.items())
     )
     return (
         '<table class="classes"><caption>Mean score by human annotation</caption>'
@@ -217,11 +222,11 @@ def _class_table(comparison: Comparison) -> str:
     )
 
 
-def _warning(comparison: Comparison, signatures: tuple[list[str], list[str]]) -> str:
+def _warning(figures: TwoRunFigures, signatures: tuple[list[str], list[str]]) -> str:
     """
     What is odd of two runs; nothing if they differ as they should.
     """
-    moved = comparison.higher + comparison.lower
+    moved = figures.higher + figures.lower
     if not moved or signatures[0] != signatures[1] or len(signatures[0]) != 1:
         return ''
     return (

@@ -1,0 +1,3 @@
+"""
+The browser chat: its page, the requests it makes, and the server that answers them.
+"""

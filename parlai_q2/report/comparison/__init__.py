@@ -1,0 +1,3 @@
+"""
+Two runs over the same responses, side by side: what changed, and why.
+"""

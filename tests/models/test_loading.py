@@ -1,0 +1,141 @@
+"""
+Models from folders with int8 weights: they load as they were, and what is wrong with a
+folder is said, with the remedy.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import (
+    AutoModelForQuestionAnswering,
+    AutoModelForSeq2SeqLM,
+    T5ForConditionalGeneration,
+)
+
+from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.models import int8_linear, loading
+from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
+from tests.models.checkpoints import tiny_t5
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """
+    A folder as it ships: int8 weights and their checksums.
+    """
+    tiny_t5(tmp_path)
+    state = T5ForConditionalGeneration.from_pretrained(tmp_path).state_dict()
+    (tmp_path / 'model.safetensors').unlink()
+    save_int8(state, tmp_path / INT8_WEIGHTS)
+    list_checksums(tmp_path, INT8_WEIGHTS, 'config.json')
+    return tmp_path
+
+
+def list_checksums(folder: Path, *names: str) -> None:
+    listed = {name: loading.file_sha256(folder / name) for name in names}
+    (folder / loading.CHECKSUMS).write_text(json.dumps(listed))
+
+
+def load(folder: Path, auto_class=AutoModelForSeq2SeqLM, **options):
+    return loading.load_model(str(folder), auto_class, **options)
+
+
+def test_a_folder_loads_ready_to_use(folder):
+    model = load(folder)
+    assert not model.training
+    assert not any(p.requires_grad for p in model.parameters())
+    stored = load_int8(folder / INT8_WEIGHTS)
+    for name, tensor in model.state_dict().items():
+        assert tensor.dtype == torch.float32 and torch.equal(tensor, stored[name])
+
+
+def test_a_checksum_is_the_files_own(tmp_path):
+    # The SHA-256 of "abc" in FIPS 180-2, appendix B.1.
+    (tmp_path / 'abc').write_bytes(b'abc')
+    assert loading.file_sha256(tmp_path / 'abc') == (
+        'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+    )
+
+
+def test_a_file_that_was_changed_is_refused(folder):
+    config = (folder / 'config.json').read_text()
+    (folder / 'config.json').write_text(config + ' ')
+    with pytest.raises(ModelError, match='config.json was changed or cut short'):
+        load(folder)
+
+
+def test_a_file_that_is_missing_is_named(folder):
+    (folder / 'config.json').unlink()
+    with pytest.raises(ModelError, match='config.json is missing. Reinstall'):
+        load(folder)
+
+
+def test_a_folder_without_checksums_is_taken_as_it_is(folder):
+    (folder / loading.CHECKSUMS).unlink()
+    loading.verify_checksums(folder)
+    assert load(folder).config.d_model == 16
+
+
+def test_a_model_of_another_kind_is_refused(folder):
+    config = json.loads((folder / 'config.json').read_text())
+    config['architectures'] = ['T5EncoderModel']
+    (folder / 'config.json').write_text(json.dumps(config))
+    list_checksums(folder, 'config.json')
+    with pytest.raises(ModelError, match="'T5EncoderModel', which is none of AutoMod"):
+        load(folder)
+    # A configuration that names none is no seq2seq model by chance.
+    config['architectures'] = None
+    (folder / 'config.json').write_text(json.dumps(config))
+    list_checksums(folder, 'config.json')
+    with pytest.raises(ModelError, match="'nothing'"):
+        load(folder, AutoModelForQuestionAnswering)
+
+
+@pytest.mark.parametrize('wrong', ['missing', 'of another shape'])
+def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
+    state = load_int8(folder / INT8_WEIGHTS)
+    name = 'encoder.block.1.layer.1.DenseReluDense.wo.weight'
+    if wrong == 'missing':
+        del state[name]
+    else:
+        state[name] = torch.zeros(3, 3)
+    save_int8(state, folder / INT8_WEIGHTS)
+    list_checksums(folder, INT8_WEIGHTS)
+    with pytest.raises(ModelError, match=f'does not fit its config.json: .*{name}'):
+        load(folder)
+
+
+def test_what_int8_weights_are_cannot_be_changed(folder):
+    with pytest.raises(ConfigError, match='num_labels cannot be changed'):
+        load(folder, num_labels=2)
+
+
+def test_a_processor_without_int8_products_is_told_of_the_other_preset(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(int8_linear, 'int8_works', lambda: False)
+    with pytest.raises(ConfigError, match='--preset mini_float32'):
+        load(folder, arithmetic='int8')
+
+
+@pytest.mark.parametrize('error', [RuntimeError('no kernel'), AttributeError('gone')])
+def test_int8_works_only_where_torch_says_so(monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(torch, '_int_mm', fail)
+    assert not int8_linear.int8_works()
+
+
+def test_a_folder_that_cannot_be_read_is_named_with_the_cause(tmp_path):
+    (tmp_path / 'config.json').write_text('{"model_type": "t5"')
+    with pytest.raises(ModelError, match=f'Cannot load .*{tmp_path.name}') as caught:
+        load(tmp_path)
+    assert not isinstance(caught.value, ModelNotFoundError)
+
+
+def test_an_installation_without_its_models_says_so():
+    with pytest.raises(ModelNotFoundError, match='incomplete; reinstall parlai_q2'):
+        loading.shipped_folder('q2_maxi/consistency')
