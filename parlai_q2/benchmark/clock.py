@@ -8,8 +8,11 @@ import platform
 import resource
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+STATUS = Path('/proc/self/status')
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -100,10 +103,17 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def peak_memory_gb() -> float:
+def peak_memory_mb() -> float:
     """
-    The most memory this process has held, in GB.
+    The most memory this process has held, in MB.
+
+    Linux tells it of the program that runs; elsewhere a process begins with what the
+    one that started it had held.
     """
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux counts in kilobytes, macOS in bytes.
-    return round(peak / (1e9 if platform.system() == 'Darwin' else 1e6), 2)
+    try:
+        status = STATUS.read_text()
+        return int(status.split('VmHWM:')[1].split()[0]) / 1e3
+    except (OSError, IndexError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS counts in bytes, others in kilobytes.
+    return peak / (1e6 if platform.system() == 'Darwin' else 1e3)

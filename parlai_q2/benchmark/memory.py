@@ -39,18 +39,14 @@ RUNS: Mapping[str, tuple[str, int | None]] = {
         DIFFERENT,
     ),
 }
-# Runs a command, and says on the last line how many kilobytes it held at most.
+# Runs a command, and says on the last line how many megabytes it held at most.
 CODE = """
-import resource, sys
+import sys
 from parlai_q2.__main__ import main
+from parlai_q2.benchmark.clock import peak_memory_mb
 sys.argv[1:] = {arguments!r}
 main()
-try:
-    status = open('/proc/self/status').read()
-    peak = int(status.split('VmHWM:')[1].split()[0])
-except OSError:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(peak)
+print(peak_memory_mb())
 """
 
 
@@ -116,7 +112,7 @@ def run(arguments: Sequence[str], folder: str) -> float:
         raise Q2Error(
             f'parlai_q2 {" ".join(arguments)} failed: {done.stderr.strip()[-500:]}'
         )
-    return int(done.stdout.split()[-1]) / 1000
+    return float(done.stdout.split()[-1])
 
 
 def records(count: int, different: int | None) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.benchmark import describe
-from parlai_q2.benchmark.clock import machine, peak_memory_gb
+from parlai_q2.benchmark.clock import machine, peak_memory_mb
 from parlai_q2.benchmark.floor import measure_floor
 from parlai_q2.benchmark.growth import measure_growth
 from parlai_q2.benchmark.metric import (
@@ -110,7 +110,7 @@ class BenchScript(ParlaiScript):
             metric, batched = measure_batched(
                 scorer, pairs, self.opt['rounds'], len(alone)
             )
-            report.update(metric=metric, peak_memory_gb=peak_memory_gb())
+            report.update(metric=metric, peak_memory_gb=round(peak_memory_mb() / 1000, 2))
             if 'loop' in parts:
                 apart = self._loop(scorer, alone, metric, batched[: len(alone)])
             logging.info(describe.describe_metric(metric))

@@ -136,8 +136,18 @@ def test_a_processor_without_proc_is_named_by_python(monkeypatch):
 @pytest.mark.parametrize(
     'system, peak', [('Linux', 2_500_000), ('Darwin', 2_500_000_000)]
 )
-def test_memory_is_counted_in_the_units_of_the_system(monkeypatch, system, peak):
+def test_memory_is_counted_in_the_units_of_the_system(
+    monkeypatch, tmp_path, system, peak
+):
     usage = type('Usage', (), {'ru_maxrss': peak})
+    monkeypatch.setattr(clocks, 'STATUS', tmp_path / 'none')
     monkeypatch.setattr(clocks.resource, 'getrusage', lambda _: usage)
     monkeypatch.setattr(clocks.platform, 'system', lambda: system)
-    assert clocks.peak_memory_gb() == 2.5
+    assert clocks.peak_memory_mb() == 2500
+
+
+def test_linux_says_what_this_program_held(monkeypatch, tmp_path):
+    status = tmp_path / 'status'
+    status.write_text('VmPeak:\t   99 kB\nVmHWM:\t   1500 kB\nVmRSS:\t   7 kB\n')
+    monkeypatch.setattr(clocks, 'STATUS', status)
+    assert clocks.peak_memory_mb() == 1.5
