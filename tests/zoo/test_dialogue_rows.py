@@ -131,6 +131,11 @@ def test_an_added_statement_is_not_in_the_knowledge(maker):
     assert not keeps_support(said, row['p'])
 
 
+def test_a_statement_that_the_knowledge_has_is_not_added():
+    (turn,) = faithful(TURNS[1:2])
+    assert DialogueRows([turn]).changes['added'](0) is None
+
+
 def test_more_knowledge_and_chit_chat_leave_the_statement_as_it_is(maker):
     row = pair(TURNS[1][0], TURNS[1][1], 0, 'hard-right')
     dressed = [maker.dressed(1, row) for _ in range(40)]
@@ -140,6 +145,27 @@ def test_more_knowledge_and_chit_chat_leave_the_statement_as_it_is(maker):
     chatty = [d for d in dressed if d['h'] != row['h']]
     assert 8 <= len(longer) <= 32 and 4 <= len(chatty) <= 25
     assert all(d['h'].removesuffix(row['h']).strip() in CHIT_CHAT for d in chatty)
+
+
+def test_held_out_rows_are_of_other_knowledge(tmp_path):
+    turns = [
+        {
+            'k': f'The hunter chased bear {n} up the hill.',
+            'r': f'hunter chased bear {n} up',
+        }
+        for n in range(40)
+    ]
+    write_rows(tmp_path / 'turns.jsonl', turns)
+    train, valid = tmp_path / 'train.jsonl', tmp_path / 'valid.jsonl'
+    main(
+        ['--turns', str(tmp_path / 'turns.jsonl'), '--outfile', str(train)]
+        + ['--valid', str(valid)]
+    )
+    known = [
+        {t['k'] for t in turns if any(t['k'] in r['p'] for r in read_rows(f))}
+        for f in (train, valid)
+    ]
+    assert known[0] and known[1] and not known[0] & known[1]
 
 
 def test_the_command_makes_a_right_and_a_wrong_row_of_each_turn(tmp_path):

@@ -19,6 +19,7 @@ from tests.zoo.injected_toys import rows
 SETTINGS = """
 turns: 20
 held_out: 6
+contexts: 5
 kinds: [number, sentence]
 scorer: precision
 compared: [precision, overlap]
@@ -98,7 +99,7 @@ def test_control_tokens_say_what_a_reply_is_like_and_then_ask_for_the_best(folde
 
 
 def test_every_condition_replies_to_every_context(folder):
-    contexts = [t['key'] for t in turns(folder, 'held_out')]
+    contexts = [t['key'] for t in turns(folder, 'held_out')][:5]
     for condition in CONDITIONS:
         found = runs.read_run(folder / 'out', condition, 1)
         assert [r['key'] for r in found['replies']] == contexts

@@ -104,7 +104,7 @@ def settings(**changed):
 
 
 def test_chosen_turns_share_no_knowledge_and_make_nothing_up():
-    training, held_out = choose(rows(40), settings(turns=12, held_out=5))
+    training, held_out = choose(rows(40), settings(turns=12, held_out=5, contexts=5))
     assert (len(training), len(held_out)) == (12, 5)
     everything = training + held_out
     assert len({one.knowledge for one in everything}) == 17
@@ -114,7 +114,7 @@ def test_chosen_turns_share_no_knowledge_and_make_nothing_up():
 def test_a_corpus_that_is_too_small_is_refused_with_its_size():
     with pytest.raises(InputError, match='has 6 turns .* 900 are asked'):
         # The other half of the rows says a name that was not given.
-        choose(rows(12), settings(turns=800, held_out=100))
+        choose(rows(12), settings(turns=800, held_out=100, contexts=9))
 
 
 def test_settings_that_nobody_knows_are_refused(tmp_path):
@@ -124,6 +124,7 @@ def test_settings_that_nobody_knows_are_refused(tmp_path):
         ('kinds: [poem]', UnknownNameError),
         ('conditions: [clean]', ConfigError),
         ('rate: 1.5', ConfigError),
+        ('contexts: 999', ConfigError),
         ('steps: many', ConfigError),
         ('[1', ConfigError),
     ):

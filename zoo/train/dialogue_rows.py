@@ -2,7 +2,7 @@
 The detector's hard rows: responses in dialogue style that are nearly right.
 
     python -m parlai_q2.zoo.train.dialogue_rows --turns reply.train.jsonl.xz \\
-      --most 4000 --outfile cons_hard.train.jsonl
+      --most 4000 --outfile cons_hard.train.jsonl --valid cons_hard.valid.jsonl
 
 From turns whose response ``r`` has no word that its knowledge ``k`` lacks come rows of
 ``p`` (knowledge), ``h`` (response), ``y`` (0 entailed, 1 unsupported, 2 contradicted)
@@ -21,6 +21,7 @@ whether the rest is supported.
 
 import argparse
 import random
+import zlib
 from collections import Counter
 from typing import Any, Callable, Iterator, Optional, Sequence
 
@@ -145,6 +146,8 @@ class DialogueRows:
 
     def _added(self, i: int) -> Optional[Row]:
         one, added = self.grounded[i], self.grounded[self.unrelated(i)]
+        if keeps_support(added.response, one.knowledge):
+            return None
         text = f'{sentence(one.response)} {added.response}'
         return pair(one.knowledge, text, UNSUPPORTED)
 
@@ -220,6 +223,14 @@ def faithful(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     ]
 
 
+def held_out(one: Grounded) -> bool:
+    """
+    Whether a turn is of the tenth that is not trained on; all turns of one knowledge
+    sentence are, or none.
+    """
+    return zlib.crc32(one.knowledge.encode()) % 10 == 0
+
+
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """
     Write the rows and say how many of each kind there are.
@@ -229,6 +240,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--most', type=int, default=4000, help='turns to read')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--outfile', required=True)
+    parser.add_argument('--valid', help='rows of a tenth of the knowledge, held out')
     args = parser.parse_args(argv)
     pairs = {
         (turn['k'], turn['r']): None
@@ -237,11 +249,19 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     }
     chosen = list(pairs)
     random.Random(args.seed).shuffle(chosen)
-    maker = DialogueRows(faithful(chosen[: args.most]), args.seed)
-    count = write_rows(args.outfile, maker.rows())
-    for kind, made in sorted(maker.made.items()):
-        logging.info(f'{kind}: {made}')
-    logging.info(f'{count} rows of {len(maker.grounded)} turns: {args.outfile}')
+    turns = faithful(chosen[: args.most])
+    parts = {args.outfile: turns}
+    if args.valid:
+        parts = {
+            args.valid: [one for one in turns if held_out(one)],
+            args.outfile: [one for one in turns if not held_out(one)],
+        }
+    for path, part in parts.items():
+        maker = DialogueRows(part, args.seed)
+        count = write_rows(path, maker.rows())
+        for kind, made in sorted(maker.made.items()):
+            logging.info(f'{kind}: {made}')
+        logging.info(f'{count} rows of {len(part)} turns: {path}')
 
 
 if __name__ == '__main__':

@@ -74,7 +74,7 @@ def results(folder: Path, settings: Settings) -> Results:
         for name in settings.compared
     }
     judges = {name: open_scorer(name, scores) for name in settings.judges}
-    contexts = list(read_turns(path_of(folder, HELD_OUT)))
+    contexts = list(read_turns(path_of(folder, HELD_OUT)))[: settings.contexts]
     trained_on: dict[str, int] = {}
     values: dict[tuple[str, str, str], np.ndarray] = {}
     by_seed: dict[tuple[str, str, int], float] = {}
@@ -82,11 +82,10 @@ def results(folder: Path, settings: Settings) -> Results:
     for condition in settings.conditions:
         runs = [read_run(folder, condition, seed) for seed in settings.seeds]
         trained_on[condition] = runs[0]['turns']
-        replies[condition] = [r['sampled'] for r in runs[0]['replies']]
+        replies[condition] = _said(runs[0], 'sampled', settings)
         for way in WAYS:
             found = [
-                measure(contexts, [r[way] for r in run['replies']], judges)
-                for run in runs
+                measure(contexts, _said(run, way, settings), judges) for run in runs
             ]
             for one in measures(settings.judges):
                 table = np.array([[c[one.name] for c in of_run] for of_run in found])
@@ -146,6 +145,10 @@ def closed(
         ):
             found[condition, way] = interval
     return found
+
+
+def _said(run: Mapping[str, Any], way: str, settings: Settings) -> list[str]:
+    return [reply[way] for reply in run['replies'][: settings.contexts]]
 
 
 def _examples(

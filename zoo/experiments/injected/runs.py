@@ -52,7 +52,7 @@ def do_run(folder: Path, condition: str, seed: int, settings: Settings) -> None:
     from parlai_q2.zoo.experiments.injected.training import reply, train
 
     turns = read_set(folder, condition, 'train', settings)
-    contexts = read_set(folder, condition, 'valid', settings)
+    contexts = read_set(folder, condition, 'valid', settings)[: settings.contexts]
     start = time.time()
     path = path_of_run(folder, condition, seed)
     logging.info(f'{condition}, seed {seed}: training on {len(turns)} turns.')

@@ -27,6 +27,7 @@ class Settings:
 
     turns: int
     held_out: int
+    contexts: int
     knowledge_words: int
     reply_words: int
     text_words: int
@@ -58,6 +59,10 @@ class Settings:
             for word in given:
                 if word not in known:
                     raise UnknownNameError(name, word, known)
+        if not 0 < self.contexts <= self.held_out:
+            raise ConfigError(
+                f'contexts is from 1 to held_out, {self.held_out}; not {self.contexts}.'
+            )
         if UNFILTERED not in self.conditions:
             raise ConfigError(f'conditions needs {UNFILTERED}: all compare with it.')
 
