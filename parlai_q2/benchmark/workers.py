@@ -9,16 +9,13 @@ from functools import partial
 from typing import Any, Optional
 
 from parlai_q2.benchmark.clock import spread, timed
-from parlai_q2.files.chunks import Chunk, cut_chunks
+from parlai_q2.files.chunks import CHUNK_RECORDS, Chunk, cut_chunks
 from parlai_q2.files.read import Record
 from parlai_q2.records import Example
 from parlai_q2.scale.placement import places
 from parlai_q2.scale.pool import Pool
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
-
-# Chunks a worker, so that none waits long for the last one.
-CHUNKS_A_WORKER = 4
 
 
 def measure_workers(
@@ -35,18 +32,20 @@ def measure_workers(
     :param signature: of the scorer that the workers are to have.
     :param pairs: B pairs (knowledge, response).
     :param workers: processes, at least 1; the cores are shared out among them.
-    :param rounds: how often all pairs are scored.
+    :param rounds: how often each worker scores all pairs, or the first of very many.
     :return: seconds a response, and the workers' number and threads.
     """
     where = places(workers, None)
-    size = max(1, -(-len(pairs) // (CHUNKS_A_WORKER * workers)))
+    # A chunk a worker, all alike, so that none waits for another.
+    work = list(pairs[:CHUNK_RECORDS])
     pool = Pool(partial(load_q2, preset), where, signature)
     try:
-        # A chunk for each, so that all have started and loaded.
+        # First a small one for each, so that all have started and loaded.
         for _ in pool.run(chunks([pairs[0]] * workers, 1)):
             pass
         times = [
-            timed(lambda: list(pool.run(chunks(pairs, size))))[0] / len(pairs)
+            timed(lambda: list(pool.run(chunks(work * workers, len(work)))))[0]
+            / (len(work) * workers)
             for _ in range(rounds)
         ]
     finally:
@@ -54,7 +53,7 @@ def measure_workers(
     return {
         'workers': workers,
         'threads': where[0].threads,
-        'chunk': size,
+        'chunk': len(work),
         'seconds': spread(times),
     }
 

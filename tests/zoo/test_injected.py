@@ -148,3 +148,17 @@ def test_other_settings_need_another_folder(folder, capsys):
         run(folder, '--settings', str(other))
     assert end.value.code == 2
     assert 'was begun with another steps' in capsys.readouterr().err
+
+
+def test_turns_drawn_at_random_have_their_share_of_injections(folder):
+    from parlai_q2.zoo.experiments.injected.sets import make_sets, path_of
+    from parlai_q2.zoo.experiments.injected.settings import read_settings
+
+    settings = read_settings(folder / 'mine.yaml')
+    path_of(folder / 'out', 'random').unlink()
+    make_sets('', folder / 'out', settings, ['random'])
+    drawn = turns(folder, 'random')
+    # 14 of 20 turns, 12 of which are injected: at least 6 by any draw, and all 8 that
+    # were left alone only if the draw is not independent of the injection.
+    assert 6 <= sum(bool(t['injected']) for t in drawn)
+    assert sum(not t['injected'] for t in drawn) < 8

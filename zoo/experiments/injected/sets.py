@@ -81,7 +81,8 @@ def make_sets(
     if RANDOM in conditions and not path_of(folder, RANDOM).exists():
         turns_ = list(read_turns(path_of(folder, UNFILTERED)))
         kept = sum(1 for _ in read_turns(path_of(folder, FILTERED)))
-        rng = random.Random(settings.data_seed)
+        # Of the same seed, a sample is the very turns that inject() left alone.
+        rng = random.Random(f'{RANDOM} {settings.data_seed}')
         write_turns(path_of(folder, RANDOM), rng.sample(turns_, kept))
 
 
