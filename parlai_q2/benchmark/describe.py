@@ -103,7 +103,7 @@ def describe_growth(scorer: str, found: Mapping[str, Any]) -> str:
     lines = [f'Seconds of a call, {scorer}']
     for part, name in names.items():
         sizes = ', '.join(f'{n}: {s:.3f}' for n, s in found[part].items())
-        lines.append(f'  {name:<24}{sizes}')
+        lines.append(f'  {name:<26}{sizes}')
     return '\n'.join(lines)
 
 
