@@ -110,7 +110,8 @@ class BenchScript(ParlaiScript):
             metric, batched = measure_batched(
                 scorer, pairs, self.opt['rounds'], len(alone)
             )
-            report.update(metric=metric, peak_memory_gb=round(peak_memory_mb() / 1000, 2))
+            report['metric'] = metric
+            report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
             if 'loop' in parts:
                 apart = self._loop(scorer, alone, metric, batched[: len(alone)])
             logging.info(describe.describe_metric(metric))
