@@ -113,18 +113,11 @@ def _panel(axes: Any, measure: Measure, results: Results, settings: Settings) ->
         )
     if measure == MADE_UP:
         axes.set_xlim(left=0)
-    arrow = {'lower': ' (lower is better)', 'higher': ' (higher is better)'}
     axes.set_title(measure.title, loc='left', fontweight='bold')
     of = {F1: 'mean F1', NEW_WORDS: 'share of content words'}
-    axes.set_xlabel(of.get(measure, 'share of replies'))
-    axes.annotate(
-        arrow.get(measure.better, '').strip(),
-        (1, 1.0),
-        xycoords='axes fraction',
-        ha='right',
-        va='bottom',
-        fontsize=6.5,
-        color=GREY,
+    better = {'lower': '\n(lower is better)', 'higher': '\n(higher is better)'}
+    axes.set_xlabel(
+        of.get(measure, 'share of replies') + better.get(measure.better, '')
     )
     axes.grid(axis='x', color=GREY, alpha=0.2, linewidth=0.5)
     axes.tick_params(axis='y', length=0)
