@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from parlai_q2.models.batching import length_batches, model_inputs, pad
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import Example, Score
-from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
-from parlai_q2.signature import Signature
+from parlai_q2.scorers.stand_in import StandInScorer
 
 # Pairs after which the pipeline and the model alone take turns.
 TURN = 1000
@@ -78,7 +77,7 @@ class Turn(NamedTuple):
     model: Seconds
 
 
-class InTurns(Scorer):
+class InTurns(StandInScorer[ConsistencyScorer]):
     """
     A scorer for a pipeline; after so many pairs the pipeline waits while the model
     alone reads the same ones. To be started, and finished when the pipeline has ended.
@@ -88,27 +87,12 @@ class InTurns(Scorer):
     """
 
     def __init__(self, scorer: ConsistencyScorer, turn: int = TURN):
-        self.scorer, self.turn = scorer, turn
+        super().__init__(scorer)
+        self.turn = turn
         self.turns: list[Turn] = []
         # Scores that are not those of the model alone, to the last bit.
         self.differing = 0
         self._held: list[tuple[Example, Score]] = []
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.scorer.name
-
-    @property
-    def threshold(self) -> float:  # type: ignore[override]
-        return self.scorer.threshold
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self.scorer.settings
-
-    @property
-    def signature(self) -> Signature:
-        return self.scorer.signature
 
     def start(self) -> None:
         """

@@ -14,7 +14,7 @@ import time
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Iterable, Iterator
+from typing import IO, Any, ContextManager, Iterable, Iterator
 
 from parlai_q2.errors import InputError
 
@@ -57,11 +57,7 @@ class ResumableWriter:
             ) from e
 
     def _take_over(self, run: dict[str, Any]) -> None:
-        if not hold(self._stream, self.part):
-            raise InputError(
-                f'Another run is writing {self.part}. Wait for it, or choose another '
-                '--outfile.'
-            )
+        hold(self._stream, self.part)
         if self._same_run(run):
             self.done = drop_cut_line(self.part)
             return
@@ -148,15 +144,12 @@ class ResumableWriter:
         with suppress(OSError):
             self._stream.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as e:
-            raise InputError(
-                f'Cannot write {self.part}: {e.strerror}. What was written is kept: '
-                'make room, and run the same command again; it goes on there.'
-            ) from e
+    def _writing(self) -> ContextManager[None]:
+        return writing(
+            self.part,
+            'What was written is kept: make room, and run the same command again; it '
+            'goes on there.',
+        )
 
     def _sync(self) -> None:
         os.fsync(self._stream.fileno())
@@ -172,18 +165,37 @@ def encode_line(record: dict[str, Any]) -> bytes:
     return line.encode('utf-8', errors='backslashreplace')
 
 
-def hold(stream: IO[Any], path: Path) -> bool:
+@contextmanager
+def writing(path: Path, remedy: str) -> Iterator[None]:
+    """
+    Where a file is written.
+
+    :param path: the file, for the message.
+    :param remedy: what to do when it cannot be.
+    :raises InputError: when the disk takes no more.
+    """
+    try:
+        yield
+    except OSError as e:
+        raise InputError(f'Cannot write {path}: {e.strerror}. {remedy}') from e
+
+
+def hold(stream: IO[Any], path: Path) -> None:
     """
     Hold an open part file for this process, as :func:`lock` does.
 
     :param path: where it was opened.
-    :return: False also when it is not there any more: a run that ended between our
-        opening and our lock has given it its real name.
+    :raises InputError: when another run holds it, or it is not there any more: one that
+        ended between our opening and our lock has given it its real name.
     """
     try:
-        return lock(stream) and os.path.samestat(os.fstat(stream.fileno()), path.stat())
+        held = lock(stream) and os.path.samestat(os.fstat(stream.fileno()), path.stat())
     except FileNotFoundError:
-        return False
+        held = False
+    if not held:
+        raise InputError(
+            f'Another run is writing {path}. Wait for it, or choose another --outfile.'
+        )
 
 
 def lock(stream: IO[Any]) -> bool:

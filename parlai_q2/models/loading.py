@@ -12,13 +12,13 @@ weights are read from safetensors, or by torch's ``weights_only`` reader where a
 model has nothing newer.
 """
 
-import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Optional, Union
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.files.checksum import file_sha256
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
     dequantise,
@@ -220,17 +220,6 @@ def verify_checksums(folder: Path) -> None:
                 f'{path} was changed or cut short: its SHA-256 differs from the one in '
                 f'{CHECKSUMS}. Reinstall parlai_q2, or run "git checkout" in a clone.'
             )
-
-
-def file_sha256(path: Union[str, Path]) -> str:
-    """
-    The SHA-256 of a file's bytes, in hexadecimal.
-    """
-    digest = hashlib.sha256()
-    with open(path, 'rb') as stream:
-        for block in iter(lambda: stream.read(1 << 20), b''):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:

@@ -5,14 +5,14 @@ Writes conversations as ParlAI's ``jsonfile`` teacher reads them, in one step.
 import datetime
 import json
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, ContextManager, Iterable, Mapping
 
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import hold, write_text
+from parlai_q2.files.write import hold, write_text, writing
 
 ENDING = '.jsonl'
 
@@ -43,12 +43,11 @@ class ConversationFile:
             raise InputError(
                 f'Cannot write {path}: {e.strerror}. Choose another --outfile.'
             ) from e
-        if not hold(self._stream, self.part):
+        try:
+            hold(self._stream, self.part)
+        except InputError:
             self._stream.close()
-            raise InputError(
-                f'Another run is writing {self.part}. Wait for it, or choose another '
-                '--outfile.'
-            )
+            raise
         self._stream.truncate(0)
 
     def write(self, conversations: Iterable[Mapping[str, Any]]) -> None:
@@ -96,12 +95,5 @@ class ConversationFile:
         with suppress(OSError):
             self._stream.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as e:
-            raise InputError(
-                f'Cannot write {self.path}: {e.strerror}. Make room, and run the same '
-                'command again.'
-            ) from e
+    def _writing(self) -> ContextManager[None]:
+        return writing(self.path, 'Make room, and run the same command again.')

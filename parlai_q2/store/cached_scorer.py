@@ -6,17 +6,16 @@ from typing import Sequence
 
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.signature import Signature
+from parlai_q2.scorers.stand_in import StandInScorer
 from parlai_q2.store.score_store import ScoreStore
 
 # Scores in one write: what a killed run can lose, and still many batches of a model.
 CHUNK = 256
 
 
-class CachedScorer(Scorer):
+class CachedScorer(StandInScorer[Scorer]):
     """
-    Scores only what the store does not have. To everybody else it is the scorer inside:
-    the same name, settings, signature, threshold and scores.
+    Scores only what the store does not have.
 
     :param scorer: what scores.
     :param store: where scores are kept.
@@ -24,25 +23,10 @@ class CachedScorer(Scorer):
     """
 
     def __init__(self, scorer: Scorer, store: ScoreStore, chunk: int = CHUNK):
-        self.scorer, self.store, self.chunk = scorer, store, chunk
+        super().__init__(scorer)
+        self.store, self.chunk = store, chunk
         # Responses that were found in the store, and that had to be scored.
         self.hits = self.misses = 0
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.scorer.name
-
-    @property
-    def threshold(self) -> float:  # type: ignore[override]
-        return self.scorer.threshold
-
-    @property
-    def settings(self) -> dict:
-        return self.scorer.settings
-
-    @property
-    def signature(self) -> Signature:
-        return self.scorer.signature
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature = str(self.signature)

@@ -54,17 +54,14 @@ class GroundedSampleTeacher(AnnotatedTaskTeacher):
         if chosen or ALL_FOLDS in words:
             folds = ['eval', 'train']
         chosen = chosen or names
-        return [
+        kept = [
             turn
-            for turn in sorted(turns, key=lambda t: _place(chosen, t.episode))
+            for turn in turns
             if turn.more['fold'] in folds
             and turn.label in classes
             and turn.episode in chosen
         ]
-
-
-def _place(names: list[str], name: str) -> int:
-    return names.index(name) if name in names else len(names)
+        return sorted(kept, key=lambda turn: chosen.index(turn.episode))
 
 
 class DialogueTeacher(DialogueView, GroundedSampleTeacher):

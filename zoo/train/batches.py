@@ -52,6 +52,21 @@ def stream(
         yield from epoch(data, size, rng, length)
 
 
+def by_length(
+    samples: Sequence[Sample], size: int, length: Callable[[Sample], int]
+) -> Iterator[list[int]]:
+    """
+    The places of samples in batches of similar length, the shortest first.
+
+    :param samples: N examples.
+    :param size: examples in a batch, at most.
+    :param length: an example's length.
+    """
+    order = sorted(range(len(samples)), key=lambda i: length(samples[i]))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
 def padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
     """
     Lists of ids as one tensor [B, L], padded on the right to the longest.

@@ -6,13 +6,13 @@ weights, optimizer, torch's random state, the log. It is read by torch's
 ``weights_only`` reader, which runs no code.
 """
 
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.files.write import drop_unfinished, whole_file
 
 NAME = 'checkpoint.pt'
 
@@ -65,9 +65,8 @@ class Checkpoint:
             'log': log,
             'seconds': seconds,
         }
-        unfinished = self.path.with_suffix('.part')
-        torch.save(saved, unfinished)
-        os.replace(unfinished, self.path)
+        with whole_file(self.path) as unfinished:
+            torch.save(saved, unfinished)
 
     def read(
         self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, device: str
@@ -112,6 +111,7 @@ class Checkpoint:
         Delete what was saved: the run has ended.
         """
         self.path.unlink(missing_ok=True)
+        drop_unfinished(self.path)
 
 
 def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 import torch
 
-from parlai_q2.zoo.train.batches import moved, padded
+from parlai_q2.zoo.train.batches import by_length, moved, padded
 
 VALID_BATCH = 64
 TEACHER_SHARE = 0.7
@@ -109,9 +109,7 @@ class ClassJob:
         The model's logits [N, classes], in the samples' order.
         """
         found: dict[int, torch.Tensor] = {}
-        order = sorted(range(len(samples)), key=lambda i: len(samples[i].ids))
-        for k in range(0, len(order), VALID_BATCH):
-            part = order[k : k + VALID_BATCH]
+        for part in by_length(samples, VALID_BATCH, self.length):
             tensors = moved(self.collate([samples[i] for i in part]), device)
             with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
                 logits = self._logits(model, tensors)

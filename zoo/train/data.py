@@ -5,9 +5,10 @@ Reads and writes training files: JSON lines, plain or compressed with gzip or xz
 import gzip
 import json
 import lzma
-import os
 from pathlib import Path
 from typing import Any, Callable, Iterable, Union
+
+from parlai_q2.files.write import whole_file
 
 OPENERS: dict[str, Callable] = {'.gz': gzip.open, '.xz': lzma.open}
 
@@ -32,13 +33,11 @@ def write_rows(path: Union[str, Path], rows: Iterable[dict[str, Any]]) -> int:
     :return: how many there were.
     """
     path, count = Path(path), 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f'.{path.name}.part')
-    with _opener(path)(unfinished, 'wt', encoding='utf-8') as stream:
-        for row in rows:
-            stream.write(json.dumps(row, ensure_ascii=False) + '\n')
-            count += 1
-    os.replace(unfinished, path)
+    with whole_file(path) as unfinished:
+        with _opener(path)(unfinished, 'wt', encoding='utf-8') as stream:
+            for row in rows:
+                stream.write(json.dumps(row, ensure_ascii=False) + '\n')
+                count += 1
     return count
 
 

@@ -137,6 +137,17 @@ def train(
     step, log, before = state.step, state.log, state.seconds
     recent: list[float] = []
     start = time.time()
+
+    def note(due: bool) -> None:
+        entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
+        if due:
+            entry.update(validated(model, job, device))
+            save(model)
+        entry['seconds'] = round(before + time.time() - start)
+        log.append(entry)
+        recent.clear()
+        logging.info(json.dumps(entry))
+
     batches = stream(data, settings.batch_size, rng, job.length)
     for batch in itertools.islice(batches, step, None):
         spent = before + time.time() - start
@@ -161,22 +172,11 @@ def train(
         last = step == settings.steps
         due = last or step % settings.valid_every == 0
         if due or step % settings.log_every == 0:
-            entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
-            if due:
-                entry.update(validated(model, job, device))
-                save(model)
-            entry['seconds'] = round(before + time.time() - start)
-            log.append(entry)
-            recent = []
-            logging.info(json.dumps(entry))
+            note(due)
         if settings.save_every and step % settings.save_every == 0 and not last:
             checkpoint.write(model, optimizer, step, log, before + time.time() - start)
     if recent:  # time was up between two lines
-        entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
-        entry.update(validated(model, job, device))
-        save(model)
-        log.append({**entry, 'seconds': round(before + time.time() - start)})
-        logging.info(json.dumps(log[-1]))
+        note(due=True)
     checkpoint.remove()
     return log
 

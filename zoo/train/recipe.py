@@ -24,8 +24,9 @@ import yaml
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.files.checksum import file_sha256
 from parlai_q2.models.int8 import INT8_WEIGHTS
-from parlai_q2.models.loading import file_sha256, load_model, load_tokenizer, resolve
+from parlai_q2.models.loading import load_model, load_tokenizer, resolve
 from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated

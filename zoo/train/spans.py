@@ -15,7 +15,7 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.zoo.train.batches import moved, padded
+from parlai_q2.zoo.train.batches import by_length, moved, padded
 
 VALID_BATCH = 64
 
@@ -121,9 +121,7 @@ class SpanJob:
         The model's answers to the held-out rows, '' for none.
         """
         found = [''] * len(self.valid)
-        order = sorted(range(len(found)), key=lambda i: len(self.valid[i].ids))
-        for k in range(0, len(order), VALID_BATCH):
-            part = order[k : k + VALID_BATCH]
+        for part in by_length(self.valid, VALID_BATCH, self.length):
             tensors = moved(self.collate([self.valid[i] for i in part]), device)
             with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
                 start, end = self._logits(model, tensors)

@@ -8,13 +8,14 @@ trained``. Which alpha is best is decided on development data.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
 import torch
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.checksum import file_sha256
+from parlai_q2.files.write import whole_file
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
     SMALLEST_QUANTISED,
@@ -22,7 +23,7 @@ from parlai_q2.models.int8 import (
     quantise_rows,
     save_int8,
 )
-from parlai_q2.models.loading import CHECKSUMS, file_sha256
+from parlai_q2.models.loading import CHECKSUMS
 
 Weights = dict[str, torch.Tensor]
 
@@ -133,9 +134,8 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     # While the weights change, checksums of the old ones would be wrong.
     (folder / CHECKSUMS).unlink(missing_ok=True)
-    unfinished = folder / f'.{INT8_WEIGHTS}.part'
-    size = save_int8(distinct(model.state_dict()), unfinished)
-    os.replace(unfinished, folder / INT8_WEIGHTS)
+    with whole_file(folder / INT8_WEIGHTS) as unfinished:
+        size = save_int8(distinct(model.state_dict()), unfinished)
     model.config.architectures = [type(model).__name__]
     model.config.save_pretrained(folder)
     if getattr(model, 'generation_config', None) is not None:
