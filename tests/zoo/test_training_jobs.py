@@ -144,10 +144,18 @@ def test_a_teacher_counts_for_seven_tenths(words):
     )
 
 
-def test_in_a_batch_of_taught_and_untaught_rows_labels_count_alone(words):
+def test_each_row_of_a_batch_is_learnt_from_as_if_it_were_alone(words):
     job = ClassJob(words)
     row = {'p': 'bees', 'h': 'bees', 'y': 1, 'src': 'x'}
-    assert 'teacher' not in job.collate(job.encode([row, {**row, 'z': [0.0, 0.0]}]))
+    rows = [row, {**row, 'z': [0.0, 0.0]}, {**row, 'y': 0}]
+    logits = torch.tensor([[0.0, math.log(3)]])
+    alone = [
+        job.loss(Says(logits=logits), job.collate(job.encode([one]))).item()
+        for one in rows
+    ]
+    together = job.loss(Says(logits=logits.repeat(3, 1)), job.collate(job.encode(rows)))
+    assert len(set(alone)) == 3
+    assert together.item() == pytest.approx(sum(alone) / 3, abs=1e-6)
 
 
 def test_prompts_are_those_of_use_with_the_end_token():

@@ -132,6 +132,21 @@ def test_a_teacher_marks_the_rows_of_its_pupil(tmp_path, data, bert):
     assert report['log'][-1]['step'] == 2
 
 
+def test_some_rows_are_half_from_dialogues_and_not_too_long():
+    rows = [
+        {'p': 'bees fly', 'h': str(n), 'src': source}
+        for n in range(20)
+        for source in ('d-tc', 'snli', 'fever')
+    ] + [{'p': 'bees ' * 9, 'h': 'x', 'src': 'd-tc'}]
+    assert teacher_logits.some(rows, 0, 0, seed=1) == rows
+    assert teacher_logits.some(rows, 0, 9, seed=1) == rows[:-1]
+    chosen = teacher_logits.some(rows, 12, 9, seed=1)
+    assert [r['src'] for r in chosen].count('d-tc') == 6 and len(chosen) == 12
+    assert chosen == teacher_logits.some(rows, 12, 9, seed=1)
+    assert chosen != teacher_logits.some(rows, 12, 9, seed=2)
+    assert len(teacher_logits.some(rows, 1000, 0, seed=1)) == len(rows)
+
+
 @pytest.mark.parametrize('name', recipe_names())
 def test_each_recipe_that_ships_is_whole(name):
     recipe = load_recipe(name)

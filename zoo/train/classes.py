@@ -2,11 +2,12 @@
 Training of the detector: how a response stands to its knowledge.
 
 Rows have ``p`` (knowledge), ``h`` (response), ``y`` (class number), ``src`` and, for
-distillation, ``z``: a teacher's logits, one a class. The loss is cross-entropy; where a
-batch has logits, 0.3 of it and 0.7 of the divergence from the teacher (Hinton et al.
-2015, arXiv 1503.02531, section 2, at temperature 1).
+distillation, ``z``: a teacher's logits, one a class. The loss of a row is its
+cross-entropy; of one with logits, 0.3 of it and 0.7 of the divergence from the teacher
+(Hinton et al. 2015, arXiv 1503.02531, section 2, at temperature 1).
 """
 
+import math
 from collections import defaultdict
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -76,23 +77,26 @@ class ClassJob:
             'token_type_ids': padded([s.segments for s in batch], 0),
             'labels': torch.tensor([s.label for s in batch]),
         }
-        teachers = [s.teacher for s in batch]
-        if all(t is not None for t in teachers):
-            tensors['teacher'] = torch.tensor(teachers)
+        classes = next((len(s.teacher) for s in batch if s.teacher), 0)
+        if classes:
+            none = [math.nan] * classes
+            tensors['teacher'] = torch.tensor([s.teacher or none for s in batch])
         return tensors
 
     def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
         logits = self._logits(model, tensors)
         functional = torch.nn.functional
-        loss = functional.cross_entropy(logits, tensors['labels'])
+        loss = functional.cross_entropy(logits, tensors['labels'], reduction='none')
         if 'teacher' not in tensors:
-            return loss
+            return loss.mean()
+        taught = ~tensors['teacher'].isnan().any(-1)
         divergence = functional.kl_div(
-            logits.log_softmax(-1),
-            tensors['teacher'].float().softmax(-1),
-            reduction='batchmean',
-        )
-        return (1 - TEACHER_SHARE) * loss + TEACHER_SHARE * divergence
+            logits[taught].log_softmax(-1),
+            tensors['teacher'][taught].float().softmax(-1),
+            reduction='none',
+        ).sum(-1)
+        mixed = (1 - TEACHER_SHARE) * loss[taught] + TEACHER_SHARE * divergence
+        return (loss[~taught].sum() + mixed.sum()) / len(loss)
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
         """

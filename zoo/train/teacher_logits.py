@@ -5,10 +5,14 @@ Adds a larger model's opinion to rows, for a smaller one to learn from.
       --rows cons.train.jsonl.xz --outfile cons_soft.train.jsonl.gz
 
 Each row of ``p`` and ``h`` gets ``z``, the teacher's logits, one a class
-(:mod:`parlai_q2.zoo.train.classes` says how they are learnt from).
+(:mod:`parlai_q2.zoo.train.classes` says how they are learnt from). With the model that
+is to be trained on for its own teacher, it keeps what it knows while it learns from
+other rows (Li and Hoiem 2016, "Learning without forgetting", arXiv 1606.09282);
+``--most`` rows are enough then, half of them from dialogues.
 """
 
 import argparse
+import random
 from typing import Any, Optional, Sequence
 
 import torch
@@ -19,6 +23,35 @@ from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.data import read_rows, write_rows
 
 DIGITS = 3  # of a logit
+# What the sources of dialogue rows begin with.
+DIALOGUE = 'd-'
+
+
+def some(
+    rows: Sequence[dict[str, Any]], most: int, max_words: int, seed: int
+) -> list[dict[str, Any]]:
+    """
+    A random part of rows, half of them from dialogues, in random order.
+
+    :param rows: rows of ``p``, ``h`` and ``src``.
+    :param most: how many at most; 0 for all there are, in their order.
+    :param max_words: of both texts together; 0 for no limit.
+    :param seed: decides which.
+    """
+    if max_words:
+        rows = [r for r in rows if len(f'{r["p"]} {r["h"]}'.split()) <= max_words]
+    if not most:
+        return list(rows)
+    rng = random.Random(seed)
+    spoken = [r for r in rows if r.get('src', '').startswith(DIALOGUE)]
+    others = [r for r in rows if not r.get('src', '').startswith(DIALOGUE)]
+    chosen = [
+        row
+        for part in (spoken, others)
+        for row in rng.sample(part, min(most // 2, len(part)))
+    ]
+    rng.shuffle(chosen)
+    return chosen
 
 
 def with_logits(
@@ -53,12 +86,14 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--outfile', required=True)
     parser.add_argument('--device', default='cpu', help='cpu or cuda')
     parser.add_argument('--max-tokens', type=int, default=192)
+    parser.add_argument('--most', type=int, default=0, help='rows to take; 0 for all')
+    parser.add_argument('--max-words', type=int, default=0, help='of a row taken')
+    parser.add_argument('--seed', type=int, default=5, help='of the rows taken')
     args = parser.parse_args(argv)
     model = load_model(args.teacher, AutoModelForSequenceClassification, args.device)
     job = ClassJob(load_tokenizer(args.teacher), args.max_tokens)
-    count = write_rows(
-        args.outfile, with_logits(read_rows(args.rows), model, job, args.device)
-    )
+    rows = some(read_rows(args.rows), args.most, args.max_words, args.seed)
+    count = write_rows(args.outfile, with_logits(rows, model, job, args.device))
     logging.info(f'{count} rows: {args.outfile}')
 
 
