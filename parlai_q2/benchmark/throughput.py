@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from parlai_q2.models.batching import length_batches, model_inputs, pad
+from parlai_q2.models.batching import padded_batches
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.consistency import ConsistencyScorer
@@ -144,26 +144,14 @@ def model_alone(
     :return: the scores that the probabilities give, for comparison, made after the
         clocks have stopped; the time of tokenizing; the time of the model.
     """
-    import torch
-
     nli: Any = scorer.model
     model, tokenizer = nli._loaded()
     pairs = distinct_pairs(scorer, examples)
     watch = Stopwatch()
     encoded = nli.input.encode(tokenizer, pairs)
-    inputs = model_inputs(tokenizer, encoded)
-    lengths = [len(ids) for ids in encoded['input_ids']]
-    rows = length_batches(lengths, nli.batch_size)
-    fill = {'input_ids': tokenizer.pad_token_id}
-    batches = [
-        {name: t.to(nli.device) for name, t in pad(inputs, some, fill).items()}
-        for some in rows
-    ]
+    rows, batches = padded_batches(tokenizer, encoded, nli.batch_size)
     tokenizing = watch.lap()
-    with torch.inference_mode():
-        found = [
-            model(**batch).logits.float().softmax(-1).tolist() for batch in batches
-        ]
+    found = [logits.softmax(-1).tolist() for logits in model.logits(batches)]
     seconds = watch.lap()
     read: dict[tuple[str, str], NliProbabilities] = {}
     for some, probabilities in zip(rows, found, strict=True):

@@ -97,3 +97,20 @@ def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
     What a model takes of a tokenizer's output: ids, mask and, if any, segment ids.
     """
     return {k: encoded[k] for k in tokenizer.model_input_names if k in encoded}
+
+
+def padded_batches(
+    tokenizer: Any, encoded: Mapping[str, Any], batch_size: int
+) -> tuple[list[list[int]], list[dict[str, 'torch.Tensor']]]:
+    """
+    A tokenizer's output in batches of one padded length.
+
+    :param tokenizer: a Hugging Face tokenizer.
+    :param encoded: what it gave, not padded.
+    :param batch_size: inputs in a batch, at most.
+    :return: the rows of each batch, and its tensors.
+    """
+    inputs = model_inputs(tokenizer, encoded)
+    rows = length_batches([len(i) for i in encoded['input_ids']], batch_size)
+    fill = {'input_ids': tokenizer.pad_token_id}
+    return rows, [pad(inputs, some, fill) for some in rows]

@@ -21,6 +21,8 @@ SMALLEST_SCALE = 1e-12
 ROWS_AT_ONCE, COLUMNS_AT_ONCE = 512, 4096
 # Numbers of which a copy costs less than a second pass.
 SMALL = 65536
+# 1.5 * 2^23: between 2^23 and 2^24 floats are whole, and it has room on either side.
+WHOLE_FROM = 12582912.0
 
 
 class Int8Linear(nn.Module):
@@ -52,26 +54,42 @@ class Int8Linear(nn.Module):
         :param x: [..., in].
         :return: [..., out], fp32.
         """
-        rows = x.reshape(-1, x.shape[-1]).float()  # [tokens, in]
-        if len(rows) <= ROWS_AT_ONCE and len(self.weight) <= COLUMNS_AT_ONCE:
+        weight, scale, bias = self.weight, self.scale, self.bias
+        rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
+        if len(rows) * len(weight) <= ROWS_AT_ONCE * COLUMNS_AT_ONCE:
             whole, step = quantise_tokens(rows)
-            out = self._product(whole, step, slice(None))
+            out = product(whole, step, weight, scale, bias)
         else:
-            out = rows.new_empty(len(rows), len(self.weight))
+            out = rows.new_empty(len(rows), len(weight))
             for start in range(0, len(rows), ROWS_AT_ONCE):
                 part = slice(start, start + ROWS_AT_ONCE)
                 whole, step = quantise_tokens(rows[part])
-                for first in range(0, len(self.weight), COLUMNS_AT_ONCE):
-                    columns = slice(first, first + COLUMNS_AT_ONCE)
-                    out[part, columns] = self._product(whole, step, columns)
-        return out.view(*x.shape[:-1], -1)
+                for first in range(0, len(weight), COLUMNS_AT_ONCE):
+                    of = slice(first, first + COLUMNS_AT_ONCE)
+                    some = None if bias is None else bias[of]
+                    out[part, of] = product(whole, step, weight[of], scale[of], some)
+        return out if x.dim() == 2 else out.view(*x.shape[:-1], -1)
 
-    def _product(
-        self, whole: torch.Tensor, step: torch.Tensor, columns: slice
-    ) -> torch.Tensor:
-        product = torch._int_mm(whole, self.weight[columns].t())
-        out = product.float().mul_(step).mul_(self.scale[columns])
-        return out if self.bias is None else out.add_(self.bias[columns])
+
+def product(
+    whole: torch.Tensor,
+    step: torch.Tensor,
+    weight: torch.Tensor,
+    scale: torch.Tensor,
+    bias: torch.Tensor | None,
+) -> torch.Tensor:
+    """
+    One product, and its sums in fp32.
+
+    :param whole: activations, int8 [tokens, in].
+    :param step: their scales [tokens, 1].
+    :param weight: int8 [out, in].
+    :param scale: its scales [out].
+    :param bias: [out] or None.
+    :return: [tokens, out].
+    """
+    out = torch._int_mm(whole, weight.t()).float().mul_(step).mul_(scale)
+    return out if bias is None else out.add_(bias)
 
 
 def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -86,7 +104,21 @@ def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     else:
         largest = torch.maximum(rows.amax(1, keepdim=True), -rows.amin(1, keepdim=True))
     step = largest.clamp_(min=SMALLEST_SCALE).div_(INT8_MAX)
-    return rows.div(step).round_().to(torch.int8), step
+    return rounded(rows.div(step)), step
+
+
+def rounded(numbers: torch.Tensor) -> torch.Tensor:
+    """
+    The nearest whole numbers, of two the even one, as ``torch.round`` has it.
+
+    ``torch.round`` wakes all threads for 2,048 numbers already, which takes longer than
+    rounding them. Floats from 2^23 on have no places behind the point, so adding such a
+    number rounds, and leaves the result in the lowest bits.
+
+    :param numbers: fp32, in [-128, 127]; changed in place.
+    :return: int8, the same shape.
+    """
+    return numbers.add_(WHOLE_FROM).view(torch.int32).to(torch.int8)
 
 
 class SteadyLinear(nn.Module):
@@ -96,16 +128,16 @@ class SteadyLinear(nn.Module):
     another order, and differ in the last digit. In double precision that difference is
     rounded away.
 
-    :param layer: the layer to stand for.
+    :param weight: fp32 of shape [out, in].
+    :param bias: fp32 of shape [out], or None.
     """
 
     weight: torch.Tensor
     bias: torch.Tensor | None
 
-    def __init__(self, layer: nn.Linear):
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None):
         super().__init__()
-        self.register_buffer('weight', layer.weight.detach().clone())
-        bias = layer.bias
+        self.register_buffer('weight', weight.detach().clone())
         self.register_buffer('bias', None if bias is None else bias.detach().clone())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -138,7 +170,7 @@ def use_int8_linears(
         if f'{weight}.q' in stored:
             new = Int8Linear(stored[f'{weight}.q'], stored[f'{weight}.s'], layer.bias)
         else:
-            new = SteadyLinear(layer)
+            new = SteadyLinear(layer.weight, layer.bias)
         setattr(model.get_submodule(parent), leaf, new)
     return model
 

@@ -34,6 +34,20 @@ CHECKSUMS = 'sha256.json'
 # How a model with int8 weights computes; see parlai_q2/models/int8_linear.py.
 FLOAT32, INT8 = 'float32', 'int8'
 ARITHMETICS = (FLOAT32, INT8)
+# Tokenizers that are read without their classes: what is taken of their configuration
+# beside special tokens, and files that would say more.
+TOKENIZERS = ('BertTokenizer', 'BertTokenizerFast', 'PreTrainedTokenizerFast')
+TOKENIZER_SETTINGS = (
+    'clean_up_tokenization_spaces',
+    'model_max_length',
+    'model_input_names',
+)
+MORE_OF_TOKENIZERS = ('special_tokens_map.json', 'added_tokens.json')
+BERT_NORMALIZER = (
+    ('do_lower_case', 'lowercase'),
+    ('strip_accents', 'strip_accents'),
+    ('tokenize_chinese_chars', 'handle_chinese_chars'),
+)
 
 
 def shipped_folder(name: str) -> Path:
@@ -83,11 +97,14 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     :raises ModelNotFoundError: when it is neither here nor to be fetched.
     :raises ModelError: when its files cannot be read.
     """
+    base = adapter_base(reference) or reference
+    folder = int8_folder(base)
+    stored = _stored_tokenizer(folder) if folder else None
+    if stored is not None:
+        return stored
     from transformers import AutoTokenizer
 
-    return _from_pretrained(
-        AutoTokenizer, adapter_base(reference) or reference, revision
-    )
+    return _from_pretrained(AutoTokenizer, base, revision)
 
 
 def load_model(
@@ -112,15 +129,15 @@ def load_model(
     :raises ModelNotFoundError: when it is neither here nor to be fetched.
     :raises ModelError: when its files cannot be read or do not fit.
     """
-    place = resolve(reference)
-    if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
+    folder = int8_folder(reference)
+    if folder is not None:
         if options:
             raise ConfigError(
                 f'{reference!r} has int8 weights, which are loaded as they are: '
                 f'{", ".join(options)} cannot be changed. Name a model that '
                 'save_pretrained wrote.'
             )
-        model = _load_quantised(place, auto_class, arithmetic)
+        model = _load_quantised(folder, auto_class, arithmetic)
     elif arithmetic == INT8:
         raise ConfigError(
             f'{reference!r} has no int8 weights ({INT8_WEIGHTS}), so it cannot compute '
@@ -201,6 +218,71 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
     return arithmetic if device.startswith('cpu') else FLOAT32
 
 
+def check_int8() -> None:
+    """
+    See to it that this processor computes in int8.
+
+    :raises ConfigError: when it does not.
+    """
+    from parlai_q2.models.int8_linear import int8_works
+
+    if not int8_works():
+        raise ConfigError(
+            'This torch cannot multiply int8 matrices on this processor. Use '
+            '--preset mini_float32.'
+        )
+
+
+def int8_folder(reference: str) -> Optional[Path]:
+    """
+    The folder of a model that has int8 weights.
+
+    :param reference: see the module's docstring.
+    :return: None where it has others.
+    """
+    place = resolve(reference)
+    if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
+        return place
+    return None
+
+
+def folder_config(folder: Path) -> Any:
+    """
+    A folder's configuration, without the class of its model.
+
+    :param folder: a model's.
+    :return: a ``PretrainedConfig`` with what ``config.json`` says.
+    :raises ModelError: when that cannot be read.
+    """
+    from transformers.configuration_utils import PretrainedConfig
+
+    path = folder / 'config.json'
+    try:
+        return PretrainedConfig.from_dict(json.loads(path.read_text(encoding='utf-8')))
+    except (OSError, ValueError, TypeError, AttributeError) as e:
+        raise ModelError(f'Cannot load {path}: {e}') from e
+
+
+def folder_generation(folder: Path, config: Any) -> Any:
+    """
+    How a folder's model is to generate.
+
+    :param folder: a model's.
+    :param config: its configuration, which says it where no file does.
+    :return: a ``GenerationConfig``.
+    :raises ModelError: when the file cannot be read.
+    """
+    from transformers.generation.configuration_utils import GenerationConfig
+
+    path = folder / 'generation_config.json'
+    if not path.exists():
+        return GenerationConfig.from_model_config(config)
+    try:
+        return GenerationConfig.from_pretrained(folder)
+    except (OSError, ValueError, TypeError, AttributeError) as e:
+        raise ModelError(f'Cannot load {path}: {e}') from e
+
+
 def verify_checksums(folder: Path) -> None:
     """
     Compare a folder's files with the checksums it carries, if it carries any.
@@ -220,6 +302,36 @@ def verify_checksums(folder: Path) -> None:
                 f'{path} was changed or cut short: its SHA-256 differs from the one in '
                 f'{CHECKSUMS}. Reinstall parlai_q2, or run "git checkout" in a clone.'
             )
+
+
+def _stored_tokenizer(folder: Path) -> Any:
+    """
+    A tokenizer as the auto class gives it, which would import what all models share,
+    and take a second for it; None where a folder has more than is looked at here.
+    """
+    from transformers import PreTrainedTokenizerFast
+
+    try:
+        said = json.loads((folder / 'tokenizer_config.json').read_text('utf-8'))
+        options = {n: v for n, v in said.items() if n.endswith('_token')}
+        plain = (
+            said.get('tokenizer_class') in TOKENIZERS
+            and all(v is None or isinstance(v, str) for v in options.values())
+            and not any((folder / name).exists() for name in MORE_OF_TOKENIZERS)
+        )
+        if not plain:
+            return None
+        options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
+        file = folder / 'tokenizer.json'
+        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
+    except Exception:  # the library raises a bare one for a file that it cannot read
+        return None  # the auto class says what is wrong
+    if said['tokenizer_class'] == 'PreTrainedTokenizerFast':
+        return tokenizer
+    # BERT's own class puts these settings over those of the file.
+    has = json.loads(tokenizer.backend_tokenizer.normalizer.__getstate__())
+    same = all(said.get(ours) == has.get(theirs) for ours, theirs in BERT_NORMALIZER)
+    return tokenizer if same else None
 
 
 def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
@@ -259,15 +371,14 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
             'missing or of another shape.'
         )
     if whole:
-        from parlai_q2.models.int8_linear import int8_works, use_int8_linears
+        from parlai_q2.models.int8_linear import use_int8_linears
 
-        if not int8_works():
-            raise ConfigError(
-                'This torch cannot multiply int8 matrices on this processor. Use '
-                '--preset mini_float32.'
-            )
-        use_int8_linears(model, stored)
+        check_int8()
+        # Before layers are replaced: tied ones are stored under one name.
         fill_placeholders(model, stored)
+        use_int8_linears(model, stored)
+    if model.can_generate():
+        model.generation_config = folder_generation(folder, config)
     return model
 
 

@@ -6,22 +6,20 @@ window that most entails the hypothesis speaks for the premise, unless none enta
 then the one that most contradicts it does.
 """
 
-from typing import Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
+from parlai_q2.models.batching import map_unique, padded_batches
 from parlai_q2.models.class_labels import check_labels, find_labels
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import (
-    FLOAT32,
-    effective_arithmetic,
-    load_model,
-    load_tokenizer,
-)
+from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.models.pair_input import ORDER, PairInput
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.sentences import windows
+
+if TYPE_CHECKING:
+    from parlai_q2.models.encoders import PairEncoder
 
 # Whether a preset's model is a classifier already, or one to be trained.
 TRAINED, NEW = 'trained', 'new'
@@ -97,12 +95,12 @@ class SequenceNliModel:
         }
         return {k: v for k, v in said.items() if v not in USUAL[k]}
 
-    def _load(self) -> tuple[Any, Any]:
-        from transformers import AutoModelForSequenceClassification
+    def _load(self) -> tuple['PairEncoder', Any]:
+        from parlai_q2.models.encoders import load_encoder
 
-        model = load_model(
+        model = load_encoder(
             self.config.model,
-            AutoModelForSequenceClassification,
+            'AutoModelForSequenceClassification',
             self.device,
             self.config.revision,
             self.arithmetic,
@@ -136,18 +134,11 @@ class SequenceNliModel:
         return [w.text for w in windows(premise, room)] or [premise]
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        import torch
-
         model, tokenizer = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
-        inputs = model_inputs(tokenizer, encoded)
-        lengths = [len(i) for i in encoded['input_ids']]
-        for batch in length_batches(lengths, self.batch_size):
-            tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
-            tensors = {k: t.to(self.device) for k, t in tensors.items()}
-            with torch.inference_mode():
-                logits = model(**tensors).logits.float()  # [B, classes]
+        batches, tensors = padded_batches(tokenizer, encoded, self.batch_size)
+        for batch, logits in zip(batches, model.logits(tensors), strict=True):
             for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
                 results[i] = self.by_class(row)
         return results

@@ -15,19 +15,17 @@ not detokenised pieces. A text that is too long for the model is read in overlap
 windows; the window with the greatest margin over no answer gives it.
 """
 
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import length_batches, map_unique, model_inputs, pad
+from parlai_q2.models.batching import map_unique, padded_batches
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import (
-    FLOAT32,
-    effective_arithmetic,
-    load_model,
-    load_tokenizer,
-)
+from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Span
+
+if TYPE_CHECKING:
+    from parlai_q2.models.encoders import PairEncoder
 
 READINGS = ('argmax', 'joint')
 # Neighbouring windows share a third, as in BERT's SQuAD recipe (128 of 384 tokens).
@@ -86,12 +84,12 @@ class SpanQuestionAnswerer:
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         return map_unique(pairs, self._answer)
 
-    def _load(self) -> tuple[Any, Any]:
-        from transformers import AutoModelForQuestionAnswering
+    def _load(self) -> tuple['PairEncoder', Any]:
+        from parlai_q2.models.encoders import load_encoder
 
-        model = load_model(
+        model = load_encoder(
             self.config.model,
-            AutoModelForQuestionAnswering,
+            'AutoModelForQuestionAnswering',
             self.device,
             self.config.revision,
             self.arithmetic,
@@ -99,8 +97,6 @@ class SpanQuestionAnswerer:
         return model, load_tokenizer(self.config.model, self.config.revision)
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
-        import torch
-
         model, tokenizer = self._loaded()
         room = self.max_tokens // QUESTION_SHARE
         encoded = tokenizer(
@@ -112,21 +108,16 @@ class SpanQuestionAnswerer:
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
-        inputs = model_inputs(tokenizer, encoded)
         ids = encoded['input_ids']  # one list a window
         owners = encoded['overflow_to_sample_mapping']
         best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
-        for batch in length_batches([len(i) for i in ids], self.batch_size):
-            tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
-            with torch.inference_mode():
-                output = model(**{k: t.to(self.device) for k, t in tensors.items()})
-            starts = output.start_logits.float().cpu()  # [B, L]
-            ends = output.end_logits.float().cpu()
-            for row, window in enumerate(batch):
-                size = len(ids[window])
+        batches, tensors = padded_batches(tokenizer, encoded, self.batch_size)
+        for batch, logits in zip(batches, model.logits(tensors), strict=True):
+            for row, window in zip(logits, batch, strict=True):  # [L, 2]
+                start, end = row[: len(ids[window])].unbind(-1)
                 reading = self.read(
-                    starts[row, :size],
-                    ends[row, :size],
+                    start,
+                    end,
                     ids[window].index(tokenizer.cls_token_id),
                     [s == 1 for s in encoded.sequence_ids(window)],
                     encoded['offset_mapping'][window],

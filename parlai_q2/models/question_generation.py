@@ -6,12 +6,22 @@ search of 5 with 5 returned and no repeated trigram; or one greedy question.
 """
 
 import copy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, pad
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_seq2seq
+from parlai_q2.models.loading import (
+    FLOAT32,
+    INT8,
+    effective_arithmetic,
+    folder_config,
+    folder_generation,
+    int8_folder,
+    load_seq2seq,
+    load_tokenizer,
+)
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.presets import ModelConfig
 
@@ -72,6 +82,7 @@ class Seq2SeqQuestionGenerator:
         self.literal_eos, self.batch_size = literal_eos, batch_size
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
         self._loaded, self._search = Lazy(self._load), Lazy(self._make_search)
+        self._tokenizer = Lazy(self._load_tokenizer)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -86,25 +97,57 @@ class Seq2SeqQuestionGenerator:
 
     def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
         """
-        The same generator, with the same model, that searches another way.
+        The same generator, of the same weights, that searches another way. What one of
+        them has loaded serves both; ``generate`` needs a model of transformers.
 
         :param search: one of :data:`SEARCHES`.
         """
         other = copy.copy(self)
-        other.search, other._search = search, Lazy(other._make_search)
+        other.search = search
         return other
+
+    def searcher(self) -> Optional['T5Search']:
+        """
+        What searches, None where the model's own ``generate`` does.
+        """
+        return self._search()[0] if self.search == AUTO else None
 
     def _load(self) -> tuple[Any, Any]:
         return load_seq2seq(
             self.config.model, self.device, self.config.revision, self.arithmetic
         )
 
+    def _load_tokenizer(self) -> Any:
+        if self._stored_folder() is None:
+            return self._loaded()[1]
+        return load_tokenizer(self.config.model, self.config.revision)
+
     def _make_search(self) -> tuple[Optional['T5Search']]:
         from parlai_q2.models.t5.search import T5Search, searchable
 
+        folder = self._stored_folder()
+        if folder is not None:
+            from parlai_q2.models.stored import StoredModel
+            from parlai_q2.models.t5.stored import stored_t5
+
+            return (T5Search(stored_t5(StoredModel(folder))),)
         model, _ = self._loaded()
-        own = self.search == AUTO and searchable(model)
-        return (T5Search(model) if own else None,)
+        return (T5Search(model) if searchable(model) else None,)
+
+    def _stored_folder(self) -> Optional[Path]:
+        """
+        Where weights are that the search can take as they are stored, if these are
+        such.
+        """
+        folder = int8_folder(self.config.model) if self.arithmetic == INT8 else None
+        if folder is None:
+            return None
+        from parlai_q2.models.t5.search import known_settings
+        from parlai_q2.models.t5.stored import computable
+
+        config = folder_config(folder)
+        generation = folder_generation(folder, config)
+        return folder if computable(config) and known_settings(generation) else None
 
     def _prompt_ids(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]]
@@ -117,13 +160,13 @@ class Seq2SeqQuestionGenerator:
         return [i[: self.max_prompt_tokens - 1] + [tokenizer.eos_token_id] for i in ids]
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
-        model, tokenizer = self._loaded()
-        (search,) = self._search()
+        tokenizer = self._tokenizer()
+        search = self.searcher()
         ids = self._prompt_ids(tokenizer, pairs)
         if search is None:
-            found = self._generated(model, tokenizer, ids)
+            found = self._generated(self._loaded()[0], tokenizer, ids)
         else:
-            found = self._searched(model, search, ids)
+            found = self._searched(search, ids)
         texts = iter(
             tokenizer.batch_decode(
                 [tokens for of_span in found for tokens in of_span],
@@ -136,11 +179,11 @@ class Seq2SeqQuestionGenerator:
         ]
 
     def _searched(
-        self, model: Any, search: 'T5Search', ids: list[list[int]]
+        self, search: 'T5Search', ids: list[list[int]]
     ) -> list[list[list[int]]]:
         from parlai_q2.models.beams import BeamSettings
 
-        config = model.generation_config
+        config = search.generation
         settings = BeamSettings(
             start=config.decoder_start_token_id,
             end=config.eos_token_id,

@@ -8,7 +8,9 @@ normalisation. Of each span's questions, in beam order, the first valid one is k
 
 Questions are checked in rounds: every span's best question first, all in one call, then
 the second of those spans whose first failed. Most spans are done after one round, so
-most of the question answering is never needed; the outcome is the same.
+most of the question answering is never needed; the outcome is the same. When few
+questions are left after that, they are answered in one call, for a call costs more than
+what is in it then.
 """
 
 from typing import Callable, Sequence
@@ -22,6 +24,8 @@ from parlai_q2.text.personal import personal
 from parlai_q2.text.sentences import windows
 
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
+# Questions that are rather answered for nothing than in a call of their own each.
+FEW = 24
 
 
 def valid_questions(
@@ -72,7 +76,7 @@ def _in_rounds(
     settings: Q2Settings,
 ) -> list[list[str]]:
     kept: list[list[str]] = [[] for _ in asked]
-    at_once = settings.variant == 'multi'
+    multi = at_once = settings.variant == 'multi'
     while any(waiting):
         tried = [
             (s, question)
@@ -88,12 +92,15 @@ def _in_rounds(
         answers = answerer.answer([(q, responses[asked[s][0]]) for s, q in tried])
         done: set[int] = set()
         for (s, question), answer in zip(tried, answers, strict=True):
+            if s in done and not multi:
+                continue
             if answer is not None and same_answer(answer.text, asked[s][1].text):
                 kept[s].append(question)
                 done.add(s)
         waiting = [
             [] if s in done else questions for s, questions in enumerate(waiting)
         ]
+        at_once = multi or sum(map(len, waiting)) <= FEW
     return kept
 
 

@@ -6,7 +6,7 @@ No answer in the knowledge: 0. Equal after normalisation: 1. Else NLI, with prem
 entailment 1, contradiction 0, neutral the token F1. Without NLI: the token F1.
 """
 
-from typing import Optional, Sequence
+from typing import Mapping, Optional, Sequence
 
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.records import Comparison, Question, Span, Verdict
@@ -26,22 +26,52 @@ def judge(
     :param nli: the comparison model, or None to compare by token F1 alone.
     :return: Q verdicts.
     """
-    f1 = [
-        token_f1(q.answer.text, a.text) if a else 0.0
-        for q, a in zip(questions, answers, strict=True)
-    ]
-    # As in the released code, equal bags of words need no NLI.
-    unequal = [i for i, a in enumerate(answers) if a and a.text.strip() and f1[i] < 1]
-    labels: list[Optional[str]] = [None] * len(questions)
-    if nli is not None:
-        pairs = [nli_pair(questions[i], answers[i]) for i in unequal]
-        for i, probabilities in zip(unequal, nli.classify(pairs), strict=True):
-            labels[i] = probabilities.label
+    pairs = pairs_to_compare(questions, answers) if nli is not None else {}
+    found = nli.classify(list(pairs.values())) if nli is not None else []
+    labels = {i: p.label for i, p in zip(pairs, found, strict=True)}
+    return verdicts(questions, answers, labels)
+
+
+def pairs_to_compare(
+    questions: Sequence[Question], answers: Sequence[Optional[Span]]
+) -> dict[int, tuple[str, str]]:
+    """
+    What NLI is asked, by the question's number. As in the released code, equal bags of
+    words need no NLI.
+
+    :param questions: Q questions with their answers in the response.
+    :param answers: Q answers from the knowledge, None where it has none.
+    """
+    return {
+        i: nli_pair(question, answer)
+        for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
+        if answer
+        and answer.text.strip()
+        and token_f1(question.answer.text, answer.text) < 1
+    }
+
+
+def verdicts(
+    questions: Sequence[Question],
+    answers: Sequence[Optional[Span]],
+    labels: Mapping[int, str],
+) -> list[Verdict]:
+    """
+    One verdict a question.
+
+    :param questions: Q questions with their answers in the response.
+    :param answers: Q answers from the knowledge, None where it has none.
+    :param labels: what NLI says, by the question's number.
+    :return: Q verdicts.
+    """
     return [
-        verdict(question, answer, score, label)
-        for question, answer, score, label in zip(
-            questions, answers, f1, labels, strict=True
+        verdict(
+            question,
+            answer,
+            token_f1(question.answer.text, answer.text) if answer else 0.0,
+            labels.get(i),
         )
+        for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
     ]
 
 

@@ -8,7 +8,7 @@ repeated and cut the rest into batches of similar length.
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Iterator, Sequence
+from typing import Sequence
 
 from parlai_q2.models.protocols import (
     NliModel,
@@ -17,7 +17,7 @@ from parlai_q2.models.protocols import (
     QuestionGenerator,
 )
 from parlai_q2.q2.ask import SpanFinder, valid_questions
-from parlai_q2.q2.compare import judge
+from parlai_q2.q2.compare import pairs_to_compare, verdicts
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Verdict
 from parlai_q2.text.overlap import token_f1
@@ -76,17 +76,17 @@ def q2(
         for (knowledge, _), of_response in zip(pairs, questions, strict=True)
         for question in of_response
     ]  # Q questions
+    asked = [question for question, _ in flat]
     answers = models.answerer.answer([(q.text, knowledge) for q, knowledge in flat])
-    verdicts: Iterator[Verdict] = iter(
-        judge(
-            [question for question, _ in flat],
-            answers,
-            models.nli if settings.use_nli else None,
-        )
-    )
-    end_to_end = models.nli.classify([(k.lower(), r.lower()) for k, r in pairs])
+    # Answers are compared, and texts as wholes, in one call.
+    unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
+    whole = [(k.lower(), r.lower()) for k, r in pairs]
+    found = models.nli.classify([*unequal.values(), *whole])
+    labels = {i: p.label for i, p in zip(unequal, found)}
+    judged = iter(verdicts(asked, answers, labels))
+    end_to_end = found[len(unequal) :]
     return [
-        response_result(pair, [next(verdicts) for _ in of_response], nli, settings)
+        response_result(pair, [next(judged) for _ in of_response], nli, settings)
         for pair, of_response, nli in zip(pairs, questions, end_to_end, strict=True)
     ]
 

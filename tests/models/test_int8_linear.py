@@ -14,6 +14,7 @@ from parlai_q2.models.int8_linear import (
     Int8Linear,
     SteadyLinear,
     int8_works,
+    rounded,
     use_int8_linears,
 )
 from parlai_q2.models.loading import effective_arithmetic, load_seq2seq
@@ -64,6 +65,14 @@ def test_many_rows_and_columns_are_computed_in_parts_that_nobody_sees(monkeypatc
     assert torch.equal(layer(rows), together)
 
 
+def test_rounding_is_that_of_torch():
+    halves = torch.arange(-254, 255) / 2
+    generator = torch.Generator().manual_seed(0)
+    others = torch.rand(10_000, generator=generator) * 254 - 127
+    numbers = torch.cat([halves, others, torch.tensor([0.0, -0.0, 126.99999])])
+    assert torch.equal(rounded(numbers.clone()), numbers.round().to(torch.int8))
+
+
 def test_zeros_stay_zeros():
     parts = quantise_rows(torch.randn(8, 8))
     layer = Int8Linear(parts['q'], parts['s'])
@@ -81,7 +90,7 @@ def test_only_the_layers_that_are_stored_in_int8_compute_in_it():
 def test_a_float_layer_gives_each_row_what_it_gives_it_alone():
     torch.manual_seed(0)
     layer, rows = nn.Linear(384, 4), torch.randn(33, 384)
-    steady = SteadyLinear(layer)
+    steady = SteadyLinear(layer.weight, layer.bias)
     together = steady(rows)
     assert torch.equal(together, torch.cat([steady(r[None]) for r in rows]))
     assert torch.allclose(together, layer(rows), atol=1e-5)

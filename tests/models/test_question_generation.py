@@ -24,9 +24,9 @@ def test_both_searches_ask_the_same(tmp_path, decoding):
         ModelConfig(tiny_t5(tmp_path)), decoding, max_new_tokens=12
     )
     asked = generator.generate(PAIRS)
-    assert generator._search() != (None,)
+    assert generator.searcher() is not None
     assert generator.with_search(GENERATE).generate(PAIRS) == asked
-    assert generator.with_search(GENERATE)._search() == (None,)
+    assert generator.with_search(GENERATE).searcher() is None
 
 
 def test_the_search_is_no_part_of_the_settings_since_it_decides_nothing(tmp_path):

@@ -5,6 +5,7 @@ Which questions are asked: spans, the personal filter, the round trip, the varia
 import pytest
 
 from parlai_q2.models.toy import ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.q2 import ask as ask_module
 from parlai_q2.q2.ask import context_of, same_answer, valid_questions
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
@@ -78,12 +79,26 @@ def test_a_span_found_twice_is_asked_for_twice():
     assert found == [['When?', 'When?']]
 
 
-def test_questions_are_answered_in_rounds_and_no_more_than_needed():
-    questions = {'1983': ['When?', 'unused'], 'la': ['Who?', 'Where?', 'unused']}
-    answers = {'When?': ['1983'], 'Who?': ['it'], 'Where?': ['la']}
+@pytest.mark.parametrize(
+    'few, calls',
+    [
+        (0, [2, 1]),  # both first questions, then la's second
+        (1, [2, 1]),  # la has two more questions
+        (24, [2, 2]),  # which are answered together
+    ],
+)
+def test_questions_are_answered_in_rounds_until_few_are_left(monkeypatch, few, calls):
+    monkeypatch.setattr(ask_module, 'FEW', few)
+    questions = {'1983': ['When?', 'unused'], 'la': ['Who?', 'Where?', 'In what?']}
+    answers = {
+        'When?': ['1983'],
+        'Who?': ['it'],
+        'Where?': ['la'],
+        'In what?': ['la'],  # a second valid one is not wanted
+    }
     found, answerer = ask(questions, answers, '1983', 'la')
     assert found == [['When?', 'Where?']]
-    assert answerer.calls == [2, 1]  # both first questions, then la's second
+    assert answerer.calls == calls
 
 
 def test_every_response_of_a_batch_is_asked_in_the_same_rounds():

@@ -142,7 +142,13 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
         model.generation_config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     # Those that the shipped folders list.
-    names = ('config.json', INT8_WEIGHTS, 'tokenizer.json')
+    names = (
+        'config.json',
+        'generation_config.json',
+        INT8_WEIGHTS,
+        'tokenizer.json',
+        'tokenizer_config.json',
+    )
     sums = {n: file_sha256(folder / n) for n in names if (folder / n).exists()}
     (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
     return size

@@ -152,7 +152,7 @@ class Decoder:
     Reads the last token of each row and gives the hidden states that the output
     vocabulary is scored with.
 
-    :param stack: the decoder of a Hugging Face T5.
+    :param stack: the decoder of a T5; its parts are named as in transformers.
     :param scale: what the last hidden states are multiplied by.
     """
 

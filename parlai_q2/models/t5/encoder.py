@@ -13,7 +13,7 @@ class Encoder:
     """
     Reads inputs.
 
-    :param stack: the encoder of a Hugging Face T5.
+    :param stack: the encoder of a T5; its parts are named as in transformers.
     """
 
     def __init__(self, stack: Any):

@@ -40,10 +40,11 @@ MIN_LANE = 8
 
 class T5Search:
     """
-    A Hugging Face T5, made ready for beam search.
+    A T5, made ready for beam search.
 
-    :param model: one that :func:`searchable` accepts. Its weights are rearranged, its
-        numbers stay.
+    :param model: a Hugging Face model that :func:`searchable` accepts, or what
+        :func:`~parlai_q2.models.t5.stored.stored_t5` gave. Its weights are rearranged,
+        its numbers stay.
     """
 
     def __init__(self, model: Any):
@@ -52,6 +53,7 @@ class T5Search:
         scale = config.d_model**-0.5 if config.tie_word_embeddings else 1.0
         self.decoder = Decoder(model.decoder, scale)
         self.output, self.device = model.lm_head, model.device
+        self.generation = model.generation_config
 
     def search(
         self, inputs: Sequence[list[int]], settings: BeamSettings, spans_at_once: int
@@ -176,9 +178,19 @@ def searchable(model: Any) -> bool:
 
     :param model: a Hugging Face model.
     """
-    if type(model).__name__ not in ARCHITECTURES or model.dtype != torch.float32:
-        return False
-    generation = model.generation_config
+    return (
+        type(model).__name__ in ARCHITECTURES
+        and model.dtype == torch.float32
+        and known_settings(model.generation_config)
+    )
+
+
+def known_settings(generation: Any) -> bool:
+    """
+    Whether the search has all that a generation config asks for.
+
+    :param generation: a Hugging Face ``GenerationConfig``.
+    """
     changed = generation.to_diff_dict()
     unknown = {k for k in changed if not k.startswith('_')} - set(KNOWN)
     return (

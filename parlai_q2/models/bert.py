@@ -1,0 +1,241 @@
+"""
+BERT, straight from int8 weights (Devlin et al. 2019, arXiv 1810.04805).
+
+What transformers' ``BertForQuestionAnswering`` and ``BertForSequenceClassification``
+compute, to the last bit: every operation is theirs, in their order. What differs is
+that batches of several padded lengths share every product with weights; attention is
+computed batch by batch. The few inputs of one response are of as many lengths, and a
+pass for each would cost more in calls than in arithmetic.
+
+Letters: N tokens of all batches, B inputs of a batch, L their padded length, H heads, D
+numbers a head, M numbers a token.
+"""
+
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence
+
+import torch
+from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.stored import StoredModel
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
+
+Tensors = Mapping[str, torch.Tensor]
+CLASSIFIER = 'BertForSequenceClassification'
+READER = 'BertForQuestionAnswering'
+WANTED = {
+    'AutoModelForSequenceClassification': CLASSIFIER,
+    'AutoModelForQuestionAnswering': READER,
+}
+# Without these a configuration is that of an old folder, and transformers knows them.
+NEEDED = (
+    'hidden_size',
+    'intermediate_size',
+    'layer_norm_eps',
+    'max_position_embeddings',
+    'num_attention_heads',
+    'num_hidden_layers',
+    'type_vocab_size',
+    'vocab_size',
+)
+# Tokens of batches that are read together: enough for products at full speed, and what
+# is in between stays in a processor's cache.
+TOKENS_AT_ONCE = 1024
+
+
+def computable(config: 'PretrainedConfig', auto_class: str) -> bool:
+    """
+    Whether :class:`Bert` computes a model.
+
+    :param config: its configuration.
+    :param auto_class: what is wanted, the name of one of transformers' auto classes.
+    """
+    return (
+        config.model_type == 'bert'
+        and (config.architectures or [''])[0] == WANTED.get(auto_class)
+        and getattr(config, 'hidden_act', None) == 'gelu'
+        and getattr(config, 'position_embedding_type', 'absolute') == 'absolute'
+        and not getattr(config, 'is_decoder', False)
+        and all(hasattr(config, name) for name in NEEDED)
+    )
+
+
+class Bert:
+    """
+    Reads texts and gives a head's logits.
+
+    :param stored: one of :func:`computable` models.
+    """
+
+    def __init__(self, stored: StoredModel):
+        config = self.config = stored.config
+        width, words = config.hidden_size, 'bert.embeddings'
+        self.words = stored.embedding(
+            f'{words}.word_embeddings', config.vocab_size, width
+        )
+        self.types = stored.embedding(
+            f'{words}.token_type_embeddings', config.type_vocab_size, width
+        )
+        self.positions = stored.embedding(
+            f'{words}.position_embeddings', config.max_position_embeddings, width
+        )
+        self.norm = norm(stored, f'{words}.LayerNorm')
+        self.layers = [
+            _Layer(stored, f'bert.encoder.layer.{n}')
+            for n in range(config.num_hidden_layers)
+        ]
+        self.head = _HEADS[config.architectures[0]](stored)
+
+    def logits(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
+        """
+        :param batches: ``input_ids``, ``attention_mask`` and perhaps
+            ``token_type_ids``, each [B, L]; batches may differ in both.
+        :return: for each batch, [B, classes] of a classifier; of a reader [B, L, 2],
+            for starts and ends of answers.
+        :raises ConfigError: when inputs are longer than the model reads.
+        """
+        longest = max((b['input_ids'].shape[1] for b in batches), default=0)
+        most = self.config.max_position_embeddings
+        if longest > most:
+            raise ConfigError(
+                f'The model reads {most} tokens at once, and was given {longest}. Set '
+                f'"max_tokens" in its section of the preset to {most} or less.'
+            )
+        with torch.inference_mode():
+            return [out for group in groups(batches) for out in self._read(group)]
+
+    def _read(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
+        ids = [batch['input_ids'] for batch in batches]
+        shapes = [(len(rows), rows.shape[1]) for rows in ids]
+        kinds = [batch.get('token_type_ids') for batch in batches]
+        x = self.words(torch.cat([rows.flatten() for rows in ids]))  # [N, M]
+        x += self.types(
+            torch.cat(
+                [
+                    torch.zeros_like(rows).flatten() if of is None else of.flatten()
+                    for rows, of in zip(ids, kinds, strict=True)
+                ]
+            )
+        )
+        x += self.positions(torch.cat([torch.arange(n).repeat(b) for b, n in shapes]))
+        x = self.norm(x)
+        masks = [additive(batch['attention_mask']) for batch in batches]
+        for layer in self.layers:
+            x = layer(x, shapes, masks)
+        parts = x.split([b * n for b, n in shapes])
+        return self.head([p.view(*s, -1) for p, s in zip(parts, shapes, strict=True)])
+
+
+class _Layer:
+    def __init__(self, stored: StoredModel, name: str):
+        config = stored.config
+        width, wide = config.hidden_size, config.intermediate_size
+        self.heads = config.num_attention_heads
+        attention = f'{name}.attention'
+        self.project = stored.linear(
+            *(f'{attention}.self.{part}' for part in ('query', 'key', 'value')),
+            out=width,
+            into=width,
+        )
+        self.out = stored.linear(f'{attention}.output.dense', out=width, into=width)
+        self.norm_read = norm(stored, f'{attention}.output.LayerNorm')
+        self.up = stored.linear(f'{name}.intermediate.dense', out=wide, into=width)
+        self.down = stored.linear(f'{name}.output.dense', out=width, into=wide)
+        self.norm_out = norm(stored, f'{name}.output.LayerNorm')
+
+    def __call__(
+        self,
+        x: torch.Tensor,
+        shapes: Sequence[tuple[int, int]],
+        masks: Sequence[Optional[torch.Tensor]],
+    ) -> torch.Tensor:
+        qkv = self.project(x).split([b * n for b, n in shapes])
+        read = [
+            self._attend(part, shape, mask)
+            for part, shape, mask in zip(qkv, shapes, masks, strict=True)
+        ]
+        x = self.norm_read(self.out(_joined(read)).add_(x))
+        return self.norm_out(self.down(gelu(self.up(x))).add_(x))
+
+    def _attend(
+        self, qkv: torch.Tensor, shape: tuple[int, int], mask: Optional[torch.Tensor]
+    ) -> torch.Tensor:
+        split = qkv.view(*shape, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = split  # each [B, H, L, D]
+        read = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return read.transpose(1, 2).reshape(len(qkv), -1)  # [B * L, M]
+
+
+class _ClassifierHead:
+    def __init__(self, stored: StoredModel):
+        width = stored.config.hidden_size
+        self.pool = stored.linear('bert.pooler.dense', out=width, into=width)
+        self.classify = stored.linear(
+            'classifier', out=stored.config.num_labels, into=width
+        )
+
+    def __call__(self, hidden: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        first = _joined([h[:, 0] for h in hidden])
+        logits = self.classify(self.pool(first).tanh_())
+        return list(logits.split([len(h) for h in hidden]))
+
+
+class _ReaderHead:
+    def __init__(self, stored: StoredModel):
+        self.outputs = stored.linear(
+            'qa_outputs', out=2, into=stored.config.hidden_size
+        )
+
+    def __call__(self, hidden: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        return [self.outputs(h) for h in hidden]
+
+
+_HEADS: dict[str, Any] = {CLASSIFIER: _ClassifierHead, READER: _ReaderHead}
+
+
+def norm(stored: StoredModel, name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+    """
+    A layer norm.
+    """
+    width, epsilon = stored.config.hidden_size, stored.config.layer_norm_eps
+    weight = stored.vector(f'{name}.weight', width)
+    bias = stored.vector(f'{name}.bias', width)
+    return lambda x: layer_norm(x, (width,), weight, bias, epsilon)
+
+
+def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
+    """
+    What attention adds for padding.
+
+    :param mask: 1 for a token, 0 for padding, [B, L].
+    :return: [B, 1, L, L], 0 or very low; None where nothing is padded.
+    """
+    size, length = mask.shape
+    if bool(mask.all()):
+        return None
+    low = torch.finfo(torch.float32).min
+    added = torch.zeros(mask.shape).masked_fill_(mask == 0, low)
+    return added[:, None, None].expand(size, 1, length, length)
+
+
+def groups(batches: Sequence[Tensors]) -> Iterator[list[Tensors]]:
+    """
+    Batches in order, as many together as :data:`TOKENS_AT_ONCE` allows, one at least.
+    """
+    group: list[Tensors] = []
+    tokens = 0
+    for batch in batches:
+        more = batch['input_ids'].numel()
+        if group and tokens + more > TOKENS_AT_ONCE:
+            yield group
+            group, tokens = [], 0
+        group.append(batch)
+        tokens += more
+    if group:
+        yield group
+
+
+def _joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts))

@@ -1,0 +1,96 @@
+"""
+Encoders that read pairs of texts: a classifier, or a reader of answers.
+
+Shipped weights that compute in int8 are run by :mod:`parlai_q2.models.bert`, any other
+model by transformers.
+"""
+
+from pathlib import Path
+from typing import Any, Mapping, Optional, Protocol, Sequence
+
+import torch
+
+from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
+
+
+class PairEncoder(Protocol):
+    """
+    A model, and its Hugging Face configuration.
+    """
+
+    config: Any
+
+    def logits(
+        self, batches: Sequence[Mapping[str, torch.Tensor]]
+    ) -> list[torch.Tensor]:
+        """
+        :param batches: a model's inputs, each [B, L]; batches may differ in both.
+        :return: for each batch, [B, classes] of a classifier; of a reader [B, L, 2],
+            for starts and ends of answers.
+        """
+
+
+class HuggingFaceEncoder:
+    """
+    A classifier or reader of transformers.
+
+    :param model: what :func:`~parlai_q2.models.loading.load_model` gave.
+    """
+
+    def __init__(self, model: Any):
+        self.model, self.config = model, model.config
+
+    def logits(
+        self, batches: Sequence[Mapping[str, torch.Tensor]]
+    ) -> list[torch.Tensor]:
+        with torch.inference_mode():
+            return [self._read(batch) for batch in batches]
+
+    def _read(self, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        device = self.model.device
+        output = self.model(**{name: t.to(device) for name, t in batch.items()})
+        if 'start_logits' in output:
+            logits = torch.stack([output.start_logits, output.end_logits], -1)
+        else:
+            logits = output.logits
+        return logits.float().cpu()
+
+
+def load_encoder(
+    reference: str,
+    auto_class: str,
+    device: str = 'cpu',
+    revision: Optional[str] = None,
+    arithmetic: str = FLOAT32,
+) -> PairEncoder:
+    """
+    An encoder in evaluation mode.
+
+    :param reference: a model reference, as :mod:`parlai_q2.models.loading` has it.
+    :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
+    :param device: a torch device name.
+    :param revision: of a hub model.
+    :param arithmetic: how to compute.
+    :raises ModelNotFoundError: when it is neither here nor to be fetched.
+    :raises ModelError: when its files cannot be read or do not fit.
+    """
+    folder = int8_folder(reference) if arithmetic == INT8 else None
+    if folder is not None:
+        own = _own(folder, auto_class)
+        if own is not None:
+            return own
+    import transformers
+
+    return HuggingFaceEncoder(
+        load_model(
+            reference, getattr(transformers, auto_class), device, revision, arithmetic
+        )
+    )
+
+
+def _own(folder: Path, auto_class: str) -> Optional[PairEncoder]:
+    from parlai_q2.models.bert import Bert, computable
+    from parlai_q2.models.stored import StoredModel
+
+    stored = StoredModel(folder)
+    return Bert(stored) if computable(stored.config, auto_class) else None

@@ -1,0 +1,121 @@
+"""
+The layers of a model, straight from a folder with int8 weights.
+
+The shipped models are computed by the project's own code (:mod:`parlai_q2.models.bert`,
+:mod:`parlai_q2.models.t5`) with what this module gives it: transformers' model classes
+take longer to import than the weights take to load, and would want each embedding table
+in fp32 first.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
+
+import torch
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.int8 import INT8_WEIGHTS, read_int8
+from parlai_q2.models.int8_linear import Int8Linear, SteadyLinear
+from parlai_q2.models.loading import check_int8, folder_config, verify_checksums
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
+
+
+class Embedding:
+    """
+    A table whose rows are looked up, and only then made fp32.
+
+    :param table: [rows, width], int8 or float.
+    :param scale: one a row of an int8 table, [rows]; None for a float one.
+    """
+
+    def __init__(self, table: torch.Tensor, scale: Optional[torch.Tensor] = None):
+        self.table = table if scale is not None else table.float()
+        self.scale = None if scale is None else scale.float()
+
+    def __call__(self, ids: torch.Tensor) -> torch.Tensor:
+        """
+        :param ids: [...].
+        :return: [..., width], fp32.
+        """
+        rows = self.table[ids]
+        if self.scale is None:
+            return rows
+        return rows.float().mul_(self.scale[ids][..., None])
+
+
+class StoredModel:
+    """
+    A folder's configuration and weights.
+
+    :param folder: holds ``config.json`` and int8 weights.
+    :raises ModelError: when a file was changed, or cannot be read.
+    :raises ConfigError: when this processor has no int8 products.
+    """
+
+    def __init__(self, folder: Path):
+        verify_checksums(folder)
+        check_int8()
+        self.folder, self.path = folder, folder / INT8_WEIGHTS
+        self.config: PretrainedConfig = folder_config(folder)
+
+    @cached_property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """
+        What is stored, by name.
+        """
+        return read_int8(self.path)
+
+    def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
+        """
+        A linear layer; of several names, one whose outputs stand side by side.
+
+        :param names: without ``.weight``.
+        :param out: outputs of each.
+        :param into: inputs.
+        :param bias: whether there are biases.
+        :return: [..., into] to [..., names * out].
+        """
+        biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
+        together = _together(biases) if biases else None
+        weights = [f'{name}.weight' for name in names]
+        if all(f'{w}.q' in self.tensors for w in weights):
+            return Int8Linear(
+                _together([self._tensor(f'{w}.q', out, into) for w in weights]),
+                _together([self._tensor(f'{w}.s', out).float() for w in weights]),
+                together,
+            )
+        whole = _together([self._tensor(w, out, into).float() for w in weights])
+        return SteadyLinear(whole, together)
+
+    def embedding(self, name: str, rows: int, width: int) -> Embedding:
+        """
+        A table.
+
+        :param name: without ``.weight``.
+        """
+        weight = f'{name}.weight'
+        if f'{weight}.q' not in self.tensors:
+            return Embedding(self._tensor(weight, rows, width))
+        table = self._tensor(f'{weight}.q', rows, width)
+        return Embedding(table, self._tensor(f'{weight}.s', rows))
+
+    def vector(self, name: str, size: int) -> torch.Tensor:
+        """
+        A bias, or the scale of a norm, in fp32, [size].
+        """
+        return self._tensor(name, size).float()
+
+    def _tensor(self, name: str, *shape: int) -> torch.Tensor:
+        tensor = self.tensors.get(name)
+        if tensor is None or tensor.shape != shape:
+            raise ModelError(
+                f'{self.path} does not fit its config.json: {name} is missing or of '
+                'another shape.'
+            )
+        return tensor
+
+
+def _together(parts: list[torch.Tensor]) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)

@@ -1,0 +1,244 @@
+"""
+BERT from int8 weights against transformers', to the last bit, on random weights; and
+what happens to folders that are wrong.
+"""
+
+import json
+
+import pytest
+import torch
+import transformers
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+)
+
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models import bert, int8_linear
+from parlai_q2.models.bert import Bert
+from parlai_q2.models.encoders import HuggingFaceEncoder, load_encoder
+from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.loading import load_model, load_tokenizer, resolve
+from parlai_q2.models.stored import Embedding
+from tests.models.checkpoints import tokenizer
+
+CLASSIFIER = 'AutoModelForSequenceClassification'
+READER = 'AutoModelForQuestionAnswering'
+CLASSES = {
+    CLASSIFIER: BertForSequenceClassification,
+    READER: BertForQuestionAnswering,
+}
+SHAPES = ((3, 24), (1, 8), (2, 40))
+
+
+def folder(place, auto_class, **changes):
+    """
+    A folder with a random BERT in int8.
+    """
+    torch.manual_seed(4)
+    config = BertConfig(
+        vocab_size=tokenizer(place, pair_tokens=True),
+        hidden_size=96,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        intermediate_size=128,
+        max_position_embeddings=64,
+        num_labels=2 if auto_class == READER else 4,
+        initializer_range=0.2,
+        **changes,
+    )
+    model = CLASSES[auto_class](config)
+    model.save_pretrained(place)
+    (place / 'model.safetensors').unlink()
+    save_int8(model.state_dict(), place / INT8_WEIGHTS)
+    return str(place)
+
+
+def batches(kinds=True, padded=True):
+    generator = torch.Generator().manual_seed(0)
+    made = []
+    for size, length in SHAPES:
+        mask = torch.ones(size, length, dtype=torch.long)
+        if padded:
+            mask[0, length - 5 :] = 0
+        batch = {
+            'input_ids': torch.randint(5, 30, (size, length), generator=generator),
+            'attention_mask': mask,
+        }
+        if kinds:
+            batch['token_type_ids'] = torch.randint(
+                0, 2, (size, length), generator=generator
+            )
+        made.append(batch)
+    return made
+
+
+@pytest.mark.parametrize('auto_class', CLASSES)
+@pytest.mark.parametrize('kinds', [True, False])
+@pytest.mark.parametrize('padded', [True, False])
+def test_its_logits_are_those_of_transformers(tmp_path, auto_class, kinds, padded):
+    place = folder(tmp_path, auto_class)
+    own = load_encoder(place, auto_class, arithmetic='int8')
+    assert isinstance(own, Bert)
+    theirs = HuggingFaceEncoder(
+        load_model(place, getattr(transformers, auto_class), arithmetic='int8')
+    )
+    given = batches(kinds, padded)
+    expected = theirs.logits(given)
+    assert [len(e.unique()) > 3 for e in expected] == [True] * 3
+    for a, b in zip(own.logits(given), expected, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_batches_that_share_products_come_out_as_each_alone(tmp_path, monkeypatch):
+    own = load_encoder(folder(tmp_path, READER), READER, arithmetic='int8')
+    given = batches()
+    together = own.logits(given)
+    monkeypatch.setattr(bert, 'TOKENS_AT_ONCE', 1)
+    assert [len(g) for g in bert.groups(given)] == [1, 1, 1]
+    for a, b in zip(own.logits(given), together, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_no_more_tokens_are_read_at_once_than_said(monkeypatch):
+    monkeypatch.setattr(bert, 'TOKENS_AT_ONCE', 90)
+    given = batches()  # 72, 8 and 80 tokens
+    assert [len(g) for g in bert.groups(given)] == [2, 1]
+    assert list(bert.groups([])) == []
+
+
+@pytest.mark.parametrize(
+    'changes', [{'hidden_act': 'relu'}, {'position_embedding_type': 'relative_key'}]
+)
+def test_a_bert_of_another_make_is_left_to_transformers(tmp_path, changes):
+    place = folder(tmp_path, CLASSIFIER, **changes)
+    model = load_encoder(place, CLASSIFIER, arithmetic='int8')
+    assert isinstance(model, HuggingFaceEncoder)
+    assert model.logits(batches())[0].shape == (3, 4)
+
+
+def test_an_old_configuration_that_leaves_things_unsaid_is_left_to_transformers(
+    tmp_path,
+):
+    place = folder(tmp_path, CLASSIFIER)
+    config = json.loads((tmp_path / 'config.json').read_text())
+    del config['layer_norm_eps']  # transformers' default is what was left out
+    (tmp_path / 'config.json').write_text(json.dumps(config))
+    model = load_encoder(place, CLASSIFIER, arithmetic='int8')
+    assert isinstance(model, HuggingFaceEncoder)
+
+
+def test_what_is_longer_than_the_model_reads_is_told_of(tmp_path):
+    own = load_encoder(folder(tmp_path, READER), READER, arithmetic='int8')
+    ids = torch.full((1, 72), 5)
+    with pytest.raises(ConfigError, match='reads 64 tokens at once, and was given 72'):
+        own.logits([{'input_ids': ids, 'attention_mask': torch.ones_like(ids)}])
+
+
+def test_in_fp32_transformers_computes(tmp_path):
+    place = folder(tmp_path, CLASSIFIER)
+    assert isinstance(load_encoder(place, CLASSIFIER), HuggingFaceEncoder)
+
+
+def test_a_reader_is_no_classifier(tmp_path):
+    place = folder(tmp_path, READER)
+    with pytest.raises(ModelError, match="'BertForQuestionAnswering', which is none"):
+        load_encoder(place, CLASSIFIER, arithmetic='int8')
+
+
+@pytest.mark.parametrize('wrong', ['missing', 'of another shape'])
+@pytest.mark.parametrize(
+    'name', ['bert.encoder.layer.1.output.dense.weight', 'classifier.bias']
+)
+def test_weights_that_do_not_fit_the_configuration_are_refused(tmp_path, wrong, name):
+    place = folder(tmp_path, CLASSIFIER)
+    state = load_int8(tmp_path / INT8_WEIGHTS)
+    if wrong == 'missing':
+        del state[name]
+    else:
+        state[name] = torch.zeros(3, 3)
+    save_int8(state, tmp_path / INT8_WEIGHTS)
+    with pytest.raises(ModelError, match=f'does not fit its config.json: {name}'):
+        load_encoder(place, CLASSIFIER, arithmetic='int8')
+
+
+def test_a_configuration_that_cannot_be_read_is_named(tmp_path):
+    place = folder(tmp_path, CLASSIFIER)
+    (tmp_path / 'config.json').write_text('{"model_type": ')
+    with pytest.raises(ModelError, match='Cannot load .*config.json'):
+        load_encoder(place, CLASSIFIER, arithmetic='int8')
+
+
+def test_a_processor_without_int8_products_is_told_of_the_other_preset(
+    tmp_path, monkeypatch
+):
+    place = folder(tmp_path, CLASSIFIER)
+    monkeypatch.setattr(int8_linear, 'int8_works', lambda: False)
+    with pytest.raises(ConfigError, match='--preset mini_float32'):
+        load_encoder(place, CLASSIFIER, arithmetic='int8')
+
+
+def test_a_table_is_made_fp32_row_by_row():
+    table = Embedding(
+        torch.tensor([[2, -4], [6, 8]], dtype=torch.int8), torch.tensor([0.5, 0.25])
+    )
+    ids = torch.tensor([[1, 0]])
+    assert table(ids).tolist() == [[[1.5, 2.0], [1.0, -2.0]]]
+    assert Embedding(torch.tensor([[0.5], [2.0]]).half())(ids).tolist() == [
+        [[2.0], [0.5]]
+    ]
+
+
+@pytest.mark.parametrize(
+    'name', ['consistency', 'question_answering', 'question_generation']
+)
+def test_the_shipped_tokenizers_are_those_of_the_auto_class(name):
+    reference = f'shipped:q2_mini/{name}'
+    own = load_tokenizer(reference)
+    theirs = transformers.AutoTokenizer.from_pretrained(resolve(reference))
+    assert type(own) is transformers.PreTrainedTokenizerFast
+    texts = ['Bees, they say, have FIVE eyes!', '', 'naïve 🐝 12,5 %', 'x' * 300]
+    given = own(texts, texts[::-1], truncation='longest_first', max_length=32)
+    expected = theirs(texts, texts[::-1], truncation='longest_first', max_length=32)
+    assert dict(given) == dict(expected)
+    for token in ('pad_token_id', 'cls_token_id', 'eos_token_id'):
+        assert getattr(own, token) == getattr(theirs, token)
+    assert own.model_max_length == theirs.model_max_length
+    parts = [json.loads(t.backend_tokenizer.to_str()) for t in (own, theirs)]
+    for part in ('model', 'normalizer', 'pre_tokenizer', 'post_processor'):
+        assert parts[0][part] == parts[1][part]
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """
+    The shipped detector's folder, to be changed.
+    """
+    for file in resolve('shipped:q2_mini/consistency').iterdir():
+        if file.name != 'sha256.json':
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def said_otherwise(folder, **changes):
+    path = folder / 'tokenizer_config.json'
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    return load_tokenizer(str(folder))
+
+
+def test_a_tokenizer_with_more_to_it_is_that_of_the_auto_class(copied):
+    cased = said_otherwise(copied, do_lower_case=False)
+    assert cased.tokenize('bees!') and '[UNK]' in cased.tokenize('BEES')
+    other = said_otherwise(copied, tokenizer_class='DistilBertTokenizer')
+    assert 'token_type_ids' not in other('bees')
+    (copied / 'special_tokens_map.json').write_text('{"sep_token": "[PAD]"}')
+    assert type(said_otherwise(copied, tokenizer_class='BertTokenizer')) is not (
+        transformers.PreTrainedTokenizerFast
+    )
+
+
+def test_a_damaged_tokenizer_is_told_of(copied):
+    (copied / 'tokenizer.json').write_text('{')
+    with pytest.raises(ModelError, match=f'Cannot load .*{copied.name}'):
+        load_tokenizer(str(copied))

@@ -1,0 +1,146 @@
+"""
+T5 from int8 weights against transformers': the same sequences and scores, and the same
+numbers for distances.
+"""
+
+import pytest
+import torch
+from transformers import T5Config, T5ForConditionalGeneration
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.beams import BeamSettings
+from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.loading import load_model
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.models.stored import StoredModel
+from parlai_q2.models.t5.search import T5Search, searchable
+from parlai_q2.models.t5.stored import computable, stored_t5
+from parlai_q2.presets import ModelConfig
+from tests.models.checkpoints import tokenizer
+
+SETTINGS = BeamSettings(start=0, end=1, num_beams=3, max_new_tokens=12)
+
+
+def folder(place, act='gated-gelu', tied=False, **generation):
+    """
+    A folder with a random T5 in int8.
+    """
+    torch.manual_seed(2)
+    config = T5Config(
+        vocab_size=max(80, tokenizer(place, pair_tokens=False)),
+        d_model=96,
+        d_kv=16,
+        d_ff=128,
+        num_layers=2,
+        num_decoder_layers=3,
+        num_heads=4,
+        feed_forward_proj=act,
+        tie_word_embeddings=tied,
+        decoder_start_token_id=0,
+        eos_token_id=1,
+    )
+    model = T5ForConditionalGeneration(config).eval()
+    for name, value in generation.items():
+        setattr(model.generation_config, name, value)
+    model.save_pretrained(place)
+    (place / 'model.safetensors').unlink()
+    # Tied weights are stored once, as the recipes store them.
+    state = model.state_dict()
+    for name in ('encoder.embed_tokens.weight', 'decoder.embed_tokens.weight'):
+        del state[name]
+    if tied:
+        del state['lm_head.weight']
+    save_int8(state, place / INT8_WEIGHTS)
+    return place
+
+
+def hugging_face(place):
+    from transformers import AutoModelForSeq2SeqLM
+
+    return load_model(str(place), AutoModelForSeq2SeqLM, arithmetic='int8')
+
+
+def prompts(count=9):
+    generator = torch.Generator().manual_seed(1)
+    lengths = torch.randint(1, 30, (count,), generator=generator).tolist()
+    return [
+        [*torch.randint(2, 80, (n,), generator=generator).tolist(), 1] for n in lengths
+    ]
+
+
+@pytest.mark.parametrize('act', ['gated-gelu', 'relu'])
+def test_its_search_is_that_of_the_hugging_face_model(tmp_path, act):
+    place = folder(tmp_path, act)
+    model = hugging_face(place)
+    assert searchable(model)
+    expected = T5Search(model).search(prompts(), SETTINGS, 4)
+    found = T5Search(stored_t5(StoredModel(place))).search(prompts(), SETTINGS, 4)
+    assert found == expected
+    assert len({tuple(one.tokens) for row in found for one in row}) > 5
+
+
+@pytest.mark.parametrize('part', ['encoder', 'decoder'])
+def test_distances_share_numbers_as_theirs_do(tmp_path, part):
+    place = folder(tmp_path)
+    own = getattr(stored_t5(StoredModel(place)), part)
+    theirs = getattr(hugging_face(place), part)
+    for size in (1, 7, 200):
+        biases = [
+            stack.block[0].layer[0].SelfAttention.compute_bias(size, size)
+            for stack in (own, theirs)
+        ]
+        assert torch.equal(*biases)
+
+
+def test_a_generator_takes_it_where_it_can(tmp_path):
+    def search(place):
+        generator = Seq2SeqQuestionGenerator(
+            ModelConfig(model=str(place), settings={}), arithmetic='int8'
+        )
+        found = generator.searcher()
+        return found, generator._loaded._value
+
+    found, imported = search(folder(tmp_path / 'own', top_k=50))
+    assert found is not None and imported is None
+    # Without its own file the model's configuration says how to generate.
+    (tmp_path / 'own' / 'generation_config.json').unlink()
+    assert search(tmp_path / 'own')[0].generation.eos_token_id == 1
+    # A setting that the search does not have is left to generate.
+    found, imported = search(folder(tmp_path / 'other', repetition_penalty=2.0))
+    assert found is None and imported is not None
+
+
+def test_an_activation_it_does_not_have_is_left_to_transformers(tmp_path):
+    place = folder(tmp_path)
+    config = StoredModel(place).config
+    assert computable(config)
+    config.feed_forward_proj = 'gated-silu'
+    assert not computable(config)
+    config.feed_forward_proj, config.architectures = 'relu', ['T5EncoderModel']
+    assert not computable(config)
+
+
+def test_an_old_configuration_that_leaves_things_unsaid_is_left_to_transformers(
+    tmp_path,
+):
+    config = StoredModel(folder(tmp_path)).config
+    del config.num_decoder_layers
+    assert not computable(config)
+
+
+def test_tied_words_are_left_to_transformers_which_scores_with_the_one_table(tmp_path):
+    place = folder(tmp_path, tied=True)
+    assert not computable(StoredModel(place).config)
+    model = hugging_face(place)
+    table = load_int8(place / INT8_WEIGHTS)['shared.weight']
+    assert torch.equal(model.lm_head.weight, table)
+    assert torch.equal(model.shared.weight, table)
+
+
+def test_a_damaged_generation_config_is_named(tmp_path):
+    place = folder(tmp_path)
+    (place / 'generation_config.json').write_text('{"num_beams": ')
+    with pytest.raises(ModelError, match='Cannot load .*generation_config.json'):
+        hugging_face(place)
+    with pytest.raises(ModelError, match='Cannot load .*generation_config.json'):
+        stored_t5(StoredModel(place))
