@@ -149,7 +149,8 @@ def model_alone(
     pairs = distinct_pairs(scorer, examples)
     watch = Stopwatch()
     encoded = nli.input.encode(tokenizer, pairs)
-    rows, batches = padded_batches(tokenizer, encoded, nli.batch_size)
+    rows, tensors = padded_batches(tokenizer, encoded, nli.batch_size)
+    batches = list(tensors)
     tokenizing = watch.lap()
     found = [logits.softmax(-1).tolist() for logits in model.logits(batches)]
     seconds = watch.lap()

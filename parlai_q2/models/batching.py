@@ -7,6 +7,7 @@ from typing import (
     Any,
     Callable,
     Hashable,
+    Iterator,
     Mapping,
     Sequence,
     TypeVar,
@@ -101,16 +102,16 @@ def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
 
 def padded_batches(
     tokenizer: Any, encoded: Mapping[str, Any], batch_size: int
-) -> tuple[list[list[int]], list[dict[str, 'torch.Tensor']]]:
+) -> tuple[list[list[int]], Iterator[dict[str, 'torch.Tensor']]]:
     """
     A tokenizer's output in batches of one padded length.
 
     :param tokenizer: a Hugging Face tokenizer.
     :param encoded: what it gave, not padded.
     :param batch_size: inputs in a batch, at most.
-    :return: the rows of each batch, and its tensors.
+    :return: the rows of each batch, and its tensors, made when they are asked for.
     """
     inputs = model_inputs(tokenizer, encoded)
     rows = length_batches([len(i) for i in encoded['input_ids']], batch_size)
     fill = {'input_ids': tokenizer.pad_token_id}
-    return rows, [pad(inputs, some, fill) for some in rows]
+    return rows, (pad(inputs, some, fill) for some in rows)

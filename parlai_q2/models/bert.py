@@ -11,7 +11,16 @@ Letters: N tokens of all batches, B inputs of a batch, L their padded length, H 
 numbers a head, M numbers a token.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Optional,
+    Sequence,
+)
 
 import torch
 from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
@@ -88,7 +97,7 @@ class Bert:
         ]
         self.head = _HEADS[config.architectures[0]](stored)
 
-    def logits(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
+    def logits(self, batches: Iterable[Tensors]) -> list[torch.Tensor]:
         """
         :param batches: ``input_ids``, ``attention_mask`` and perhaps
             ``token_type_ids``, each [B, L]; batches may differ in both.
@@ -96,19 +105,18 @@ class Bert:
             for starts and ends of answers.
         :raises ConfigError: when inputs are longer than the model reads.
         """
-        longest = max((b['input_ids'].shape[1] for b in batches), default=0)
-        most = self.config.max_position_embeddings
-        if longest > most:
-            raise ConfigError(
-                f'The model reads {most} tokens at once, and was given {longest}. Set '
-                f'"max_tokens" in its section of the preset to {most} or less.'
-            )
         with torch.inference_mode():
             return [out for group in groups(batches) for out in self._read(group)]
 
     def _read(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
         ids = [batch['input_ids'] for batch in batches]
         shapes = [(len(rows), rows.shape[1]) for rows in ids]
+        longest, most = max(n for _, n in shapes), self.config.max_position_embeddings
+        if longest > most:
+            raise ConfigError(
+                f'The model reads {most} tokens at once, and was given {longest}. Set '
+                f'"max_tokens" in its section of the preset to {most} or less.'
+            )
         kinds = [batch.get('token_type_ids') for batch in batches]
         x = self.words(torch.cat([rows.flatten() for rows in ids]))  # [N, M]
         x += self.types(
@@ -220,7 +228,7 @@ def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
     return added[:, None, None].expand(size, 1, length, length)
 
 
-def groups(batches: Sequence[Tensors]) -> Iterator[list[Tensors]]:
+def groups(batches: Iterable[Tensors]) -> Iterator[list[Tensors]]:
     """
     Batches in order, as many together as :data:`TOKENS_AT_ONCE` allows, one at least.
     """

@@ -6,7 +6,7 @@ model by transformers.
 """
 
 from pathlib import Path
-from typing import Any, Mapping, Optional, Protocol, Sequence
+from typing import Any, Iterable, Mapping, Optional, Protocol
 
 import torch
 
@@ -21,7 +21,7 @@ class PairEncoder(Protocol):
     config: Any
 
     def logits(
-        self, batches: Sequence[Mapping[str, torch.Tensor]]
+        self, batches: Iterable[Mapping[str, torch.Tensor]]
     ) -> list[torch.Tensor]:
         """
         :param batches: a model's inputs, each [B, L]; batches may differ in both.
@@ -41,7 +41,7 @@ class HuggingFaceEncoder:
         self.model, self.config = model, model.config
 
     def logits(
-        self, batches: Sequence[Mapping[str, torch.Tensor]]
+        self, batches: Iterable[Mapping[str, torch.Tensor]]
     ) -> list[torch.Tensor]:
         with torch.inference_mode():
             return [self._read(batch) for batch in batches]

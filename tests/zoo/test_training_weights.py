@@ -112,6 +112,7 @@ def test_what_is_written_is_loaded_as_any_model_is(folder, tmp_path):
         'config.json',
         'model.int8.safetensors',
         'tokenizer.json',
+        'tokenizer_config.json',
     }
 
 
