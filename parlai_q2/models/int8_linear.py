@@ -49,9 +49,13 @@ class Int8Linear(nn.Module):
         self.register_buffer('scale', scale.float())
         self.register_buffer('bias', None if bias is None else bias.float())
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, room: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """
         :param x: [..., in].
+        :param room: fp32 [tokens or more, out], to be written over by a large product:
+            new memory for each would be mapped, touched and given back every time.
         :return: [..., out], fp32.
         """
         weight, scale, bias = self.weight, self.scale, self.bias
@@ -60,7 +64,10 @@ class Int8Linear(nn.Module):
             whole, step = quantise_tokens(rows)
             out = product(whole, step, weight, scale, bias)
         else:
-            out = rows.new_empty(len(rows), len(weight))
+            if room is None:
+                out = rows.new_empty(len(rows), len(weight))
+            else:
+                out = room[: len(rows)]
             for start in range(0, len(rows), ROWS_AT_ONCE):
                 part = slice(start, start + ROWS_AT_ONCE)
                 whole, step = quantise_tokens(rows[part])

@@ -63,6 +63,9 @@ def test_many_rows_and_columns_are_computed_in_parts_that_nobody_sees(monkeypatc
     monkeypatch.setattr(int8_linear, 'ROWS_AT_ONCE', 7)
     monkeypatch.setattr(int8_linear, 'COLUMNS_AT_ONCE', 16)
     assert torch.equal(layer(rows), together)
+    room = torch.full((60, 40), 7.0)
+    assert torch.equal(layer(rows, room), together)
+    assert torch.equal(room[:50], together) and bool((room[50:] == 7).all())
 
 
 def test_rounding_is_that_of_torch():

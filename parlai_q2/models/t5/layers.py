@@ -18,7 +18,7 @@ from torch import nn
 
 from parlai_q2.models.int8_linear import Int8Linear
 
-Layer = Callable[[torch.Tensor], torch.Tensor]
+Layer = Callable[..., torch.Tensor]
 # Of gelu_new (Hendrycks and Gimpel 2016, arXiv 1606.08415, section 2).
 GELU_SCALE, GELU_CUBIC = math.sqrt(2 / math.pi), 0.044715
 

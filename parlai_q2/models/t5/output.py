@@ -12,6 +12,7 @@ from typing import Optional
 import torch
 from torch import nn
 
+from parlai_q2.models.int8_linear import Int8Linear
 from parlai_q2.models.t5.layers import Layer
 
 ROWS_AT_ONCE = 16
@@ -20,7 +21,11 @@ NEVER = float('-inf')
 
 
 def likeliest(
-    layer: Layer, x: torch.Tensor, k: int, banned: Optional[torch.Tensor]
+    layer: Layer,
+    x: torch.Tensor,
+    k: int,
+    banned: Optional[torch.Tensor],
+    room: Optional[torch.Tensor] = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
     The k likeliest words of each row.
@@ -29,12 +34,13 @@ def likeliest(
     :param x: hidden states [rows, M].
     :param k: at most V.
     :param banned: pairs (row, word) that may not follow, [banned, 2], or None.
+    :param room: what :func:`room_for` gave.
     :return: their log-probabilities (among all words, the banned included) and the
         words, best first, each [rows, k].
     """
     values: list[torch.Tensor] = []
     words: list[torch.Tensor] = []
-    logits = layer(x).float()
+    logits = (layer(x) if room is None else layer(x, room)).float()
     for start in range(0, len(x), ROWS_AT_ONCE):
         logs = logits[start : start + ROWS_AT_ONCE].log_softmax(-1)  # [r, V]
         if banned is not None:
@@ -45,6 +51,19 @@ def likeliest(
         values.append(value)
         words.append(index)
     return torch.cat(values), torch.cat(words)
+
+
+def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
+    """
+    Memory for the scores of all words, to be used at every step of a search.
+
+    :param layer: the output layer.
+    :param rows: how many there are at most.
+    :return: [rows, V]; None for a layer that takes none.
+    """
+    if not isinstance(layer, Int8Linear):
+        return None
+    return layer.scale.new_empty(rows, len(layer.weight))
 
 
 def top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:

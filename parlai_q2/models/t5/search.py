@@ -6,7 +6,7 @@ when it is done, and waiting ones take the room, so that the products with weigh
 large. What a span's numbers depend on is its input alone.
 """
 
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 import torch
 
@@ -14,7 +14,7 @@ from parlai_q2.models.batching import length_batches, padded_length
 from parlai_q2.models.beams import Beams, BeamSettings, Finished
 from parlai_q2.models.t5.decoder import Decoder, Lane
 from parlai_q2.models.t5.encoder import Encoder
-from parlai_q2.models.t5.output import likeliest
+from parlai_q2.models.t5.output import likeliest, room_for
 
 ARCHITECTURES = ('T5ForConditionalGeneration', 'MT5ForConditionalGeneration')
 # Settings of a model's generation config that the search has, or that say nothing of
@@ -69,13 +69,15 @@ class T5Search:
         results: list[list[Finished]] = [[] for _ in inputs]
         waiting = _Waiting(inputs)
         bias = self.decoder.position_bias(settings.max_new_tokens)
+        most = min(len(inputs), spans_at_once) * settings.num_beams
+        memory = room_for(self.output, most)
         running: list[tuple[Lane, Beams]] = []
         with torch.inference_mode():
             while running or waiting:
                 room = spans_at_once - sum(lane.size for lane, _ in running)
                 for spans in waiting.take(room, urgent=not running):
                     running.append(self._begin(inputs, spans, settings))
-                running = list(self._step(running, settings, bias, results))
+                running = list(self._step(running, settings, bias, memory, results))
         return results
 
     def _begin(
@@ -100,6 +102,7 @@ class T5Search:
         running: Sequence[tuple[Lane, Beams]],
         settings: BeamSettings,
         bias: torch.Tensor,
+        memory: Optional[torch.Tensor],
         results: list[list[Finished]],
     ) -> Iterator[tuple[Lane, Beams]]:
         lanes = [lane for lane, _ in running]
@@ -117,6 +120,7 @@ class T5Search:
             hidden,
             2 * settings.num_beams,
             torch.cat(banned) if banned else None,
+            memory,
         )
         for (lane, beams), value, word in zip(
             running, values.split(rows), words.split(rows), strict=True
