@@ -4,6 +4,7 @@ and tiny tokenizers for them: the real loading code on files a test can make.
 """
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -16,6 +17,9 @@ from transformers import (
     T5Config,
     T5ForConditionalGeneration,
 )
+
+from parlai_q2.models.int8 import INT8_WEIGHTS, save_int8
+from parlai_q2.zoo.train.weights import distinct
 
 WORDS = (
     'answer : context question what where when who is was it in the a formed 1983 la '
@@ -49,6 +53,15 @@ def tokenizer(folder: Path, pair_tokens: bool) -> int:
         model_max_length=512,
     ).save_pretrained(folder)
     return len(vocabulary)
+
+
+def in_int8(model: Any, folder: Path) -> None:
+    """
+    Write a model's configuration and its weights in int8, tied ones once.
+    """
+    model.save_pretrained(folder)
+    (folder / 'model.safetensors').unlink()
+    save_int8(distinct(model.state_dict()), folder / INT8_WEIGHTS)
 
 
 def tiny_t5(folder: Path) -> str:

@@ -21,7 +21,7 @@ from parlai_q2.models.encoders import HuggingFaceEncoder, load_encoder
 from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
 from parlai_q2.models.loading import load_model, load_tokenizer, resolve
 from parlai_q2.models.stored import Embedding
-from tests.models.checkpoints import tokenizer
+from tests.models.checkpoints import in_int8, tokenizer
 
 CLASSIFIER = 'AutoModelForSequenceClassification'
 READER = 'AutoModelForQuestionAnswering'
@@ -48,10 +48,7 @@ def folder(place, auto_class, **changes):
         initializer_range=0.2,
         **changes,
     )
-    model = CLASSES[auto_class](config)
-    model.save_pretrained(place)
-    (place / 'model.safetensors').unlink()
-    save_int8(model.state_dict(), place / INT8_WEIGHTS)
+    in_int8(CLASSES[auto_class](config), place)
     return str(place)
 
 

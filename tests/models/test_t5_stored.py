@@ -9,14 +9,14 @@ from transformers import T5Config, T5ForConditionalGeneration
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.beams import BeamSettings
-from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8
 from parlai_q2.models.loading import load_model
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.models.stored import StoredModel
 from parlai_q2.models.t5.search import T5Search, searchable
 from parlai_q2.models.t5.stored import computable, stored_t5
 from parlai_q2.presets import ModelConfig
-from tests.models.checkpoints import tokenizer
+from tests.models.checkpoints import in_int8, tokenizer
 
 SETTINGS = BeamSettings(start=0, end=1, num_beams=3, max_new_tokens=12)
 
@@ -42,15 +42,7 @@ def folder(place, act='gated-gelu', tied=False, **generation):
     model = T5ForConditionalGeneration(config).eval()
     for name, value in generation.items():
         setattr(model.generation_config, name, value)
-    model.save_pretrained(place)
-    (place / 'model.safetensors').unlink()
-    # Tied weights are stored once, as the recipes store them.
-    state = model.state_dict()
-    for name in ('encoder.embed_tokens.weight', 'decoder.embed_tokens.weight'):
-        del state[name]
-    if tied:
-        del state['lm_head.weight']
-    save_int8(state, place / INT8_WEIGHTS)
+    in_int8(model, place)
     return place
 
 
