@@ -14,6 +14,21 @@ from typing import Any, Mapping
 from parlai_q2.version import __version__
 
 
+def unusual(
+    settings: Mapping[str, Any], usual: Mapping[str, tuple[Any, ...]]
+) -> dict[str, Any]:
+    """
+    The settings that signatures say because few have them so.
+
+    :param settings: by name.
+    :param usual: for each, the values that are left unsaid.
+
+    >>> unusual({'beams': 4, 'length': 40}, {'beams': (5,), 'length': (40,)})
+    {'beams': 4}
+    """
+    return {k: v for k, v in settings.items() if v not in usual[k]}
+
+
 @dataclass(frozen=True)
 class Signature:
     """

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import map_unique, padded_batches
 from parlai_q2.models.class_labels import check_labels, find_labels
+from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.models.pair_input import ORDER, PairInput
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig
+from parlai_q2.signature import unusual
 from parlai_q2.text.sentences import windows
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     ),
     'nli_order': (','.join(ORDER),),
     'nli_separator': (None,),
-    'nli_max_tokens': (384, 512),
+    'nli_max_tokens': (384,),
     'nli_lower_case': (False,),
 }
 
@@ -74,26 +76,24 @@ class SequenceNliModel:
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            'nli': self.config.reference,
+            'nli': identified(self.config),
             'nli_arithmetic': self.arithmetic,
-            **self._unusual,
+            **unusual(self._details, USUAL),
         }
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)
 
     @property
-    def _unusual(self) -> dict[str, Any]:
-        # What most models have in common is left unsaid.
+    def _details(self) -> dict[str, Any]:
         labels = self.config.settings.get('labels')
-        said = {
+        return {
             'nli_labels': 'model' if labels is None else _listed(labels),
             'nli_order': ','.join(self.input.order),
             'nli_separator': self.input.separator,
             'nli_max_tokens': self.max_tokens,
             'nli_lower_case': self.lower_case,
         }
-        return {k: v for k, v in said.items() if v not in USUAL[k]}
 
     def _load(self) -> tuple['PairEncoder', Any]:
         from parlai_q2.models.encoders import load_encoder

@@ -15,14 +15,16 @@ not detokenised pieces. A text that is too long for the model is read in overlap
 windows; the window with the greatest margin over no answer gives it.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import map_unique, padded_batches
+from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Span
+from parlai_q2.signature import unusual
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
@@ -31,6 +33,11 @@ READINGS = ('argmax', 'joint')
 # Neighbouring windows share a third, as in BERT's SQuAD recipe (128 of 384 tokens).
 OVERLAP_SHARE = 3
 QUESTION_SHARE = 6  # a question of over a sixth of the model's tokens is cut
+# What signatures leave unsaid. Reading by argmax has no longest answer.
+USUAL: Mapping[str, tuple[Any, ...]] = {
+    'qa_max_tokens': (384,),
+    'qa_answer_tokens': (21, None),
+}
 
 
 class Reading(NamedTuple):
@@ -75,10 +82,17 @@ class SpanQuestionAnswerer:
     @property
     def settings(self) -> dict[str, Any]:
         threshold = f'{self.no_answer_threshold:g}' if self.reading == 'joint' else ''
+        details = {
+            'qa_max_tokens': self.max_tokens,
+            'qa_answer_tokens': (
+                self.max_answer_tokens if self.reading == 'joint' else None
+            ),
+        }
         return {
-            'qa': self.config.reference,
+            'qa': identified(self.config),
             'qa_reading': f'{self.reading}{threshold}',
             'qa_arithmetic': self.arithmetic,
+            **unusual(details, USUAL),
         }
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:

@@ -7,10 +7,11 @@ search of 5 with 5 returned and no repeated trigram; or one greedy question.
 
 import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.batching import length_batches, map_unique, pad
+from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
     FLOAT32,
@@ -24,6 +25,7 @@ from parlai_q2.models.loading import (
 )
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.presets import ModelConfig
+from parlai_q2.signature import unusual
 
 if TYPE_CHECKING:
     from parlai_q2.models.t5.search import T5Search
@@ -35,6 +37,13 @@ AUTO, GENERATE = 'auto', 'generate'
 SEARCHES = (AUTO, GENERATE)
 # What mrm8488/t5-base-finetuned-question-generation-ap writes before each question.
 QUESTION_PREFIX = 'question: '
+# What signatures leave unsaid. Greedy search has no rule of repetition.
+USUAL: Mapping[str, tuple[Any, ...]] = {
+    'qg_no_repeat_ngram': (3, None),
+    'qg_new_tokens': (40,),
+    'qg_prompt_tokens': (160,),
+    'qg_end_token': (None,),
+}
 
 
 class Seq2SeqQuestionGenerator:
@@ -86,10 +95,19 @@ class Seq2SeqQuestionGenerator:
 
     @property
     def settings(self) -> dict[str, Any]:
+        details = {
+            'qg_no_repeat_ngram': (
+                self.no_repeat_ngram_size if self.decoding == 'beam' else None
+            ),
+            'qg_new_tokens': self.max_new_tokens,
+            'qg_prompt_tokens': self.max_prompt_tokens,
+            'qg_end_token': 'literal' if self.literal_eos else None,
+        }
         return {
-            'qg': self.config.reference,
+            'qg': identified(self.config),
             'qg_decoding': f'{self.decoding}{self.num_beams}x{self.num_questions}',
             'qg_arithmetic': self.arithmetic,
+            **unusual(details, USUAL),
         }
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import resolve
 from parlai_q2.optional import check_package, import_package
@@ -65,14 +66,15 @@ class BertScorer(Scorer):
                 'bert-score cannot fetch a revision of a model. Leave "revision" out, '
                 'or name a folder with that revision of the model.'
             )
-        self.model, self._num_layers, self._rescale = config.model, num_layers, rescale
+        self.config, self.model = config, config.model
+        self._num_layers, self._rescale = num_layers, rescale
         self.batch_size, self.device, self.threshold = batch_size, device, threshold
         self._loaded = Lazy(self._load)
 
     @property
     def settings(self) -> dict:
         return {
-            'model': self.model,
+            'model': identified(self.config),
             'num_layers': self.num_layers,
             'rescaled': 'yes' if self.rescaled else 'no',
             'idf': 'no',

@@ -5,6 +5,8 @@ that two scorers that use one model share it.
 
 from typing import Any, Optional
 
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.identity import identified
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -35,7 +37,12 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
         **config.settings,
         **{k: v for k, v in options.items() if v is not None},
     }
-    key = (kind.__name__, repr((config.reference, sorted(settings.items()))))
+    if settings.get('batch_size', 1) < 1:
+        raise ConfigError(
+            f'{section} of the preset {preset.name!r} has a batch_size of '
+            f'{settings["batch_size"]}; it is at least 1.'
+        )
+    key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
     if key not in _BACKENDS:
         _BACKENDS[key] = kind(config, **settings)
     return _BACKENDS[key]
@@ -43,7 +50,7 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
 
 def make_q2(
     preset: Preset,
-    threshold: float = DEFAULT_THRESHOLD,
+    threshold: Optional[float] = None,
     decoding: str = 'beam',
     device: str = 'cpu',
     batch_size: Any = None,

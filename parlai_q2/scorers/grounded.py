@@ -139,12 +139,15 @@ class GroundedScorer(Scorer):
     @property
     def settings(self) -> dict[str, Any]:
         weights = self.coefficients.weights
-        shown = ','.join(f'{f}={w:.3g}' for f, w in sorted(weights.items()))
+        shown = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
         return {
             **(self.q2.settings if self.q2 else {}),
+            **{
+                name.replace('nli', 'detector', 1): value
+                for name, value in self.detector.settings.items()
+            },
             'preset': self.preset,
-            'detector': self.detector.settings['nli'],
-            'weights': f'{shown},intercept={self.coefficients.intercept:.3g}',
+            'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
         }
 

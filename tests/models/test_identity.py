@@ -1,0 +1,86 @@
+"""
+Model references in signatures: a folder's contents count, not its name alone.
+"""
+
+import json
+import os
+
+import pytest
+
+from parlai_q2.models.identity import BLOCK, BLOCKS, DIGITS, identified
+from parlai_q2.presets import ModelConfig
+
+
+def folder_of(tmp_path, **files):
+    for name, content in files.items():
+        (tmp_path / f'{name}.safetensors').write_bytes(content)
+    (tmp_path / 'config.json').write_text('{"model_type": "bert"}')
+    return ModelConfig(str(tmp_path))
+
+
+def changed(tmp_path, path, content):
+    """
+    Write, with a time of its own: some file systems do not tell two writes apart.
+    """
+    path.write_bytes(content)
+    later = path.stat().st_mtime_ns + 10**9
+    os.utime(path, ns=(later, later))
+
+
+def test_a_folder_that_was_trained_again_has_another_name(tmp_path):
+    config = folder_of(tmp_path, model=b'one')
+    before = identified(config)
+    assert before.startswith(f'{tmp_path}@')
+    assert len(before) == len(f'{tmp_path}@') + DIGITS
+    changed(tmp_path, tmp_path / 'model.safetensors', b'two')
+    assert identified(config) != before
+    changed(tmp_path, tmp_path / 'model.safetensors', b'one')
+    assert identified(config) == before
+
+
+def test_a_copy_of_a_folder_has_the_same_digits(tmp_path):
+    digits = set()
+    for name in ('here', 'there'):
+        (tmp_path / name).mkdir()
+        digits.add(identified(folder_of(tmp_path / name, model=b'one')).split('@')[1])
+    assert len(digits) == 1
+
+
+def test_of_large_weights_every_part_counts(tmp_path):
+    size = 4 * BLOCKS * BLOCK
+    config = folder_of(tmp_path, model=bytes(size))
+    before = identified(config)
+    # Training moves all weights; here only what is read is sure to be seen.
+    for place in (0, size - 1):
+        weights = bytearray(size)
+        weights[place] = 1
+        changed(tmp_path, tmp_path / 'model.safetensors', bytes(weights))
+        assert identified(config) != before
+
+
+def test_what_a_training_wrote_of_itself_does_not_count(tmp_path):
+    config = folder_of(tmp_path, model=b'one')
+    before = identified(config)
+    (tmp_path / 'train.log').write_text('step 1')
+    assert identified(config) == before
+
+
+def test_a_list_of_checksums_stands_for_its_files(tmp_path):
+    config = folder_of(tmp_path, model=b'one')
+    listed = tmp_path / 'sha256.json'
+    listed.write_text(json.dumps({'model.safetensors': 'a'}))
+    before = identified(config)
+    changed(tmp_path, listed, json.dumps({'model.safetensors': 'b'}).encode())
+    assert identified(config) != before
+
+
+@pytest.mark.parametrize(
+    'config',
+    [
+        ModelConfig('roberta-large'),
+        ModelConfig('roberta-large', 'v1.0'),
+        ModelConfig('/nowhere/at/all'),
+    ],
+)
+def test_what_is_not_a_folder_here_goes_by_its_name(config):
+    assert identified(config) == config.reference

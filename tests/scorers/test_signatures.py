@@ -1,0 +1,81 @@
+"""
+Signatures name whatever decides a number: a score that another recipe made must never
+pass for this one's.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2.presets import load_preset
+from parlai_q2.scorers.registry import load_scorer
+
+MINI = load_preset('mini')
+
+
+def signature(scorer, preset=MINI, **options):
+    return str(load_scorer(scorer, preset=preset, **options).signature)
+
+
+def with_setting(section, name, value):
+    config = MINI.model(section)
+    models = {
+        **MINI.models,
+        section: replace(config, settings={**config.settings, name: value}),
+    }
+    return replace(MINI, models=models)
+
+
+@pytest.mark.parametrize('scorer', ['q2', 'grounded'])
+@pytest.mark.parametrize(
+    'section, name, value',
+    [
+        ('question_generation', 'num_beams', 6),
+        ('question_generation', 'num_questions', 3),
+        ('question_generation', 'no_repeat_ngram_size', 0),
+        ('question_generation', 'max_new_tokens', 8),
+        ('question_generation', 'max_prompt_tokens', 32),
+        ('question_generation', 'literal_eos', True),
+        ('question_generation', 'arithmetic', 'float32'),
+        ('question_answering', 'reading', 'argmax'),
+        ('question_answering', 'no_answer_threshold', 1.0),
+        ('question_answering', 'max_answer_tokens', 3),
+        ('question_answering', 'max_tokens', 64),
+        ('question_answering', 'arithmetic', 'float32'),
+        ('nli', 'max_tokens', 512),
+        ('nli', 'lower_case', True),
+        ('nli', 'separator', ' '),
+        ('nli', 'order', ['hypothesis', 'premise']),
+        ('nli', 'labels', {'entailment': 1, 'neutral': 0, 'contradiction': 2}),
+        ('nli', 'arithmetic', 'float32'),
+    ],
+)
+def test_every_setting_of_a_model_is_in_the_signature(scorer, section, name, value):
+    other = with_setting(section, name, value)
+    assert signature(scorer, other) != signature(scorer)
+
+
+@pytest.mark.parametrize('scorer', ['consistency', 'grounded', 'grounded_fast'])
+@pytest.mark.parametrize(
+    'name, value',
+    [('max_tokens', 64), ('lower_case', True), ('arithmetic', 'float32')],
+)
+def test_every_setting_of_the_detector_is_in_the_signature(scorer, name, value):
+    other = with_setting('consistency', name, value)
+    assert signature(scorer, other) != signature(scorer)
+
+
+@pytest.mark.parametrize('scorer', ['q2', 'consistency', 'grounded', 'grounded_fast'])
+def test_where_a_scorer_runs_and_how_much_at_a_time_is_not(scorer):
+    assert signature(scorer, batch_size=7) == signature(scorer)
+
+
+def test_coefficients_that_differ_a_little_are_another_recipe(tmp_path):
+    seen = set()
+    for n, weight in enumerate((3.856, 3.857)):
+        path = tmp_path / f'{n}.json'
+        entry = {'weights': {'detector': weight}, 'intercept': -5.2909}
+        path.write_text(json.dumps({'preset': 'mini', 'grounded_fast': entry}))
+        seen.add(signature('grounded_fast', coefficients=str(path)))
+    assert len(seen) == 2
