@@ -31,6 +31,16 @@ class NliProbabilities(NamedTuple):
             return 'neutral'
         return 'entailment' if best == self.entailment else 'contradiction'
 
+    def expected(self, neutral: float) -> float:
+        """
+        The mean value of the classes by their probabilities: entailment counts 1,
+        contradiction 0.
+
+        :param neutral: the value of neutral and of generic, in [0, 1].
+        """
+        value = self.entailment + neutral * (self.neutral + self.generic)
+        return min(1.0, value)  # probabilities of a model sum to 1 only nearly
+
 
 class QuestionGenerator(Protocol):
     """

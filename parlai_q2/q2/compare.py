@@ -4,12 +4,21 @@ Judges a question by its two answers: Q2's steps 4 and 5.
 No answer in the knowledge: 0. Equal after normalisation: 1. Else NLI, with premise
 ``<question> <knowledge answer>.`` and hypothesis ``<question> <response answer>.``:
 entailment 1, contradiction 0, neutral the token F1. Without NLI: the token F1.
+
+The soft kind of comparison, which the paper does not have, keeps how sure the NLI model
+is: the probability of entailment and half of that of neutral and generic.
 """
 
 from typing import Mapping, Optional, Sequence
 
-from parlai_q2.models.protocols import NliModel
-from parlai_q2.records import Comparison, Question, Span, Verdict
+from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.records import (
+    NOT_VERIFIABLE_VALUE,
+    Comparison,
+    Question,
+    Span,
+    Verdict,
+)
 from parlai_q2.text.overlap import token_f1
 
 
@@ -17,6 +26,7 @@ def judge(
     questions: Sequence[Question],
     answers: Sequence[Optional[Span]],
     nli: Optional[NliModel],
+    soft: bool = False,
 ) -> list[Verdict]:
     """
     One verdict a question.
@@ -24,12 +34,12 @@ def judge(
     :param questions: Q questions with their answers in the response.
     :param answers: Q answers from the knowledge, None where it has none.
     :param nli: the comparison model, or None to compare by token F1 alone.
+    :param soft: score by the probabilities of NLI.
     :return: Q verdicts.
     """
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
     found = nli.classify(list(pairs.values())) if nli is not None else []
-    labels = {i: p.label for i, p in zip(pairs, found, strict=True)}
-    return verdicts(questions, answers, labels)
+    return verdicts(questions, answers, dict(zip(pairs, found, strict=True)), soft)
 
 
 def pairs_to_compare(
@@ -54,14 +64,16 @@ def pairs_to_compare(
 def verdicts(
     questions: Sequence[Question],
     answers: Sequence[Optional[Span]],
-    labels: Mapping[int, str],
+    found: Mapping[int, NliProbabilities],
+    soft: bool = False,
 ) -> list[Verdict]:
     """
     One verdict a question.
 
     :param questions: Q questions with their answers in the response.
     :param answers: Q answers from the knowledge, None where it has none.
-    :param labels: what NLI says, by the question's number.
+    :param found: what NLI says, by the question's number.
+    :param soft: score by the probabilities of NLI.
     :return: Q verdicts.
     """
     return [
@@ -69,7 +81,8 @@ def verdicts(
             question,
             answer,
             token_f1(question.answer.text, answer.text) if answer else 0.0,
-            labels.get(i),
+            found.get(i),
+            soft,
         )
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
     ]
@@ -85,26 +98,42 @@ def nli_pair(question: Question, answer: Optional[Span]) -> tuple[str, str]:
 
 
 def verdict(
-    question: Question, answer: Optional[Span], f1: float, label: Optional[str]
+    question: Question,
+    answer: Optional[Span],
+    f1: float,
+    nli: Optional[NliProbabilities],
+    soft: bool = False,
 ) -> Verdict:
     """
-    The verdict that two answers, their token F1 and an NLI label give.
+    The verdict that two answers, their token F1 and NLI give.
 
     :param question: the question and its answer in the response.
     :param answer: its answer in the knowledge, or None.
     :param f1: token F1 of the two answers, in [0, 1].
-    :param label: entailment, neutral or contradiction; None where NLI was not asked.
+    :param nli: what NLI says; None where it was not asked.
+    :param soft: score by its probabilities.
     """
     if answer is None or not answer.text.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
     elif f1 >= 1:
         comparison, score = Comparison.EXACT, 1.0
-    elif label == Comparison.ENTAILMENT:
-        comparison, score = Comparison.ENTAILMENT, 1.0
-    elif label == Comparison.CONTRADICTION:
-        comparison, score = Comparison.CONTRADICTION, 0.0
-    elif label == Comparison.NEUTRAL:
-        comparison, score = Comparison.NEUTRAL, f1
-    else:
+    elif nli is None:
         comparison, score = Comparison.F1, f1
+    else:
+        comparison = nli.label
+        score = nli.expected(NOT_VERIFIABLE_VALUE) if soft else hard_score(nli, f1)
     return Verdict(question.text, question.answer, answer, comparison, score, f1)
+
+
+def hard_score(nli: NliProbabilities, neutral: float) -> float:
+    """
+    The value of the likeliest class: entailment 1, contradiction 0.
+
+    :param nli: the probabilities.
+    :param neutral: the value of neutral, in [0, 1].
+    """
+    return {
+        Comparison.ENTAILMENT: 1.0,
+        Comparison.NEUTRAL: neutral,
+        Comparison.CONTRADICTION: 0.0,
+    }[nli.label]

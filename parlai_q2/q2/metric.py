@@ -17,7 +17,7 @@ from parlai_q2.models.protocols import (
     QuestionGenerator,
 )
 from parlai_q2.q2.ask import SpanFinder, valid_questions
-from parlai_q2.q2.compare import pairs_to_compare, verdicts
+from parlai_q2.q2.compare import hard_score, pairs_to_compare, verdicts
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Verdict
 from parlai_q2.text.overlap import token_f1
@@ -82,8 +82,8 @@ def q2(
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
     whole = [(k.lower(), r.lower()) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
-    labels = {i: p.label for i, p in zip(unequal, found)}
-    judged = iter(verdicts(asked, answers, labels))
+    compared = dict(zip(unequal, found))
+    judged = iter(verdicts(asked, answers, compared, settings.soft_nli))
     end_to_end = found[len(unequal) :]
     return [
         response_result(pair, [next(judged) for _ in of_response], nli, settings)
@@ -111,15 +111,10 @@ def response_result(
         value = fmean(v.score for v in verdicts)
         return Q2Result(value, fmean(v.f1 for v in verdicts), tuple(verdicts), nli)
     f1 = token_f1(*pair)
-    value = nli_value(nli, settings.neutral_fallback) if settings.use_nli else f1
+    if not settings.use_nli:
+        value = f1
+    elif settings.soft_nli:
+        value = nli.expected(settings.neutral_fallback)
+    else:
+        value = hard_score(nli, settings.neutral_fallback)
     return Q2Result(value, f1, (), nli)
-
-
-def nli_value(nli: NliProbabilities, neutral: float) -> float:
-    """
-    An end-to-end NLI verdict as a number: entailment 1, contradiction 0.
-
-    :param nli: the probabilities.
-    :param neutral: the value of neutral, in [0, 1].
-    """
-    return {'entailment': 1.0, 'neutral': neutral, 'contradiction': 0.0}[nli.label]

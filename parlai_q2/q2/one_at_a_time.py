@@ -48,7 +48,7 @@ def _of_span(
             continue
         found = models.answerer.answer([(text, knowledge)])
         nli = models.nli if settings.use_nli else None
-        verdicts += judge([Question(text, span)], found, nli)
+        verdicts += judge([Question(text, span)], found, nli, settings.soft_nli)
         if settings.variant == 'single':
             break
     return verdicts

@@ -20,10 +20,14 @@ class Q2Settings:
     :param variant: ``single``: the first valid question of each span, in beam order;
         ``multi``: all of them.
     :param use_nli: compare unequal answers by NLI; else by token F1 alone.
+    :param soft_nli: count the probabilities of NLI instead of its likeliest class: two
+        unequal answers then score P(entailment) + P(neutral) / 2, and a response
+        without questions P(entailment) + ``neutral_fallback`` * P(neutral). The paper
+        counts the class. Generic counts as neutral.
     :param personal_filter: drop questions about the speakers; off for persona data.
-    :param neutral_fallback: the value of a response without questions that the
-        end-to-end NLI model calls neutral: 0.5, or 0 for Dialogue NLI, where neutral
-        counts as inconsistent.
+    :param neutral_fallback: what neutral is worth where the end-to-end NLI model judges
+        a response without questions: 0.5, or 0 for Dialogue NLI, where neutral counts
+        as inconsistent.
     :param max_context_words: words of a long response that the question generator reads
         around a span.
     :param drop_pronouns: spans of pronouns alone that are not asked for: ``none`` (the
@@ -36,6 +40,7 @@ class Q2Settings:
 
     variant: str = 'single'
     use_nli: bool = True
+    soft_nli: bool = False
     personal_filter: bool = True
     neutral_fallback: float = NOT_VERIFIABLE_VALUE
     max_context_words: int = 90
@@ -58,13 +63,22 @@ class Q2Settings:
                 f'{self.drop_pronouns!r}.'
             )
 
+    @property
+    def comparison(self) -> str:
+        """
+        How unequal answers are compared, in a word.
+        """
+        if not self.use_nli:
+            return 'f1'
+        return 'soft_nli' if self.soft_nli else 'nli'
+
     def describe(self) -> dict[str, Any]:
         """
         The settings as signatures print them.
         """
         return {
             'variant': self.variant,
-            'comparison': 'nli' if self.use_nli else 'f1',
+            'comparison': self.comparison,
             'personal_filter': 'on' if self.personal_filter else 'off',
             'neutral_fallback': f'{self.neutral_fallback:g}',
             'context_words': self.max_context_words,

@@ -52,14 +52,16 @@ def status_of(verdict: Verdict) -> str:
     """
     What a verdict says of its span.
 
-    :param verdict: a comparison by tokens alone (neutral, or F1) supports the span when
-        its score is above the paper's threshold of 0.5.
+    :param verdict: one that NLI did not decide (neutral, or F1) supports the span when
+        the token F1 is above the paper's threshold of 0.5; one of another scorer's
+        words when its score is.
     :return: one of :class:`Status`'s words.
     """
     known = _BY_COMPARISON.get(verdict.comparison)
     if known is not None:
         return known
-    above = verdict.score > DEFAULT_THRESHOLD
+    by_tokens = verdict.comparison in (Comparison.NEUTRAL, Comparison.F1)
+    above = (verdict.f1 if by_tokens else verdict.score) > DEFAULT_THRESHOLD
     return Status.SUPPORTED if above else Status.UNSUPPORTED
 
 

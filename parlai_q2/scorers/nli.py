@@ -5,7 +5,7 @@ End-to-end NLI: one classifier reads knowledge and response in one go.
 from typing import Sequence
 
 from parlai_q2.models.protocols import NliModel, NliProbabilities
-from parlai_q2.q2.metric import nli_value
+from parlai_q2.q2.compare import hard_score
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import is_generic
@@ -44,7 +44,7 @@ class NliScorer(Scorer):
         """
         Class probabilities as one number, in [0, 1].
         """
-        return nli_value(probabilities, NOT_VERIFIABLE_VALUE)
+        return hard_score(probabilities, NOT_VERIFIABLE_VALUE)
 
     def _score(self, probabilities: NliProbabilities, signature: str) -> Score:
         value = self.value(probabilities)

@@ -3,8 +3,8 @@ Q2 for consistency with a persona (Honovich et al. 2021, the set-up of Table 6).
 
 Persona sentences are about the speakers, so the filter of personal questions is off. An
 utterance says more than its persona does, so little support is enough: a response is
-inconsistent up to a score of 0.1. A neutral end-to-end verdict counts as inconsistent,
-as neutral pairs do::
+inconsistent up to a score of 0.1, which goes with the paper's hard verdicts. A neutral
+end-to-end verdict counts as inconsistent, as neutral pairs do::
 
     scorer = load_scorer('q2', **Q2_OPTIONS)
 """
@@ -16,7 +16,7 @@ from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
 THRESHOLD = 0.1
-SETTINGS = {'personal_filter': False, 'neutral_fallback': 0.0}
+SETTINGS = {'personal_filter': False, 'neutral_fallback': 0.0, 'soft_nli': False}
 # Options of load_scorer for q2 and q2_f1.
 Q2_OPTIONS = {'threshold': THRESHOLD, **SETTINGS}
 SCORERS = ('q2', 'q2_f1')

@@ -2,12 +2,13 @@
 Q2 as a scorer.
 """
 
-from typing import Sequence
+from typing import Optional, Sequence
 
-from parlai_q2.q2.metric import Q2Models, Q2Result, nli_value, q2
+from parlai_q2.q2.compare import hard_score
+from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
-from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name
 
 # Responses in one pass of the pipeline: enough to fill the models' batches, few enough
@@ -16,6 +17,9 @@ CHUNK = 64
 
 
 PAPER_SETTINGS = Q2Settings()
+# For soft values, in which a good answer beside a bad one makes a little more than a
+# half; chosen on development data (docs/accuracy.md).
+SOFT_THRESHOLD = 0.6
 
 
 class Q2Scorer(Scorer):
@@ -28,7 +32,8 @@ class Q2Scorer(Scorer):
     :param models: what asks, answers and compares.
     :param settings: the metric's choices.
     :param preset: the preset's name, for signatures.
-    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+    :param threshold: a value of at most this, in [0, 1], is inconsistent; None for 0.5,
+        the paper's, or :data:`SOFT_THRESHOLD` where the comparison is soft.
     """
 
     def __init__(
@@ -36,10 +41,14 @@ class Q2Scorer(Scorer):
         models: Q2Models,
         settings: Q2Settings = PAPER_SETTINGS,
         preset: str = 'custom',
-        threshold: float = Scorer.threshold,
+        threshold: Optional[float] = None,
     ):
         self.models, self.q2_settings = models, settings
-        self.preset, self.threshold = preset, threshold
+        self.preset = preset
+        if threshold is None:
+            soft = settings.use_nli and settings.soft_nli
+            threshold = SOFT_THRESHOLD if soft else DEFAULT_THRESHOLD
+        self.threshold = threshold
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -66,13 +75,14 @@ class Q2Scorer(Scorer):
         return scores
 
     def _score(self, result: Q2Result, signature: str) -> Score:
-        fallback = not result.verdicts
-        label = label_of(result.value, self.threshold)
+        fallback, value = not result.verdicts, result.value
+        label = label_of(value, self.threshold)
         if fallback and self.q2_settings.use_nli and result.nli.label == 'neutral':
-            label = Label.NOT_VERIFIABLE
-        nli = nli_value(result.nli, NOT_VERIFIABLE_VALUE)
+            # A soft value may be more; what is not verifiable is never above the rest.
+            label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)
+        nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)
         return Score(
-            result.value,
+            value,
             label,
             result.verdicts,
             fallback,

@@ -14,6 +14,7 @@ from parlai_q2.errors import (
     TaskDataError,
     UnknownNameError,
 )
+from parlai_q2.scorers.q2 import SOFT_THRESHOLD
 from parlai_q2.scripts.meta_eval import MetaEvalScript
 
 CHEAP = 'content_overlap,overlap'
@@ -173,7 +174,10 @@ def test_dialogue_nli_has_the_settings_of_the_paper():
     assert persona['q2'].threshold == 0.1 and persona['nli'].threshold == 0.5
     signature = str(persona['q2'].signature)
     assert 'personal_filter:off' in signature and 'neutral_fallback:0|' in signature
-    assert scorers_from_opt(opt, 'begin')['q2'].threshold == 0.5
+    assert '|comparison:nli|' in signature
+    other = scorers_from_opt(opt, 'begin')['q2']
+    assert other.threshold == SOFT_THRESHOLD
+    assert '|comparison:soft_nli|' in str(other.signature)
 
 
 def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):

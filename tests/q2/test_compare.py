@@ -54,6 +54,30 @@ def test_judge_with_nli(response, knowledge, nli, comparison, score):
 
 
 @pytest.mark.parametrize(
+    'response, knowledge, probabilities, comparison, score',
+    [
+        ('la', None, None, Comparison.NO_ANSWER, 0),
+        ('the LA', 'in la', None, Comparison.EXACT, 1),
+        # 0.7 + 0.2 / 2: the word is the likeliest class's, the score is not 1.
+        ('la', 'Los Angeles', (0.7, 0.2, 0.1, 0), Comparison.ENTAILMENT, 0.8),
+        # Half of neutral and of generic, whatever the token F1 (here 1/2).
+        ('los feliz', 'Los Angeles', (0.1, 0.5, 0.2, 0.2), Comparison.NEUTRAL, 0.45),
+        ('la', 'San Diego', (0.2, 0.2, 0.6, 0), Comparison.CONTRADICTION, 0.3),
+    ],
+)
+def test_soft_scores_are_the_probability_of_entailment_and_half_of_neutral(
+    response, knowledge, probabilities, comparison, score
+):
+    class Unsure:
+        def classify(self, pairs):
+            return [NliProbabilities(*probabilities) for _ in pairs]
+
+    question = Question(QUESTION, spanned(response))
+    (verdict,) = judge([question], [spanned(knowledge)], Unsure(), soft=True)
+    assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
+
+
+@pytest.mark.parametrize(
     'response, knowledge, comparison, score',
     [
         ('la', None, Comparison.NO_ANSWER, 0),
@@ -87,6 +111,11 @@ def test_the_same_words_in_another_order_need_no_nli():
     verdict, nli = judged('peppers chili', 'chili peppers')
     assert verdict.comparison == Comparison.EXACT
     assert nli.calls == [0]
+
+
+def test_an_expected_value_is_one_at_most():
+    # Softmax in single precision: a sum of a little more than 1.
+    assert NliProbabilities(1.0, 7.6e-9, 0.0).expected(0.5) == 1.0
 
 
 @pytest.mark.parametrize(

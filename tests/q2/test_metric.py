@@ -2,9 +2,12 @@
 The whole metric on toy models, against values worked out by hand.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
@@ -75,6 +78,21 @@ def test_without_questions_end_to_end_nli_speaks(response, expected):
     assert (result.value, result.verdicts) == (expected, ())
 
 
+@pytest.mark.parametrize('neutral, expected', [(0.5, 0.4), (0.0, 0.3)])
+def test_a_soft_fallback_counts_the_probabilities(neutral, expected):
+    class Unsure:
+        def classify(self, pairs):
+            return [NliProbabilities(0.3, 0.15, 0.5, 0.05) for _ in pairs]
+
+    models = replace(toy_models(), nli=Unsure())
+    settings = Q2Settings(soft_nli=True, neutral_fallback=neutral)
+    for found in (
+        q2([(KNOWLEDGE, 'wow')], models, settings)[0],
+        q2_one_at_a_time((KNOWLEDGE, 'wow'), models, settings),
+    ):
+        assert (found.value, found.verdicts) == (pytest.approx(expected), ())
+
+
 def test_for_persona_data_a_neutral_fallback_counts_as_inconsistent():
     assert value('wow', neutral_fallback=0).value == 0
 
@@ -94,9 +112,14 @@ def test_verdicts_carry_offsets_in_both_texts():
 
 
 @pytest.mark.parametrize('variant', ['single', 'multi'])
-@pytest.mark.parametrize('use_nli', [True, False])
-def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(variant, use_nli):
-    settings = Q2Settings(variant=variant, use_nli=use_nli)
+@pytest.mark.parametrize('comparison', ['nli', 'soft_nli', 'f1'])
+def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(
+    variant, comparison
+):
+    settings = Q2Settings(
+        variant=variant, use_nli=comparison != 'f1', soft_nli=comparison == 'soft_nli'
+    )
+    assert settings.describe()['comparison'] == comparison
     pairs = [(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'it rocks', RESPONSE, 'in 1990')]
     batch = q2(pairs, toy_models(), settings)
     assert batch == [q2([p], toy_models(), settings)[0] for p in pairs]

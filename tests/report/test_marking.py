@@ -19,29 +19,30 @@ def span(start, end):
     return Span(TEXT[max(start, 0) : end], start, end)
 
 
-def verdict(comparison, score=0.0, response=(0, 7), knowledge=None):
-    return Verdict('Who?', span(*response), knowledge, comparison, score, 0.0)
+def verdict(comparison, score=0.0, response=(0, 7), knowledge=None, f1=0.0):
+    return Verdict('Who?', span(*response), knowledge, comparison, score, f1)
 
 
 @pytest.mark.parametrize(
-    'comparison, score, status',
+    'comparison, score, f1, status',
     [
-        (Comparison.EXACT, 1.0, GOOD),
-        (Comparison.ENTAILMENT, 1.0, GOOD),
-        (Comparison.CONTRADICTION, 0.0, BAD),
-        (Comparison.NO_ANSWER, 0.0, DOUBT),
-        # Compared by tokens alone: above the paper's threshold of 0.5 it is supported.
-        (Comparison.NEUTRAL, 0.51, GOOD),
-        (Comparison.NEUTRAL, 0.5, DOUBT),
-        (Comparison.F1, 0.9, GOOD),
-        (Comparison.F1, 0.0, DOUBT),
+        (Comparison.EXACT, 1.0, 1.0, GOOD),
+        (Comparison.ENTAILMENT, 0.6, 0.0, GOOD),
+        (Comparison.CONTRADICTION, 0.4, 0.6, BAD),
+        (Comparison.NO_ANSWER, 0.0, 0.0, DOUBT),
+        # Nothing but the tokens: above the paper's threshold of 0.5 it is supported.
+        (Comparison.NEUTRAL, 0.51, 0.51, GOOD),
+        (Comparison.NEUTRAL, 0.5, 0.5, DOUBT),
+        (Comparison.NEUTRAL, 0.6, 0.0, DOUBT),  # a soft score
+        (Comparison.F1, 0.9, 0.9, GOOD),
+        (Comparison.F1, 0.0, 0.0, DOUBT),
         # A scorer of somebody else may have a word of its own.
-        ('something new', 0.8, GOOD),
-        ('something new', 0.2, DOUBT),
+        ('something new', 0.8, 0.0, GOOD),
+        ('something new', 0.2, 0.9, DOUBT),
     ],
 )
-def test_a_verdict_has_one_status(comparison, score, status):
-    assert status_of(verdict(comparison, score)) == status
+def test_a_verdict_has_one_status(comparison, score, f1, status):
+    assert status_of(verdict(comparison, score, f1=f1)) == status
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,13 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.scorers.grounded import FEATURES, read_coefficients
-from parlai_q2.zoo.train.grounded import Data, held_out, main, read_scored
+from parlai_q2.zoo.train.grounded import (
+    Data,
+    folds_of,
+    held_out,
+    main,
+    read_scored,
+)
 from parlai_q2.zoo.train.logistic import even_weights, fit, quality, reliability
 
 
@@ -41,19 +47,20 @@ def test_corpora_and_classes_count_the_same():
 
 
 def test_quality_by_hand():
-    found = quality(np.array([0.8, 0.6, 0.3, 0.55]), np.array([1.0, 1, 0, 0]))
+    found = quality(np.array([0.8, 0.65, 0.3, 0.55]), np.array([1.0, 1, 0, 0]))
     # All positives above both negatives; 0.55 is on the wrong side of 0.5.
     assert (found.auc, found.accuracy) == (1.0, 0.75)
-    logs = np.log([0.8, 0.6, 0.7, 0.45])
+    logs = np.log([0.8, 0.65, 0.7, 0.45])
     assert found.log_loss == pytest.approx(-logs.mean())
     # Each alone in its bin of a tenth but none shared: |p - y| on average.
-    assert found.ece == pytest.approx((0.2 + 0.4 + 0.3 + 0.55) / 4)
+    assert found.ece == pytest.approx((0.2 + 0.35 + 0.3 + 0.55) / 4)
 
 
 def test_the_points_of_a_reliability_diagram():
-    p, y = np.array([0.1, 0.15, 0.9]), np.array([0.0, 1, 1])
+    # A bound belongs to the bin below it: 0.5 is where chit-chat is capped.
+    p, y = np.array([0.1, 0.5, 0.9]), np.array([0.0, 1, 1])
     points = reliability(p, y, np.full(3, 1 / 3), bins=2)
-    assert points[0] == (0, pytest.approx(0.125), 0.5, pytest.approx(2 / 3))
+    assert points[0] == (0, pytest.approx(0.3), 0.5, pytest.approx(2 / 3))
     assert points[1] == (1, pytest.approx(0.9), 1.0, pytest.approx(1 / 3))
 
 
@@ -62,11 +69,21 @@ def test_what_is_held_out_is_not_fitted_on_and_chit_chat_is_capped():
     x = np.array([[1.0], [0.0], [0.0], [1.0]])
     y = np.array([1.0, 0, 1, 0])
     corpora, generic = np.array(['a', 'a', 'b', 'b']), np.array([0, 0, 0, 1]) > 0
-    p = held_out(Data(x, y, corpora, generic, 'mini'), corpora, ridge=0.01)
+    data = Data(x, y, corpora, generic, np.array(['k'] * 4), 'mini')
+    p = held_out(data, corpora, ridge=0.01)
     # Fitted on "b" the weight is 0, since it may not be negative.
     assert p[:2] == pytest.approx([0.5, 0.5], abs=1e-3)
     # Fitted on "a", 1 would mean supported; but this one is chit-chat.
     assert p[2] < 0.1 and p[3] == 0.5
+
+
+def test_what_has_one_knowledge_is_in_one_fold():
+    knowledge = np.array([f'k{n % 40}' for n in range(200)])
+    folds = folds_of(knowledge, 5, seed=3)
+    of_each = {k: set(folds[knowledge == k]) for k in set(knowledge)}
+    assert {len(of_one) for of_one in of_each.values()} == {1}
+    assert np.bincount(folds).tolist() == [40] * 5
+    assert folds.tolist() == folds_of(knowledge, 5, seed=3).tolist()
 
 
 @pytest.fixture
@@ -78,6 +95,7 @@ def scored(tmp_path):
         low = 0.4 if label == 'consistent' else 0.0
         parts = {f: low + 0.6 * rng.random() for f in FEATURES}
         record = {'corpus': 'ab'[n % 2], 'q2_label': label, 'parts': parts}
+        record['knowledge'] = f'About {n}.'
         lines.append({**record, 'label': 'inconsistent', 'score': 0.1})
     lines[0]['signature'] = 'grounded|preset:mini|version:0'
     lines.append({'error': 'a bad line'})

@@ -9,8 +9,8 @@ in ``q2_label``. The weights that scored them do not matter.
 
 Every corpus counts the same, and in it both classes (generic responses are in
 neither). No weight is negative. What is written beside the weights was measured on
-examples that the model had not seen: by k-fold cross-validation, and with each corpus
-left out in turn.
+examples that the model had not seen: by k-fold cross-validation, with all examples of
+one knowledge in one fold, and with each corpus left out in turn.
 """
 
 import argparse
@@ -47,6 +47,7 @@ class Data(NamedTuple):
     :param y: 1 for supported, 0 for not; [B].
     :param corpora: the corpus of each, [B].
     :param generic: which the scorer calls generic, [B]; their value is capped.
+    :param knowledge: what each is to stay with, [B].
     :param preset: the preset that made the features.
     """
 
@@ -54,6 +55,7 @@ class Data(NamedTuple):
     y: np.ndarray
     corpora: np.ndarray
     generic: np.ndarray
+    knowledge: np.ndarray
     preset: str
 
     def capped(self, p: np.ndarray) -> np.ndarray:
@@ -90,6 +92,7 @@ def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
         np.array([float(r['q2_label'] == Label.CONSISTENT) for r in rows]),
         np.array([r['corpus'] for r in rows]),
         np.array([r['label'] == Label.GENERIC for r in rows]),
+        np.array([r['knowledge'] for r in rows]),
         settings.get('preset', 'custom'),
     )
 
@@ -135,11 +138,17 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
     }
 
 
-def folds_of(count: int, folds: int, seed: int) -> np.ndarray:
+def folds_of(knowledge: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """
-    A fold for each of so many examples, of nearly equal sizes.
+    A fold for each example. Those of one knowledge, such as a response and the wrong
+    one made of it, are in one fold: none is judged by a model that saw the other.
+
+    :param knowledge: [B].
+    :return: numbers below ``folds``, [B]; folds hold nearly as many knowledges each.
     """
-    return np.random.default_rng(seed).permutation(count) % folds
+    different, of_each = np.unique(knowledge, return_inverse=True)
+    fold = np.random.default_rng(seed).permutation(len(different)) % folds
+    return fold[of_each]
 
 
 def entry(
@@ -150,7 +159,7 @@ def entry(
     """
     model = fit_even(data, np.ones(len(data.y), dtype=bool), ridge)
     splits: dict[str, np.ndarray] = {
-        f'{folds}-fold': folds_of(len(data.y), folds, seed),
+        f'{folds}-fold': folds_of(data.knowledge, folds, seed),
         'corpus left out': data.corpora,
     }
     measured: dict[str, Any] = {}
@@ -212,7 +221,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     if options.plot:
         from parlai_q2.zoo.train.reliability import draw
 
-        parts = folds_of(len(data.y), options.folds, options.seed)
+        parts = folds_of(data.knowledge, options.folds, options.seed)
         draw(
             data, held_out(columns(data, FEATURES), parts, options.ridge), options.plot
         )

@@ -123,7 +123,9 @@ def reliability(
     :return: for each bin that is not empty: its place, the mean probability, the share
         of positives and the weight in it.
     """
-    place = np.minimum((p * bins).astype(int), bins - 1)
+    # A bound belongs to the bin below it, as in parlai_q2.meta_eval.calibration.
+    bounds = np.arange(1, bins + 1) / bins
+    place = np.searchsorted(bounds, p, side='left')
     points = []
     for k in range(bins):
         inside = place == k
