@@ -106,15 +106,20 @@ def _candidate(place: int, given: Any) -> PoolCandidate:
         )
     score, tokens = given.get('score', 0.0), given.get('tokens', 1)
     if not _is_number(score) or not _is_number(tokens) or tokens < 1:
-        raise InputError(f'candidate {place}: "score" and "tokens" must be numbers.')
+        raise InputError(
+            f'candidate {place}: "score" and "tokens" must be numbers that a float can '
+            'hold, and "tokens" at least 1.'
+        )
     return PoolCandidate(given['text'], float(score), int(tokens), label)
 
 
 def _is_number(value: Any) -> bool:
     import math
 
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    )
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    # An integer may be larger than any float.
+    except OverflowError:
+        return False

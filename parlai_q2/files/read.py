@@ -4,11 +4,14 @@ time.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
 and ``id``; other fields pass through. A bad record does not stop the reading: it comes
-out as a :class:`~parlai_q2.errors.RecordError` in its place.
+out as a :class:`~parlai_q2.errors.RecordError` in its place. Only where a csv or tsv
+file can no longer be cut into rows does the reading end, with an error that says so.
 """
 
 import csv
 import json
+import re
+from io import TextIOWrapper
 from pathlib import Path
 from typing import (
     Any,
@@ -26,10 +29,27 @@ from parlai_q2.records import Example
 
 # A csv cell may hold a long passage; Python's own limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
+# Lines that one cell may span; in a longer one a quote was left open.
+CELL_LINES = 100
 # Fields of a world log that pass through: evidence, and a human's judgement.
 FROM_MODEL = ('q2_evidence', 'rerank', 'rerank_knowledge', 'rerank_signature')
 FROM_TEACHER = ('q2_label',)
 FORMATS = ('jsonl', 'csv', 'tsv', 'world_logs')
+
+# How files begin that hold no UTF-8; that of UTF-32 begins with that of UTF-16.
+NO_TEXT = {
+    b'\xff\xfe\x00\x00': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
+    b'\x00\x00\xfe\xff': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
+    b'\xff\xfe': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
+    b'\xfe\xff': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
+    b'\x1f\x8b': ('packed by gzip', 'Unpack it: gunzip.'),
+}
+NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
+QUOTES = (
+    'Close every quote; in a cell that begins with a quote, write the quotes inside it '
+    'twice.'
+)
+LINE_END = re.compile('\r\n?|\n')
 
 
 class Record(NamedTuple):
@@ -72,14 +92,25 @@ def read_records(
 
 def open_text(path: Path) -> TextIO:
     """
-    A file's text; undecodable bytes are kept as escapes and spoil no neighbour.
+    A file's text. Bytes that are no UTF-8 become lone surrogates, by which the readers
+    know them, and spoil no neighbour.
 
-    :raises InputError: when the file cannot be read.
+    :raises InputError: when the file cannot be read, or begins as none in UTF-8 does.
     """
     try:
-        return open(path, encoding='utf-8-sig', errors='backslashreplace', newline='')
+        file = open(path, 'rb')
+        # A look ahead and not a read: it takes nothing from a pipe.
+        begins = file.peek(4)
     except OSError as e:
-        raise InputError(f'Cannot read {path}: {e.strerror}. Check --infile.') from e
+        raise InputError(
+            f'Cannot read {path}: {e.strerror}. Give a file that is there and that you '
+            'may read.'
+        ) from e
+    for mark, (kind, remedy) in NO_TEXT.items():
+        if begins.startswith(mark):
+            file.close()
+            raise InputError(f'{path} is {kind}, not text in UTF-8. {remedy}')
+    return TextIOWrapper(file, 'utf-8-sig', errors='surrogateescape', newline='')
 
 
 def format_of(path: Path) -> str:
@@ -168,6 +199,15 @@ def _record(
     return Record(line, fields, None, RecordError(source, line, problem), read)
 
 
+def _is_utf8(text: str) -> bool:
+    try:
+        # UTF-8 has no surrogates; in a file's text they stand for other bytes.
+        text.encode('utf-8')
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
     """
     Line number, value and what is wrong, for each line that is not blank.
@@ -175,9 +215,13 @@ def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
+        if not _is_utf8(line):
+            yield number, None, NOT_UTF8
+            continue
         try:
             yield number, json.loads(line), None
-        except (json.JSONDecodeError, RecursionError) as e:
+        # A number of thousands of digits is a ValueError that is no JSONDecodeError.
+        except (ValueError, RecursionError) as e:
             yield number, None, f'is not JSON ({e}). Write one JSON object a line.'
 
 
@@ -193,30 +237,61 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
         # The csv module stops at a null byte in some versions; the text stays the same.
         lines = (line.replace('\0', '\ufffd') for line in stream)
-        rows = csv.DictReader(lines, delimiter=delimiter)
-        end = 1
+        # Strict: else a quote left open would silently take in the rest of the file.
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+        header: list[str] = []
         while True:
-            start = end + 1
+            start = rows.line_num + 1
             try:
                 row = next(rows)
             except StopIteration:
                 return
             except csv.Error as e:
-                yield start, {}, f'cannot be read as {delimiter!r}-separated: {e}.'
+                problem = f'cannot be read as {delimiter!r}-separated ({e}).'
+                yield start, {}, f'{problem} {QUOTES} The rows after it were not read.'
                 return
-            end = rows.line_num
-            extra = row.pop(None, None)
-            fields = {k: v for k, v in row.items() if v is not None}
-            problem = None
-            if extra:
-                count = len(rows.fieldnames or ())
-                problem = (
-                    f'has {count + len(extra)} columns, and the header has {count}. '
-                    'Quote texts that hold the separator.'
-                )
-            yield start, fields, problem
+            # What csv makes of a blank line.
+            if not row:
+                continue
+            damage = _damage(row, start, rows.line_num)
+            if header:
+                yield start, *_fields(header, row, damage)
+            elif damage is None:
+                header = row
+            else:
+                yield start, {}, f'{damage} It is the header: no row was read.'
+                return
 
     return read
+
+
+def _damage(row: list[str], start: int, end: int) -> Optional[str]:
+    if not _is_utf8(''.join(row)):
+        return NOT_UTF8
+    if end - start < CELL_LINES:
+        return None
+    lines = max(len(LINE_END.findall(cell)) + 1 for cell in row)
+    if lines <= CELL_LINES:
+        return None
+    return (
+        f'has a cell of {lines} lines, up to line {end}, so a quote was left open. '
+        f'{QUOTES} The rows up to there were not read. Give texts of more than '
+        f'{CELL_LINES} lines as JSON lines.'
+    )
+
+
+def _fields(
+    header: list[str], row: list[str], damage: Optional[str]
+) -> tuple[dict[str, Any], Optional[str]]:
+    if damage is not None:
+        return {}, damage
+    problem = None
+    if len(row) > len(header):
+        problem = (
+            f'has {len(row)} columns, and the header has {len(header)}. '
+            'Quote texts that hold the separator.'
+        )
+    return dict(zip(header, row)), problem
 
 
 def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:

@@ -7,6 +7,7 @@ from the same input goes on where it ends; a line cut short by the kill is dropp
 first. One run at a time holds the part file.
 """
 
+import errno
 import glob
 import json
 import os
@@ -23,6 +24,37 @@ from parlai_q2.errors import InputError
 SYNC_SECONDS = 5.0
 
 
+def writable(outfile: Path, *infiles: Path) -> Path:
+    """
+    The file to write, looked at before any work is done.
+
+    :param outfile: as it was asked for; its folder is made.
+    :param infiles: what is read, and must not be written over.
+    :return: the file; of a link, what it points to, which keeps the link.
+    :raises InputError: for a folder, a device, an input, or where nothing can be
+        written.
+    """
+    place = Path(os.path.realpath(outfile))
+    if place.exists() and not place.is_file():
+        kind = 'a folder' if place.is_dir() else 'no regular file'
+        raise InputError(f'{outfile} is {kind}. Choose another --outfile.')
+    there = [one for one in infiles if one.exists()] if place.exists() else []
+    if any(os.path.samefile(place, one) for one in there):
+        raise InputError(f'{outfile} is read too. Choose another --outfile.')
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise InputError(
+            f'Cannot write {outfile}: {e.strerror}. Choose another --outfile.'
+        ) from e
+    if not os.access(place.parent, os.W_OK):
+        raise InputError(
+            f'Cannot write {outfile}: no right to write in its folder. Choose another '
+            '--outfile.'
+        )
+    return place
+
+
 class ResumableWriter:
     """
     Appends JSON lines to a part file and names it at the end.
@@ -34,7 +66,7 @@ class ResumableWriter:
     """
 
     def __init__(self, outfile: Path, run: dict[str, Any]):
-        self.outfile = outfile
+        outfile = self.outfile = writable(outfile)
         self.part = outfile.with_name(outfile.name + '.part')
         self.meta = outfile.with_name(outfile.name + '.meta.json')
         self._claim = outfile.with_name(outfile.name + '.part.run.json')
@@ -44,7 +76,6 @@ class ResumableWriter:
         self.started_over = False
         self._synced = time.monotonic()
         try:
-            outfile.parent.mkdir(parents=True, exist_ok=True)
             self._stream = open(self.part, 'ab')
             try:
                 self._take_over(run)
@@ -120,9 +151,13 @@ class ResumableWriter:
         """
         with self._writing():
             self._sync()
-            write_text(self.meta, json.dumps(summary, indent=1) + '\n')
-            # The name is given while the lock is held: no other run comes in between.
-            os.replace(self.part, self.outfile)
+            with whole_file(self.meta) as unfinished:
+                text = json.dumps(summary, indent=1) + '\n'
+                unfinished.write_bytes(text.encode('utf-8'))
+                # In this order: a summary never stands beside another run's file. The
+                # name is given while the lock is held: no other run comes in between.
+                self.meta.unlink(missing_ok=True)
+                os.replace(self.part, self.outfile)
         self._claim.unlink(missing_ok=True)
         for path in (self._claim, self.meta):
             drop_unfinished(path)
@@ -243,6 +278,10 @@ def whole_file(path: Path) -> Iterator[Path]:
     :param path: the file; its folder is made.
     :return: where to write; nothing is left there when that fails.
     """
+    path = Path(os.path.realpath(path))  # what a link points to; the link stays
+    if path.exists() and not path.is_file():
+        code = errno.EISDIR if path.is_dir() else errno.EEXIST
+        raise OSError(code, f'{path} is no regular file', str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f'.{path.name}.{os.getpid()}.part')
     try:

@@ -69,11 +69,25 @@ def line_of(record: Record, score: Optional[Score]) -> dict[str, Any]:
     What is written for a record; the signature is written once, by who writes.
     """
     if score is None:
-        kept = {k: v for k, v in record.fields.items() if k not in SCORED}
+        kept = passed_through(record.fields)
         return {**kept, 'line': record.line, 'error': str(record.error)}
     fields = score.to_dict()
     del fields['signature']
-    return {**record.fields, **fields}
+    return {**passed_through(record.fields), **fields}
+
+
+def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
+    """
+    A record's own fields, as they stand beside a score or an error.
+
+    What an earlier run wrote is left out. Somebody else's field of a name that a scored
+    line has, such as an annotator's ``label``, is kept as ``given_label``.
+
+    :param fields: the record's.
+    """
+    if fields.keys() >= set(SCORED) - {'signature'}:
+        return {k: v for k, v in fields.items() if k not in SCORED}
+    return {f'given_{k}' if k in SCORED else k: v for k, v in fields.items()}
 
 
 def in_process(scorer: Scorer) -> Engine:

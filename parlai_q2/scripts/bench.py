@@ -31,7 +31,7 @@ from parlai_q2.benchmark.search import measure_search
 from parlai_q2.benchmark.workers import measure_workers
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.files.read import read_records
-from parlai_q2.files.write import write_text
+from parlai_q2.files.write import writable, write_text
 from parlai_q2.models.loading import INT8
 from parlai_q2.parlai_support.scorer_options import (
     add_device_option,
@@ -96,6 +96,7 @@ class BenchScript(ParlaiScript):
         unknown = sorted(set(parts) - set(PARTS))
         if unknown:
             raise UnknownNameError('part of the benchmark', unknown[0], PARTS)
+        outfile = writable(Path(self.opt['outfile']))
         pairs = self._pairs()[: self.opt['responses']]
         if len(pairs) < 2:
             raise InputError('A benchmark needs at least two responses.')
@@ -137,7 +138,6 @@ class BenchScript(ParlaiScript):
             report['growth'] = {name: self._growth(name, pairs) for name in RERANKERS}
         if 'reranking' in parts and self.opt['turns'] > 0:
             report['reranking'] = {name: self._rerank(name) for name in RERANKERS}
-        outfile = Path(self.opt['outfile'])
         write_text(outfile, json.dumps(report, indent=1) + '\n')
         logging.info(f'Wrote {outfile}')
         if apart > TOLERANCE:

@@ -18,7 +18,7 @@ from parlai_q2.benchmark import memory, shares, throughput
 from parlai_q2.benchmark.clock import machine
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.files.read import read_records
-from parlai_q2.files.write import write_text
+from parlai_q2.files.write import writable, write_text
 from parlai_q2.parlai_support.scorer_options import (
     add_device_option,
     add_preset_option,
@@ -86,6 +86,7 @@ class BenchScaleScript(ParlaiScript):
         return parser
 
     def run(self) -> dict[str, Any]:
+        outfile = writable(Path(self.opt['outfile']))
         report: dict[str, Any] = {'machine': machine()}
         if self.opt['pairs'] > 0:
             scorer = load_scorer(
@@ -97,8 +98,6 @@ class BenchScaleScript(ParlaiScript):
         if self.opt['memory']:
             report['memory'] = memory.measure(*sizes(self.opt['memory']))
             logging.info(memory.describe(report['memory']))
-        outfile = Path(self.opt['outfile'])
-        outfile.parent.mkdir(parents=True, exist_ok=True)
         write_text(outfile, json.dumps(report, indent=1) + '\n')
         logging.info(f'Wrote {outfile}')
         return report

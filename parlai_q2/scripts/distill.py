@@ -8,9 +8,11 @@ stopped goes on, and another threshold costs no new replies.
 """
 
 import json
+import os
+import stat
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
@@ -20,6 +22,7 @@ from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
 from parlai_q2.agents.grounded_rerank import AGENT
+from parlai_q2.agents.grounded_rerank.options import reranker_from_opt
 from parlai_q2.files.read import json_lines, open_text
 from parlai_q2.files.write import ResumableWriter
 from parlai_q2.filtering.conversation import LEFT_OUT
@@ -39,13 +42,15 @@ from parlai_q2.parlai_support.task_episodes import (
     add_num_examples,
     tasks_from_opt,
 )
+from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
 # Options that change no reply.
 NO_MATTER = frozenset(
     'outfile threshold generic unverifiable no_knowledge drop leave_out cache '
     'cache_file cache_megabytes scorer_threshold scorer_batch_size starttime override '
-    'parlai_home batchsize loglevel verbose is_debug'.split()
+    'parlai_home batchsize loglevel verbose is_debug world_logs '
+    'report_filename'.split()
 )
 
 
@@ -138,14 +143,31 @@ def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
 
 def run_of(opt: Opt) -> dict[str, Any]:
     """
-    What makes two runs reply alike: the options, and the model's file.
+    What makes two runs reply alike: the options, the files that they name, and how the
+    replies are scored.
     """
     options = {k: v for k, v in opt.items() if k not in NO_MATTER}
-    model = Path(str(opt.get('model_file')))
-    if opt.get('model_file') and model.is_file():
-        state = model.stat()
-        options['model_file_state'] = [state.st_size, state.st_mtime_ns]
-    return json.loads(json.dumps(options, default=str))
+    scorer = reranker_from_opt(opt).scorer
+    recipe = {**scorer.signature.settings, 'threshold': None, 'version': __version__}
+    run = {
+        'options': options,
+        'files': {k: state for k, v in options.items() if (state := file_state(v))},
+        'scorer': [scorer.name, recipe],
+    }
+    return json.loads(json.dumps(run, default=str))
+
+
+def file_state(value: Any) -> Optional[tuple[int, int]]:
+    """
+    Size and time of the file that an option names; None where it names none.
+    """
+    if not isinstance(value, str) or not value:
+        return None
+    try:
+        state = os.stat(value)
+    except (OSError, ValueError):
+        return None
+    return (state.st_size, state.st_mtime_ns) if stat.S_ISREG(state.st_mode) else None
 
 
 def same_run(path: Path, run: dict[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.errors import InputError
 from parlai_q2.files.pools import Pool, read_pools
-from parlai_q2.files.write import write_text
+from parlai_q2.files.write import writable, write_text
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scorer_options import add_scorer_options
 from parlai_q2.records import Label
@@ -59,6 +59,7 @@ class RerankScript(ParlaiScript):
 
     def run(self) -> dict[str, Any]:
         infile, outfile = given_files(self.opt)
+        outfile = writable(outfile, infile)
         reranker = reranker_from_opt(self.opt)
         pools = list(read_pools(infile))
         if not pools:
@@ -69,7 +70,8 @@ class RerankScript(ParlaiScript):
         good = [pool for pool in pools if not pool.error]
         rankings = dict(zip(map(id, good), rank(good, reranker), strict=True))
         signature = str(reranker.scorer.signature)
-        lines = [line_of(pool, rankings.get(id(pool))) for pool in pools]
+        abstain_text = self.opt['abstain_text']
+        lines = [line_of(p, rankings.get(id(p)), abstain_text) for p in pools]
         text = ''.join(json.dumps(line) + '\n' for line in lines)
         write_text(outfile, text)
         summary: dict[str, Any] = {
@@ -95,6 +97,11 @@ class RerankScript(ParlaiScript):
             'first choice than before.'
         )
         logging.info(f'Signature: {signature}')
+        if not good:
+            raise InputError(
+                f'None of the {len(pools)} pools in {infile} could be reranked. '
+                f'{outfile} says what is wrong with each.'
+            )
         return summary
 
 
@@ -128,15 +135,17 @@ def candidates_of(pool: Pool) -> list[Candidate]:
     ]
 
 
-def line_of(pool: Pool, ranking: Any) -> dict[str, Any]:
+def line_of(pool: Pool, ranking: Any, abstain_text: str) -> dict[str, Any]:
     """
     What is written for a pool: its fields, the chosen text, the order, the evidence.
+
+    :param abstain_text: the text where the ranking abstains.
     """
     if ranking is None:
         return {**pool.fields, 'line': pool.line, 'error': str(pool.error)}
     return {
         **pool.fields,
-        'text': ranking.chosen.candidate.text,
+        'text': abstain_text if ranking.abstain else ranking.chosen.candidate.text,
         'order': [one.place for one in ranking.judged],
         'reason': ranking.reason,
         'abstained': ranking.abstain,
@@ -152,13 +161,15 @@ def hallucination_rates(
 
     :param pools: labelled pools.
     :param rankings: their rankings.
-    :return: policy to rate with its 95 % interval over pools: the reranker's choice,
-        the first given, a random choice (its expectation), and the best possible.
+    :return: policy to rate with its 95 % interval over pools: the reranker's choice
+        (where it abstains, nothing is said), the first given, a random choice (its
+        expectation), and the best possible.
     """
     values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
     for pool, ranking in zip(pools, rankings, strict=True):
         wrong = [float(c.label == Label.INCONSISTENT) for c in pool.candidates]
-        values['chosen'].append(wrong[ranking.chosen.place])
+        chosen = 0.0 if ranking.abstain else wrong[ranking.chosen.place]
+        values['chosen'].append(chosen)
         values['first'].append(wrong[0])
         values['random'].append(sum(wrong) / len(wrong))
         values['oracle'].append(min(wrong))

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from parlai_q2.errors import InputError
 from parlai_q2.files.chunks import CHUNK_RECORDS
 from parlai_q2.files.read import FORMATS, example_of
-from parlai_q2.files.write import ResumableWriter, encode_line
+from parlai_q2.files.write import ResumableWriter, encode_line, writable
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scale_options import (
     add_scale_options,
@@ -51,7 +51,7 @@ class ScoreScript(ParlaiScript):
             type=str,
             default=None,
             help='records with knowledge, response and perhaps history and id; other '
-            'fields pass through',
+            'fields pass through, a label of your own as given_label',
         )
         group.add_argument(
             '--outfile', type=str, default=None, help='JSON lines to write'
@@ -115,7 +115,13 @@ def score_file(
         writes this output.
     """
     if not infile.is_file():
+        if infile.exists():
+            raise InputError(
+                f'{infile} is not a regular file. Save its contents to a file and give '
+                'that as --infile: a run that was stopped reads it again.'
+            )
         raise InputError(f'There is no file {infile}. Check --infile.')
+    writable(outfile, infile)
     state = infile.stat()
     signature = str(scorer.signature)
     run = {
@@ -162,6 +168,11 @@ def score_file(
     writer.finish(summary)
     logging.info(f'Wrote {outfile}. {tally.sentence()}')
     logging.info(f'Signature: {signature}')
+    if not tally.scored:
+        raise InputError(
+            f'None of the {tally.records} records in {infile} could be scored. '
+            f'{outfile} says what is wrong with each.'
+        )
     return summary
 
 

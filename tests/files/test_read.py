@@ -3,13 +3,14 @@ Reading records: every format, and everything that can be wrong with a record.
 """
 
 import csv
+import gzip
 import json
 import pickle
 
 import pytest
 
-from parlai_q2.errors import InputError
-from parlai_q2.files.read import read_records
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.files.read import CELL_LINES, read_records
 
 GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
 
@@ -39,6 +40,7 @@ def test_json_lines_pass_other_fields_through(tmp_path):
         ('{"knowledge": ["a", 1], "response": "r"}', "'knowledge' must be a string"),
         ('{"knowledge": "k", "response": "r", "history": 3}', 'list of strings'),
         ('[' * 100_000, 'is not JSON'),
+        ('{"n": ' + '9' * 5_000 + '}', 'is not JSON'),
         ('\x00\x01', 'is not JSON'),
     ],
 )
@@ -64,9 +66,73 @@ def test_several_knowledge_sentences_become_lines(tmp_path):
     assert record.example.knowledge == 'a\nb'
 
 
-def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path):
-    (record,) = read(tmp_path, b'{"knowledge": "caf\xe9", "response": "r"}')
-    assert record.error is None or 'JSON' in str(record.error)
+@pytest.mark.parametrize('bad', [b'caf\xe9', b'\xff', b'\xed\xa0\x80', b'\xc3'])
+@pytest.mark.parametrize(
+    'name, head, row',
+    [
+        ('in.jsonl', b'', b'{"knowledge": "%s", "response": "r"}\n'),
+        ('in.csv', b'knowledge,response\n', b'%s,r\n'),
+        ('in.tsv', b'knowledge\tresponse\n', b'%s\tr\n'),
+    ],
+)
+def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
+    good = 'caf\xe9'.encode()
+    records = read(tmp_path, head + row % good + row % bad + row % good, name)
+    assert [r.example and r.example.knowledge for r in records] == [
+        'caf\xe9',
+        None,
+        'caf\xe9',
+    ]
+    line = 3 if head else 2
+    assert f'{name}, line {line}: is not UTF-8' in str(records[1].error)
+    assert 'iconv -f latin1 -t UTF-8' in str(records[1].error)
+    # What stood for the bytes is written nowhere.
+    assert repr(records[1]).isascii() and 'udc' not in repr(records[1])
+
+
+def test_bytes_that_are_no_utf8_in_a_world_log_spoil_no_other_conversation(tmp_path):
+    log = b'{"dialog": [[{"text": "%s", "knowledge": "K"}, {"text": "r"}]]}\n'
+    records = read(tmp_path, log % b'\xe9' + log % b'e', format='world_logs')
+    assert 'line 1: is not UTF-8' in str(records[0].error)
+    assert records[1].example.response == 'r'
+
+
+def test_a_header_that_is_not_utf8_says_that_no_row_was_read(tmp_path):
+    text = b'knowledge,response,caf\xe9\nk,r,c\n'
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert 'line 1: is not UTF-8' in str(record.error)
+    assert 'no row was read' in str(record.error)
+
+
+def test_a_surrogate_that_json_escapes_is_no_byte_of_the_file(tmp_path):
+    (record,) = read(tmp_path, json.dumps({**GOOD, 'response': '\udce9'}))
+    assert record.error is None and record.fields['response'] == '\udce9'
+
+
+@pytest.mark.parametrize('name', ['in.jsonl', 'in.csv'])
+@pytest.mark.parametrize(
+    'data, kind, remedy',
+    [
+        ('\ufeff{}'.encode('utf-16-le'), 'is UTF-16', 'iconv -f UTF-16 -t UTF-8'),
+        ('\ufeff{}'.encode('utf-16-be'), 'is UTF-16', 'iconv -f UTF-16 -t UTF-8'),
+        ('\ufeff{}'.encode('utf-32-le'), 'is UTF-32', 'iconv -f UTF-32 -t UTF-8'),
+        ('\ufeff{}'.encode('utf-32-be'), 'is UTF-32', 'iconv -f UTF-32 -t UTF-8'),
+        (gzip.compress(b'{}'), 'packed by gzip', 'gunzip'),
+    ],
+)
+def test_what_begins_as_no_utf8_is_refused_with_the_remedy(
+    tmp_path, name, data, kind, remedy
+):
+    with pytest.raises(InputError, match=rf'{name} .*{kind}.* {remedy}') as error:
+        read(tmp_path, data, name)
+    assert not isinstance(error.value, RecordError)
+
+
+@pytest.mark.parametrize('name', ['in.jsonl', 'in.csv'])
+def test_the_mark_of_utf8_is_no_part_of_the_text(tmp_path, name):
+    good = json.dumps(GOOD) if name == 'in.jsonl' else 'knowledge,response\nk,in 1969'
+    (record,) = read(tmp_path, '\ufeff' + good, name)
+    assert record.example.response == 'in 1969'
 
 
 def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
@@ -75,6 +141,62 @@ def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
     assert [r.example.knowledge for r in records] == ['a, b\nc', 'k']
     assert records[0].example.response == 'say "hi"'
     assert [r.line for r in records] == [2, 4]
+
+
+@pytest.mark.parametrize('end', ['\n', '\r\n'])
+def test_csv_lines_are_those_of_the_file(tmp_path, end):
+    lines = ['', 'knowledge,response', '', 'k,r', '', '', '"a', '', 'b",r', 'x,y,z', '']
+    lines += ['only', '"a"b,r']
+    records = read(tmp_path, end.join(lines), 'in.csv')
+    assert [r.line for r in records] == [4, 7, 10, 12, 13]
+    assert records[1].example.knowledge == f'a{end}{end}b'
+    assert [r.error and r.error.line for r in records] == [None, None, 10, 12, 13]
+
+
+@pytest.mark.parametrize('name, mark', [('in.csv', ','), ('in.tsv', '\t')])
+@pytest.mark.parametrize(
+    'rows, line',
+    [
+        # A quote left open, in which the other rows would disappear.
+        (['Bees dance.|"Bees dance.', 'Foo bar baz.|qux', 'k|r'], 2),
+        (['k|r', '', 'Bees dance.|"Bees dance.', 'k|r'], 4),
+        # Text after the quote that closes.
+        (['"Bees" dance.|r', 'k|r'], 2),
+        (['k|"r', 's" t', 'k|r'], 2),
+        # The next quote that opens closes it.
+        (['k|"r', 'k|"r"', 'k|r'], 2),
+    ],
+)
+def test_a_quote_that_is_not_closed_is_an_error_where_its_record_began(
+    tmp_path, name, mark, rows, line
+):
+    text = ''.join(
+        row.replace('|', mark) + '\n' for row in ['knowledge|response', *rows]
+    )
+    *good, bad = read(tmp_path, text, name)
+    assert all(r.example.response == 'r' for r in good)
+    assert f'{name}, line {line}: cannot be read' in str(bad.error)
+    assert 'Close every quote' in str(bad.error) and bad.fields == {}
+    assert 'The rows after it were not read' in str(bad.error)
+
+
+def test_quotes_inside_cells_are_text(tmp_path):
+    text = 'knowledge,response\n5" nails,"a ""b"""\n'
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert record.fields == {'knowledge': '5" nails', 'response': 'a "b"'}
+
+
+@pytest.mark.parametrize('end', ['\n', '\r\n', '\r'])
+def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
+    most = end.join(['x'] * CELL_LINES)
+    rows = ['knowledge,response', f'"{most}","{most}"', f'"{most}{end}y",r', 'k,r']
+    first, long, last = read(tmp_path, end.join(rows), 'in.csv')
+    assert first.example.knowledge == first.example.response == most
+    line = 2 + 2 * CELL_LINES - 1
+    assert long.line == line and long.fields == {}
+    cell = f'a cell of {CELL_LINES + 1} lines, up to line {line + CELL_LINES}'
+    assert cell in str(long.error) and 'were not read' in str(long.error)
+    assert last.example.knowledge == 'k'
 
 
 def test_csv_with_too_many_columns_is_an_error_of_that_row(tmp_path):
@@ -126,6 +248,13 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(InputError, match='Cannot read'):
         list(read_records(tmp_path, format='jsonl'))
+
+
+def test_a_file_that_cannot_be_read_names_no_option(tmp_path):
+    # Readers do not know by which option the file was given.
+    with pytest.raises(InputError, match='Give a file') as error:
+        list(read_records(tmp_path / 'none.jsonl'))
+    assert '--' not in str(error.value).replace(str(tmp_path), '')
 
 
 def test_a_record_crosses_to_another_process_with_its_error(tmp_path):

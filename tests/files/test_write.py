@@ -11,7 +11,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.files import write
-from parlai_q2.files.write import ResumableWriter, drop_cut_line
+from parlai_q2.files.write import ResumableWriter, drop_cut_line, writable
 
 RUN = {'signature': 's', 'infile': 'i'}
 
@@ -57,6 +57,27 @@ def test_a_part_file_of_another_run_is_not_gone_on_with(tmp_path, change):
     assert ResumableWriter(out, {**RUN, **change}).done == 0
 
 
+def stop(*paths):
+    raise KeyboardInterrupt
+
+
+def test_a_summary_never_stands_beside_another_runs_file(tmp_path, monkeypatch):
+    outfile = tmp_path / 'out.jsonl'
+    first = ResumableWriter(outfile, {'run': 1})
+    first.write([{'of': 1}])
+    first.finish({'run': 1})
+    second = ResumableWriter(outfile, {'run': 2})
+    second.write([{'of': 2}])
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(os, 'replace', stop)
+        second.finish({'run': 2})
+    assert json.loads(outfile.read_text()) == {'of': 1}
+    assert not second.meta.exists()
+    second.finish({'run': 2})
+    assert json.loads(outfile.read_text()) == {'of': 2}
+    assert json.loads(second.meta.read_text()) == {'run': 2}
+
+
 def test_a_corrupt_claim_means_starting_over(tmp_path):
     out = tmp_path / 'out.jsonl'
     writer = ResumableWriter(out, RUN)
@@ -89,6 +110,41 @@ def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(InputError, match='--outfile'):
         ResumableWriter(tmp_path / 'file' / 'out.jsonl', RUN)
+
+
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
+    target, link = tmp_path / 'there' / 'real.jsonl', tmp_path / 'link.jsonl'
+    target.parent.mkdir()
+    target.write_text('old')
+    link.symlink_to(target)
+    writer = ResumableWriter(link, RUN)
+    writer.write([{'n': 1}])
+    writer.finish({})
+    assert link.is_symlink() and lines(target) == [{'n': 1}]
+    write.write_text(link, 'text')
+    assert link.is_symlink() and target.read_text() == 'text'
+
+
+def test_what_is_no_regular_file_is_not_written_over(tmp_path):
+    pipe = tmp_path / 'pipe'
+    os.mkfifo(pipe)
+    for outfile, says in ((pipe, 'no regular file'), (tmp_path, 'a folder')):
+        with pytest.raises(InputError, match=f'{says}. Choose another --outfile'):
+            ResumableWriter(outfile, RUN)
+        with pytest.raises(OSError, match='no regular file'):
+            write.write_text(outfile, 'text')
+    assert pipe.is_fifo()
+
+
+def test_an_input_is_not_written_over(tmp_path):
+    infile = tmp_path / 'in.jsonl'
+    infile.write_text('here')
+    (tmp_path / 'sub').mkdir()
+    (tmp_path / 'link').symlink_to(infile)
+    for outfile in (infile, tmp_path / 'sub' / '..' / 'in.jsonl', tmp_path / 'link'):
+        with pytest.raises(InputError, match='is read too'):
+            writable(outfile, tmp_path / 'other.jsonl', infile)
+    assert writable(tmp_path / 'new' / 'out', infile) == tmp_path / 'new' / 'out'
 
 
 def test_the_disk_is_not_waited_for_after_every_write(tmp_path, monkeypatch):

@@ -178,8 +178,9 @@ def test_a_generators_grounded_choices_are_written(best):
 
 def test_choices_are_scored_once(best):
     run_distill(best)
-    # One scorer saw all candidates; what judges their choice found it in the cache.
-    assert len(MADE) == 2 and len([s for s in MADE if not s.batches]) == 1
+    # One scorer saw all candidates; what judges their choice found it in the cache, and
+    # the third was asked for its signature alone.
+    assert len(MADE) == 3 and len([s for s in MADE if not s.batches]) == 2
 
 
 def test_another_threshold_costs_no_new_replies(best, monkeypatch):
@@ -194,6 +195,21 @@ def test_other_decoding_costs_new_replies(best, monkeypatch):
     monkeypatch.setattr(distill, 'create_agent', None)
     with pytest.raises(TypeError):
         run_distill(best, '--candidate-strategies', 'beam:2')
+
+
+def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
+    data, preset = tmp_path / 'data.jsonl', tmp_path / 'mine.yaml'
+    data.write_text('one')
+    model = 'model: shipped:q2_mini/consistency'
+    sections = ('consistency', 'nli', 'question_answering', 'question_generation')
+    preset.write_text('\n'.join(f'{name}: {{{model}}}' for name in sections))
+    opt = {'jsonfile_datapath': str(data), 'scorer': 'q2', 'preset': str(preset)}
+    first = distill.run_of(opt)
+    assert distill.run_of({**opt, 'threshold': 0.9, 'cache': False}) == first
+    data.write_text('other')
+    assert distill.run_of(opt) != first
+    second = distill.run_of(opt)
+    assert distill.run_of({**opt, 'scorer': 'consistency'}) != second
 
 
 def test_a_run_that_was_stopped_goes_on(best, monkeypatch):

@@ -128,3 +128,29 @@ def test_an_interval_is_seeded_and_holds_its_mean():
     assert mean_interval([1.0]) == (1, 1, 1)
     with pytest.raises(ValueError, match='no values'):
         mean_interval([])
+
+
+def test_where_nothing_is_grounded_enough_it_says_so(tmp_path):
+    options = {'abstain_below': 0.5, 'abstain_text': 'I do not know.'}
+    summary, lines = run(tmp_path, POOLS, **options)
+    assert [line['abstained'] for line in lines] == [False, False, True]
+    assert lines[2]['text'] == 'I do not know.'
+    # "moon" and "sun" are wrong, and were not said.
+    rates = {k: v['mean'] for k, v in summary['hallucination_rate'].items()}
+    assert (rates['chosen'], rates['oracle']) == (0.0, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize('place', ['pools.jsonl', 'sub/../pools.jsonl', '.'])
+def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path, place):
+    infile = tmp_path / 'pools.jsonl'
+    infile.write_text(json.dumps(POOLS[0]))
+    (tmp_path / 'sub').mkdir()
+    with pytest.raises(InputError, match='Choose another --outfile'):
+        RerankScript.main(
+            infile=str(infile), outfile=str(tmp_path / place), scorer='precision'
+        )
+
+
+def test_where_no_pool_is_good_the_command_fails(tmp_path):
+    with pytest.raises(InputError, match='None of the 2 pools'):
+        run(tmp_path, ['not json', '{"knowledge": "k"}'])

@@ -3,6 +3,7 @@
 """
 
 import json
+import os
 
 import pytest
 
@@ -46,6 +47,7 @@ def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_
         None,
     ]
     assert found[1]['note'] == 'kept'
+    assert found[0]['given_label'] == 'from elsewhere'
     assert "'response'" in found[3]['error']
     assert (found[5]['line'], 'not JSON' in found[5]['error']) == (6, True)
 
@@ -61,6 +63,40 @@ def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
     beside = json.loads((tmp_path / 'out.jsonl.meta.json').read_text())
     assert beside == summary
     assert (beside['records'], beside['bad'], beside['not_verifiable']) == (6, 3, 1)
+
+
+def test_what_people_said_is_kept_and_what_an_earlier_run_said_is_not(tmp_path):
+    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
+    said = {'knowledge': K, 'response': 'made of cheese', 'label': 'consistent'}
+    infile.write_text(json.dumps({**said, 'score': 5}) + '\n' + json.dumps(said))
+    score_file(infile, once, load_scorer('precision'))
+    first = lines(once)[0]
+    assert (first['given_label'], first['given_score']) == ('consistent', 5)
+    assert first['label'] == 'inconsistent'
+    score_file(once, again, load_scorer('overlap'))
+    for line, signature in zip(lines(again), ('overlap', None)):
+        assert line['given_label'] == 'consistent'
+        assert line.get('signature', '').startswith(signature or '')
+        assert ('signature' in line) == bool(signature)
+
+
+@pytest.mark.parametrize('content', ['not json', '{"knowledge": "k"}'])
+def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
+    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    infile.write_text(f'{content}\n{content}\n')
+    with pytest.raises(InputError, match='None of the 2 records .*out.jsonl says'):
+        score_file(infile, out, load_scorer('precision'))
+    assert len(lines(out)) == 2
+
+
+def test_a_pipe_is_no_file_to_be_scored(tmp_path):
+    pipe = tmp_path / 'in.jsonl'
+    os.mkfifo(pipe)
+    for given in (pipe, tmp_path):
+        with pytest.raises(InputError, match='not a regular file. Save its contents'):
+            score_file(given, tmp_path / 'out.jsonl', load_scorer('overlap'))
+    with pytest.raises(InputError, match='There is no file'):
+        score_file(tmp_path / 'no', tmp_path / 'out.jsonl', load_scorer('overlap'))
 
 
 class Stop(Exception):
@@ -117,9 +153,10 @@ def test_a_file_of_bad_records_does_not_fill_the_log(tmp_path, monkeypatch):
     logged = []
     monkeypatch.setattr('parlai.utils.logging.error', logged.append)
     infile = tmp_path / 'in.jsonl'
-    infile.write_text('not json\n' * 50)
+    good = json.dumps({'knowledge': 'k', 'response': 'r'})
+    infile.write_text('not json\n' * 50 + good)
     summary = score_file(infile, tmp_path / 'out.jsonl', load_scorer('overlap'))
-    assert summary['bad'] == 50 and len(lines(tmp_path / 'out.jsonl')) == 50
+    assert summary['bad'] == 50 and len(lines(tmp_path / 'out.jsonl')) == 51
     assert len(logged) == LOGGED_PROBLEMS + 1
     assert 'only counted' in logged[-1]
 
