@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Optional
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.device import check_device, gpus
 
 ALL = 'all'
 # What the libraries below torch and the tokenizers take their number of threads from.
@@ -68,19 +69,16 @@ def device_names(devices: Optional[str]) -> list[str]:
     """
     if not devices:
         return []
-    import torch
-
-    there = [f'cuda:{n}' for n in range(torch.cuda.device_count())]
     names = [name.strip() for name in devices.split(',')]
     if names == [ALL]:
-        names = there
+        names = gpus()
         if not names:
             raise ConfigError(
                 '--devices all means every GPU, and torch sees none. Use --workers for '
                 'several processes on the processor.'
             )
     for name in names:
-        _check(name, there)
+        check_device(name, '--devices has')
     kinds = sorted({name.partition(':')[0] for name in names})
     if len(kinds) > 1:
         raise ConfigError(
@@ -88,21 +86,6 @@ def device_names(devices: Optional[str]) -> list[str]:
             'ways (a processor in int8, a GPU in float32), so scores would not compare.'
         )
     return names
-
-
-def _check(name: str, there: list[str]) -> None:
-    import torch
-
-    try:
-        device = torch.device(name)
-    except RuntimeError as e:
-        raise ConfigError(
-            f'--devices has {name!r}, which is no torch device. Write cuda:0,cuda:1, '
-            'or all for every GPU.'
-        ) from e
-    if device.type == 'cuda' and f'cuda:{device.index or 0}' not in there:
-        seen = ', '.join(there) or 'none'
-        raise ConfigError(f'--devices has {name!r}; the GPUs that torch sees: {seen}.')
 
 
 def usable_cores() -> int:

@@ -7,9 +7,12 @@ wherever a scorer is named; :func:`register_scorer` gives it a short one.
 """
 
 from importlib import import_module
-from typing import Any, Callable, Union
+from numbers import Integral, Real
+from pathlib import PurePath
+from typing import Any, Callable, Mapping, Union
 
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.models.device import check_device
 from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
 
@@ -65,7 +68,9 @@ def scorer_names() -> list[str]:
 
 
 def load_scorer(
-    name: str = 'q2', preset: Union[str, Preset] = DEFAULT_PRESET, **options: Any
+    name: str = 'q2',
+    preset: Union[str, PurePath, Preset] = DEFAULT_PRESET,
+    **options: Any,
 ) -> Scorer:
     """
     A scorer by name; its models are loaded when it first scores.
@@ -83,12 +88,19 @@ def load_scorer(
     >>> load_scorer('precision', threshold=0.9).threshold
     0.9
     """
+    if not isinstance(name, str):
+        raise ConfigError(f'A scorer goes by its name, a string, not {name!r}.')
     path = name if ':' in name else _FACTORIES.get(name)
     if path is None:
         raise UnknownNameError('scorer', name, _FACTORIES)
+    check_options(options)
     factory = _factory(path)
-    if isinstance(preset, str):
-        preset = load_preset(preset)
+    if isinstance(preset, (str, PurePath)):
+        preset = load_preset(str(preset))
+    if not isinstance(preset, Preset):
+        raise ConfigError(
+            f'A preset is a name, a path or a loaded Preset, not {preset!r}.'
+        )
     try:
         scorer = factory(preset, **options)
     except TypeError as e:
@@ -100,8 +112,30 @@ def load_scorer(
     return scorer
 
 
+def check_options(options: Mapping[str, Any]) -> None:
+    """
+    Look at the options that all scorers share.
+
+    :param options: as :func:`load_scorer` takes them.
+    :raises ConfigError: for a threshold that is not in [0, 1], a batch size below 1, or
+        a device that torch does not see.
+    """
+    threshold = options.get('threshold')
+    if threshold is not None and not (
+        isinstance(threshold, Real) and 0 <= float(threshold) <= 1
+    ):
+        raise ConfigError(f'A threshold is in [0, 1], not {threshold!r}.')
+    size = options.get('batch_size')
+    if size is not None and not (isinstance(size, Integral) and int(size) >= 1):
+        raise ConfigError(f'A batch size is at least 1, not {size!r}.')
+    if options.get('device') is not None:
+        check_device(options['device'])
+
+
 def _factory(path: str) -> Callable[..., Scorer]:
     module, _, function = path.partition(':')
+    if not module or not function:
+        raise ConfigError(f'A factory is written module:function, not {path!r}.')
     try:
         found = getattr(import_module(module), function, None)
     except ModuleNotFoundError as e:

@@ -96,9 +96,11 @@ def test_two_processes_read_different_episodes_ahead():
     assert seen[1] == [f'train {n} 0' for n in range(1, 12, 2)]
 
 
-def test_a_background_process_scores_on_the_cpu():
+def test_a_background_process_scores_on_the_cpu(monkeypatch):
+    from parlai_q2.models import device
     from parlai_q2.parlai_support.mutators.base import mutator_scorer
 
+    monkeypatch.setattr(device, 'gpus', lambda: ['cuda:3'])
     opt = make_opt('q2_filter')
     opt['background_index'] = 1
     assert mutator_scorer(opt).scorer.device == 'cpu'

@@ -9,13 +9,16 @@ import pytest
 import parlai_q2
 from parlai_q2 import Example, Label, Score, Scorer, load_scorer, register_scorer
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
+from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
+from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.overlap import OverlapScorer
-from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.scorers.q2 import SOFT_THRESHOLD, Q2Scorer
 from parlai_q2.signature import Signature
 
 KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
@@ -179,11 +182,13 @@ def test_signatures_differ_where_numbers_may():
         signature(variant='multi'),
         signature(decoding='greedy'),
         signature(use_nli=False),
+        signature(soft_nli=False),
+        signature(soft_nli=False, threshold=SOFT_THRESHOLD),
         signature(personal_filter=False),
         signature(threshold=0.1),
         signature(preset='paper'),
     }
-    assert len(seen) == 7
+    assert len(seen) == 9
 
 
 def test_importing_the_library_is_light():
@@ -208,6 +213,81 @@ def test_q2_f1_is_q2_without_nli():
     scorer = load_scorer('q2_f1')
     assert (scorer.name, scorer.q2_settings.use_nli) == ('q2_f1', False)
     assert str(scorer.signature) != str(load_scorer('q2').signature)
+
+
+@pytest.mark.parametrize('scorer', ['precision', 'consistency', 'q2', 'grounded'])
+@pytest.mark.parametrize('threshold', [-0.1, 1.1, float('nan'), float('inf'), 'a'])
+def test_a_threshold_is_between_0_and_1(scorer, threshold):
+    with pytest.raises(ConfigError, match=r'in \[0, 1\]'):
+        load_scorer(scorer, threshold=threshold)
+
+
+@pytest.mark.parametrize('size', [0, -1, 2.5, '8'])
+def test_a_batch_holds_at_least_one(size):
+    with pytest.raises(ConfigError, match='at least 1'):
+        load_scorer('consistency', batch_size=size)
+
+
+def test_a_batch_size_of_a_preset_is_looked_at_too(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text('nli: {model: shipped:q2_mini/consistency, batch_size: 0}')
+    with pytest.raises(ConfigError, match='nli of the preset .* has a batch_size of 0'):
+        load_scorer('nli', preset=path)
+
+
+@pytest.mark.parametrize(
+    'arguments', [(None,), ('q2', None), ('q2', 3), (':',), ('module:',)]
+)
+def test_what_is_no_scorer_or_preset_is_told_so(arguments):
+    with pytest.raises(ConfigError):
+        load_scorer(*arguments)
+
+
+@pytest.mark.parametrize('examples', [None, Example('k', 'r'), 7])
+def test_scoring_takes_a_list(examples):
+    with pytest.raises(InputError, match='takes a list of Example'):
+        load_scorer('precision').score(examples)
+
+
+@pytest.mark.parametrize('name', ['consistency', 'q2'])
+def test_an_emoji_that_was_cut_in_two_can_be_scored(name):
+    cut, whole = 'Bees have \ud83d five eyes.', 'Bees have five eyes.'
+    (score,) = load_scorer(name).score([Example(cut, cut)])
+    assert score.value > 0.5
+    for verdict in score.verdicts:
+        span = verdict.response_answer
+        assert cut[span.start : span.end] == span.text
+    (other,) = load_scorer(name).score([Example(whole, 'Bees have two eyes.')])
+    assert other.value < score.value
+
+
+def test_what_is_not_verifiable_is_worth_a_half_at_most_by_soft_values_too():
+    class Leaning:
+        settings = {'nli': 'leaning'}
+
+        def classify(self, pairs):
+            return [NliProbabilities(0.48, 0.5, 0.02) for _ in pairs]
+
+    models = Q2Models(
+        ToyQuestionGenerator({}), ToyQuestionAnswerer({}), Leaning(), lambda r: [[]]
+    )
+    scorer = Q2Scorer(models, Q2Settings(soft_nli=True), 'toy')
+    (score,) = scorer.score([Example('Bees have five eyes.', 'wow')])
+    assert (score.value, score.label) == (NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE)
+
+
+@pytest.mark.parametrize(
+    'options, threshold',
+    [
+        ({}, SOFT_THRESHOLD),
+        ({'soft_nli': False}, DEFAULT_THRESHOLD),
+        ({'use_nli': False}, DEFAULT_THRESHOLD),
+        ({'preset': 'paper'}, DEFAULT_THRESHOLD),
+        ({'threshold': 0.1}, 0.1),
+    ],
+)
+def test_soft_values_have_a_threshold_of_their_own(options, threshold):
+    assert load_scorer('q2', **options).threshold == threshold
 
 
 def test_a_signature_has_a_short_form_of_its_own():

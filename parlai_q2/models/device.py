@@ -1,0 +1,42 @@
+"""
+Devices by name.
+"""
+
+from parlai_q2.errors import ConfigError
+
+CPU = 'cpu'
+
+
+def gpus() -> list[str]:
+    """
+    The GPUs that torch sees, as devices are named.
+    """
+    import torch
+
+    return [f'cuda:{n}' for n in range(torch.cuda.device_count())]
+
+
+def check_device(name: str, said: str = 'The device is') -> None:
+    """
+    See to it that a device is there, before a model is loaded for it.
+
+    :param name: a torch device name.
+    :param said: what named it, for the message.
+    :raises ConfigError: when it is no such name, or a GPU that torch does not see.
+    """
+    if name == CPU:
+        return
+    import torch
+
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError) as e:
+        raise ConfigError(
+            f'{said} {name!r}, which is no torch device. Write cpu, or cuda:0.'
+        ) from e
+    there = gpus()
+    if device.type == 'cuda' and f'cuda:{device.index or 0}' not in there:
+        raise ConfigError(
+            f'{said} {name!r}, which is not there. The GPUs that torch sees: '
+            f'{", ".join(there) or "none"}.'
+        )

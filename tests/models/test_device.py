@@ -1,0 +1,38 @@
+"""
+Devices are looked at before models are loaded for them.
+"""
+
+import pytest
+
+from parlai_q2 import load_scorer
+from parlai_q2.errors import ConfigError
+from parlai_q2.models import device
+from parlai_q2.models.device import check_device
+
+
+@pytest.mark.parametrize('name', ['gpu0', 'cuda:x', '', 'cuda:0,cuda:1'])
+def test_what_is_no_device_is_told_so(name):
+    with pytest.raises(ConfigError, match='no torch device. Write cpu, or cuda:0'):
+        check_device(name)
+
+
+@pytest.mark.parametrize(
+    'there, seen', [([], 'none'), (['cuda:0', 'cuda:1'], 'cuda:0, cuda:1')]
+)
+def test_a_gpu_that_is_not_there_is_told_with_those_that_are(monkeypatch, there, seen):
+    monkeypatch.setattr(device, 'gpus', lambda: there)
+    with pytest.raises(ConfigError, match=f'not there.*torch sees: {seen}'):
+        check_device('cuda:2')
+
+
+def test_what_is_there_passes(monkeypatch):
+    monkeypatch.setattr(device, 'gpus', lambda: ['cuda:0'])
+    for name in ('cpu', 'cuda', 'cuda:0'):
+        check_device(name)
+
+
+@pytest.mark.parametrize('scorer', ['q2', 'consistency', 'nli', 'grounded_fast'])
+def test_a_scorer_is_not_made_for_a_device_that_is_not_there(monkeypatch, scorer):
+    monkeypatch.setattr(device, 'gpus', list)
+    with pytest.raises(ConfigError, match='not there'):
+        load_scorer(scorer, device='cuda')
