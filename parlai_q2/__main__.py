@@ -3,7 +3,10 @@ The ``parlai_q2`` command: ParlAI's own commands with parlai_q2's short names, a
 commands of ``parlai_q2/scripts``.
 """
 
+import logging
+import os
 import pkgutil
+import select
 import sys
 from importlib import import_module
 from typing import Any, Optional
@@ -16,6 +19,10 @@ from parlai_q2.version import __version__
 HELP = {'-h': 'help', '--h': 'help', '--help': 'help', '--helpall': 'helpall'}
 # Those that ParlAI adds beside the registered commands.
 HELP_COMMANDS = ('help', 'h', 'helpall')
+# Those that keep what they have done, in a file or in the score cache.
+GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
+# Exit statuses; the last two as a shell knows them: 128 and SIGINT or SIGPIPE.
+REFUSED, STOPPED, UNREAD = 2, 130, 141
 
 
 def main() -> None:
@@ -24,16 +31,110 @@ def main() -> None:
     """
     # As ParlAI names its own: python -m parlai_q2 is the same command.
     sys.argv[0] = 'parlai_q2'
-    if sys.argv[1:] in (['--version'], ['-V']):
+    prepare_output()
+    status = None
+    try:
+        status = obey(sys.argv[1:])
+        # What Python still holds back; its own last flush could only complain.
+        for stream in output():
+            stream.flush()
+    except BrokenPipeError:
+        if not drop_unread():
+            raise
+        status = status or UNREAD
+    if status:
+        sys.exit(status)
+
+
+def obey(arguments: list[str]) -> Any:
+    """
+    Run one command, and tell a person how it ended.
+
+    :param arguments: its name and options.
+    :return: the exit status.
+    """
+    if arguments in (['--version'], ['-V']):
         sys.stdout.write(version() + '\n')
-        return
+        return 0
     # Before anything imports torch.
     spin_briefly()
     try:
-        run(sys.argv[1:])
+        run(arguments)
     except Q2Error as error:
         sys.stderr.write(f'{error}\n')
-        sys.exit(2)
+        return REFUSED
+    except KeyboardInterrupt:
+        sys.stderr.write(stopped(arguments) + '\n')
+        return STOPPED
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
+def stopped(arguments: list[str]) -> str:
+    """
+    What to say of a command that a person has stopped.
+    """
+    if not arguments or arguments[0].removeprefix('q2_') not in GOING_ON:
+        return 'Stopped.'
+    return (
+        'Stopped. What was written or is in the score cache is kept: the same command '
+        'goes on from there.'
+    )
+
+
+def output() -> list[Any]:
+    """
+    Where text is shown: the standard output and error, where they are open.
+    """
+    return [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
+
+
+def prepare_output() -> None:
+    """
+    Let no command end because of what it only shows.
+
+    A character that an output's encoding does not have is shown as an escape, and a
+    line of the log that cannot be written is left out.
+    """
+    for stream in output():
+        # Others, such as "replace", never fail and are what a person asked for.
+        strict = getattr(stream, 'errors', None) in ('strict', 'surrogateescape')
+        if strict and hasattr(stream, 'reconfigure'):
+            stream.reconfigure(errors='backslashreplace')
+    # Else each such line is a traceback.
+    logging.raiseExceptions = False
+
+
+def drop_unread() -> bool:
+    """
+    Send nowhere what is still written to an output that nobody reads any more.
+
+    :return: whether there is such an output.
+    """
+    unread = [stream for stream in output() if is_unread(stream)]
+    if unread:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in unread:
+            os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    return bool(unread)
+
+
+def is_unread(stream: Any) -> bool:
+    """
+    Whether an output is a pipe whose other end is closed.
+    """
+    try:
+        poll = select.poll()
+        # Nothing is asked for: errors are told in any case.
+        poll.register(stream.fileno(), 0)
+        return any(
+            event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)
+        )
+    except (AttributeError, OSError, ValueError):
+        # No file, or a system without poll.
+        return False
 
 
 def version() -> str:

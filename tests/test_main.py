@@ -1,13 +1,48 @@
 """
-The ``parlai_q2`` command itself: versions, help, and what it says of an error.
+The ``parlai_q2`` command itself: versions, help, what it says of an error, and how it
+ends when it is stopped or nobody reads on.
 """
 
 import importlib.metadata
+import io
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
 from parlai_q2 import __main__ as command
 from parlai_q2.errors import ConfigError, UnknownNameError
+from tests.conftest import ROOT
+
+# Far more than are scored before a run is stopped here.
+RECORDS = 100_000
+
+
+@pytest.fixture(autouse=True)
+def own_settings(monkeypatch):
+    """
+    What the command sets for its process is set back.
+    """
+    monkeypatch.setattr(logging, 'raiseExceptions', True)
+
+
+@pytest.fixture
+def main(monkeypatch):
+    """
+    Runs the command with something in place of what it would do.
+    """
+
+    def main(run, *arguments):
+        monkeypatch.setattr('sys.argv', ['anything', *arguments])
+        monkeypatch.setattr(command, 'run', run)
+        command.main()
+
+    return main
 
 
 @pytest.mark.parametrize('option', ['--version', '-V'])
@@ -33,16 +68,181 @@ def test_a_package_that_is_missing_is_named_too(monkeypatch):
     assert ', torch is not installed, ' in command.version()
 
 
-def test_an_error_of_ours_is_a_message_and_no_traceback(monkeypatch, capsys):
+def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
     def refuse(arguments):
         raise ConfigError(f'Not with {arguments}.')
 
-    monkeypatch.setattr('sys.argv', ['anything', 'score'])
-    monkeypatch.setattr(command, 'run', refuse)
     with pytest.raises(SystemExit) as end:
-        command.main()
+        main(refuse, 'score')
     assert end.value.code == 2
     assert capsys.readouterr().err == "Not with ['score'].\n"
+
+
+def test_a_status_that_a_command_chose_stands(main):
+    with pytest.raises(SystemExit) as end:
+        main(lambda arguments: sys.exit(3))
+    assert end.value.code == 3
+    main(lambda arguments: sys.exit(0))
+
+
+@pytest.mark.parametrize(
+    'name, kept',
+    [
+        ('score', True),
+        ('q2_filter', True),
+        ('meta_eval', True),
+        ('interactive', False),
+        ('eval_model', False),
+    ],
+)
+def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, kept):
+    def interrupted(arguments):
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as end:
+        main(interrupted, name, '--infile', 'a.jsonl')
+    assert end.value.code == 130
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith('Stopped.')
+    assert ('the same command goes on from there' in said) is kept
+
+
+def start(folder, *options, **pipes):
+    """
+    Starts scoring a large file.
+    """
+    infile = folder / 'in.jsonl'
+    text = 'It opened in 1969 with ten rooms. ' * 3
+    line = json.dumps({'knowledge': text, 'response': text})
+    infile.write_text(f'{line}\n' * RECORDS)
+    words = ['score', '--infile', infile, '--outfile', folder / 'out.jsonl']
+    words += ['--scorer', 'precision', '--chunk-size', '10', *options]
+    return subprocess.Popen(
+        [sys.executable, '-m', 'parlai_q2', *map(str, words)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        **pipes,
+    )
+
+
+def kept(folder):
+    """
+    How many whole lines a stopped run has left for the next to go on from.
+    """
+    assert not (folder / 'out.jsonl').exists()
+    assert (folder / 'out.jsonl.part.run.json').exists()
+    part = (folder / 'out.jsonl.part').read_bytes()
+    return part.count(b'\n') if part.endswith(b'\n') else 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_workers_and_keeps_what_is_scored(tmp_path):
+    part = tmp_path / 'out.jsonl.part'
+    process = start(tmp_path, '--workers', '2', stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (part.exists() and part.stat().st_size):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    # The workers have the standard error too: it ends with the last of them.
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.count('\n') == 1 and 'goes on from there' in said
+    assert 0 < kept(tmp_path) < RECORDS
+
+
+def test_evidence_that_nobody_reads_ends_it_quietly(tmp_path):
+    process = start(tmp_path, '--explain', 'true', stdout=subprocess.PIPE)
+    # As "| head -1" does.
+    assert process.stdout is not None and process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None and process.stderr.read() == ''
+    assert process.wait(60) == 141
+    assert 0 < kept(tmp_path) < RECORDS
+
+
+UNREAD = """
+import logging, sys
+from parlai_q2 import __main__ as command
+
+def run(arguments):
+    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format='%(message)s')
+    print('first', flush=True)
+    sys.stdin.readline()
+    for n in range(1000):
+        logging.info('a line of the log')
+    sys.stderr.write('at its end\\n')
+    sys.stdout.write('held back' if arguments else '')
+
+command.run = run
+command.main()
+"""
+
+
+@pytest.mark.parametrize('arguments, status', [([], 0), (['score'], 141)])
+def test_a_log_that_nobody_reads_ends_nothing(arguments, status):
+    process = subprocess.Popen(
+        [sys.executable, '-c', UNREAD, *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == 'first\n'
+    process.stdout.close()
+    # communicate() would read what is closed.
+    assert process.stdin is not None and process.stderr is not None
+    process.stdin.write('\n')
+    process.stdin.close()
+    assert process.stderr.read() == 'at its end\n'
+    assert process.wait(60) == status
+
+
+def test_another_pipe_that_breaks_is_an_error(main):
+    def broken(arguments):
+        raise BrokenPipeError('of a worker')
+
+    with pytest.raises(BrokenPipeError, match='of a worker'):
+        main(broken)
+
+
+def test_an_output_is_unread_when_its_reader_is_gone():
+    reads, writes = os.pipe()
+    with open(writes, 'w') as stream:
+        assert not command.is_unread(stream)
+        os.close(reads)
+        assert command.is_unread(stream)
+    assert not command.is_unread(io.StringIO())
+
+
+@pytest.mark.parametrize('errors', ['strict', 'surrogateescape'])
+def test_what_an_encoding_does_not_have_is_shown_as_an_escape(
+    main, monkeypatch, errors
+):
+    shown = io.BytesIO()
+    stream = io.TextIOWrapper(shown, 'ascii', errors)
+    monkeypatch.setattr('sys.stdout', stream)
+    main(lambda arguments: sys.stdout.write('café \ud800'))
+    assert shown.getvalue() == rb'caf\xe9 \ud800'
+
+
+def test_what_a_person_chose_for_such_characters_stands(main, monkeypatch):
+    shown = io.BytesIO()
+    monkeypatch.setattr('sys.stdout', io.TextIOWrapper(shown, 'ascii', 'replace'))
+    main(lambda arguments: sys.stdout.write('café'))
+    assert shown.getvalue() == b'caf?'
+
+
+@pytest.mark.parametrize('stream', [None, io.StringIO()])
+def test_an_output_that_is_closed_or_no_file_is_no_reason_to_fail(
+    main, monkeypatch, stream
+):
+    ran = []
+    monkeypatch.setattr('sys.stdout', stream)
+    main(ran.append, 'score')
+    assert ran == [['score']]
 
 
 @pytest.mark.parametrize('arguments', [[], ['-h'], ['--help'], ['help']])

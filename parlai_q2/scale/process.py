@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any, Iterator, Mapping, Optional
 
 from parlai_q2.scale.placement import Place, thread_settings
@@ -33,7 +34,7 @@ class WorkerProcess:
         self._process = context.Process(
             target=work, args=(theirs, make, place, signature), daemon=True
         )
-        with environment(thread_settings(place.threads)):
+        with environment(thread_settings(place.threads)), without_interrupts():
             self._process.start()
         # The worker has the only copy now: when it dies the pipe ends.
         theirs.close()
@@ -83,6 +84,25 @@ class WorkerProcess:
         if code is not None and code < 0:
             return f'by {signal.Signals(-code).name}'
         return f'with exit code {code}'
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """
+    Processes that are started within do not hear Ctrl-C, which reaches the whole group.
+
+    A worker ignores it, but takes seconds of imports to get there.
+    """
+    if not hasattr(signal, 'pthread_sigmask'):  # Windows
+        yield
+        return
+    # Python starts this helper with the first process, and lets signals through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

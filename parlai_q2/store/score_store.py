@@ -3,9 +3,10 @@ Scores in one SQLite file that many processes may read and write at once.
 
 A score is found by the scorer's whole signature and by the SHA-256 of knowledge and
 response, so a score made by another recipe is never taken for it. Over its size limit
-the file loses what was longest unused. A damaged file is set aside and begun anew.
-Where the file cannot be used at all (a read-only folder, a full disk) the store says so
-once, finds nothing and keeps nothing: scoring goes on.
+the file loses what was longest unused. A damaged file is set aside and begun anew; a
+file that is no SQLite file is somebody else's and refused. Where the file cannot be
+used at all (a read-only folder, a full disk, a newer version's tables) the store says
+so once, finds nothing and keeps nothing: scoring goes on.
 """
 
 import logging
@@ -45,7 +46,7 @@ class ScoreStore:
     :param max_bytes: how large it may grow, at least :data:`MIN_MAX_BYTES`.
     :param clock: gives the time in seconds since 1970.
     :raises ConfigError: for a path with another ending or a limit that is too small;
-        and when first used, for a SQLite file of another program.
+        and when first used, for a file of another program.
     """
 
     def __init__(
@@ -102,8 +103,10 @@ class ScoreStore:
     def signatures(self) -> list[table.StoredSignature]:
         """
         What is in the file by recipe, the most rows first.
+
+        :raises ConfigError: when it cannot be told, since the file cannot be used.
         """
-        return self._do(table.signatures, [])
+        return self._do(table.signatures, [], needed=True)
 
     def clear(
         self, signature: Optional[str] = None, unused_for: Optional[float] = None
@@ -114,9 +117,10 @@ class ScoreStore:
         :param signature: only those of this recipe, in full; None: of all.
         :param unused_for: only those not used for so many seconds; None: all.
         :return: how many were forgotten.
+        :raises ConfigError: when the file cannot be used.
         """
         until = None if unused_for is None else int(self.clock() - unused_for)
-        return self._do(lambda c: table.delete(c, signature, until), 0)
+        return self._do(lambda c: table.delete(c, signature, until), 0, needed=True)
 
     def file_bytes(self) -> int:
         """
@@ -152,12 +156,17 @@ class ScoreStore:
         # A parent's other thread may hold the parent's.
         self._lock = threading.Lock()
 
-    def _do(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def _do(
+        self,
+        action: Callable[[sqlite3.Connection], T],
+        otherwise: T,
+        needed: bool = False,
+    ) -> T:
         if self._process != os.getpid():
             self._forget()
         with self._lock:
             for attempt in range(2):
-                if not self.usable:
+                if not (self.usable or needed):
                     break
                 try:
                     if self._connection is None:
@@ -165,9 +174,12 @@ class ScoreStore:
                     return action(self._connection)
                 except (sqlite3.Error, OSError, OtherVersion) as e:
                     if upkeep.is_busy(e):
-                        _logger.warning(f'The score cache {self.path} is busy: {e}.')
+                        busy = f'The score cache {self.path} is busy: {e}.'
+                        if needed:
+                            raise ConfigError(f'{busy} Try again later.') from e
+                        _logger.warning(busy)
                         break
-                    self._recover(e, last=attempt > 0)
+                    self._recover(e, attempt > 0, needed)
         return otherwise
 
     def _open(self) -> sqlite3.Connection:
@@ -179,26 +191,34 @@ class ScoreStore:
                 outdated = isinstance(e, OtherVersion) and e.version < VERSION
                 if not (outdated or upkeep.is_damage(e)):
                     raise
+                upkeep.refuse_foreign(self.path)
                 self._begin_anew(e)
                 return connect(self.path)
 
-    def _recover(self, error: Exception, last: bool) -> None:
+    def _recover(self, error: Exception, last: bool, needed: bool) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if last:
-            self.usable = False
-            _logger.warning(
-                f'Scoring goes on without the score cache {self.path} ({error}). To '
-                'keep scores, give a file that can be written with --cache-file or the '
-                'environment variable PARLAI_Q2_CACHE.'
-            )
-        elif upkeep.is_damage(error):
+        if not last and upkeep.is_damage(error):
             # The damage may lie where opening does not look; then it is set aside here,
             # unless another process has done so meanwhile.
             with locked(self.path):
                 if not upkeep.is_sound(self.path):
-                    self._begin_anew(error)
+                    # It was ours when it was opened: no reason to end a run.
+                    last = upkeep.is_foreign(self.path)
+                    if not last:
+                        self._begin_anew(error)
+        if last:
+            self.usable = False
+            remedy = upkeep.remedy(error)
+            if needed:
+                raise ConfigError(
+                    f'The score cache {self.path} cannot be used ({error}). {remedy}'
+                ) from error
+            _logger.warning(
+                f'Scoring goes on without the score cache {self.path} ({error}). '
+                f'{remedy}'
+            )
 
     def _begin_anew(self, error: Exception) -> None:
         aside = upkeep.set_aside(self.path)

@@ -8,7 +8,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.store.schema import OtherVersion, connect
+
+# What every SQLite file begins with.
+MAGIC = b'SQLite format 3\0'
+OTHER_FILE = (
+    'another file with --cache-file or the environment variable PARLAI_Q2_CACHE'
+)
 
 
 class Transaction:
@@ -86,6 +93,52 @@ def is_busy(error: Exception) -> bool:
     return isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
 
 
+def is_foreign(path: Path) -> bool:
+    """
+    Whether a file has content, and it does not begin as SQLite's.
+
+    Only for a file that SQLite does not take: closing a file gives back the locks that
+    SQLite holds on it elsewhere in this process.
+    """
+    try:
+        with open(path, 'rb') as stream:
+            return stream.read(len(MAGIC)) not in (b'', MAGIC)
+    except OSError:
+        # There is none, or it cannot be read.
+        return False
+
+
+def refuse_foreign(path: Path) -> None:
+    """
+    Leave alone what may be somebody's only copy.
+
+    :raises ConfigError: when a file is foreign.
+    """
+    if is_foreign(path):
+        raise ConfigError(
+            f'{path} is no cache of parlai_q2, or its beginning is damaged. Give '
+            f'{OTHER_FILE}, or delete this one if nobody needs it.'
+        )
+
+
+def remedy(error: Exception) -> str:
+    """
+    What to do about a file that cannot be used.
+
+    :param error: why it cannot be used.
+    """
+    if isinstance(error, OtherVersion):
+        # One of an older version is begun anew.
+        return (
+            'It was made by a newer version of parlai_q2: update parlai_q2, or give '
+            f'{OTHER_FILE}.'
+        )
+    return (
+        'To keep scores, give a file that can be written with --cache-file or the '
+        'environment variable PARLAI_Q2_CACHE.'
+    )
+
+
 def is_sound(path: Path) -> bool:
     """
     Whether SQLite finds a whole file and its tables in order, or there is none.
@@ -105,11 +158,14 @@ def is_sound(path: Path) -> bool:
 
 def set_aside(path: Path) -> Path:
     """
-    Rename a score file; one that was set aside before is replaced.
+    Rename a score file; those that were set aside before are kept.
 
-    :return: its new path.
+    :return: its new path: ``<name>.damaged``, or ``<name>.damaged.2`` and so on.
     """
-    aside = beside(path, '.damaged')
+    aside, number = beside(path, '.damaged'), 1
+    while os.path.lexists(aside):
+        number += 1
+        aside = beside(path, f'.damaged.{number}')
     os.replace(path, aside)
     for ending in ('-wal', '-shm'):
         # They belong to the file that is gone, and would spoil the next.

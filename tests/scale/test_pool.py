@@ -4,6 +4,7 @@ Workers on this machine: the same file as without them, whatever becomes of a wo
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 from parlai_q2.errors import WorkerError
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.pool import AHEAD, MAX_DEATHS, pool_engine
+from parlai_q2.scale.process import WorkerProcess
 from parlai_q2.scale.work import Source, Work
 from parlai_q2.scripts.score import score_file
 from tests.scale.toys import ToyScorer, alive, maker, worker_ids, write_records
@@ -44,6 +46,21 @@ def many(count=40, **special):
     Responses, some of them special by their place.
     """
     return [special.get(f'at{n}', f'a chain founded in {n}') for n in range(count)]
+
+
+@pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs /proc')
+def test_ctrl_c_does_not_reach_a_worker_that_still_imports(tmp_path):
+    def blocked(process):
+        (line,) = re.findall(
+            'SigBlk:\\s*(\\w+)', Path(f'/proc/{process}/status').read_text()
+        )
+        return bool(int(line, 16) & 1 << (signal.SIGINT - 1))
+
+    worker = WorkerProcess(maker(tmp_path, 0.0), TWO[0], 'any')
+    try:
+        assert blocked(worker._process.pid) and not blocked(os.getpid())
+    finally:
+        worker.end(at_once=True)
 
 
 def test_two_workers_write_what_one_process_writes_in_its_order(run, tmp_path):

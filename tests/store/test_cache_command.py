@@ -12,7 +12,7 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.scripts import cache
 from parlai_q2.signature import Signature
-from parlai_q2.store import CachedScorer, ScoreStore, default_store_path
+from parlai_q2.store import CachedScorer, ScoreStore, default_store_path, schema
 from tests.store.counting import CountingScorer, examples, scores
 
 A = str(Signature('a', {'beam': 5}))
@@ -50,6 +50,26 @@ def test_it_shows_where_how_much_and_of_what(store, capsys):
 def test_no_file_is_said_and_none_is_made(tmp_path):
     assert command()['signatures'] == []
     assert not default_store_path().exists()
+
+
+def test_somebody_elses_file_is_refused(tmp_path, capsys):
+    file = tmp_path / 'notes.db'
+    file.write_text('notes\n')
+    for more in ([], ['--clear', 'all']):
+        with pytest.raises(ConfigError, match='notes.db is no cache of parlai_q2'):
+            command('--cache-file', str(file), *more)
+    assert file.read_text() == 'notes\n'
+
+
+def test_the_file_of_a_newer_version_is_not_said_to_be_empty(
+    store, monkeypatch, capsys
+):
+    store.close()
+    monkeypatch.setattr(schema, 'VERSION', 0)
+    with pytest.raises(ConfigError, match='newer version of parlai_q2'):
+        command()
+    shown = capsys.readouterr()
+    assert 'holds no scores' not in shown.out + shown.err
 
 
 def test_it_clears_all(store, capsys):

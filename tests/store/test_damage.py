@@ -1,5 +1,6 @@
 """
-A damaged file is set aside; where nothing can be kept, one warning says so.
+A damaged file is set aside, and somebody else's left alone; where nothing can be kept,
+one warning says so.
 """
 
 import logging
@@ -14,8 +15,9 @@ from contextlib import closing
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.store import CachedScorer, ScoreStore
+from parlai_q2.store import CachedScorer, ScoreStore, table
 from parlai_q2.store import schema as schema_module
+from parlai_q2.store.upkeep import MAGIC
 from tests.store.counting import SIGNATURE, CountingScorer, examples, scores
 
 
@@ -29,7 +31,7 @@ def path(tmp_path):
 
 
 def zeroed(path):
-    path.write_bytes(b'\0' * path.stat().st_size)
+    path.write_bytes(MAGIC.ljust(path.stat().st_size, b'\0'))
 
 
 def truncated(path):
@@ -37,7 +39,7 @@ def truncated(path):
 
 
 def not_a_database(path):
-    path.write_text('{"knowledge": "this is no database", "response": ""}\n' * 20)
+    path.write_bytes(MAGIC + b'this is no database' * 20)
 
 
 def change(path, statement):
@@ -73,6 +75,62 @@ def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
     assert aside == harmed
 
 
+def test_what_was_set_aside_before_is_kept(path):
+    names = ['scores.sqlite.damaged', 'scores.sqlite.damaged.2']
+    for name in names:
+        path.with_name(name).write_text(f'an earlier {name}')
+    not_a_database(path)
+    harmed = path.read_bytes()
+    ScoreStore(path).put(SIGNATURE, scores(3))
+    for name in names:
+        assert path.with_name(name).read_text() == f'an earlier {name}'
+    assert path.with_name('scores.sqlite.damaged.3').read_bytes() == harmed
+
+
+@pytest.mark.parametrize(
+    'content',
+    [b'notes\n', b'{"knowledge": "", "response": ""}\n' * 200, b'\0' * 8192, MAGIC[:9]],
+)
+def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
+    path = tmp_path / 'notes.db'
+    path.write_bytes(content)
+    for use in (
+        lambda: ScoreStore(path).get(SIGNATURE, scores(1)),
+        lambda: ScoreStore(path).put(SIGNATURE, scores(1)),
+        ScoreStore(path).signatures,
+        ScoreStore(path).clear,
+    ):
+        with pytest.raises(ConfigError, match='notes.db is no cache.*--cache-file'):
+            use()
+    assert path.read_bytes() == content
+    assert not list(tmp_path.glob('*.damaged*')) and caplog.text == ''
+
+
+def test_an_empty_file_becomes_a_cache(tmp_path):
+    path = tmp_path / 'scores.sqlite'
+    path.write_bytes(b'')
+    ScoreStore(path).put(SIGNATURE, scores(3))
+    assert ScoreStore(path).get(SIGNATURE, scores(3)) == scores(3)
+
+
+def test_a_file_that_becomes_foreign_in_a_run_is_gone_without(
+    path, monkeypatch, caplog
+):
+    def damaged(*arguments):
+        raise sqlite3.DatabaseError('database disk image is malformed')
+
+    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer.score(examples(3))
+    path.unlink()
+    path.write_text('notes\n')
+    monkeypatch.setattr(table, 'read', damaged)
+    for start in (1000, 2000):
+        found = scorer.score(examples(20, start))
+        assert found == CountingScorer().score(examples(20, start))
+    assert path.read_text() == 'notes\n'
+    assert caplog.text.count('goes on without') == len(caplog.records) == 1
+
+
 def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog):
     pages = bytearray(path.read_bytes())
     pages[3 * 4096 :] = os.urandom(len(pages) - 3 * 4096)
@@ -98,6 +156,19 @@ def test_the_file_of_a_newer_version_is_left_alone(path, monkeypatch, caplog):
     assert len(scorer.score(examples(3))) == 3
     assert path.read_bytes() == before
     assert 'goes on without' in caplog.text and 'version 1' in caplog.text
+    assert 'newer version of parlai_q2' in caplog.text
+    assert 'can be written' not in caplog.text
+
+
+def test_what_the_file_of_a_newer_version_holds_cannot_be_told(
+    path, monkeypatch, caplog
+):
+    monkeypatch.setattr(schema_module, 'VERSION', 0)
+    before = path.read_bytes()
+    for use in (ScoreStore(path).signatures, ScoreStore(path).clear):
+        with pytest.raises(ConfigError, match='newer version.*update parlai_q2'):
+            use()
+    assert path.read_bytes() == before and caplog.text == ''
 
 
 def test_another_programs_database_is_refused(tmp_path):
@@ -114,7 +185,9 @@ def test_a_folder_that_cannot_be_made_costs_one_warning(tmp_path, caplog):
     for _ in range(3):
         assert scorer.score(examples(4)) == CountingScorer().score(examples(4))
     assert (scorer.hits, scorer.misses) == (0, 12)
-    assert store.signatures() == [] and store.clear() == 0
+    for use in (store.signatures, store.clear):
+        with pytest.raises(ConfigError, match='cannot be used.*can be written'):
+            use()
     assert caplog.text.count('goes on without the score cache') == 1
     assert '--cache-file' in caplog.text and 'PARLAI_Q2_CACHE' in caplog.text
 

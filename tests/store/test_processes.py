@@ -12,6 +12,7 @@ import time
 import pytest
 
 from parlai_q2.store import ScoreStore
+from parlai_q2.store.upkeep import MAGIC
 from tests.store.counting import SIGNATURE, scores
 
 WRITER = """
@@ -55,7 +56,7 @@ def test_what_many_write_at_once_is_all_there(tmp_path):
 
 def test_a_damaged_file_is_set_aside_once_by_many(tmp_path):
     path = tmp_path / 'scores.sqlite'
-    path.write_bytes(b'no database at all' * 1000)
+    path.write_bytes(MAGIC + b'no database at all' * 1000)
     processes = [start(WRITER, path, 1000 * n) for n in range(4)]
     warnings = ''
     for process in processes:

@@ -8,6 +8,7 @@ import zlib
 
 import pytest
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.store import ScoreStore, table
 from parlai_q2.store.rows import decode, encode
 from tests.store.counting import SIGNATURE, score_of, scores
@@ -62,6 +63,16 @@ def test_a_file_that_others_hold_for_long_is_gone_without_once(
     assert store.get(SIGNATURE, scores(5)) == {}
     assert caplog.text.count('is busy') == 1
     assert store.usable and store.get(SIGNATURE, scores(5)) == scores(5)
+
+
+def test_what_a_file_holds_that_others_hold_for_long_cannot_be_told(store, monkeypatch):
+    def busy(connection):
+        raise sqlite3.OperationalError('database is locked')
+
+    monkeypatch.setattr(table, 'signatures', busy)
+    with pytest.raises(ConfigError, match='busy.*Try again'):
+        store.signatures()
+    assert store.usable
 
 
 def test_a_file_that_is_sound_after_all_is_opened_again(store, monkeypatch, caplog):
