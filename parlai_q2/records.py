@@ -4,10 +4,13 @@ The words of the library: what is scored, and what comes back.
 Every record is frozen and JSON-safe through ``to_dict``; ``from_dict`` reads it back.
 """
 
+import re
 from dataclasses import dataclass, field
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Iterable, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError
+
+_SURROGATES = re.compile('[\ud800-\udfff]')
 
 # The value of a response in which nothing could be verified, and of one that states
 # nothing that could be: neither grounded nor not. It is the score that the paper gives
@@ -68,14 +71,30 @@ class Span(NamedTuple):
     end: int
 
 
+def without_surrogates(text: str) -> str:
+    """
+    A text with U+FFFD for each half of a surrogate pair that stands alone: such come
+    from emoji that were cut in two, have no UTF-8, and are read by no model.
+
+    >>> without_surrogates('bees \\ud83d')
+    'bees \ufffd'
+    """
+    if text.isascii():
+        return text
+    return _SURROGATES.sub('\ufffd', text)
+
+
 @dataclass(frozen=True)
 class Example:
     """
     One response to be scored against its knowledge.
 
-    :param knowledge: the text the response must stay with; may be empty.
+    :param knowledge: the text the response must stay with; may be empty. Halves of
+        surrogate pairs, which JSON can hold and no model reads, are replaced by U+FFFD
+        here and in the response; offsets stay.
     :param response: what the model said; may be empty.
-    :param history: the turns before, oldest first.
+    :param history: the turns before, oldest first; kept for those who read the scores,
+        which do not depend on it.
     :param id: any name that the caller knows the example by.
 
     >>> Example('Bees have five eyes.', 'Five, I think.', ['How many eyes?']).history
@@ -95,9 +114,16 @@ class Example:
                     f'Example.{name} must be a string, not {type(value).__name__}. '
                     f'Give {name}="" if there is none.'
                 )
-        if isinstance(self.history, str):
+            object.__setattr__(self, name, without_surrogates(value))
+        turns = self.history
+        if isinstance(turns, str):
             raise InputError('Example.history must be a list of turns, not one string.')
-        object.__setattr__(self, 'history', tuple(self.history))
+        if not isinstance(turns, Iterable) or isinstance(turns, bytes):
+            raise InputError(
+                'Example.history must be a list of turns, not '
+                f'{type(turns).__name__}. Give history=() if there is none.'
+            )
+        object.__setattr__(self, 'history', tuple(turns))
 
 
 @dataclass(frozen=True)

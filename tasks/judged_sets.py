@@ -3,6 +3,7 @@ The annotated tasks as sets of judged responses, read without their teachers.
 """
 
 import re
+from dataclasses import replace
 from typing import Any, Callable, Mapping, Sequence
 
 from parlai.utils.data import DatatypeHelper
@@ -48,7 +49,8 @@ def read_begin(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
 
     fold = next((w for w in words if w in (DEV, TEST)), fold_of(opt))
     others = [w for w in words if w not in (DEV, TEST)]
-    return _of_turns('begin', f'BEGIN {fold}', read_part(opt, others, fold))
+    judged = _of_turns('begin', f'BEGIN {fold}', read_part(opt, others, fold))
+    return replace(judged, fitted_on=fold == DEV)
 
 
 def read_rome(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
@@ -109,11 +111,10 @@ def read_judged_set(task: str, opt: Mapping[str, Any]) -> JudgedSet:
     judged = READERS[name](opt, words)
     if not words:
         return judged
-    return JudgedSet(
-        '_'.join([judged.name, *words]),
-        f'{judged.title}, {" ".join(words)}',
-        judged.responses,
-        judged.crossed,
+    return replace(
+        judged,
+        name='_'.join([judged.name, *words]),
+        title=f'{judged.title}, {" ".join(words)}',
     )
 
 

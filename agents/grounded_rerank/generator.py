@@ -51,6 +51,20 @@ def generator_name(opt: Mapping[str, Any]) -> str:
     return DEFAULT_GENERATOR
 
 
+def names_its_generator(opt: Mapping[str, Any]) -> bool:
+    """
+    Whether the options say what is to be reranked: by name, or by a model file that is
+    where they say.
+
+    :param opt: ParlAI options.
+    """
+    return bool(opt.get('generator')) or any(
+        opt.get(option)
+        and PathManager.exists(modelzoo_path(opt.get('datapath'), opt[option]) + '.opt')
+        for option in ('model_file', 'init_model')
+    )
+
+
 def generator_class(name: str) -> type[TorchGeneratorAgent]:
     """
     The class of a generator.

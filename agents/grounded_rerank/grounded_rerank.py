@@ -28,6 +28,7 @@ from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
     generator_class,
     generator_name,
+    names_its_generator,
     reranking_class,
 )
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
@@ -52,10 +53,13 @@ from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
     parse_strategies,
 )
+from parlai_q2.parlai_support.readable import readable
 
 # Where an observation carries its Turn, and a batch its turns.
 TURN = 'rerank_turn'
 TURNS = 'rerank_turns'
+# Stands in options from disk until the generator is known.
+UPGRADE_LATER = 'rerank_upgrade_later'
 
 
 class GroundedRerankAgent(ChatCommands):
@@ -91,9 +95,16 @@ class GroundedRerankAgent(ChatCommands):
     def upgrade_opt(cls, opt_from_disk: Opt) -> Opt:
         """
         Upgrade an old ``.opt`` as its generator does, and note the generator.
+
+        ParlAI writes where the model lies now into the options only after this. Where
+        they still name a place that the model was moved from, the generator is not
+        known yet, and its upgrade is left to the making of the agent.
         """
         if cls.generator_class is not None:
             return super().upgrade_opt(opt_from_disk)
+        if not names_its_generator(opt_from_disk):
+            opt_from_disk[UPGRADE_LATER] = True
+            return opt_from_disk
         name = generator_name(opt_from_disk)
         opt = generator_class(name).upgrade_opt(opt_from_disk)
         opt['generator'] = name
@@ -104,7 +115,10 @@ class GroundedRerankAgent(ChatCommands):
         An instance of the class that is both this agent and its generator.
         """
         if cls.generator_class is None:
-            cls = reranking_class(cls, generator_class(generator_name(opt or {})))
+            generator = generator_class(generator_name(opt or {}))
+            if opt and opt.pop(UPGRADE_LATER, False):
+                opt.update(generator.upgrade_opt(opt))
+            cls = reranking_class(cls, generator)
         return object.__new__(cls)
 
     def __init__(self, opt: Opt, shared: Any = None):
@@ -139,6 +153,7 @@ class GroundedRerankAgent(ChatCommands):
         """
         Read a message and find its knowledge; or take a command.
         """
+        observation = readable(observation)
         command = self.read_command(observation)
         if command is not None:
             return self.observe_command(command)

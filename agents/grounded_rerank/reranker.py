@@ -14,7 +14,7 @@ from parlai_q2.agents.grounded_rerank.guards import COPY, GENERIC, counted, guar
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 
-# A penalty of half the scale takes a perfect score down to the threshold of 0.5.
+# A penalty of half the scale takes a perfect score down to a half.
 DEFAULT_COPY_PENALTY = 0.5
 DEFAULT_GENERIC_PENALTY = 0.5
 DEFAULT_PREFILTER_KEEP = 4

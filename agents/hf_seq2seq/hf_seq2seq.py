@@ -32,6 +32,7 @@ from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
 from parlai_q2.agents.hf_seq2seq.prompt import fit
 from parlai_q2.errors import ConfigError
 from parlai_q2.files.messages import find_knowledge
+from parlai_q2.parlai_support.readable import readable
 
 
 class HfSeq2seqAgent(TorchGeneratorAgent):
@@ -127,6 +128,12 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
                 grown[tuple(slice(size) for size in saved.shape)] = saved
                 state_dict[name] = grown
         super().load_state_dict(state_dict)
+
+    def observe(self, observation: Message) -> Message:
+        """
+        Read a message.
+        """
+        return super().observe(readable(observation))
 
     def _set_text_vec(
         self, obs: Message, history: History, truncate: Optional[int]

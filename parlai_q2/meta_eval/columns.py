@@ -111,7 +111,7 @@ def _number(cell: Any, column: ColumnName, line: int) -> Optional[float]:
         if isinstance(cell, bool):
             raise ValueError
         value = float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RecordError(
             str(column.path), line, f'{column.column} is {cell!r}, which is no number'
         ) from None

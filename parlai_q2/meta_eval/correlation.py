@@ -69,7 +69,10 @@ def _pearson(a: 'np.ndarray', b: 'np.ndarray') -> 'np.ndarray':
 
     from parlai_q2.meta_eval.resampling import ratio
 
+    # The mean of equal numbers need not be that number, to the last digit.
+    constant = (np.ptp(a, axis=1) == 0) | (np.ptp(b, axis=1) == 0)
     a = a - a.mean(axis=1, keepdims=True)
     b = b - b.mean(axis=1, keepdims=True)
     lengths = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    lengths[constant] = 0.0
     return ratio((a * b).sum(axis=1), lengths, np.nan)

@@ -50,6 +50,20 @@ class Evaluation:
         cited = f' (Q2, {table})' if self.judged.name == 'q2_wow' else ''
         return f'{what}, {self.judged.title}{cited}'
 
+    def notes_on_fit(self) -> list[str]:
+        """
+        What tables say of scorers that were fitted on these very responses.
+        """
+        if not self.judged.fitted_on:
+            return []
+        fitted = [m.name for m in self.measures if '|fitted_with:' in m.signature]
+        if not fitted:
+            return []
+        return [
+            f'Fitted on these responses, among others: {", ".join(fitted)}. What is '
+            'shown is the fit; for held-out figures see docs/accuracy.md.'
+        ]
+
     def level(self, measure: Measure, responses: Sequence[Judged]) -> ResponseLevel:
         """
         A measure's figures over responses of the set, computed once for all tables and

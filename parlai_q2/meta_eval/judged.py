@@ -73,12 +73,14 @@ class JudgedSet:
     :param responses: the set.
     :param crossed: contexts with the judged responses of several systems, where the set
         has such; they may repeat ``responses``.
+    :param fitted_on: whether scorers that ship were fitted on these responses.
     """
 
     name: str
     title: str
     responses: tuple[Judged, ...]
     crossed: tuple[tuple[Judged, ...], ...] = ()
+    fitted_on: bool = False
 
     def of_classes(self, classes: Iterable[str] = BINARY) -> list[Judged]:
         """

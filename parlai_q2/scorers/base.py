@@ -3,7 +3,7 @@ What every scorer offers.
 """
 
 from abc import ABC, abstractmethod
-from typing import Sequence
+from typing import Iterable, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.records import Example, Label, Score, not_verifiable
@@ -27,7 +27,9 @@ class Scorer(ABC):
     """
     Scores responses against their knowledge.
 
-    A subclass sets ``name``, gives its ``settings`` and fills :meth:`score_texts`.
+    A subclass sets ``name``, gives its ``settings`` and fills :meth:`score_texts`. It
+    is to go by knowledge and response alone: examples that have both in common are
+    scored once, whatever their history.
 
     >>> from parlai_q2 import Label, Score
     >>> class Longer(Scorer):
@@ -80,6 +82,11 @@ class Scorer(ABC):
         :return: B scores, in order; the same as if each had been scored alone.
         :raises InputError: when something else than an Example is among them.
         """
+        if isinstance(examples, Example) or not isinstance(examples, Iterable):
+            raise InputError(
+                'score() takes a list of Example, not '
+                f'{type(examples).__name__}. Write score([example]).'
+            )
         examples = list(examples)
         for example in examples:
             if not isinstance(example, Example):

@@ -3,16 +3,21 @@ The agent over a small trained generator: what it is, how it searches, what it s
 """
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
-from parlai.core.agents import create_agent_from_shared
+from parlai.core.agents import (
+    create_agent_from_model_file,
+    create_agent_from_shared,
+)
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.encode_once import encode_once
 from parlai_q2.agents.grounded_rerank.generator import generator_class, generator_name
+from parlai_q2.agents.grounded_rerank.grounded_rerank import UPGRADE_LATER
 from parlai_q2.agents.grounded_rerank.options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.agents.grounded_rerank.strategies import NAMES
 from parlai_q2.errors import ConfigError
@@ -363,6 +368,25 @@ def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
     assert opt['n_layers'] == 3
     for name in ('text_truncate', 'inference', 'beam_size', 'dict_class'):
         assert opt[name] == plain[name], name
+
+
+def test_a_model_that_was_moved_is_reranked_as_what_it_is(tmp_path):
+    trained = Path(trained_generator())
+    for ending in ('', '.opt', '.dict'):
+        (tmp_path / f'model{ending}').write_bytes(
+            trained.with_name(trained.name + ending).read_bytes()
+        )
+    opt = json.loads((tmp_path / 'model.opt').read_text())
+    opt['model_file'] = '/where/it/was/trained/model'
+    (tmp_path / 'model.opt').write_text(json.dumps(opt))
+    agent = create_agent_from_model_file(
+        str(tmp_path / 'model'), {'model': AGENT, 'scorer': 'toy', 'no_cuda': True}
+    )
+    assert isinstance(agent, TransformerGeneratorAgent)
+    assert agent.opt['generator'] == 'transformer/generator'
+    assert UPGRADE_LATER not in agent.opt
+    agent.observe({'text': '1 2 3', 'knowledge': '1 2 3', 'episode_done': True})
+    assert agent.act()['text'] == '1 2 3'
 
 
 def test_a_model_file_without_its_opt_is_told_what_to_add(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, pearsonr, spearmanr
 
 from parlai_q2.meta_eval.calibration import calibration, wilson
-from parlai_q2.meta_eval.correlation import correlation
+from parlai_q2.meta_eval.correlation import _pearson, correlation
 from parlai_q2.meta_eval.resampling import intervals
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
@@ -34,6 +34,13 @@ def test_a_correlation_worked_out_by_hand():
         0.5
     )
     assert correlation([1], [1]).spearman is None
+
+
+def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():
+    # The mean of three times 0.1 is not 0.1.
+    rows = np.array([[0.1, 0.1, 0.1], [0.1, 0.2, 0.3]])
+    found = _pearson(rows, np.array([[1.0, 2, 4], [1, 2, 4]]))
+    assert np.isnan(found[0]) and found[1] > 0.9
 
 
 def test_a_mean_and_its_interval():

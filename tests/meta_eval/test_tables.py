@@ -3,6 +3,7 @@ The tables' contents, and how they are printed.
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -138,6 +139,22 @@ def test_systems_need_contexts_of_two():
     table = systems_table(evaluation(SYSTEMS, [1, 0, 1, 0], crossed=CROSSED))
     (row,) = table.rows
     assert row['contexts'] == 2 and row['spearman'].mean == 1
+
+
+@pytest.mark.parametrize('fitted_on, notes', [(True, 1), (False, 0)])
+def test_tables_say_whose_fit_they_show(fitted_on, notes):
+    responses = [judged(0, GOOD), judged(1, BAD), judged(2, GENERIC)]
+    given = JudgedSet('begin', 'b', tuple(responses), fitted_on=fitted_on)
+    fitted = replace(
+        measure(responses, [1, 0, 0.5], name='grounded', labels=['x', 'x', 'generic']),
+        signature='grounded|fitted_with:mini|threshold:0.5',
+    )
+    other = measure(responses, [1, 0, 0.5], name='other')
+    found = Evaluation(given, (fitted, other), rounds=5)
+    for table in (class_table, ranking_table, three_way_table):
+        said = [n for n in table(found).notes if n.startswith('Fitted on these')]
+        assert len(said) == notes
+        assert all('others: grounded.' in note for note in said)
 
 
 def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():

@@ -55,7 +55,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
             Column('f1', 'F1'),
         ),
         tuple(rows),
-        (AT_THRESHOLD, BRACKETS),
+        (AT_THRESHOLD, BRACKETS, *evaluation.notes_on_fit()),
     )
 
 
@@ -88,6 +88,7 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     notes = [
         'Generic: a response that the scorer calls generic or not verifiable.',
         BRACKETS,
+        *evaluation.notes_on_fit(),
     ]
     if without:
         notes.append(f'Scorers of two classes, left out: {", ".join(without)}.')

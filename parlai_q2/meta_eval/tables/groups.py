@@ -77,6 +77,7 @@ def _table(
         tuple(rows),
         (
             *notes,
+            *evaluation.notes_on_fit(),
             f'Columns {", ".join(classes)}: mean score of the class, and n their '
             'numbers. ROC-AUC and accuracy: consistent against inconsistent. Brackets: '
             '95 % bootstrap interval over responses.',

@@ -54,6 +54,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
         'one class.',
         AT_THRESHOLD,
         BRACKETS,
+        *evaluation.notes_on_fit(),
     ]
     generic = len(evaluation.judged.of_classes([Label.GENERIC]))
     if generic:
