@@ -19,6 +19,7 @@ SMALLEST_SCALE = 1e-12
 # between stays in a processor's cache. Rows and columns are independent, so the numbers
 # decide no result.
 ROWS_AT_ONCE, COLUMNS_AT_ONCE = 512, 4096
+BUFFERS = ('weight', 'scale', 'bias')
 # Numbers of which a copy costs less than a second pass.
 SMALL = 65536
 # 1.5 * 2^23: between 2^23 and 2^24 floats are whole, and it has room on either side.
@@ -49,6 +50,15 @@ class Int8Linear(nn.Module):
         self.register_buffer('scale', scale.float())
         self.register_buffer('bias', None if bias is None else bias.float())
 
+    def __call__(
+        self, x: torch.Tensor, room: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """
+        What :meth:`forward` gives. A module looks for hooks at every call and for its
+        buffers one by one; a response takes thousands of calls, each of little to do.
+        """
+        return self.forward(x, room)
+
     def forward(
         self, x: torch.Tensor, room: torch.Tensor | None = None
     ) -> torch.Tensor:
@@ -58,7 +68,8 @@ class Int8Linear(nn.Module):
             new memory for each would be mapped, touched and given back every time.
         :return: [..., out], fp32.
         """
-        weight, scale, bias = self.weight, self.scale, self.bias
+        weight, scale, bias = map(self._buffers.__getitem__, BUFFERS)
+        assert weight is not None and scale is not None
         rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
         if len(rows) * len(weight) <= ROWS_AT_ONCE * COLUMNS_AT_ONCE:
             whole, step = quantise_tokens(rows)
