@@ -49,6 +49,8 @@ QUOTES = (
     'Close every quote; in a cell that begins with a quote, write the quotes inside it '
     'twice.'
 )
+# In the error that ends the reading of a file.
+NOT_READ = 'The rows after it were not read.'
 LINE_END = re.compile('\r\n?|\n')
 
 
@@ -248,7 +250,7 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
                 return
             except csv.Error as e:
                 problem = f'cannot be read as {delimiter!r}-separated ({e}).'
-                yield start, {}, f'{problem} {QUOTES} The rows after it were not read.'
+                yield start, {}, f'{problem} {QUOTES} {NOT_READ}'
                 return
             # What csv makes of a blank line.
             if not row:

@@ -22,6 +22,8 @@ from parlai_q2.errors import InputError
 # Seconds between two syncs to the disk. A killed process loses nothing that it flushed;
 # only a machine that loses power can lose what was written since, and it is done again.
 SYNC_SECONDS = 5.0
+# What stands beside an output while it is made and, the summary, after.
+PART, CLAIM, META = ENDINGS = '.part', '.part.run.json', '.meta.json'
 
 
 def writable(outfile: Path, *infiles: Path) -> Path:
@@ -34,25 +36,44 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     :raises InputError: for a folder, a device, an input, or where nothing can be
         written.
     """
-    place = Path(os.path.realpath(outfile))
-    if place.exists() and not place.is_file():
-        kind = 'a folder' if place.is_dir() else 'no regular file'
-        raise InputError(f'{outfile} is {kind}. Choose another --outfile.')
-    there = [one for one in infiles if one.exists()] if place.exists() else []
-    if any(os.path.samefile(place, one) for one in there):
-        raise InputError(f'{outfile} is read too. Choose another --outfile.')
     try:
+        place = Path(os.path.realpath(outfile))
+        if place.exists() and not place.is_file():
+            kind = 'a folder' if place.is_dir() else 'no regular file'
+            raise InputError(f'{outfile} is {kind}. Choose another --outfile.')
+        written = [place, *(beside(place, ending) for ending in ENDINGS)]
+        read = {os.path.realpath(one) for one in infiles}
+        if read & set(map(str, written)):
+            raise InputError(
+                f'{outfile}, or what is written beside it, is read too. Choose another '
+                '--outfile.'
+            )
         place.parent.mkdir(parents=True, exist_ok=True)
+        right = os.access(place.parent, os.W_OK)
     except OSError as e:
         raise InputError(
             f'Cannot write {outfile}: {e.strerror}. Choose another --outfile.'
         ) from e
-    if not os.access(place.parent, os.W_OK):
+    if not right:
         raise InputError(
             f'Cannot write {outfile}: no right to write in its folder. Choose another '
             '--outfile.'
         )
     return place
+
+
+def meta_of(outfile: Path) -> Path:
+    """
+    Where the summary of a run stands: beside its output, or beside what that points to.
+    """
+    return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
+
+
+def beside(path: Path, ending: str) -> Path:
+    """
+    The file whose name is a file's with something after it.
+    """
+    return path.with_name(path.name + ending)
 
 
 class ResumableWriter:
@@ -67,9 +88,8 @@ class ResumableWriter:
 
     def __init__(self, outfile: Path, run: dict[str, Any]):
         outfile = self.outfile = writable(outfile)
-        self.part = outfile.with_name(outfile.name + '.part')
-        self.meta = outfile.with_name(outfile.name + '.meta.json')
-        self._claim = outfile.with_name(outfile.name + '.part.run.json')
+        self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
+        self.meta = meta_of(outfile)
         # Whole lines that an earlier run left, and whether it was another one's, which
         # were thrown away.
         self.done = 0

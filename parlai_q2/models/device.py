@@ -16,6 +16,26 @@ def gpus() -> list[str]:
     return [f'cuda:{n}' for n in range(torch.cuda.device_count())]
 
 
+def check_name(name: str, said: str = 'The device is') -> None:
+    """
+    See to it that a device's name is one.
+
+    :param name: a torch device name, such as ``cuda:0``.
+    :param said: what named it, for the message.
+    :raises ConfigError: when it is none.
+    """
+    if name == CPU:
+        return
+    import torch
+
+    try:
+        torch.device(name)
+    except (RuntimeError, TypeError) as e:
+        raise ConfigError(
+            f'{said} {name!r}, which is no torch device. Write cpu, or cuda:0.'
+        ) from e
+
+
 def check_device(name: str, said: str = 'The device is') -> None:
     """
     See to it that a device is there, before a model is loaded for it.
@@ -24,18 +44,10 @@ def check_device(name: str, said: str = 'The device is') -> None:
     :param said: what named it, for the message.
     :raises ConfigError: when it is no such name, or a GPU that torch does not see.
     """
-    if name == CPU:
-        return
-    import torch
-
-    try:
-        device = torch.device(name)
-    except (RuntimeError, TypeError) as e:
-        raise ConfigError(
-            f'{said} {name!r}, which is no torch device. Write cpu, or cuda:0.'
-        ) from e
-    there = gpus()
-    if device.type == 'cuda' and f'cuda:{device.index or 0}' not in there:
+    check_name(name, said)
+    kind, _, number = name.partition(':')
+    there = gpus() if kind == 'cuda' else []
+    if kind == 'cuda' and f'cuda:{number or 0}' not in there:
         raise ConfigError(
             f'{said} {name!r}, which is not there. The GPUs that torch sees: '
             f'{", ".join(there) or "none"}.'

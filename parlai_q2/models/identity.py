@@ -11,14 +11,23 @@ from functools import lru_cache
 from pathlib import Path
 
 from parlai_q2.errors import ModelNotFoundError
+from parlai_q2.files.checksum import file_sha256
 from parlai_q2.models.loading import CHECKSUMS, resolve
 from parlai_q2.presets import ModelConfig
 
 DIGITS = 8
-# What decides a model's numbers; logs of its training and the like do not.
+# What may decide a model's numbers, and what a training leaves beside it that does not.
 ENDINGS = ('.safetensors', '.bin', '.json', '.txt', '.model')
-# Of a large file, so many blocks of so many bytes: training moves all weights.
-BLOCKS, BLOCK = 64, 4096
+BESIDE = (
+    'all_results.json',
+    'eval_results.json',
+    'optimizer.bin',
+    'scheduler.bin',
+    'train_results.json',
+    'trainer_state.json',
+    'training.json',
+    'training_args.bin',
+)
 
 
 def identified(config: ModelConfig) -> str:
@@ -40,7 +49,7 @@ def identified(config: ModelConfig) -> str:
     stamps = tuple(
         (str(path), stat.st_size, stat.st_mtime_ns)
         for path in read
-        if path.suffix in ENDINGS and path.is_file()
+        if path.suffix in ENDINGS and path.name not in BESIDE and path.is_file()
         for stat in [os.stat(path)]
     )
     return f'{config.model}@{_digest(stamps)}'
@@ -49,14 +58,7 @@ def identified(config: ModelConfig) -> str:
 @lru_cache(maxsize=64)
 def _digest(stamps: tuple[tuple[str, int, int], ...]) -> str:
     digest = hashlib.sha256()
-    for name, size, _ in stamps:
+    for name, _, _ in stamps:
         path = Path(name)
-        digest.update(f'{path.name} {size}\n'.encode())
-        with open(path, 'rb') as stream:
-            if size <= BLOCKS * BLOCK:
-                digest.update(stream.read())
-                continue
-            for n in range(BLOCKS):
-                stream.seek(n * (size - BLOCK) // (BLOCKS - 1))
-                digest.update(stream.read(BLOCK))
+        digest.update(f'{path.name} {file_sha256(path)}\n'.encode())
     return digest.hexdigest()[:DIGITS]

@@ -19,6 +19,7 @@ from typing import Any, Optional, Union
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.files.checksum import file_sha256
+from parlai_q2.models.device import check_device
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
     dequantise,
@@ -128,7 +129,9 @@ def load_model(
     :return: the model, in fp32, with gradients off.
     :raises ModelNotFoundError: when it is neither here nor to be fetched.
     :raises ModelError: when its files cannot be read or do not fit.
+    :raises ConfigError: when the device is not there.
     """
+    check_device(device)
     folder = int8_folder(reference)
     if folder is not None:
         if options:
@@ -171,6 +174,7 @@ def load_seq2seq(
 
     from parlai_q2.models.lora import merge_adapter
 
+    check_device(device)
     tokenizer = load_tokenizer(reference, revision)
     base = adapter_base(reference)
     if base is None:

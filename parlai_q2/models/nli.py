@@ -6,6 +6,7 @@ window that most entails the hypothesis speaks for the premise, unless none enta
 then the one that most contradicts it does.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
@@ -71,12 +72,14 @@ class SequenceNliModel:
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size
         self.arithmetic = effective_arithmetic(arithmetic, device)
+        # What is loaded keeps its name when the folder gets other weights.
+        self._identity = Lazy(partial(identified, config))
         self._loaded = Lazy(self._load)
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            'nli': identified(self.config),
+            'nli': self._identity(),
             'nli_arithmetic': self.arithmetic,
             **unusual(self._details, USUAL),
         }

@@ -15,6 +15,7 @@ not detokenised pieces. A text that is too long for the model is read in overlap
 windows; the window with the greatest margin over no answer gives it.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
@@ -77,6 +78,8 @@ class SpanQuestionAnswerer:
         self.max_answer_tokens = max_answer_tokens
         self.max_tokens, self.batch_size = max_tokens, batch_size
         self.arithmetic = effective_arithmetic(arithmetic, device)
+        # What is loaded keeps its name when the folder gets other weights.
+        self._identity = Lazy(partial(identified, config))
         self._loaded = Lazy(self._load)
 
     @property
@@ -89,7 +92,7 @@ class SpanQuestionAnswerer:
             ),
         }
         return {
-            'qa': identified(self.config),
+            'qa': self._identity(),
             'qa_reading': f'{self.reading}{threshold}',
             'qa_arithmetic': self.arithmetic,
             **unusual(details, USUAL),

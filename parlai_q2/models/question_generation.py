@@ -6,6 +6,7 @@ search of 5 with 5 returned and no repeated trigram; or one greedy question.
 """
 
 import copy
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
@@ -90,6 +91,8 @@ class Seq2SeqQuestionGenerator:
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
         self.literal_eos, self.batch_size = literal_eos, batch_size
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
+        # What is loaded keeps its name when the folder gets other weights.
+        self._identity = Lazy(partial(identified, config))
         self._loaded, self._search = Lazy(self._load), Lazy(self._make_search)
         self._tokenizer = Lazy(self._load_tokenizer)
 
@@ -104,7 +107,7 @@ class Seq2SeqQuestionGenerator:
             'qg_end_token': 'literal' if self.literal_eos else None,
         }
         return {
-            'qg': identified(self.config),
+            'qg': self._identity(),
             'qg_decoding': f'{self.decoding}{self.num_beams}x{self.num_questions}',
             'qg_arithmetic': self.arithmetic,
             **unusual(details, USUAL),

@@ -2,6 +2,8 @@
 Messages that models can read.
 """
 
+from typing import Any
+
 from parlai.core.message import Message
 
 from parlai_q2.records import without_surrogates
@@ -16,8 +18,17 @@ def readable(message: Message) -> Message:
     :return: the same message, or a copy with other texts.
     """
     other = {
-        name: text
+        name: mended
         for name, value in message.items()
-        if isinstance(value, str) and (text := without_surrogates(value)) != value
+        if (mended := _mended(value)) != value
     }
     return Message({**message, **other}) if other else message
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_surrogates(value)
+    # Labels and candidates.
+    if type(value) in (list, tuple) and all(isinstance(v, str) for v in value):
+        return type(value)(map(without_surrogates, value))
+    return value

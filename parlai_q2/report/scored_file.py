@@ -12,6 +12,7 @@ from typing import Any, Iterator, Mapping, Union
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.files.read import Record, read_records
+from parlai_q2.files.write import meta_of
 from parlai_q2.records import not_verifiable
 from parlai_q2.report.candidates import before_and_after
 from parlai_q2.report.entries import Entry, read_entry
@@ -123,8 +124,8 @@ def _sidecar_signature(path: Path) -> str:
     The signature in the file that the score command leaves beside its output.
     """
     try:
-        beside = path.with_name(path.name + '.meta.json')
-        signature = json.loads(beside.read_text(encoding='utf-8')).get('signature')
+        summary = json.loads(meta_of(path).read_text(encoding='utf-8'))
+        signature = summary.get('signature')
     except (OSError, ValueError, AttributeError):
         return ''
     return signature if isinstance(signature, str) else ''

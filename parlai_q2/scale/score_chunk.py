@@ -87,7 +87,13 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
     """
     if fields.keys() >= set(SCORED) - {'signature'}:
         return {k: v for k, v in fields.items() if k not in SCORED}
-    return {f'given_{k}' if k in SCORED else k: v for k, v in fields.items()}
+    passed = {k: v for k, v in fields.items() if k not in SCORED}
+    for name in fields.keys() & set(SCORED):
+        given = f'given_{name}'
+        while given in passed:
+            given = f'given_{given}'
+        passed[given] = fields[name]
+    return passed
 
 
 def in_process(scorer: Scorer) -> Engine:

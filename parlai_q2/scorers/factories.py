@@ -37,10 +37,11 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
         **config.settings,
         **{k: v for k, v in options.items() if v is not None},
     }
-    if settings.get('batch_size', 1) < 1:
+    size = settings.get('batch_size', 1)
+    if not isinstance(size, int) or size < 1:
         raise ConfigError(
-            f'{section} of the preset {preset.name!r} has a batch_size of '
-            f'{settings["batch_size"]}; it is at least 1.'
+            f'{section} of the preset {preset.name!r} has a batch_size of {size!r}; it '
+            'is a whole number of at least 1.'
         )
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
     if key not in _BACKENDS:

@@ -12,11 +12,12 @@ from pathlib import PurePath
 from typing import Any, Callable, Mapping, Union
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.models.device import check_device
+from parlai_q2.models.device import check_name
 from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
 
 DEFAULT_PRESET = 'mini'
+OURS = 'parlai_q2.'
 
 _FACTORIES: dict[str, str] = {
     'q2': 'parlai_q2.scorers.factories:make_q2',
@@ -93,7 +94,8 @@ def load_scorer(
     path = name if ':' in name else _FACTORIES.get(name)
     if path is None:
         raise UnknownNameError('scorer', name, _FACTORIES)
-    check_options(options)
+    if path.startswith(OURS):
+        options = checked_options(options)
     factory = _factory(path)
     if isinstance(preset, (str, PurePath)):
         preset = load_preset(str(preset))
@@ -112,24 +114,33 @@ def load_scorer(
     return scorer
 
 
-def check_options(options: Mapping[str, Any]) -> None:
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Look at the options that all scorers share.
+    Look at the options that our scorers share.
 
     :param options: as :func:`load_scorer` takes them.
+    :return: the same, the device by its name.
     :raises ConfigError: for a threshold that is not in [0, 1], a batch size below 1, or
-        a device that torch does not see.
+        a device that torch knows none of. Whether it is there shows when a model is
+        loaded: a scorer may be made here to score elsewhere.
     """
+    checked = dict(options)
     threshold = options.get('threshold')
     if threshold is not None and not (
-        isinstance(threshold, Real) and 0 <= float(threshold) <= 1
+        isinstance(threshold, Real)
+        and not isinstance(threshold, bool)
+        and 0 <= float(threshold) <= 1
     ):
         raise ConfigError(f'A threshold is in [0, 1], not {threshold!r}.')
     size = options.get('batch_size')
-    if size is not None and not (isinstance(size, Integral) and int(size) >= 1):
+    if size is not None and not (
+        isinstance(size, Integral) and not isinstance(size, bool) and int(size) >= 1
+    ):
         raise ConfigError(f'A batch size is at least 1, not {size!r}.')
     if options.get('device') is not None:
-        check_device(options['device'])
+        checked['device'] = str(options['device'])
+        check_name(checked['device'])
+    return checked
 
 
 def _factory(path: str) -> Callable[..., Scorer]:

@@ -24,7 +24,7 @@ from tqdm import tqdm
 from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.agents.grounded_rerank.options import reranker_from_opt
 from parlai_q2.files.read import json_lines, open_text
-from parlai_q2.files.write import ResumableWriter
+from parlai_q2.files.write import ResumableWriter, meta_of
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP
 from parlai_q2.parlai_support.distillation import judge_replies, reply_record
@@ -174,8 +174,8 @@ def same_run(path: Path, run: dict[str, Any]) -> bool:
     """
     Whether a file of replies is whole and was made by the same run.
     """
-    meta = path.with_name(path.name + '.meta.json')
     try:
-        return path.is_file() and json.loads(meta.read_text(encoding='utf-8')) == run
+        written = json.loads(meta_of(path).read_text(encoding='utf-8'))
+        return path.is_file() and written == run
     except (OSError, ValueError):
         return False

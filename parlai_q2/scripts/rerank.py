@@ -24,7 +24,7 @@ from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.errors import InputError
 from parlai_q2.files.pools import Pool, read_pools
-from parlai_q2.files.write import writable, write_text
+from parlai_q2.files.write import meta_of, writable, write_text
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scorer_options import add_scorer_options
 from parlai_q2.records import Label
@@ -89,7 +89,7 @@ class RerankScript(ParlaiScript):
             for policy, interval in rates.items():
                 logging.info(f'  {policy:<7} {interval}')
         write_text(
-            outfile.with_name(outfile.name + '.meta.json'),
+            meta_of(outfile),
             json.dumps(summary, indent=1) + '\n',
         )
         logging.info(

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from parlai_q2.errors import InputError
 from parlai_q2.files.chunks import CHUNK_RECORDS
-from parlai_q2.files.read import FORMATS, example_of
+from parlai_q2.files.read import FORMATS, NOT_READ, example_of
 from parlai_q2.files.write import ResumableWriter, encode_line, writable
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scale_options import (
@@ -138,7 +138,7 @@ def score_file(
             f'The unfinished {writer.part} was made from another input or by another '
             'scorer. Starting over.'
         )
-    tally, problems = Tally(), Problems()
+    tally, problems, cut_short = Tally(), Problems(), False
     try:
         with closing(
             Progress(scorer.name, state.st_size, logging.info, log_every)
@@ -155,6 +155,7 @@ def score_file(
                     writer.write_lines(lines)
                     tally.add(chunk.outcomes)
                     problems.log(chunk)
+                    cut_short |= any(NOT_READ in p for p in chunk.problems)
                     if explain:
                         _explain(lines)
                     progress.update(len(chunk.outcomes), chunk.end)
@@ -168,6 +169,10 @@ def score_file(
     writer.finish(summary)
     logging.info(f'Wrote {outfile}. {tally.sentence()}')
     logging.info(f'Signature: {signature}')
+    if cut_short:
+        raise InputError(
+            f'{infile} was not read to its end: see the last line of {outfile}.'
+        )
     if not tally.scored:
         raise InputError(
             f'None of the {tally.records} records in {infile} could be scored. '

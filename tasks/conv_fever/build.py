@@ -16,6 +16,7 @@ from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
+from parlai_q2.files.write import meta_of
 from parlai_q2.tasks.conv_fever.counts import (
     PUBLISHED_CONVERSATIONS,
     beside_the_paper,
@@ -72,7 +73,7 @@ def is_built(outfile: Path, seed: int, wow: Optional[Path] = None) -> bool:
     :param wow: Wizard of Wikipedia's file, compared where it is there.
     """
     try:
-        path = outfile.with_name(outfile.name + '.meta.json')
+        path = meta_of(outfile)
         record = json.loads(path.read_text(encoding='utf-8'))
     except (OSError, ValueError):
         return False

@@ -12,12 +12,18 @@ GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 
 
 def test_texts_are_mended_and_nothing_else_is_touched():
-    sent = Message(
-        {'text': 'bees \ud83d!', 'knowledge': 'k', 'turns': ['\ud83d'], 'n': 1}
-    )
+    sent = Message({'text': 'bees \ud83d!', 'knowledge': 'k', 'n': 1})
     read = readable(sent)
     assert read == {**sent, 'text': 'bees \ufffd!'}
     assert isinstance(read, Message) and sent['text'] == 'bees \ud83d!'
+
+
+def test_labels_and_candidates_are_mended_too():
+    sent = Message({'labels': ['bees \ud83d'], 'label_candidates': ('a', '\udc1d')})
+    assert readable(sent) == {
+        'labels': ['bees \ufffd'],
+        'label_candidates': ('a', '\ufffd'),
+    }
 
 
 def test_a_message_without_any_is_the_same_message():

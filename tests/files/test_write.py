@@ -123,6 +123,7 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     assert link.is_symlink() and lines(target) == [{'n': 1}]
     write.write_text(link, 'text')
     assert link.is_symlink() and target.read_text() == 'text'
+    assert write.meta_of(link) == target.with_name('real.jsonl.meta.json')
 
 
 def test_what_is_no_regular_file_is_not_written_over(tmp_path):
@@ -144,6 +145,12 @@ def test_an_input_is_not_written_over(tmp_path):
     for outfile in (infile, tmp_path / 'sub' / '..' / 'in.jsonl', tmp_path / 'link'):
         with pytest.raises(InputError, match='is read too'):
             writable(outfile, tmp_path / 'other.jsonl', infile)
+    # What a killed run left would be written over by the run that reads it.
+    for ending in ('.part', '.part.run.json', '.meta.json'):
+        with pytest.raises(InputError, match='beside it, is read too'):
+            writable(tmp_path / 'out', tmp_path / f'out{ending}')
+    with pytest.raises(InputError, match='Cannot write'):
+        writable(tmp_path / ('x' * 300), infile)
     assert writable(tmp_path / 'new' / 'out', infile) == tmp_path / 'new' / 'out'
 
 

@@ -3,8 +3,9 @@ Devices are looked at before models are loaded for them.
 """
 
 import pytest
+import torch
 
-from parlai_q2 import load_scorer
+from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ConfigError
 from parlai_q2.models import device
 from parlai_q2.models.device import check_device
@@ -32,7 +33,11 @@ def test_what_is_there_passes(monkeypatch):
 
 
 @pytest.mark.parametrize('scorer', ['q2', 'consistency', 'nli', 'grounded_fast'])
-def test_a_scorer_is_not_made_for_a_device_that_is_not_there(monkeypatch, scorer):
+def test_no_model_is_loaded_for_a_device_that_is_not_there(monkeypatch, scorer):
     monkeypatch.setattr(device, 'gpus', list)
+    with pytest.raises(ConfigError, match='no torch device'):
+        load_scorer(scorer, device='gpu0')
+    # Where it is made need not be where it scores.
+    made = load_scorer(scorer, device=torch.device('cuda'))
     with pytest.raises(ConfigError, match='not there'):
-        load_scorer(scorer, device='cuda')
+        made.score([Example('Bees have five eyes.', 'They have five eyes.')])

@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from parlai_q2.models.identity import BLOCK, BLOCKS, DIGITS, identified
+from parlai_q2.models.identity import DIGITS, identified
+from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
 
 
@@ -47,11 +48,10 @@ def test_a_copy_of_a_folder_has_the_same_digits(tmp_path):
 
 
 def test_of_large_weights_every_part_counts(tmp_path):
-    size = 4 * BLOCKS * BLOCK
+    size = 1 << 20
     config = folder_of(tmp_path, model=bytes(size))
     before = identified(config)
-    # Training moves all weights; here only what is read is sure to be seen.
-    for place in (0, size - 1):
+    for place in (0, 50_001, size - 1):
         weights = bytearray(size)
         weights[place] = 1
         changed(tmp_path, tmp_path / 'model.safetensors', bytes(weights))
@@ -61,7 +61,8 @@ def test_of_large_weights_every_part_counts(tmp_path):
 def test_what_a_training_wrote_of_itself_does_not_count(tmp_path):
     config = folder_of(tmp_path, model=b'one')
     before = identified(config)
-    (tmp_path / 'train.log').write_text('step 1')
+    for name in ('train.log', 'training_args.bin', 'trainer_state.json', 'README.md'):
+        (tmp_path / name).write_text('step 1')
     assert identified(config) == before
 
 
@@ -84,3 +85,13 @@ def test_a_list_of_checksums_stands_for_its_files(tmp_path):
 )
 def test_what_is_not_a_folder_here_goes_by_its_name(config):
     assert identified(config) == config.reference
+
+
+def test_what_is_loaded_keeps_its_name(tmp_path):
+    config = folder_of(tmp_path, model=b'one')
+    model = SequenceNliModel(config)
+    before = model.settings['nli']
+    changed(tmp_path, tmp_path / 'model.safetensors', b'two')
+    # Its weights are those that were there; another backend has the new ones.
+    assert model.settings['nli'] == before
+    assert SequenceNliModel(config).settings['nli'] == identified(config) != before

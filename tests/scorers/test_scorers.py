@@ -216,22 +216,23 @@ def test_q2_f1_is_q2_without_nli():
 
 
 @pytest.mark.parametrize('scorer', ['precision', 'consistency', 'q2', 'grounded'])
-@pytest.mark.parametrize('threshold', [-0.1, 1.1, float('nan'), float('inf'), 'a'])
+@pytest.mark.parametrize('threshold', [-0.1, 1.1, float('nan'), True, 'a'])
 def test_a_threshold_is_between_0_and_1(scorer, threshold):
     with pytest.raises(ConfigError, match=r'in \[0, 1\]'):
         load_scorer(scorer, threshold=threshold)
 
 
-@pytest.mark.parametrize('size', [0, -1, 2.5, '8'])
+@pytest.mark.parametrize('size', [0, -1, 2.5, '8', True])
 def test_a_batch_holds_at_least_one(size):
     with pytest.raises(ConfigError, match='at least 1'):
         load_scorer('consistency', batch_size=size)
 
 
-def test_a_batch_size_of_a_preset_is_looked_at_too(tmp_path):
+@pytest.mark.parametrize('size', ['0', 'null', '"8"', '1.5'])
+def test_a_batch_size_of_a_preset_is_looked_at_too(tmp_path, size):
     path = tmp_path / 'mine.yaml'
-    path.write_text('nli: {model: shipped:q2_mini/consistency, batch_size: 0}')
-    with pytest.raises(ConfigError, match='nli of the preset .* has a batch_size of 0'):
+    path.write_text(f'nli: {{model: shipped:q2_mini/consistency, batch_size: {size}}}')
+    with pytest.raises(ConfigError, match='nli of the preset .* has a batch_size of'):
         load_scorer('nli', preset=path)
 
 

@@ -80,6 +80,23 @@ def test_what_people_said_is_kept_and_what_an_earlier_run_said_is_not(tmp_path):
         assert ('signature' in line) == bool(signature)
 
 
+def test_no_label_is_lost_however_often_it_was_given(tmp_path):
+    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    said = {'knowledge': K, 'response': 'r', 'given_label': 'older', 'label': 'mine'}
+    infile.write_text(json.dumps(said))
+    score_file(infile, out, load_scorer('precision'))
+    (line,) = lines(out)
+    assert (line['given_label'], line['given_given_label']) == ('older', 'mine')
+
+
+def test_a_file_that_is_not_read_to_its_end_is_an_error(tmp_path):
+    infile, out = tmp_path / 'in.tsv', tmp_path / 'out.jsonl'
+    infile.write_text('knowledge\tresponse\nk\tr\nk\t"Hello" he said\nk\tr\n')
+    with pytest.raises(InputError, match='not read to its end'):
+        score_file(infile, out, load_scorer('precision'))
+    assert len(lines(out)) == 2 and 'error' in lines(out)[1]
+
+
 @pytest.mark.parametrize('content', ['not json', '{"knowledge": "k"}'])
 def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
     infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
