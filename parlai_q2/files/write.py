@@ -82,12 +82,13 @@ class ResumableWriter:
 
     :param outfile: the file to make.
     :param run: what makes two runs the same: signature, input, its size and time.
-    :raises InputError: when the folder cannot be written, or another run is writing
-        this file.
+    :param infiles: what is read, and must not be written over.
+    :raises InputError: when the file cannot be written (see :func:`writable`), or
+        another run is writing it.
     """
 
-    def __init__(self, outfile: Path, run: dict[str, Any]):
-        outfile = self.outfile = writable(outfile)
+    def __init__(self, outfile: Path, run: dict[str, Any], *infiles: Path):
+        outfile = self.outfile = writable(outfile, *infiles)
         self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
         self.meta = meta_of(outfile)
         # Whole lines that an earlier run left, and whether it was another one's, which

@@ -26,7 +26,7 @@ import torch
 from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.stored import StoredModel
+from parlai_q2.models.stored import StoredModel, together
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig
@@ -164,7 +164,7 @@ class _Layer:
             self._attend(part, shape, mask)
             for part, shape, mask in zip(qkv, shapes, masks, strict=True)
         ]
-        x = self.norm_read(self.out(_joined(read)).add_(x))
+        x = self.norm_read(self.out(together(read)).add_(x))
         return self.norm_out(self.down(gelu(self.up(x))).add_(x))
 
     def _attend(
@@ -185,7 +185,7 @@ class _ClassifierHead:
         )
 
     def __call__(self, hidden: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        first = _joined([h[:, 0] for h in hidden])
+        first = together([h[:, 0] for h in hidden])
         logits = self.classify(self.pool(first).tanh_())
         return list(logits.split([len(h) for h in hidden]))
 
@@ -243,7 +243,3 @@ def groups(batches: Iterable[Tensors]) -> Iterator[list[Tensors]]:
         tokens += more
     if group:
         yield group
-
-
-def _joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(list(parts))

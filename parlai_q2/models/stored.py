@@ -78,16 +78,16 @@ class StoredModel:
         :return: [..., into] to [..., names * out].
         """
         biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
-        together = _together(biases) if biases else None
+        joined = together(biases) if biases else None
         weights = [f'{name}.weight' for name in names]
         if all(f'{w}.q' in self.tensors for w in weights):
             return Int8Linear(
-                _together([self._tensor(f'{w}.q', out, into) for w in weights]),
-                _together([self._tensor(f'{w}.s', out).float() for w in weights]),
-                together,
+                together([self._tensor(f'{w}.q', out, into) for w in weights]),
+                together([self._tensor(f'{w}.s', out).float() for w in weights]),
+                joined,
             )
-        whole = _together([self._tensor(w, out, into).float() for w in weights])
-        return SteadyLinear(whole, together)
+        whole = together([self._tensor(w, out, into).float() for w in weights])
+        return SteadyLinear(whole, joined)
 
     def embedding(self, name: str, rows: int, width: int) -> Embedding:
         """
@@ -117,5 +117,8 @@ class StoredModel:
         return tensor
 
 
-def _together(parts: list[torch.Tensor]) -> torch.Tensor:
+def together(parts: list[torch.Tensor]) -> torch.Tensor:
+    """
+    Tensors one after the other; one alone is not copied.
+    """
     return parts[0] if len(parts) == 1 else torch.cat(parts)

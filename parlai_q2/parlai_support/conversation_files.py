@@ -12,7 +12,7 @@ from typing import Any, ContextManager, Iterable, Mapping
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import hold, write_text, writing
+from parlai_q2.files.write import PART, beside, hold, write_text, writing
 
 ENDING = '.jsonl'
 
@@ -33,7 +33,7 @@ class ConversationFile:
                 f'A file of conversations ends in {ENDING}; {path} does not.'
             )
         self.path, self.written = path, 0
-        self.part = path.with_name(path.name + '.part')
+        self.part = beside(path, PART)
         self.metadata = Path(Metadata._get_path(str(path)))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from parlai_q2.errors import InputError
 from parlai_q2.files.chunks import CHUNK_RECORDS
 from parlai_q2.files.read import FORMATS, NOT_READ, example_of
-from parlai_q2.files.write import ResumableWriter, encode_line, writable
+from parlai_q2.files.write import ResumableWriter, encode_line
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scale_options import (
     add_scale_options,
@@ -121,7 +121,6 @@ def score_file(
                 'that as --infile: a run that was stopped reads it again.'
             )
         raise InputError(f'There is no file {infile}. Check --infile.')
-    writable(outfile, infile)
     state = infile.stat()
     signature = str(scorer.signature)
     run = {
@@ -132,7 +131,7 @@ def score_file(
         'modified': state.st_mtime_ns,
     }
     source = Source(infile.resolve(), format, chunk_size)
-    writer = ResumableWriter(outfile, run)
+    writer = ResumableWriter(outfile, run, infile)
     if writer.started_over:
         logging.warning(
             f'The unfinished {writer.part} was made from another input or by another '

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Iterator, Optional
 
+from parlai_q2.files.write import beside
+
 fcntl: Optional[ModuleType]
 try:
     import fcntl
@@ -22,7 +24,7 @@ def locked(path: Path) -> Iterator[None]:
     :param path: the file; the lock is an empty file beside it, ``<name>.lock``.
     :raises OSError: when the lock cannot be made.
     """
-    with open(path.with_name(path.name + '.lock'), 'ab') as stream:
+    with open(beside(path, '.lock'), 'ab') as stream:
         if fcntl is not None:
             fcntl.flock(stream, fcntl.LOCK_EX)
         # Closing the file gives the lock back.

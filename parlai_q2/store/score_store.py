@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Optional, TypeVar, Union
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.write import beside
 from parlai_q2.records import Score
 from parlai_q2.store import table, upkeep
 from parlai_q2.store.location import default_store_path
@@ -126,7 +127,7 @@ class ScoreStore:
         """
         What the cache takes on disk, in bytes; 0 where there is none.
         """
-        names = (self.path, upkeep.beside(self.path, '-wal'))
+        names = (self.path, beside(self.path, '-wal'))
         return sum(path.stat().st_size for path in names if path.exists())
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.write import beside
 from parlai_q2.store.schema import OtherVersion, connect
 
 # What every SQLite file begins with.
@@ -171,10 +172,3 @@ def set_aside(path: Path) -> Path:
         # They belong to the file that is gone, and would spoil the next.
         beside(path, ending).unlink(missing_ok=True)
     return aside
-
-
-def beside(path: Path, ending: str) -> Path:
-    """
-    The path of a file that belongs to another, such as SQLite's log of it.
-    """
-    return path.with_name(path.name + ending)

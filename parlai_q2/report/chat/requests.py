@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional
 from urllib.parse import urlsplit
 
 from parlai_q2.errors import Q2Error
+from parlai_q2.records import without_surrogates
 from parlai_q2.report.visible import visible
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _text(message: dict[str, Any], name: str, most: int) -> Any:
         _refuse(f'{name} must be a string.')
     if len(value) > most:
         _refuse(f'The {name} has {len(value):,} characters; it may have {most:,}.')
-    return value.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace').strip()
+    return without_surrogates(value).strip()
 
 
 def _refuse(problem: str) -> NoReturn:
