@@ -21,7 +21,8 @@ def measure_floor(run: Callable[[], Any], whole_numbers: bool) -> dict[str, floa
     Count the operations of a run and measure the machine's rate.
 
     :param run: what to count; called once, untimed.
-    :param whole_numbers: measure the rate of int8 products, else of fp32 ones.
+    :param whole_numbers: measure the rate of int8 products (where this processor has
+        them), else of fp32 ones.
     :return: operations (a multiplication and an addition are two), the rate in
         operations a second, and the seconds that the operations take at it.
     """
@@ -37,9 +38,10 @@ def count_operations(run: Callable[[], Any]) -> int:
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    counter = FlopCounterMode(
-        display=False, custom_mapping={torch.ops.aten._int_mm: product_operations}
-    )
+    products: dict[Any, Callable] = {torch.ops.aten._int_mm: product_operations}
+    if hasattr(torch.ops.onednn, 'qlinear_pointwise'):
+        products[torch.ops.onednn.qlinear_pointwise] = packed_operations
+    counter = FlopCounterMode(display=False, custom_mapping=products)
     with counter:
         run()
     return counter.get_total_flops()
@@ -52,15 +54,24 @@ def product_operations(one: Any, other: Any, **_: Any) -> int:
     return 2 * one[0] * one[1] * other[1]
 
 
+def packed_operations(rows: Any, *_: Any, out_shape: Any, **__: Any) -> int:
+    """
+    The operations of a product with packed weights, whose shape tells nothing.
+    """
+    return 2 * rows[0] * rows[1] * out_shape[1]
+
+
 def multiplication_rate(whole_numbers: bool) -> float:
     """
     The operations a second of one product of the layers' size, at its best.
     """
     import torch
 
+    from parlai_q2.models.int8_products import int8_dots
+
     one, other = torch.ones(ROWS, DEPTH), torch.ones(COLUMNS, DEPTH)
     multiply: Callable[..., Any] = torch.mm
-    if whole_numbers:
+    if whole_numbers and int8_dots():
         one, other = one.to(torch.int8), other.to(torch.int8)
         multiply = torch._int_mm
     seconds = min(timed(lambda: multiply(one, other.t()))[0] for _ in range(TRIES))

@@ -3,16 +3,17 @@ Linear layers that compute in int8: the stored weights as they are, no float cop
 
 Weights have a scale a row; activations get a scale a token, found on the fly (Dettmers
 et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise quantisation).
-Products are summed in int32, which is exact in any order, so a token's output does not
-depend on what else is in its batch. Processors with int8 dot products run this several
-times faster than fp32; the rounding of activations can change scores a little, so it is
-a setting (``arithmetic`` in a preset).
+Sums are exact (:mod:`parlai_q2.models.int8_products`), so a token's output does not
+depend on what else is in its batch, nor on the processor. Those with int8 dot products
+run this several times faster than fp32; the rounding of activations can change scores a
+little, so it is a setting (``arithmetic`` in a preset).
 """
 
 import torch
 from torch import nn
 
 from parlai_q2.models.int8 import INT8_MAX
+from parlai_q2.models.int8_products import for_products, sums
 
 SMALLEST_SCALE = 1e-12
 # So much at once that the product runs at full speed, and so little that what is in
@@ -49,6 +50,7 @@ class Int8Linear(nn.Module):
         self.register_buffer('weight', quantised)
         self.register_buffer('scale', scale.float())
         self.register_buffer('bias', None if bias is None else bias.float())
+        self._multiplied: torch.Tensor | None = None
 
     def __call__(
         self, x: torch.Tensor, room: torch.Tensor | None = None
@@ -70,6 +72,9 @@ class Int8Linear(nn.Module):
         """
         weight, scale, bias = map(self._buffers.__getitem__, BUFFERS)
         assert weight is not None and scale is not None
+        if self._multiplied is None:  # at first use: parts of a joined layer have none
+            self._multiplied = for_products(weight)
+        weight = self._multiplied
         rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
         if len(rows) * len(weight) <= ROWS_AT_ONCE * COLUMNS_AT_ONCE:
             whole, step = quantise_tokens(rows)
@@ -97,16 +102,17 @@ def product(
     bias: torch.Tensor | None,
 ) -> torch.Tensor:
     """
-    One product, and its sums in fp32.
+    One product.
 
     :param whole: activations, int8 [tokens, in].
     :param step: their scales [tokens, 1].
-    :param weight: int8 [out, in].
+    :param weight: as :func:`~parlai_q2.models.int8_products.for_products` gives it,
+        [out, in].
     :param scale: its scales [out].
     :param bias: [out] or None.
     :return: [tokens, out].
     """
-    out = torch._int_mm(whole, weight.t()).float().mul_(step).mul_(scale)
+    out = sums(whole, weight).mul_(step).mul_(scale)
     return out if bias is None else out.add_(bias)
 
 
@@ -117,15 +123,25 @@ def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     :param rows: fp32 of shape [tokens, in].
     :return: int8 of the same shape, and the scales, fp32 of shape [tokens, 1].
     """
+    step = token_steps(rows)
+    return rounded(rows.div(step)).to(torch.int8), step
+
+
+def token_steps(rows: torch.Tensor) -> torch.Tensor:
+    """
+    The scale of each token's activations.
+
+    :param rows: fp32 of shape [tokens, in].
+    :return: fp32 of shape [tokens, 1].
+    """
     if rows.numel() <= SMALL:
         largest = rows.abs().amax(1, keepdim=True)
     else:
         largest = torch.maximum(rows.amax(1, keepdim=True), -rows.amin(1, keepdim=True))
-    step = largest.clamp_(min=SMALLEST_SCALE).div_(INT8_MAX)
-    return rounded(rows.div(step)), step
+    return largest.clamp_(min=SMALLEST_SCALE).div_(INT8_MAX)
 
 
-def rounded(numbers: torch.Tensor) -> torch.Tensor:
+def rounded(numbers: torch.Tensor, zero: int = 0) -> torch.Tensor:
     """
     The nearest whole numbers, of two the even one, as ``torch.round`` has it.
 
@@ -134,9 +150,10 @@ def rounded(numbers: torch.Tensor) -> torch.Tensor:
     number rounds, and leaves the result in the lowest bits.
 
     :param numbers: fp32, in [-128, 127]; changed in place.
-    :return: int8, the same shape.
+    :param zero: an even number to be added to each.
+    :return: int32, the same shape, of which the lowest byte counts.
     """
-    return numbers.add_(WHOLE_FROM).view(torch.int32).to(torch.int8)
+    return numbers.add_(WHOLE_FROM + zero).view(torch.int32)
 
 
 class SteadyLinear(nn.Module):
@@ -191,14 +208,3 @@ def use_int8_linears(
             new = SteadyLinear(layer.weight, layer.bias)
         setattr(model.get_submodule(parent), leaf, new)
     return model
-
-
-def int8_works() -> bool:
-    """
-    Whether this torch multiplies int8 matrices on this processor.
-    """
-    one = torch.ones(1, 8, dtype=torch.int8)
-    try:
-        return bool(torch._int_mm(one, one.t()).item() == 8)
-    except (AttributeError, RuntimeError):
-        return False

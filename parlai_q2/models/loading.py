@@ -222,21 +222,6 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
     return arithmetic if device.startswith('cpu') else FLOAT32
 
 
-def check_int8() -> None:
-    """
-    See to it that this processor computes in int8.
-
-    :raises ConfigError: when it does not.
-    """
-    from parlai_q2.models.int8_linear import int8_works
-
-    if not int8_works():
-        raise ConfigError(
-            'This torch cannot multiply int8 matrices on this processor. Use '
-            '--preset mini_float32.'
-        )
-
-
 def int8_folder(reference: str) -> Optional[Path]:
     """
     The folder of a model that has int8 weights.
@@ -377,7 +362,6 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
     if whole:
         from parlai_q2.models.int8_linear import use_int8_linears
 
-        check_int8()
         # Before layers are replaced: tied ones are stored under one name.
         fill_placeholders(model, stored)
         use_int8_linears(model, stored)

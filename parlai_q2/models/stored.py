@@ -16,7 +16,7 @@ import torch
 from parlai_q2.errors import ModelError
 from parlai_q2.models.int8 import INT8_WEIGHTS, read_int8
 from parlai_q2.models.int8_linear import Int8Linear, SteadyLinear
-from parlai_q2.models.loading import check_int8, folder_config, verify_checksums
+from parlai_q2.models.loading import folder_config, verify_checksums
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig
@@ -51,12 +51,10 @@ class StoredModel:
 
     :param folder: holds ``config.json`` and int8 weights.
     :raises ModelError: when a file was changed, or cannot be read.
-    :raises ConfigError: when this processor has no int8 products.
     """
 
     def __init__(self, folder: Path):
         verify_checksums(folder)
-        check_int8()
         self.folder, self.path = folder, folder / INT8_WEIGHTS
         self.config: PretrainedConfig = folder_config(folder)
 

@@ -12,6 +12,8 @@ from parlai_q2.benchmark.floor import count_operations, measure_floor
 from parlai_q2.benchmark.growth import measure_growth
 from parlai_q2.benchmark.metric import differences, measure_batched, measure_loop
 from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
+from parlai_q2.models.int8_linear import Int8Linear
+from parlai_q2.models.packed import packed
 from parlai_q2.models.toy import (
     ToyNliModel,
     ToyQuestionAnswerer,
@@ -83,6 +85,12 @@ def test_operations_are_two_for_each_pair_of_numbers(whole):
         one, other = one.to(torch.int8), other.to(torch.int8)
     multiply = torch._int_mm if whole else torch.mm
     assert count_operations(lambda: multiply(one, other.t())) == 2 * 3 * 8 * 16
+
+
+def test_packed_products_count_too():
+    layer = Int8Linear(torch.ones(16, 8, dtype=torch.int8), torch.ones(16))
+    fast, rows = packed(layer), torch.ones(3, 8)
+    assert count_operations(lambda: fast(rows)) == 2 * 3 * 8 * 16
 
 
 def test_the_floor_is_the_operations_over_the_rate():

@@ -15,7 +15,7 @@ from transformers import (
 )
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
-from parlai_q2.models import int8_linear, loading
+from parlai_q2.models import loading
 from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
 from tests.models.checkpoints import tiny_t5
 
@@ -110,23 +110,6 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
 def test_what_int8_weights_are_cannot_be_changed(folder):
     with pytest.raises(ConfigError, match='num_labels cannot be changed'):
         load(folder, num_labels=2)
-
-
-def test_a_processor_without_int8_products_is_told_of_the_other_preset(
-    folder, monkeypatch
-):
-    monkeypatch.setattr(int8_linear, 'int8_works', lambda: False)
-    with pytest.raises(ConfigError, match='--preset mini_float32'):
-        load(folder, arithmetic='int8')
-
-
-@pytest.mark.parametrize('error', [RuntimeError('no kernel'), AttributeError('gone')])
-def test_int8_works_only_where_torch_says_so(monkeypatch, error):
-    def fail(*_):
-        raise error
-
-    monkeypatch.setattr(torch, '_int_mm', fail)
-    assert not int8_linear.int8_works()
 
 
 def test_a_folder_that_cannot_be_read_is_named_with_the_cause(tmp_path):

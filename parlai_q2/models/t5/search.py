@@ -12,6 +12,7 @@ import torch
 
 from parlai_q2.models.batching import length_batches, padded_length
 from parlai_q2.models.beams import Beams, BeamSettings, Finished
+from parlai_q2.models.packed import packed
 from parlai_q2.models.t5.decoder import Decoder, Lane
 from parlai_q2.models.t5.encoder import Encoder
 from parlai_q2.models.t5.output import likeliest, room_for
@@ -52,7 +53,7 @@ class T5Search:
         config = model.config
         scale = config.d_model**-0.5 if config.tie_word_embeddings else 1.0
         self.decoder = Decoder(model.decoder, scale)
-        self.output, self.device = model.lm_head, model.device
+        self.output, self.device = packed(model.lm_head), model.device
         self.generation = model.generation_config
 
     def search(
