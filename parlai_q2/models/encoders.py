@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping, Optional, Protocol
 
 import torch
 
+from parlai_q2.models.inference import inference
 from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
 
 
@@ -43,7 +44,7 @@ class HuggingFaceEncoder:
     def logits(
         self, batches: Iterable[Mapping[str, torch.Tensor]]
     ) -> list[torch.Tensor]:
-        with torch.inference_mode():
+        with inference(self.model.device):
             return [self._read(batch) for batch in batches]
 
     def _read(self, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:

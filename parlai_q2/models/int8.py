@@ -99,7 +99,7 @@ def placeholders(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """
     rest = {n: t for n, t in stored.items() if not n.endswith(('.q', '.s'))}
     matrices = {n[:-2]: t for n, t in stored.items() if n.endswith('.q')}
-    empty = {n: torch.empty(t.shape) for n, t in matrices.items()}
+    empty = {n: torch.empty(t.shape, dtype=torch.float32) for n, t in matrices.items()}
     return {**dequantise(rest), **empty}
 
 

@@ -4,9 +4,9 @@ Linear layers that compute in int8: the stored weights as they are, no float cop
 Weights have a scale a row; activations get a scale a token, found on the fly (Dettmers
 et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise quantisation).
 Sums are exact (:mod:`parlai_q2.models.int8_products`), so a token's output does not
-depend on what else is in its batch, nor on the processor. Those with int8 dot products
-run this several times faster than fp32; the rounding of activations can change scores a
-little, so it is a setting (``arithmetic`` in a preset).
+depend on what else is in its batch. Processors with int8 dot products run this several
+times faster than fp32; the rounding of activations can change scores a little, so it is
+a setting (``arithmetic`` in a preset).
 """
 
 import torch
@@ -31,7 +31,8 @@ class Int8Linear(nn.Module):
     """
     ``y = x W^T + b`` with W in int8.
 
-    :param quantised: the weights, int8 of shape [out, in].
+    :param quantised: the weights, int8 of shape [out, in]; from the first product on
+        they are held as this processor multiplies them.
     :param scale: one a row of the weights, fp32 of shape [out].
     :param bias: fp32 of shape [out], or None.
     """
@@ -50,7 +51,7 @@ class Int8Linear(nn.Module):
         self.register_buffer('weight', quantised)
         self.register_buffer('scale', scale.float())
         self.register_buffer('bias', None if bias is None else bias.float())
-        self._multiplied: torch.Tensor | None = None
+        self._ready = False
 
     def __call__(
         self, x: torch.Tensor, room: torch.Tensor | None = None
@@ -70,11 +71,10 @@ class Int8Linear(nn.Module):
             new memory for each would be mapped, touched and given back every time.
         :return: [..., out], fp32.
         """
+        if not self._ready:  # not before: layers may be joined until then
+            self.weight, self._ready = for_products(self.weight), True
         weight, scale, bias = map(self._buffers.__getitem__, BUFFERS)
         assert weight is not None and scale is not None
-        if self._multiplied is None:  # at first use: parts of a joined layer have none
-            self._multiplied = for_products(weight)
-        weight = self._multiplied
         rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
         if len(rows) * len(weight) <= ROWS_AT_ONCE * COLUMNS_AT_ONCE:
             whole, step = quantise_tokens(rows)

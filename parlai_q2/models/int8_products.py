@@ -5,8 +5,8 @@ Newer x86 processors multiply and add int8 numbers in one instruction (VNNI). On
 ones torch adds each two products in 16 bits, where large ones do not fit and are cut
 off without a word: sums are then wrong, by a little on average. Where that happens, and
 on other processors, the same whole numbers are multiplied in fp32, which is exact as
-long as no sum leaves 24 bits. So a model computes the same from the same weights
-everywhere; the older processors take as long, and as much memory, as fp32 weights do.
+long as no sum leaves 24 bits. Such processors take as long, and as much memory, as fp32
+weights do.
 """
 
 import functools

@@ -43,6 +43,9 @@ TOKENIZER_SETTINGS = (
     'model_max_length',
     'model_input_names',
 )
+# What BERT's own classes give where a folder does not say it; transformers 5 leaves out
+# which text a token is of for the general class.
+BERT_INPUTS = ('input_ids', 'token_type_ids', 'attention_mask')
 MORE_OF_TOKENIZERS = ('special_tokens_map.json', 'added_tokens.json')
 BERT_NORMALIZER = (
     ('do_lower_case', 'lowercase'),
@@ -310,6 +313,8 @@ def _stored_tokenizer(folder: Path) -> Any:
         )
         if not plain:
             return None
+        if said['tokenizer_class'] != 'PreTrainedTokenizerFast':
+            options['model_input_names'] = list(BERT_INPUTS)
         options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
         file = folder / 'tokenizer.json'
         tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
@@ -324,10 +329,13 @@ def _stored_tokenizer(folder: Path) -> Any:
 
 
 def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
+    import torch
     import transformers
 
     verify_checksums(folder)
     config = transformers.AutoConfig.from_pretrained(folder)
+    # transformers 5 would round what it is given to the type that is named there.
+    config.dtype = torch.float32
     stored = read_int8(folder / INT8_WEIGHTS)
     # The concrete class takes a state dict without a folder; the auto classes do not.
     # Of the mapping one entry alone is looked at: all of them would import all models.

@@ -34,7 +34,8 @@ class PackedLinear:
     def __init__(self, layer: Int8Linear):
         self.scale, size = layer.scale, len(layer.weight)
         self._packed = torch.ops.onednn.qlinear_prepack(layer.weight, None)
-        self._ones, self._zeros = torch.ones(size), torch.zeros(size, dtype=torch.long)
+        self._ones = torch.ones(size, dtype=torch.float32)
+        self._zeros = torch.zeros(size, dtype=torch.long)
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """
@@ -93,8 +94,8 @@ def packing_works() -> bool:
     rows, columns, terms = TRIED
     weight = torch.full((columns, terms), INT8_MAX, dtype=torch.int8)
     weight[::2] *= -1
-    layer = Int8Linear(weight, torch.ones(columns))
-    largest = torch.ones(rows, terms)
+    layer = Int8Linear(weight, torch.ones(columns, dtype=torch.float32))
+    largest = torch.ones(rows, terms, dtype=torch.float32)
     largest[1::2] *= -1
     try:
         return torch.equal(PackedLinear(layer)(largest), layer(largest))

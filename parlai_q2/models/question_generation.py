@@ -205,13 +205,15 @@ class Seq2SeqQuestionGenerator:
         from parlai_q2.models.beams import BeamSettings
 
         config = search.generation
+        # What is not set is None from transformers 5 on, where it was the default.
+        penalty = config.length_penalty
         settings = BeamSettings(
             start=config.decoder_start_token_id,
             end=config.eos_token_id,
             num_beams=self.num_beams,
             max_new_tokens=self.max_new_tokens,
             no_repeat_ngram_size=self.no_repeat_ngram_size,
-            length_penalty=config.length_penalty,
+            length_penalty=1.0 if penalty is None else penalty,
         )
         found = search.search(ids, settings, self.batch_size)
         return [[f.tokens for f in row[: self.num_questions]] for row in found]
@@ -219,13 +221,13 @@ class Seq2SeqQuestionGenerator:
     def _generated(
         self, model: Any, tokenizer: Any, ids: list[list[int]]
     ) -> list[list[list[int]]]:
-        import torch
+        from parlai_q2.models.inference import inference
 
         inputs = {'input_ids': ids, 'attention_mask': [[1] * len(i) for i in ids]}
         found: list[list[list[int]]] = [[] for _ in ids]
         for batch in length_batches([len(i) for i in ids], self.batch_size):
             tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
-            with torch.inference_mode():
+            with inference(self.device):
                 output = model.generate(
                     **{k: t.to(self.device) for k, t in tensors.items()},
                     num_beams=self.num_beams,

@@ -12,6 +12,7 @@ import torch
 
 from parlai_q2.models.batching import length_batches, padded_length
 from parlai_q2.models.beams import Beams, BeamSettings, Finished
+from parlai_q2.models.inference import inference
 from parlai_q2.models.packed import packed
 from parlai_q2.models.t5.decoder import Decoder, Lane
 from parlai_q2.models.t5.encoder import Encoder
@@ -51,7 +52,9 @@ class T5Search:
     def __init__(self, model: Any):
         self.encoder = Encoder(model.encoder)
         config = model.config
-        scale = config.d_model**-0.5 if config.tie_word_embeddings else 1.0
+        # transformers 5 says that all T5s tie their embeddings, and this beside it.
+        tied = getattr(config, 'scale_decoder_outputs', config.tie_word_embeddings)
+        scale = config.d_model**-0.5 if tied else 1.0
         self.decoder = Decoder(model.decoder, scale)
         self.output, self.device = packed(model.lm_head), model.device
         self.generation = model.generation_config
@@ -73,7 +76,7 @@ class T5Search:
         most = min(len(inputs), spans_at_once) * settings.num_beams
         memory = room_for(self.output, most)
         running: list[tuple[Lane, Beams]] = []
-        with torch.inference_mode():
+        with inference(self.device):
             while running or waiting:
                 room = spans_at_once - sum(lane.size for lane, _ in running)
                 for spans in waiting.take(room, urgent=not running):
@@ -86,7 +89,8 @@ class T5Search:
     ) -> tuple[Lane, Beams]:
         length = padded_length(len(inputs[spans[0]]))
         ids = torch.zeros(len(spans), length, dtype=torch.long)
-        mask = torch.full((len(spans), length), torch.finfo(torch.float32).min)
+        low = torch.finfo(torch.float32).min
+        mask = torch.full((len(spans), length), low, dtype=torch.float32)
         for row, span in enumerate(spans):
             size = len(inputs[span])
             ids[row, :size] = torch.tensor(inputs[span])

@@ -1,0 +1,21 @@
+"""
+How models compute, whatever the program around them has set.
+"""
+
+from contextlib import contextmanager
+from typing import Iterator, Union
+
+import torch
+
+
+@contextmanager
+def inference(device: Union[str, torch.device]) -> Iterator[None]:
+    """
+    Without gradients, and in the precision of the weights: a training loop's autocast
+    would round what scores are made of, and their signature would not say so.
+
+    :param device: where the model is.
+    """
+    kind = torch.device(device).type
+    with torch.inference_mode(), torch.autocast(kind, enabled=False):
+        yield

@@ -1,0 +1,67 @@
+"""
+Scores do not depend on what the program around them, or a newer library, has set.
+"""
+
+import pytest
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from parlai_q2 import Example, load_scorer
+from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.presets import ModelConfig
+
+PAIR = Example(
+    'Honeybees do a waggle dance to tell their nestmates where food is.',
+    'They dance to tell others where the food is. There are 20,000 kinds of bees.',
+)
+
+
+def values(**options):
+    q2, detector = (load_scorer(n, **options) for n in ('q2', 'consistency'))
+    return [scorer.score([PAIR])[0].value for scorer in (q2, detector)]
+
+
+@pytest.fixture(scope='module', params=['mini', 'mini_float32'])
+def preset(request):
+    return request.param
+
+
+@pytest.fixture(scope='module')
+def expected(preset):
+    return values(preset=preset)
+
+
+def test_a_training_loops_autocast_does_not_reach_them(preset, expected):
+    with torch.autocast('cpu', dtype=torch.bfloat16):
+        assert values(preset=preset) == expected
+
+
+@pytest.mark.parametrize('dtype', [torch.float64, torch.bfloat16])
+def test_another_default_type_does_not_reach_them(dtype):
+    here = values(preset='mini')
+    torch.set_default_dtype(dtype)
+    try:
+        assert values(preset='mini') == here
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_a_tokenizer_says_of_which_text_a_token_is(monkeypatch):
+    # transformers 5 leaves it out where nobody asks; without it pairs read as one text.
+    less = ['input_ids', 'attention_mask']
+    monkeypatch.setattr(PreTrainedTokenizerFast, 'model_input_names', less)
+    tokenizer = load_tokenizer('shipped:q2_mini/consistency')
+    kinds = tokenizer('bees', 'dance')['token_type_ids']
+    assert sorted(set(kinds)) == [0, 1]
+
+
+def test_settings_of_generation_that_are_not_given_are_the_usual_ones(monkeypatch):
+    # transformers 5 has None for them.
+    generator = Seq2SeqQuestionGenerator(
+        ModelConfig('shipped:q2_mini/question_generation'), arithmetic='int8'
+    )
+    asked = [('food', PAIR.knowledge)]
+    expected = generator.generate(asked)
+    monkeypatch.setattr(generator.searcher().generation, 'length_penalty', None)
+    assert generator.generate(asked) == expected
