@@ -10,8 +10,6 @@ from parlai.core.metrics import AverageMetric
 from parlai_q2.agents.grounded_rerank.guards import COPY, GENERIC
 from parlai_q2.agents.grounded_rerank.reranker import Judged, Ranking
 
-_NOT_COUNTED = AverageMetric(0, 0)
-
 
 def rows(ranking: Ranking) -> list[dict[str, Any]]:
     """
@@ -41,14 +39,15 @@ def rows(ranking: Ranking) -> list[dict[str, Any]]:
     ]
 
 
-def metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric]]:
+def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
     """
     The metrics of a batch.
 
     :param rankings: B rankings.
-    :return: B values for each name. Scores are those of the scorer, before the guards,
-        and of the candidate that came first even where the agent abstained. A turn
-        without anything to verify counts in ``rerank/unverifiable`` and in no score.
+    :return: B values for each name, None where a turn has none. Scores are those of
+        the scorer, before the guards, and of the candidate that came first even where
+        the agent abstained. A turn without anything to verify counts in
+        ``rerank/unverifiable`` and in no score.
         ``rerank/generic`` and ``rerank/copy`` are the shares of turns whose candidate
         that comes first now is degenerate in that way.
     """
@@ -87,16 +86,16 @@ def _score(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _average(ranking: Ranking, value: Optional[float]) -> AverageMetric:
+def _average(ranking: Ranking, value: Optional[float]) -> Optional[AverageMetric]:
     if not ranking.verifiable or value is None:
-        return _NOT_COUNTED
+        return None
     return AverageMetric(value)
 
 
-def _guarded(ranking: Ranking, guard: str) -> AverageMetric:
+def _guarded(ranking: Ranking, guard: str) -> Optional[AverageMetric]:
     finding = ranking.chosen.finding
     if finding is None:
-        return _NOT_COUNTED
+        return None
     return AverageMetric(int(guard in finding.guards))
 
 

@@ -234,6 +234,18 @@ class GroundedRerankAgent(ChatCommands):
         self._rankings = rankings
         return [beam.hypotheses[0] for beam in beams], beams
 
+    def batch_act(self, observations: list[Message]) -> list[Message]:
+        """
+        Reply to a batch. A reply's metrics are those it has a value of: a mean over
+        tasks, and a log, would take a metric of nothing for 0.
+        """
+        replies = super().batch_act(observations)
+        for reply in replies:
+            if 'metrics' in reply:
+                found = reply['metrics'].items()
+                reply.force_set('metrics', {k: v for k, v in found if v is not None})
+        return replies
+
     def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
         for name, values in evidence.metrics(rankings).items():
             self.record_local_metric(name, values)

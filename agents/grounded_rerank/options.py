@@ -103,9 +103,9 @@ def _add_candidates(parser: ParlaiParser) -> None:
     )
     group.add_argument(
         '--rerank-topp',
-        type=_share,
+        type=_mass,
         default=strategies.DEFAULT_TOPP,
-        help='probability mass the nucleus strategies sample from, in [0, 1]',
+        help='probability mass the nucleus strategies sample from, in (0, 1]',
     )
     group.add_argument(
         '--rerank-beam-delay',
@@ -225,6 +225,12 @@ def _share(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f'{text} is not in [0, 1]')
     return value
+
+
+def _mass(text: str) -> float:
+    if not _share(text):
+        raise argparse.ArgumentTypeError(f'{text} is not in (0, 1]')
+    return float(text)
 
 
 def _from(kind: Callable[[str], Any], least: float) -> Callable[[str], Any]:

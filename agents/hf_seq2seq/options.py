@@ -3,8 +3,10 @@ The agent's options, and the decoding that the shipped reply model brings with i
 """
 
 import argparse
+from pathlib import Path
 from typing import Any, Mapping, Optional
 
+from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_seq2seq.prompt import PLAIN, REPLY, Prompt
@@ -66,8 +68,29 @@ def add_options(
         default=False,
         help='not supported: the model stays on one GPU',
     )
-    parser.set_defaults(**decoding((partial_opt or {}).get('hf_model', DEFAULT_MODEL)))
+    asked = partial_opt or {}
+    trained = trained_with(asked)
+    hf_model = trained.get('hf_model') or asked.get('hf_model', DEFAULT_MODEL)
+    parser.set_defaults(**decoding(hf_model), **trained)
     return parser
+
+
+def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The model and prompt that ``--init-model`` was trained with. They are the defaults
+    of a training that starts from it, whose weights expect no other prompt.
+
+    :param opt: options. Where their ``model_file`` exists ParlAI goes by that one's.
+    :return: ``hf_model`` and ``prompt_template``; nothing where there is no initial
+        model or it was of another agent.
+    """
+    first, own = opt.get('init_model'), opt.get('model_file')
+    if not first or (own and Path(own).exists()) or not Path(f'{first}.opt').is_file():
+        return {}
+    said = Opt.load(f'{first}.opt')
+    if not said.get('hf_model'):
+        return {}
+    return {name: said.get(name) for name in ('hf_model', 'prompt_template')}
 
 
 def decoding(hf_model: str) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from parlai_q2.records import Comparison, Example, Label, Score
 QUESTION_SCORERS = ('q2', 'q2_f1', 'grounded')
 # What they give beside their value: Q2 without NLI, and end-to-end NLI.
 Q2_PARTS = ('q2_f1', 'nli')
+# Of every response, scored or not.
+UNVERIFIABLE = 'unverifiable'
 # The part by which a scorer shows that it knows generic responses.
 GENERIC_PART = 'generic'
 # ParlAI's own metrics of a response against its label, besides those it lists.
@@ -43,7 +45,7 @@ def score_metrics(
     :return: metrics by name. An example without knowledge or without words has no value
         to average; it is only counted, as unverifiable.
     """
-    metrics = {'unverifiable': AverageMetric(int(not score.verifiable))}
+    metrics = {UNVERIFIABLE: AverageMetric(int(not score.verifiable))}
     if example.knowledge.strip() and example.response.strip():
         if asks:
             for part in Q2_PARTS:
@@ -52,12 +54,12 @@ def score_metrics(
         if GENERIC_PART in score.parts:
             metrics['generic'] = AverageMetric(int(score.label == Label.GENERIC))
         metrics[metric_name(scorer)] = AverageMetric(score.value)
-    if asks:
-        asked = len(score.verdicts)
-        metrics['coverage'] = AverageMetric(int(asked > 0))
-        metrics['questions'] = AverageMetric(asked)
-        if asked:
-            metrics['no_answer'] = AverageMetric(_unanswered(score), asked)
+        if asks:
+            asked = len(score.verdicts)
+            metrics['coverage'] = AverageMetric(int(asked > 0))
+            metrics['questions'] = AverageMetric(asked)
+            if asked:
+                metrics['no_answer'] = AverageMetric(_unanswered(score), asked)
     return metrics
 
 

@@ -59,7 +59,7 @@ class TaskEpisodes:
 
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:
         shown, episode = 0, []
-        while not self.world.epoch_done():
+        while self.limit != 0 and not self.world.epoch_done():
             self.world.parley()
             message = self.world.get_acts()[0]
             if message.is_padding():

@@ -135,6 +135,9 @@ def test_empty_and_padded_messages_leave_the_others_alone(agent):
     assert 'text' not in replies[1]
     assert replies[2]['text'] == reply_to(agent, '1 2', knowledge='1 2')[0]['text']
     assert replies[2]['metrics']['rerank/chosen'].value() > 0.5
+    # Nothing was scored there: no metric, where 0 would count in a mean over tasks.
+    assert 'rerank/chosen' not in replies[0]['metrics']
+    assert replies[0]['metrics']['rerank/unverifiable'].value() == 1
 
 
 def test_a_batch_of_nothing_is_answered_with_nothing(agent):
@@ -403,6 +406,8 @@ def test_options_out_of_range_are_told_so():
         ('prefilter_keep', 0),
         ('copy_penalty', -1),
         ('rerank_topk', 'many'),
+        ('rerank_topp', '0'),  # torch cannot sample from nothing
+        ('rerank_topp', '1.5'),
     ]:
         with pytest.raises(ValueError, match=option.replace('_', '-')):
             make_agent(**{option: value})

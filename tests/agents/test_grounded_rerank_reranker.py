@@ -149,6 +149,14 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
     assert row['generator_score'] is None and row['mean_logprob'] is None
 
 
+def total(values):
+    """
+    What ParlAI adds up: it leaves out what is None.
+    """
+    there = [value for value in values if value is not None]
+    return sum(there[1:], there[0]) if there else None
+
+
 def test_metrics_are_means_over_the_turns_where_they_mean_something():
     turns = [Turn('red blue'), Turn('red blue'), Turn('red'), Turn(None)]
     pools = [
@@ -159,7 +167,8 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
     ]
     found = metrics(Reranker(ToyScorer(), Rule(abstain_below=0.2)).rank(turns, pools))
     assert {len(values) for values in found.values()} == {4}
-    means = {name: sum(values[1:], values[0]).value() for name, values in found.items()}
+    assert [v is None for v in found['rerank/chosen']] == [False, False, True, True]
+    means = {name: total(values).value() for name, values in found.items()}
     assert means == pytest.approx(
         {
             'rerank/chosen': 1.0,
@@ -183,7 +192,8 @@ def test_metrics_of_several_processes_add_up():
     rankings = Reranker(ToyScorer()).rank(turns, pools)
 
     def report(part):
-        return {name: sum(v[1:], v[0]) for name, v in metrics(part).items()}
+        sums = {name: total(values) for name, values in metrics(part).items()}
+        return {name: of_all for name, of_all in sums.items() if of_all is not None}
 
     whole = report(rankings)
     for cut in (1, 2, 3):

@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 import torch
 from parlai.core.agents import create_agent_from_model_file
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
 from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
+from parlai_q2.agents.hf_seq2seq.options import trained_with
 from parlai_q2.models.int8 import save_int8
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.lora import adapter_state, add_adapters
@@ -104,6 +107,22 @@ def test_weights_can_start_another_model(trained, task, tmp_path):
     grown = make_agent(init_model=trained[0], hf_model='/gone', person_tokens=True)
     ours, theirs = (a.model.hf.get_input_embeddings().weight for a in (grown, agent))
     assert torch.equal(ours[: len(theirs)], theirs) and len(ours) == len(theirs) + 2
+
+
+def test_a_training_that_starts_from_a_model_has_its_prompt(trained):
+    def options(**given):
+        opt = ParlaiParser(True, True).parse_kwargs(model=AGENT, **given)
+        return opt['hf_model'], opt['prompt_template'], opt['inference']
+
+    first = Opt.load(trained[0] + '.opt')['hf_model']
+    assert options(init_model=trained[0]) == (first, None, 'greedy')
+    # What is asked for goes before it, and a model of one's own before both.
+    chosen = options(init_model=trained[0], prompt_template='{knowledge}')
+    assert chosen == (first, '{knowledge}', 'greedy')
+    shipped = 'shipped:q2_mini/reply'
+    assert options(init_model=trained[0], hf_model=shipped) == (shipped, None, 'beam')
+    assert trained_with({'init_model': trained[0], 'model_file': trained[0]}) == {}
+    assert trained_with({'init_model': 'nowhere/model'}) == {}
 
 
 def test_a_model_file_without_its_folder_takes_the_tokenizer_of_hf_model(
