@@ -94,9 +94,13 @@ def prepare_output() -> None:
     """
     Let no command end because of what it only shows.
 
-    A character that an output's encoding does not have is shown as an escape, and a
-    line of the log that cannot be written is left out.
+    An output that was closed is one that goes nowhere: libraries write to it. A
+    character that an output's encoding does not have is shown as an escape, and a line
+    of the log that cannot be written is left out.
     """
+    for name in ('stdout', 'stderr'):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, 'w', encoding='utf-8'))  # noqa: SIM115
     for stream in output():
         # Others, such as "replace", never fail and are what a person asked for.
         strict = getattr(stream, 'errors', None) in ('strict', 'surrogateescape')

@@ -261,3 +261,11 @@ def test_a_command_that_there_is_not_names_the_nearest(monkeypatch):
     monkeypatch.setattr('sys.argv', ['parlai_q2'])
     with pytest.raises(UnknownNameError, match="Did you mean 'score'"):
         command.run(['scroe'])
+
+
+def test_outputs_that_were_closed_go_nowhere():
+    # As the shell's "parlai_q2 help >&- 2>&-" has it; ParlAI writes to both.
+    done = subprocess.run(
+        f'{sys.executable} -m parlai_q2 score --help >&- 2>&-', shell=True, cwd=ROOT
+    )
+    assert done.returncode == 0

@@ -112,9 +112,10 @@ def use_threads(threads: int) -> None:
     os.environ.update(thread_settings(threads))
     if 'torch' in sys.modules:
         # It has read the environment already, with the main module perhaps.
-        sys.modules['torch'].set_num_threads(
-            int(os.environ['OMP_NUM_THREADS'].split(',')[0])
-        )
+        said = os.environ['OMP_NUM_THREADS'].split(',')[0].strip()
+        # As OpenMP has it, what is no number above 0 says nothing.
+        count = int(said) if said.isdecimal() and int(said) else threads
+        sys.modules['torch'].set_num_threads(count)
 
 
 def thread_settings(threads: int) -> dict[str, str]:
@@ -122,4 +123,4 @@ def thread_settings(threads: int) -> dict[str, str]:
     Environment variables for a process with so many threads; those that a person has
     set stay.
     """
-    return {name: str(threads) for name in THREAD_VARIABLES if name not in os.environ}
+    return {n: str(threads) for n in THREAD_VARIABLES if not os.environ.get(n)}

@@ -88,7 +88,7 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
     if fields.keys() >= set(SCORED) - {'signature'}:
         return {k: v for k, v in fields.items() if k not in SCORED}
     passed = {k: v for k, v in fields.items() if k not in SCORED}
-    for name in fields.keys() & set(SCORED):
+    for name in (n for n in fields if n in SCORED):
         given = f'given_{name}'
         while given in passed:
             given = f'given_{given}'

@@ -214,3 +214,8 @@ def test_a_model_trains_on_a_kept_file(kept, tmp_path, task, more):
     files = ['--jsonfile-datapath', str(kept), '--model-file', str(tmp_path / 'model')]
     valid, _ = run([*words.split(), *files, '-t', task, *more])
     assert valid['exs'].value() > 0 and (tmp_path / 'model').exists()
+
+
+def test_none_of_the_turns_can_be_asked_for():
+    opt = ParlaiParser(True, True).parse_kwargs(task=TASK, datatype='valid')
+    assert list(TaskEpisodes(opt, limit=0)) == []

@@ -6,6 +6,7 @@ import json
 
 from parlai_q2.files.chunks import cut_chunks
 from parlai_q2.files.read import Record, read_records
+from parlai_q2.scale.score_chunk import passed_through
 
 
 def records(*positions):
@@ -52,3 +53,16 @@ def test_the_bytes_read_end_at_the_size_of_the_file(tmp_path):
     assert positions[-1] == path.stat().st_size
     # A buffer ahead, no more.
     assert positions[0] <= 16 * 1024
+
+
+def test_fields_of_another_keep_the_order_that_they_have():
+    names = ('label', 'knowledge', 'parts', 'score', 'response')
+    fields = dict.fromkeys(names, 'x')
+    found = passed_through(fields)
+    assert list(found) == [
+        'knowledge',
+        'response',
+        'given_label',
+        'given_parts',
+        'given_score',
+    ]
