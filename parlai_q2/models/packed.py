@@ -18,30 +18,39 @@ from parlai_q2.models.int8_products import EXACT_TERMS, int8_dots
 # oneDNN wants activations without a sign, and takes this off again in its sums. (With a
 # sign it falls back to a loop a thousand times slower, and says nothing.)
 ZERO = 128
+# Of more rows the product is a smaller part, and new memory for what comes out a larger.
+FEW_ROWS = 64
 # Rows, columns and terms of the product that is tried before any is trusted.
 TRIED = (5, 96, 64)
 
 
-class PackedLinear:
+class PackedLinear(Int8Linear):
     """
-    Computes what an int8 layer without a bias computes, to the last bit.
+    An int8 layer without a bias, for two-dimensional inputs, that gives the same to the
+    last bit, sooner for few rows.
 
-    :param layer: the layer.
+    :param layer: the layer; its weights are shared.
     :raises AttributeError, RuntimeError, TypeError: where torch has no such products,
         or has them under another signature.
     """
 
     def __init__(self, layer: Int8Linear):
-        self.scale, size = layer.scale, len(layer.weight)
+        super().__init__(layer.weight, layer.scale)
+        size = len(layer.weight)
         self._packed = torch.ops.onednn.qlinear_prepack(layer.weight, None)
         self._ones = torch.ones(size, dtype=torch.float32)
         self._zeros = torch.zeros(size, dtype=torch.long)
 
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, room: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """
         :param x: fp32 [tokens, in].
+        :param room: as :class:`~parlai_q2.models.int8_linear.Int8Linear` has it.
         :return: fp32 [tokens, out].
         """
+        if len(x) > FEW_ROWS:
+            return super().forward(x, room)
         step = token_steps(x)
         whole = rounded(x.div(step), ZERO).to(torch.uint8)
         return self.sums(whole).mul_(step).mul_(self.scale)

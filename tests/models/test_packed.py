@@ -9,7 +9,12 @@ from torch import nn
 from parlai_q2.models import packed as module
 from parlai_q2.models.int8_linear import Int8Linear
 from parlai_q2.models.int8_products import EXACT_TERMS
-from parlai_q2.models.packed import PackedLinear, packed, packing_works
+from parlai_q2.models.packed import (
+    FEW_ROWS,
+    PackedLinear,
+    packed,
+    packing_works,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +37,7 @@ needs_packing = pytest.mark.skipif(
 
 
 @needs_packing
-@pytest.mark.parametrize('rows', [1, 2, 5, 20, 160])
+@pytest.mark.parametrize('rows', [1, 2, 5, 20, FEW_ROWS, FEW_ROWS + 1])
 @pytest.mark.parametrize('into', [64, 512, EXACT_TERMS])
 def test_it_gives_what_the_layer_gives_to_the_last_bit(rows, into):
     plain = layer(into=into)
@@ -41,6 +46,13 @@ def test_it_gives_what_the_layer_gives_to_the_last_bit(rows, into):
     x = torch.randn(rows, into, generator=torch.Generator().manual_seed(rows))
     x[0] = 3.5  # all at the largest step, and of one sign
     assert torch.equal(fast(x), plain(x))
+
+
+@needs_packing
+def test_many_rows_are_computed_in_the_room_there_is():
+    fast, rows = packed(layer(out=40_000)), FEW_ROWS + 1
+    x, room = torch.randn(rows, 64), torch.empty(rows, 40_000)
+    assert fast(x, room).data_ptr() == room.data_ptr()
 
 
 @needs_packing
