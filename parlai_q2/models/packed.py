@@ -18,7 +18,7 @@ from parlai_q2.models.int8_products import EXACT_TERMS, int8_dots
 # oneDNN wants activations without a sign, and takes this off again in its sums. (With a
 # sign it falls back to a loop a thousand times slower, and says nothing.)
 ZERO = 128
-# Of more rows the product is a smaller part, and new memory for what comes out a larger.
+# Of more rows, new memory for what comes out costs what the product saves.
 FEW_ROWS = 64
 # Rows, columns and terms of the product that is tried before any is trusted.
 TRIED = (5, 96, 64)
