@@ -85,9 +85,9 @@ def stopped(arguments: list[str]) -> str:
 
 def output() -> list[Any]:
     """
-    Where text is shown: the standard output and error, where they are open.
+    Where text is shown: the standard output and error.
     """
-    return [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
+    return [sys.stdout, sys.stderr]
 
 
 def prepare_output() -> None:

@@ -17,6 +17,7 @@ from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai_support.compat import bridge_hugging_face_dictionary
+from parlai_q2.parlai_support.saved_folder import saved_opt
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 
@@ -37,12 +38,13 @@ def generator_name(opt: Mapping[str, Any]) -> str:
     for option in ('model_file', 'init_model'):
         if not opt.get(option):
             continue
-        path = modelzoo_path(opt.get('datapath'), opt[option])
-        if PathManager.exists(path + '.opt'):
-            saved = Opt.load(path + '.opt')
+        beside = saved_opt(opt, option)
+        if beside:
+            saved = Opt.load(beside)
             if _reranks(saved['model']):
                 return saved.get('generator') or DEFAULT_GENERATOR
             return saved['model']
+        path = modelzoo_path(opt.get('datapath'), opt[option])
         if PathManager.exists(path):
             raise ConfigError(
                 f'{path} has no {path}.opt beside it that names its agent. Name it: '
@@ -59,9 +61,7 @@ def names_its_generator(opt: Mapping[str, Any]) -> bool:
     :param opt: ParlAI options.
     """
     return bool(opt.get('generator')) or any(
-        opt.get(option)
-        and PathManager.exists(modelzoo_path(opt.get('datapath'), opt[option]) + '.opt')
-        for option in ('model_file', 'init_model')
+        saved_opt(opt, option) for option in ('model_file', 'init_model')
     )
 
 

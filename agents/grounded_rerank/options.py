@@ -228,9 +228,10 @@ def _share(text: str) -> float:
 
 
 def _mass(text: str) -> float:
-    if not _share(text):
+    value = _share(text)
+    if not value:
         raise argparse.ArgumentTypeError(f'{text} is not in (0, 1]')
-    return float(text)
+    return value
 
 
 def _from(kind: Callable[[str], Any], least: float) -> Callable[[str], Any]:

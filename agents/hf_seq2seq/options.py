@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_seq2seq.prompt import PLAIN, REPLY, Prompt
+from parlai_q2.parlai_support.saved_folder import saved_opt
 from parlai_q2.text.typed import typed_line_ends
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
@@ -84,10 +85,10 @@ def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
     :return: ``hf_model`` and ``prompt_template``; nothing where there is no initial
         model or it was of another agent.
     """
-    first, own = opt.get('init_model'), opt.get('model_file')
-    if not first or (own and Path(own).exists()) or not Path(f'{first}.opt').is_file():
+    own, beside = opt.get('model_file'), saved_opt(opt, 'init_model')
+    if not beside or (own and Path(own).exists()):
         return {}
-    said = Opt.load(f'{first}.opt')
+    said = Opt.load(beside)
     if not said.get('hf_model'):
         return {}
     return {name: said.get(name) for name in ('hf_model', 'prompt_template')}

@@ -313,14 +313,15 @@ def _stored_tokenizer(folder: Path) -> Any:
         )
         if not plain:
             return None
-        if said['tokenizer_class'] != 'PreTrainedTokenizerFast':
+        general = said['tokenizer_class'] == 'PreTrainedTokenizerFast'
+        if not general:
             options['model_input_names'] = list(BERT_INPUTS)
         options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
         file = folder / 'tokenizer.json'
         tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
     except Exception:  # the library raises a bare one for a file that it cannot read
         return None  # the auto class says what is wrong
-    if said['tokenizer_class'] == 'PreTrainedTokenizerFast':
+    if general:
         return tokenizer
     # BERT's own class puts these settings over those of the file.
     has = json.loads(tokenizer.backend_tokenizer.normalizer.__getstate__())

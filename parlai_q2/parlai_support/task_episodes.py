@@ -58,8 +58,10 @@ class TaskEpisodes:
         return total if self.limit is None else min(total, self.limit)
 
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:
+        if self.limit == 0:
+            return
         shown, episode = 0, []
-        while self.limit != 0 and not self.world.epoch_done():
+        while not self.world.epoch_done():
             self.world.parley()
             message = self.world.get_acts()[0]
             if message.is_padding():

@@ -112,10 +112,7 @@ def use_threads(threads: int) -> None:
     os.environ.update(thread_settings(threads))
     if 'torch' in sys.modules:
         # It has read the environment already, with the main module perhaps.
-        said = os.environ['OMP_NUM_THREADS'].split(',')[0].strip()
-        # As OpenMP has it, what is no number above 0 says nothing.
-        count = int(said) if said.isdecimal() and int(said) else threads
-        sys.modules['torch'].set_num_threads(count)
+        sys.modules['torch'].set_num_threads(threads_said('OMP_NUM_THREADS'))
 
 
 def thread_settings(threads: int) -> dict[str, str]:
@@ -123,4 +120,15 @@ def thread_settings(threads: int) -> dict[str, str]:
     Environment variables for a process with so many threads; those that a person has
     set stay.
     """
-    return {n: str(threads) for n in THREAD_VARIABLES if not os.environ.get(n)}
+    unsaid = (name for name in THREAD_VARIABLES if threads_said(name) is None)
+    return dict.fromkeys(unsaid, str(threads))
+
+
+def threads_said(name: str) -> Optional[int]:
+    """
+    How many threads an environment variable asks for; None where it is not set. As
+    OpenMP has it, what is no number above 0 says nothing, and of a list, which is of
+    nested levels, the first counts.
+    """
+    first = os.environ.get(name, '').split(',')[0].strip()
+    return int(first) if first.isdecimal() and int(first) else None
