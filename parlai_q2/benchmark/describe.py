@@ -66,13 +66,21 @@ def describe_search(found: Mapping[str, Any]) -> str:
     """
     What :func:`~parlai_q2.benchmark.search.measure_search` found.
     """
-    return (
-        f'Questions for {found["spans"]} spans\n'
-        f'  our search              {found["auto"]:.4f} s a span\n'
+    ours = found['auto']
+    lines = [
+        f'Questions for {found["spans"]} spans',
+        f'  our search              {ours:.4f} s a span',
         f'  generate                {found["generate"]:.4f} s a span, '
-        f'{found["generate"] / found["auto"]:.1f} times as long\n'
-        f'  spans that differ       {found["differ"]}'
-    )
+        f'{found["generate"] / ours:.1f} times as long',
+        f'  spans that differ       {found["differ"]}',
+    ]
+    if 'ctranslate2' in found:
+        lines += [
+            f'  CTranslate2             {found["ctranslate2"]:.4f} s a span, '
+            f'{found["ctranslate2"] / ours:.1f} times as long',
+            f'  first ones that differ  {found["differ_in_first"]}',
+        ]
+    return '\n'.join(lines)
 
 
 def describe_floor(found: Mapping[str, float], responses: int, batched: float) -> str:

@@ -1,25 +1,27 @@
 """
-The two ways to search for questions, on the same prompts in one run: our own search,
-and the model's ``generate``.
+The ways to search for questions, on the same prompts in one run: our own search, the
+model's ``generate`` and, where it is installed, CTranslate2.
 """
 
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from parlai_q2.benchmark.clock import timed
-from parlai_q2.models.question_generation import AUTO, GENERATE
+from parlai_q2.models.question_generation import AUTO, CTRANSLATE2, GENERATE
 from parlai_q2.q2.ask import context_of
 from parlai_q2.scorers.q2 import Q2Scorer
 
 
 def measure_search(scorer: Q2Scorer, responses: Sequence[str]) -> dict[str, Any]:
     """
-    Time both searches.
+    Time the searches.
 
-    :param scorer: Q2, with a generator that offers both.
+    :param scorer: Q2, with a generator that offers them.
     :param responses: B texts.
-    :return: seconds a span of each, spans, and how many spans got other questions.
+    :return: seconds a span of each, spans, and how many spans got other questions from
+        ``generate``, and another first question from CTranslate2.
     """
     words = scorer.q2_settings.max_context_words
     spans = scorer.models.find_spans(responses)
@@ -30,13 +32,20 @@ def measure_search(scorer: Q2Scorer, responses: Sequence[str]) -> dict[str, Any]
     ]
     prompts = list(dict.fromkeys(prompts))
     generator: Any = scorer.models.generator
+    searches = [AUTO, GENERATE]
+    if find_spec('ctranslate2') and generator.device.startswith('cpu'):
+        searches.append(CTRANSLATE2)
     found: dict[str, Any] = {'spans': len(prompts)}
-    questions = []
-    for name in (AUTO, GENERATE):
+    questions = {}
+    for name in searches:
         search = generator.with_search(name)
         search.generate(prompts[:2])
-        seconds, asked = timed(partial(search.generate, prompts))
+        seconds, questions[name] = timed(partial(search.generate, prompts))
         found[name] = seconds / max(1, len(prompts))
-        questions.append(asked)
-    found['differ'] = sum(a != b for a, b in zip(*questions, strict=True))
+    ours = questions.pop(AUTO)
+    same = zip(ours, questions.pop(GENERATE), strict=True)
+    found['differ'] = sum(a != b for a, b in same)
+    for other in questions.values():
+        firsts = zip(ours, other, strict=True)
+        found['differ_in_first'] = sum(a[0] != b[0] for a, b in firsts)
     return found

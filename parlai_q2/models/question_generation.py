@@ -29,13 +29,16 @@ from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
 if TYPE_CHECKING:
+    from parlai_q2.models.beams import BeamSettings
+    from parlai_q2.models.ct2_search import CT2Search
     from parlai_q2.models.t5.search import T5Search
 
 DECODINGS = ('beam', 'greedy')
 # How a search is carried out: by parlai_q2.models.t5 where the model allows, or by the
-# model's own generate. Both give the same questions.
-AUTO, GENERATE = 'auto', 'generate'
-SEARCHES = (AUTO, GENERATE)
+# model's own generate, which gives the same questions. By CTranslate2, in int8, some
+# are other ones.
+AUTO, GENERATE, CTRANSLATE2 = 'auto', 'generate', 'ctranslate2'
+SEARCHES = (AUTO, GENERATE, CTRANSLATE2)
 # What mrm8488/t5-base-finetuned-question-generation-ap writes before each question.
 QUESTION_PREFIX = 'question: '
 # What signatures leave unsaid. Greedy search has no rule of repetition.
@@ -44,6 +47,7 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     'qg_new_tokens': (40,),
     'qg_prompt_tokens': (160,),
     'qg_end_token': (None,),
+    'qg_search': (None,),
 }
 
 
@@ -58,6 +62,7 @@ class Seq2SeqQuestionGenerator:
         ``arithmetic`` (``int8`` or ``float32``), ``search`` (one of :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
+    :raises ConfigError: for settings that are none, and for CTranslate2 on a GPU.
     """
 
     def __init__(
@@ -77,6 +82,11 @@ class Seq2SeqQuestionGenerator:
     ):
         if search not in SEARCHES:
             raise ConfigError(f'search is one of {SEARCHES}, not {search!r}.')
+        if search == CTRANSLATE2 and not device.startswith('cpu'):
+            raise ConfigError(
+                f'"search: {CTRANSLATE2}" is for processors, not for {device}. Leave '
+                'it out of the preset, or score on the cpu.'
+            )
         if decoding not in DECODINGS:
             raise ConfigError(f'decoding is beam or greedy, not {decoding!r}.')
         if not 1 <= num_questions <= num_beams:
@@ -94,6 +104,7 @@ class Seq2SeqQuestionGenerator:
         # What is loaded keeps its name when the folder gets other weights.
         self._identity = Lazy(partial(identified, config))
         self._loaded, self._search = Lazy(self._load), Lazy(self._make_search)
+        self._ct2_search = Lazy(self._make_ct2_search)
         self._tokenizer = Lazy(self._load_tokenizer)
 
     @property
@@ -105,6 +116,7 @@ class Seq2SeqQuestionGenerator:
             'qg_new_tokens': self.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,
             'qg_end_token': 'literal' if self.literal_eos else None,
+            'qg_search': self.search if self.search == CTRANSLATE2 else None,
         }
         return {
             'qg': self._identity(),
@@ -119,7 +131,8 @@ class Seq2SeqQuestionGenerator:
     def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
         """
         The same generator, of the same weights, that searches another way. What one of
-        them has loaded serves both; ``generate`` needs a model of transformers.
+        them has loaded serves both; ``generate`` needs a model of transformers, and
+        CTranslate2 one of its own.
 
         :param search: one of :data:`SEARCHES`.
         """
@@ -129,7 +142,7 @@ class Seq2SeqQuestionGenerator:
 
     def searcher(self) -> Optional['T5Search']:
         """
-        What searches, None where the model's own ``generate`` does.
+        Our own search, None where another is used.
         """
         return self._search()[0] if self.search == AUTO else None
 
@@ -139,7 +152,7 @@ class Seq2SeqQuestionGenerator:
         )
 
     def _load_tokenizer(self) -> Any:
-        if self._stored_folder() is None:
+        if self.search != CTRANSLATE2 and self._stored_folder() is None:
             return self._loaded()[1]
         return load_tokenizer(self.config.model, self.config.revision)
 
@@ -154,6 +167,11 @@ class Seq2SeqQuestionGenerator:
             return (T5Search(stored_t5(StoredModel(folder))),)
         model, _ = self._loaded()
         return (T5Search(model) if searchable(model) else None,)
+
+    def _make_ct2_search(self) -> 'CT2Search':
+        from parlai_q2.models.ct2_search import CT2Search
+
+        return CT2Search(self.config, self.arithmetic)
 
     def _stored_folder(self) -> Optional[Path]:
         """
@@ -182,12 +200,13 @@ class Seq2SeqQuestionGenerator:
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         tokenizer = self._tokenizer()
-        search = self.searcher()
         ids = self._prompt_ids(tokenizer, pairs)
-        if search is None:
-            found = self._generated(self._loaded()[0], tokenizer, ids)
-        else:
+        if self.search == CTRANSLATE2:
+            found = self._translated(self._ct2_search(), tokenizer, ids)
+        elif (search := self.searcher()) is not None:
             found = self._searched(search, ids)
+        else:
+            found = self._generated(self._loaded()[0], tokenizer, ids)
         texts = iter(
             tokenizer.batch_decode(
                 [tokens for of_span in found for tokens in of_span],
@@ -202,21 +221,34 @@ class Seq2SeqQuestionGenerator:
     def _searched(
         self, search: 'T5Search', ids: list[list[int]]
     ) -> list[list[list[int]]]:
+        settings = self._beam_settings(search.generation)
+        found = search.search(ids, settings, self.batch_size)
+        return [[f.tokens for f in row[: self.num_questions]] for row in found]
+
+    def _translated(
+        self, search: 'CT2Search', tokenizer: Any, ids: list[list[int]]
+    ) -> list[list[list[int]]]:
+        found = search.search(
+            [tokenizer.convert_ids_to_tokens(i) for i in ids],
+            self._beam_settings(search.generation),
+            self.num_questions,
+            self.batch_size,
+        )
+        return [[tokenizer.convert_tokens_to_ids(f) for f in row] for row in found]
+
+    def _beam_settings(self, generation: Any) -> 'BeamSettings':
         from parlai_q2.models.beams import BeamSettings
 
-        config = search.generation
         # What is not set is None from transformers 5 on, where it was the default.
-        penalty = config.length_penalty
-        settings = BeamSettings(
-            start=config.decoder_start_token_id,
-            end=config.eos_token_id,
+        penalty = generation.length_penalty
+        return BeamSettings(
+            start=generation.decoder_start_token_id,
+            end=generation.eos_token_id,
             num_beams=self.num_beams,
             max_new_tokens=self.max_new_tokens,
             no_repeat_ngram_size=self.no_repeat_ngram_size,
             length_penalty=1.0 if penalty is None else penalty,
         )
-        found = search.search(ids, settings, self.batch_size)
-        return [[f.tokens for f in row[: self.num_questions]] for row in found]
 
     def _generated(
         self, model: Any, tokenizer: Any, ids: list[list[int]]

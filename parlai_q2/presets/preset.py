@@ -7,6 +7,10 @@ A preset has a ``name`` and a section for each model: ``question_generation``,
 :mod:`parlai_q2.models.loading` takes it), an optional ``revision`` (of a hub model),
 and that backend's settings. ``q2`` may hold the metric's own settings. ``mini.yaml``
 beside this file shows them all.
+
+``base`` names another preset, by name or by path, from which everything is taken that
+this one does not say. A section that names another model takes nothing of the base's:
+settings of one model, such as which class is which, are wrong for another.
 """
 
 from dataclasses import dataclass, field
@@ -93,40 +97,66 @@ def load_preset(name: str) -> Preset:
     :param name: one of :func:`preset_names`, or a path ending in .yaml or .yml.
     :return: the preset.
     :raises UnknownNameError: for a name that does not ship.
-    :raises ConfigError: when the file cannot be read or has an unknown section.
+    :raises ConfigError: when the file cannot be read, has an unknown section, or is its
+        own base.
 
     >>> load_preset('mini').model('nli').model
     'shipped:q2_mini/consistency'
     """
+    return _load(name, ())
+
+
+def _load(name: str, through: tuple[Path, ...]) -> Preset:
+    """
+    :param through: the files whose base it is, the outermost first.
+    """
     if name.endswith(('.yaml', '.yml')):
         path = Path(name).expanduser()
+        # Beside the file that names it.
+        path = through[-1].parent / path if through else path
     elif name in preset_names():
         path = Path(str(files('parlai_q2.presets'))) / f'{name}.yaml'
     else:
         raise UnknownNameError('preset', name, preset_names())
+    if path.resolve() in (p.resolve() for p in through):
+        raise ConfigError(f'The preset {path} is its own base. Leave "base" out.')
     try:
         fields = yaml.safe_load(path.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as e:
         raise ConfigError(f'Cannot read the preset {path}: {e}') from e
-    return _parse(fields, path)
-
-
-def _parse(fields: Any, path: Path) -> Preset:
     if not isinstance(fields, dict):
         raise ConfigError(f'{path} must hold a mapping with "name" and model sections.')
+    base = fields.pop('base', None)
+    if base is None:
+        return _parse(fields, path, Preset('', {}))
+    if not isinstance(base, str):
+        raise ConfigError(f'{path}: "base" must be the name or the path of a preset.')
+    return _parse(fields, path, _load(base, (*through, path)))
+
+
+def _parse(fields: dict, path: Path, base: Preset) -> Preset:
     unknown = sorted(set(map(str, fields)) - {'name', 'q2', *SECTIONS})
     if unknown:
         raise UnknownNameError(f'section (in {path})', unknown[0], SECTIONS)
-    models: dict[str, ModelConfig] = {}
+    models = dict(base.models)
     for section in SECTIONS:
         given = fields.get(section)
         if given is None:
             continue
-        if not isinstance(given, dict) or not isinstance(given.get('model'), str):
+        below = base.models.get(section)
+        if not isinstance(given, dict) or not isinstance(
+            given.get('model', below and below.model), str
+        ):
             raise ConfigError(
                 f'{path}: {section} needs "model", a folder or a hub name.'
             )
         settings = dict(given)
-        model, revision = settings.pop('model'), settings.pop('revision', None)
+        model, revision = settings.pop('model', None), settings.pop('revision', None)
+        if below is not None and model in (None, below.model):
+            model, revision = below.model, revision or below.revision
+            settings = {**below.settings, **settings}
         models[section] = ModelConfig(model, revision, settings)
-    return Preset(str(fields.get('name', path.stem)), models, fields.get('q2') or {})
+    q2 = fields.get('q2') or {}
+    if not isinstance(q2, dict):
+        raise ConfigError(f'{path}: q2 must hold a mapping of settings.')
+    return Preset(str(fields.get('name', path.stem)), models, {**base.q2, **q2})

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Optional, TypeVar, Union
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.lock import locked
 from parlai_q2.files.write import beside
 from parlai_q2.records import Score
 from parlai_q2.store import table, upkeep
 from parlai_q2.store.location import default_store_path
-from parlai_q2.store.lock import locked
 from parlai_q2.store.rows import Pair, encode, pair_key
 from parlai_q2.store.schema import VERSION, OtherVersion, connect
 

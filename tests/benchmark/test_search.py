@@ -1,5 +1,5 @@
 """
-The two searches side by side, on a small model.
+The searches side by side, on a small model.
 """
 
 from parlai_q2.benchmark import describe
@@ -29,7 +29,22 @@ def test_both_searches_are_timed_and_compared(tmp_path):
     assert found['spans'] == 2  # the same prompt once
     assert found['differ'] == 0
     assert found['auto'] > 0 and found['generate'] > 0
-    assert 'our search' in describe.describe_search(found)
+    text = describe.describe_search(found)
+    assert 'our search' in text and 'generate' in text
+
+
+def test_ctranslate2_takes_part_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    model = ModelConfig(tiny_t5(tmp_path / 'model'))
+    scorer = Q2Scorer(with_generator(Seq2SeqQuestionGenerator(model)))
+    found = measure_search(scorer, ['los angeles', 'the band'])
+    assert found['ctranslate2'] > 0 and 0 <= found['differ_in_first'] <= 2
+    assert 'CTranslate2' in describe.describe_search(found)
+
+    monkeypatch.setattr('parlai_q2.benchmark.search.find_spec', lambda name: None)
+    found = measure_search(scorer, ['los angeles', 'the band'])
+    assert 'ctranslate2' not in found
+    assert 'CTranslate2' not in describe.describe_search(found)
 
 
 def test_the_loop_of_the_published_code_generates(tmp_path):

@@ -1,0 +1,139 @@
+"""
+T5 models in CTranslate2's format, converted once and kept.
+
+CTranslate2 reads no format but its own. What was converted stands in the user's cache
+folder, under a name that says what and how; where it was damaged since, it is made
+again.
+"""
+
+import hashlib
+import json
+import logging
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.files.cache_folder import cache_folder
+from parlai_q2.files.checksum import file_sha256
+from parlai_q2.files.lock import locked
+from parlai_q2.models.identity import identified
+from parlai_q2.models.loading import (
+    CHECKSUMS,
+    adapter_base,
+    load_seq2seq,
+    resolve,
+    verify_checksums,
+)
+from parlai_q2.optional import import_package
+from parlai_q2.presets import ModelConfig
+
+# What the weights are kept in.
+QUANTISATIONS = {'int8': 'int8', 'float32': 'float32'}
+DIGITS = 16
+
+logger = logging.getLogger(__name__)
+
+
+def ctranslate2() -> Any:
+    """
+    The package.
+
+    :raises MissingPackageError: when it is not installed.
+    """
+    return import_package('ctranslate2', 'ctranslate2', 'fast', 'search: ctranslate2')
+
+
+def converted(config: ModelConfig, arithmetic: str) -> Path:
+    """
+    A model in CTranslate2's format; converted, which takes some ten seconds, where it
+    is not there yet.
+
+    :param config: a preset's section; its model is a T5 or mT5, an adapter of one too.
+    :param arithmetic: how the model is to compute, ``int8`` or ``float32``.
+    :return: a folder that ``ctranslate2.Translator`` takes, with the model's
+        ``generation_config.json``.
+    :raises ConfigError: when the model cannot be converted, or cannot be searched the
+        way its generation settings ask for.
+    :raises ModelError: when the cache folder cannot be written to.
+    """
+    folder = cache_folder() / 'ctranslate2' / _name(config, arithmetic)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with locked(folder):
+            if not _whole(folder):
+                _convert(config, arithmetic, folder)
+    except OSError as e:
+        raise ModelError(
+            f"{config.model} cannot be kept in CTranslate2's format in {folder}: {e}. "
+            'Let XDG_CACHE_HOME name a folder that can be written to, or leave out '
+            '"search: ctranslate2".'
+        ) from e
+    return folder
+
+
+def _name(config: ModelConfig, arithmetic: str) -> str:
+    base = adapter_base(config.model)
+    parts = [identified(config), arithmetic, ctranslate2().__version__]
+    if base is not None:
+        parts.append(identified(ModelConfig(base)))
+    if isinstance(resolve(config.model), str):
+        parts.append(_commit(config))
+    digest = hashlib.sha256('\n'.join(parts).encode()).hexdigest()[:DIGITS]
+    return f'{Path(config.model).name}-{arithmetic}-{digest}'
+
+
+def _commit(config: ModelConfig) -> str:
+    """
+    Which state of a hub model is here: a branch moves, and its name stays.
+    """
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(
+        config.model, 'config.json', revision=config.revision or 'main'
+    )
+    return Path(path).parent.name if isinstance(path, str) else 'unknown'
+
+
+def _whole(folder: Path) -> bool:
+    if not (folder / CHECKSUMS).exists():
+        return False
+    try:
+        verify_checksums(folder)
+    except (ModelError, ValueError):
+        logger.warning('%s was damaged, and is made again.', folder)
+        return False
+    return True
+
+
+def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
+    from parlai_q2.models.t5.search import ARCHITECTURES, known_settings
+
+    package = ctranslate2()
+    logger.info('Converting %s for CTranslate2, once.', config.model)
+    model, tokenizer = load_seq2seq(config.model, 'cpu', config.revision)
+    kind = type(model).__name__
+    if kind not in ARCHITECTURES or not known_settings(model.generation_config):
+        raise ConfigError(
+            f'{config.model} cannot be searched by CTranslate2 as it would generate by '
+            f'itself: it is a {kind}, where T5 and mT5 are known, or its generation '
+            'settings ask for more than a beam search. Leave out "search: ctranslate2".'
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        source, made = Path(unfinished, 'source'), Path(unfinished, 'made')
+        model.save_pretrained(source)
+        tokenizer.save_pretrained(source)
+        converter = package.converters.TransformersConverter(str(source))
+        try:
+            converter.convert(str(made), quantization=QUANTISATIONS[arithmetic])
+        except (ValueError, KeyError, RuntimeError) as e:
+            raise ConfigError(
+                f'CTranslate2 cannot convert {config.model}: {e}. Leave out "search: '
+                'ctranslate2".'
+            ) from e
+        model.generation_config.save_pretrained(made)
+        sums = {p.name: file_sha256(p) for p in sorted(made.iterdir())}
+        (made / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
+        made.rename(folder)

@@ -1,0 +1,118 @@
+"""
+Presets that build on another.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.presets import load_preset, preset_names
+
+
+def written(folder: Path, text: str, name: str = 'mine.yaml') -> str:
+    (folder / name).write_text(text, encoding='utf-8')
+    return str(folder / name)
+
+
+def test_what_is_not_said_is_the_bases(tmp_path):
+    mini = load_preset('mini')
+    mine = load_preset(
+        written(
+            tmp_path,
+            'base: mini\nquestion_generation: {num_beams: 3, num_questions: 3}\n'
+            'q2: {variant: multi}\n',
+        )
+    )
+    assert mine.name == 'mine'
+    asked, usual = mine.model('question_generation'), mini.model('question_generation')
+    assert asked.model == usual.model
+    assert asked.settings == {**usual.settings, 'num_beams': 3, 'num_questions': 3}
+    assert mine.model('nli') == mini.model('nli')
+    assert mine.q2 == {**mini.q2, 'variant': 'multi'}
+
+
+def test_another_model_takes_no_settings_of_the_bases(tmp_path):
+    mine = load_preset(
+        written(tmp_path, 'base: mini\nnli: {model: roberta-large-mnli}\n')
+    )
+    assert mine.model('nli').settings == {}
+    assert mine.model('consistency') == load_preset('mini').model('consistency')
+
+
+def test_the_same_model_may_be_named_again_and_keeps_its_revision(tmp_path):
+    written(
+        tmp_path,
+        'consistency: {model: some/model, revision: v1, max_tokens: 9}\n',
+        'below.yaml',
+    )
+    mine = load_preset(
+        written(
+            tmp_path,
+            'base: below.yaml\nconsistency: {model: some/model, batch_size: 2}\n',
+        )
+    )
+    found = mine.model('consistency')
+    assert found.reference == 'some/model@v1'
+    assert found.settings == {'max_tokens': 9, 'batch_size': 2}
+    newer = load_preset(
+        written(tmp_path, 'base: below.yaml\nconsistency: {revision: v2}\n')
+    )
+    assert newer.model('consistency').reference == 'some/model@v2'
+
+
+def test_a_base_stands_beside_the_file_that_names_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'in').mkdir()
+    written(tmp_path / 'in', 'nli: {model: a}\n', 'first.yaml')
+    written(tmp_path / 'in', 'base: first.yaml\n', 'second.yaml')
+    path = written(tmp_path, 'base: in/second.yaml\n')
+    assert load_preset(path).model('nli').model == 'a'
+
+
+@pytest.mark.parametrize(
+    'text, error, says',
+    [
+        ('base: mine.yaml\n', ConfigError, 'is its own base'),
+        ('base: [mini]\n', ConfigError, '"base" must be'),
+        ('base: minni\n', UnknownNameError, 'mini'),
+        ('base: gone.yaml\n', ConfigError, 'gone.yaml'),
+        (
+            'base: factcc\nquestion_answering: {max_tokens: 3}\n',
+            ConfigError,
+            'needs "model"',
+        ),
+        ('base: mini\nq2: yes\n', ConfigError, 'q2 must hold'),
+        ('base: mini\nnli: 3\n', ConfigError, 'nli needs "model"'),
+        ('- base\n', ConfigError, 'must hold a mapping'),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, text, error, says):
+    with pytest.raises(error, match=says):
+        load_preset(written(tmp_path, text))
+
+
+def test_two_that_name_each_other_are_found_out(tmp_path):
+    written(tmp_path, 'base: mine.yaml\n', 'other.yaml')
+    with pytest.raises(ConfigError, match='is its own base'):
+        load_preset(written(tmp_path, 'base: other.yaml\n'))
+
+
+@pytest.mark.parametrize('name', preset_names())
+def test_every_preset_that_ships_is_named_as_its_file(name):
+    assert load_preset(name).name == name
+
+
+def test_the_variants_of_mini_differ_from_it_in_what_they_are_for():
+    mini = load_preset('mini')
+    for name, setting, sections in (
+        ('mini_fast', {'search': 'ctranslate2'}, {'question_generation'}),
+        ('mini_float32', {'arithmetic': 'float32'}, set(mini.models)),
+    ):
+        other = load_preset(name)
+        assert other.q2 == mini.q2
+        for section, model in mini.models.items():
+            settings = dict(model.settings)
+            settings.update(setting if section in sections else {})
+            assert other.model(section).settings == settings
+            assert other.model(section).model == model.model
