@@ -94,4 +94,6 @@ def wilson(successes: int, count: int) -> Interval:
     middle = (share + Z * Z / (2 * count)) / (1 + Z * Z / count)
     spread = sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
     half = Z * spread / (1 + Z * Z / count)
-    return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+    # It holds the share; at 0 and 1 rounding alone says otherwise.
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return Interval(share, min(share, low), max(share, high))

@@ -4,10 +4,10 @@ How scores go with people's ratings: Spearman and Pearson, with bootstrap interv
 Honovich et al. 2021, section 5.3 (Topical-Chat, Table 5).
 """
 
-from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval
-from parlai_q2.meta_eval.resampling import percentiles
+from parlai_q2.meta_eval.resampling import intervals, ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,7 @@ def correlation(
     ratings: Sequence[float],
     rounds: int = ROUNDS,
     seed: int = SEED,
+    groups: Optional[Sequence[Hashable]] = None,
 ) -> Correlation:
     """
     Compare scores with ratings.
@@ -36,43 +37,64 @@ def correlation(
     :param ratings: n ratings on any scale.
     :param rounds: resamples of responses.
     :param seed: of the resampling.
+    :param groups: which responses are drawn together, n names; None draws each alone.
     :return: both coefficients; None where they are not defined: fewer than two
         responses, or scores or ratings that are all equal.
     """
     import numpy as np
-    from scipy.stats import rankdata
 
     x, y = np.asarray(scores, float), np.asarray(ratings, float)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(None, None, len(x))
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(x), (rounds, len(x)))
-    found = []
-    for a, b in (
+
+    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         # Ranks are taken anew in each resample, as scipy does on each.
-        (rankdata(x[drawn], axis=1), rankdata(y[drawn], axis=1)),
-        (x[drawn], y[drawn]),
-    ):
-        found.append(_pearson(a, b))
-    spearman = float(_pearson(rankdata(x)[None], rankdata(y)[None])[0])
-    pearson = float(_pearson(x[None], y[None])[0])
-    return Correlation(
-        percentiles(spearman, found[0]), percentiles(pearson, found[1]), len(x)
-    )
+        ranked = pearson(weights, ranks(weights, x), ranks(weights, y))
+        shape = weights.shape
+        plain = pearson(weights, np.broadcast_to(x, shape), np.broadcast_to(y, shape))
+        return np.stack([ranked, plain], axis=1)
+
+    spearman, linear = intervals(statistic, len(x), rounds, seed, groups)
+    return Correlation(spearman, linear, len(x))
 
 
-def _pearson(a: 'np.ndarray', b: 'np.ndarray') -> 'np.ndarray':
+def ranks(weights: 'np.ndarray', values: 'np.ndarray') -> 'np.ndarray':
     """
-    Pearson's r of each row; NaN where a row is constant.
+    The rank of each response among those of a resample; equal ones share their mean.
+
+    :param weights: (R, n), how often each response counts.
+    :param values: n numbers.
+    :return: (R, n); what was not drawn has a rank too, which counts for nothing.
     """
     import numpy as np
 
-    from parlai_q2.meta_eval.resampling import ratio
+    _, place = np.unique(values, return_inverse=True)
+    of_value = np.zeros((len(weights), place.max() + 1))
+    np.add.at(of_value.T, place, weights.T)
+    before = np.cumsum(of_value, axis=1) - of_value
+    return (before + (of_value + 1) / 2)[:, place]
 
-    # The mean of equal numbers need not be that number, to the last digit.
-    constant = (np.ptp(a, axis=1) == 0) | (np.ptp(b, axis=1) == 0)
-    a = a - a.mean(axis=1, keepdims=True)
-    b = b - b.mean(axis=1, keepdims=True)
-    lengths = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+
+def pearson(weights: 'np.ndarray', a: 'np.ndarray', b: 'np.ndarray') -> 'np.ndarray':
+    """
+    Pearson's r of each resample; NaN where what was drawn is constant.
+
+    :param weights: (R, n), how often each response counts.
+    :param a: (R, n).
+    :param b: (R, n).
+    """
+    import numpy as np
+
+    total = weights.sum(axis=1, keepdims=True)
+    centred, constant = [], np.zeros(len(weights), dtype=bool)
+    for values in (a, b):
+        # The mean of equal numbers need not be that number, to the last digit.
+        high = np.where(weights > 0, values, -np.inf).max(axis=1)
+        low = np.where(weights > 0, values, np.inf).min(axis=1)
+        constant |= high == low
+        centred.append(values - (weights * values).sum(axis=1, keepdims=True) / total)
+    one, other = centred
+    squares = [(weights * v * v).sum(axis=1) for v in centred]
+    lengths = np.sqrt(squares[0] * squares[1])
     lengths[constant] = 0.0
-    return ratio((a * b).sum(axis=1), lengths, np.nan)
+    return ratio((weights * one * other).sum(axis=1), lengths, np.nan)

@@ -7,9 +7,12 @@ from typing import Any, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval
 from parlai_q2.meta_eval.judged import Judged, JudgedSet, Pair
-from parlai_q2.meta_eval.measure import Measure, Scored
+from parlai_q2.meta_eval.measure import Measure, Scored, passages
 from parlai_q2.meta_eval.resampling import intervals
 from parlai_q2.meta_eval.response_level import ResponseLevel, response_level
+
+# Scorers of which docs/accuracy.md tells how the presets' settings were chosen.
+CHOSEN_ON_DEVELOPMENT_DATA = ('q2', 'q2_f1', 'consistency')
 
 
 @dataclass(frozen=True)
@@ -52,17 +55,43 @@ class Evaluation:
 
     def notes_on_fit(self) -> list[str]:
         """
-        What tables say of scorers that were fitted on these very responses.
+        What tables say of scorers that were fitted on these very responses, or whose
+        settings were chosen on them.
         """
         if not self.judged.fitted_on:
             return []
         fitted = [m.name for m in self.measures if '|fitted_with:' in m.signature]
-        if not fitted:
-            return []
-        return [
-            f'Fitted on these responses, among others: {", ".join(fitted)}. What is '
-            'shown is the fit; for held-out figures see docs/accuracy.md.'
+        chosen = [
+            m.name
+            for m in self.measures
+            if m.signature.partition('|')[0] in CHOSEN_ON_DEVELOPMENT_DATA
+            and '|preset:mini' in m.signature
         ]
+        notes = []
+        if fitted:
+            notes.append(
+                f'Fitted on these responses, among others: {", ".join(fitted)}. What '
+                'is shown is the fit; for held-out figures see docs/accuracy.md.'
+            )
+        if chosen:
+            notes.append(
+                'Settings and thresholds chosen on these responses, among others: '
+                f'{", ".join(chosen)}.'
+            )
+        return notes
+
+    def notes_on_missing(self, responses: Sequence[Judged]) -> list[str]:
+        """
+        What tables say of measures that lack some of the responses.
+        """
+        missing = [
+            f'{measure.name} {count}'
+            for measure in self.measures
+            if (count := len(responses) - len(measure.known(responses)))
+        ]
+        if not missing:
+            return []
+        return [f'Responses without a score, left out: {", ".join(missing)}.']
 
     def level(self, measure: Measure, responses: Sequence[Judged]) -> ResponseLevel:
         """
@@ -85,13 +114,15 @@ class Evaluation:
 
         :return: None where it has scored none.
         """
-        values = measure.values([r for r in responses if r in measure], part)
+        known = [r for r in responses if r in measure]
+        values = measure.values(known, part)
         if not len(values):
             return None
         (interval,) = intervals(
-            lambda weights: (weights @ values / len(values))[:, None],
+            lambda weights: (weights @ values / weights.sum(axis=1))[:, None],
             len(values),
             self.rounds,
             self.seed,
+            passages(known),
         )
         return interval

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Mapping, Optional, Sequence, Union
 
 from parlai_q2.meta_eval.judged import Judged, Pair
 from parlai_q2.records import Score
+from parlai_q2.text.passage import passage_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +64,13 @@ class Measure:
         return np.array(
             [s.parts[part] if part else s.value for s in scores], dtype=float
         )
+
+
+def passages(responses: Sequence[Scored]) -> list[str]:
+    """
+    The passage of knowledge of each, by which responses are drawn together.
+    """
+    return [passage_key(_pair(r)[0]) for r in responses]
 
 
 def _pair(scored: Scored) -> Pair:

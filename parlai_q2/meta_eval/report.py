@@ -104,17 +104,28 @@ def scores_csv(report: SetReport) -> str:
     """
     The set with a column of scores for each measure, as csv.
 
-    It is read again as columns of scores made elsewhere.
+    It is read again as columns of scores made elsewhere. Responses to contexts of
+    several systems that are not in the set stand at the end; ``use`` tells them apart.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator='\n')
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
-    writer.writerow([*fields, *(m.name for m in report.measures)])
-    for judged in report.evaluation.judged.responses:
-        scores = [
-            repr(m.score(judged).value) if judged in m else '' for m in report.measures
-        ]
-        writer.writerow([*(getattr(judged, name) for name in fields), *scores])
+    writer.writerow([*fields, 'use', *(m.name for m in report.measures)])
+    judged_set = report.evaluation.judged
+    own = {judged.pair for judged in judged_set.responses}
+    crossed = {r.pair: r for context in judged_set.crossed for r in context}
+    uses = {
+        'set': judged_set.responses,
+        'system level': [r for pair, r in crossed.items() if pair not in own],
+    }
+    for use, responses in uses.items():
+        for judged in responses:
+            scores = [
+                repr(m.score(judged).value) if judged in m else ''
+                for m in report.measures
+            ]
+            said = (getattr(judged, name) for name in fields)
+            writer.writerow([*said, use, *scores])
     return stream.getvalue()
 
 

@@ -1,13 +1,15 @@
 """
 Bootstrap intervals of any figure of a set of responses.
 
-Percentile intervals (Efron and Tibshirani 1993, chapter 13): responses are drawn with
-repetition, as many as there are, and the figure is computed again. A resample is given
-as weights (how often each response was drawn), so that one piece of arithmetic yields
-the figure itself, with all weights 1, and all its resamples at once.
+Percentile intervals (Efron and Tibshirani 1993, chapter 13). What is drawn with
+repetition, as many as there are, is a passage of knowledge with all its responses:
+those of one passage stand and fall together, and drawn one by one they would make
+intervals that are too narrow (the cluster bootstrap, Field and Welsh 2007). A resample
+is given as weights (how often each response was drawn), so that one piece of arithmetic
+yields the figure itself, with all weights 1, and all its resamples at once.
 """
 
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Callable, Hashable, Iterator, Optional, Sequence
 
 from parlai_q2.bootstrap import LEVEL, ROUNDS, SEED, Interval
 
@@ -22,7 +24,11 @@ BLOCK = 2_000_000
 
 
 def intervals(
-    statistic: 'Statistic', size: int, rounds: int = ROUNDS, seed: int = SEED
+    statistic: 'Statistic',
+    size: int,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+    groups: Optional[Sequence[Hashable]] = None,
 ) -> list[Optional[Interval]]:
     """
     Figures with their 95 % intervals; all of them from the same resamples.
@@ -31,6 +37,7 @@ def intervals(
     :param size: n, how many responses there are.
     :param rounds: resamples.
     :param seed: of the resampling.
+    :param groups: which responses are drawn together, n names; None draws each alone.
     :return: M intervals; None for a figure that is not defined on the whole set, and
         for all of an empty set. Resamples in which a figure is not defined are left out
         of its interval.
@@ -40,19 +47,37 @@ def intervals(
     whole = statistic(np.ones((1, size)))[0]
     if not size:
         return [None for _ in whole]
-    rng = np.random.default_rng(seed)
-    block = max(1, BLOCK // size)
-    drawn = []
-    for start in range(0, rounds, block):
-        count = min(block, rounds - start)
-        chosen = rng.integers(0, size, (count, size)) + size * np.arange(count)[:, None]
-        weights = np.bincount(chosen.ravel(), minlength=count * size)
-        drawn.append(statistic(weights.reshape(count, size).astype(float)))
-    resampled = np.concatenate(drawn)
+    drawn = resamples(range(size) if groups is None else groups, rounds, seed)
+    resampled = np.concatenate([statistic(weights) for weights in drawn])
     return [
         percentiles(float(value), resampled[:, i]) if np.isfinite(value) else None
         for i, value in enumerate(whole)
     ]
+
+
+def resamples(
+    groups: Sequence[Hashable], rounds: int, seed: int
+) -> 'Iterator[np.ndarray]':
+    """
+    How often each response is drawn.
+
+    :param groups: which responses are drawn together, n names.
+    :param rounds: R, how many resamples.
+    :param seed: of the resampling.
+    :return: weights (r, n), in blocks that make up the R.
+    """
+    import numpy as np
+
+    numbers: dict[Hashable, int] = {}
+    of_each = np.array([numbers.setdefault(name, len(numbers)) for name in groups])
+    size = len(numbers)
+    rng = np.random.default_rng(seed)
+    block = max(1, BLOCK // len(of_each))
+    for start in range(0, rounds, block):
+        count = min(block, rounds - start)
+        chosen = rng.integers(0, size, (count, size)) + size * np.arange(count)[:, None]
+        weights = np.bincount(chosen.ravel(), minlength=count * size)
+        yield weights.reshape(count, size).astype(float)[:, of_each]
 
 
 def percentiles(value: float, samples: 'np.ndarray') -> Interval:

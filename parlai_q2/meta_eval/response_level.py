@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Mapping, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval
 from parlai_q2.meta_eval.judged import BINARY, CLASSES, Judged
-from parlai_q2.meta_eval.measure import Measure
+from parlai_q2.meta_eval.measure import Measure, passages
 from parlai_q2.meta_eval.ranking import Sweep, average_precision, roc_auc
 from parlai_q2.meta_eval.resampling import intervals
 from parlai_q2.meta_eval.three_way import macro_f1, predicted_class
@@ -76,7 +76,7 @@ def response_level(
             figures = threshold_figures(weights, scores, consistent, at)
         return np.column_stack([figures, *ranked])
 
-    found = intervals(statistic, len(known), rounds, seed)
+    found = intervals(statistic, len(known), rounds, seed, passages(known))
     return ResponseLevel(
         {c: sum(r.label == c for r in known) for c in BINARY},
         len(judged) - len(known),
@@ -104,6 +104,10 @@ def three_way(
     truth = [r.label for r in known]
     predicted = [predicted_class(s, at) for s in called]
     found = intervals(
-        lambda weights: macro_f1(weights, truth, predicted), len(known), rounds, seed
+        lambda weights: macro_f1(weights, truth, predicted),
+        len(known),
+        rounds,
+        seed,
+        passages(known),
     )
     return dict(zip((*CLASSES, 'macro'), found, strict=True))

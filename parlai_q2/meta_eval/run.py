@@ -106,4 +106,12 @@ def _matched(column: Measure, judged: JudgedSet, warn: Warn) -> Measure:
             f'{column.name} has no score for {missing} of the {len(judged.responses)} '
             f'responses of {judged.name}; they are left out of its figures.'
         )
+    crossed = [r for context in judged.crossed for r in context]
+    missing = len(crossed) - len(column.known(crossed))
+    if missing:
+        warn(
+            f'{column.name} has no score for {missing} of the {len(crossed)} responses '
+            f'of {judged.name} to contexts of several systems; it has no figures at '
+            'system level, and none of random responses.'
+        )
     return column

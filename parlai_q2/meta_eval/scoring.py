@@ -7,8 +7,10 @@ and a second run scores nothing.
 
 import time
 from dataclasses import dataclass
+from math import isfinite
 from typing import Callable, Iterable, Mapping, Optional, Sequence
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.meta_eval.judged import Pair
 from parlai_q2.meta_eval.measure import Measure
 from parlai_q2.records import Example, Score
@@ -50,6 +52,7 @@ def score_pairs(
     :param pairs: (knowledge, response).
     :param progress: called first and after each chunk with the name, how many are
         done, and of how many.
+    :raises ConfigError: when the scorer gives what is no number.
     """
     distinct = list(dict.fromkeys(pairs))
     scores: dict[Pair, Score] = {}
@@ -64,7 +67,13 @@ def score_pairs(
         fresh = len(chunk) if missed is None else scorer.misses - missed  # type: ignore
         if fresh:
             cost += Cost(fresh, seconds)
-        scores.update(zip(chunk, found, strict=True))
+        for pair, score in zip(chunk, found, strict=True):
+            if not isfinite(score.value):
+                raise ConfigError(
+                    f'The scorer {name} gave {score.value} for the response '
+                    f'{pair[1][:60]!r}. A score is a finite number.'
+                )
+            scores[pair] = score
         if progress:
             progress(name, len(scores), len(distinct))
     return Measure(name, str(scorer.signature), scorer.threshold, scores), cost

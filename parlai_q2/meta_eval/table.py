@@ -9,6 +9,11 @@ from parlai_q2.bootstrap import Interval
 
 Cell = Union[str, int, float, Interval, None]
 OURS, PAPER = 'here', 'paper'
+# What all intervals of tables are, but for those at system level.
+BRACKETS = (
+    'Brackets: 95 % bootstrap interval; passages of knowledge are drawn, each with all '
+    'its responses.'
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class Table:
         return {
             'name': self.name,
             'title': self.title,
-            'columns': {c.key: c.head for c in self.columns},
+            # Values are shares here, which are percentages where they are printed.
+            'columns': {c.key: c.head.removesuffix(' %') for c in self.columns},
             'rows': [{k: json_cell(v) for k, v in row.items()} for row in self.rows],
             'notes': list(self.notes),
         }

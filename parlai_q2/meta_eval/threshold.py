@@ -2,9 +2,9 @@
 Precision, recall and F1 of both classes, and accuracy, at a fixed threshold.
 
 Honovich et al. 2021, section 5.1: a response is called inconsistent when its score is
-at most 0.5. The threshold is given, never fitted to the set that is being evaluated.
-Where nothing is called by a class's name its precision and F1 are 0, as in
-scikit-learn.
+at most a threshold, which is 0.5 there. It is the scorer's own, given here and not
+fitted. Where nothing is called by a class's name its precision and F1 are 0, as in
+scikit-learn; of a class that no response has, nothing is defined.
 """
 
 from typing import TYPE_CHECKING
@@ -36,8 +36,8 @@ def threshold_figures(
     :param scores: n scores.
     :param consistent: n booleans, what people said.
     :param at: a score of at most this is inconsistent.
-    :return: (R, 7), in the order of :data:`FIGURES`; a recall is NaN where people
-        called no response so.
+    :return: (R, 7), in the order of :data:`FIGURES`; those of a class are NaN where
+        people called no response so.
     """
     import numpy as np
 
@@ -52,10 +52,12 @@ def threshold_figures(
     ):
         recall = ratio(hits, truth, np.nan)
         f1 = ratio(2 * hits, prediction + truth, 0.0)
+        precision = ratio(hits, prediction, 0.0)
+        absent = np.isnan(recall)
         columns += [
-            ratio(hits, prediction, 0.0),
+            np.where(absent, np.nan, precision),
             recall,
-            np.where(np.isnan(recall), np.nan, f1),
+            np.where(absent, np.nan, f1),
         ]
     columns.append(ratio(right[0] + right[1], total, np.nan))
     return np.stack(columns, axis=1)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, pearsonr, spearmanr
+from scipy.stats import binomtest, pearsonr, rankdata, spearmanr
 
 from parlai_q2.meta_eval.calibration import calibration, wilson
-from parlai_q2.meta_eval.correlation import _pearson, correlation
-from parlai_q2.meta_eval.resampling import intervals
+from parlai_q2.meta_eval.correlation import correlation, pearson, ranks
+from parlai_q2.meta_eval.resampling import intervals, resamples
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 
@@ -39,8 +39,71 @@ def test_a_correlation_worked_out_by_hand():
 def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():
     # The mean of three times 0.1 is not 0.1.
     rows = np.array([[0.1, 0.1, 0.1], [0.1, 0.2, 0.3]])
-    found = _pearson(rows, np.array([[1.0, 2, 4], [1, 2, 4]]))
+    found = pearson(np.ones((2, 3)), rows, np.array([[1.0, 2, 4], [1, 2, 4]]))
     assert np.isnan(found[0]) and found[1] > 0.9
+    # Of a resample the same holds for what was drawn.
+    drawn = np.array([[2.0, 0, 0], [1, 0, 2]])
+    found = pearson(drawn, rows[[1, 1]], np.array([[1.0, 2, 4], [1, 2, 4]]))
+    assert np.isnan(found[0]) and found[1] == pytest.approx(1)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 3)), min_size=2))
+def test_weights_are_repetitions(rows):
+    x, y, times = (np.array(column, dtype=float) for column in zip(*rows))
+    weights = times[None]
+    repeated = [np.repeat(v, times.astype(int)) for v in (x, y)]
+    if any(len(set(v)) < 2 for v in repeated):
+        return
+    ranked = [ranks(weights, v) for v in (x, y)]
+    found = pearson(weights, *ranked)[0]
+    assert found == pytest.approx(spearmanr(*repeated).statistic)
+    for rank, values in zip(ranked, repeated, strict=True):
+        drawn = np.repeat(rank[0], times.astype(int))
+        assert drawn.tolist() == rankdata(values).tolist()
+    assert pearson(weights, x[None], y[None])[0] == pytest.approx(
+        pearsonr(*repeated).statistic
+    )
+
+
+def test_what_belongs_together_is_drawn_together():
+    groups = ['a', 'b', 'a', 'c', 'a']
+    (weights,) = resamples(groups, rounds=500, seed=3)
+    assert weights.shape == (500, 5)
+    assert (weights[:, 0] == weights[:, 2]).all()
+    assert (weights[:, 0] == weights[:, 4]).all()
+    # Three groups a resample, whatever their sizes.
+    assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()
+    assert set(weights.sum(axis=1)) > {5}
+    assert weights[:, 0].mean() == pytest.approx(1, abs=0.15)
+
+
+def test_groups_of_one_are_drawn_as_without_groups():
+    (apart,) = resamples(range(7), rounds=20, seed=1)
+    (named,) = resamples(list('gfedcba'), rounds=20, seed=1)
+    assert (apart == named).all()
+
+
+def test_responses_that_stand_and_fall_together_widen_the_interval():
+    # Ten passages of ten responses each, right or wrong as a whole.
+    values = np.repeat([0.0, 1] * 5, 10)
+
+    def mean(weights):
+        return (weights @ values / weights.sum(axis=1))[:, None]
+
+    (alone,) = intervals(mean, 100)
+    (together,) = intervals(mean, 100, groups=np.repeat(range(10), 10).tolist())
+    assert together.mean == alone.mean == 0.5
+    # sqrt(p (1 - p) / n) with n of 100 and of 10.
+    assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
+    assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
+
+
+def test_a_wilson_interval_holds_its_share():
+    for count in range(1, 400):
+        for successes in {0, 1, count // 2, count}:
+            found = wilson(successes, count)
+            assert 0 <= found.low <= found.mean <= found.high <= 1
 
 
 def test_a_mean_and_its_interval():

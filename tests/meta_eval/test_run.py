@@ -2,9 +2,11 @@
 From texts to an evaluation: what is scored, how often, and what a stop costs.
 """
 
+from dataclasses import replace
+
 import pytest
 
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.meta_eval import scoring
 from parlai_q2.meta_eval.cost_file import add_costs
 from parlai_q2.meta_eval.judged import Judged, JudgedSet
@@ -189,8 +191,19 @@ def test_a_column_that_fits_in_part_is_taken_with_a_warning():
     assert found.measure('column') is column
     assert said == [
         'column has no score for 6 of the 10 responses of small; they are left out of '
-        'its figures.'
+        'its figures.',
+        'column has no score for 12 of the 16 responses of small to contexts of '
+        'several systems; it has no figures at system level, and none of random '
+        'responses.',
     ]
+    report = set_report(found)
+    tables = {table.name: table for table in report.tables}
+    assert 'small_table_4' not in tables
+    means = tables['small_table_2']
+    assert any('column 6' in note for note in means.notes)
+    random = [row['column'] for row in means.rows if row['responses'] == 'random']
+    assert random and not any(random)
+    assert any(row['column'] for row in means.rows)
 
 
 def test_a_column_of_other_texts_is_refused():
@@ -240,8 +253,28 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     write_report([set_report(found)], tmp_path)
     column, missing = read_column(parse_column(f'{tmp_path}/scores_small.csv:mine'))
     assert missing == 0
-    for response in SET.responses:
+    crossed = [response for context in SET.crossed for response in context]
+    for response in (*SET.responses, *crossed):
         assert column.score(response).value == found.measures[0].score(response).value
+    # So the column has every figure that the scorer has.
+    again, _ = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
+    for table in set_report(again).tables:
+        rows = [
+            {k: v for k, v in row.items() if k not in ('scorer', 'threshold')}
+            for row in table.rows
+            if row.get('scorer') in ('mine', column.name)
+        ]
+        assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
+
+
+def test_a_scorer_that_gives_no_number_is_named():
+    class Nan(Counting):
+        def score(self, examples):
+            found = super().score(examples)
+            return [replace(found[0], value=float('nan')), *found[1:]]
+
+    with pytest.raises(ConfigError, match='broken gave nan'):
+        evaluate(SET, {'broken': Nan()}, rounds=5)
 
 
 def test_a_missing_score_is_an_empty_cell():
@@ -250,7 +283,7 @@ def test_a_missing_score_is_an_empty_cell():
     )
     found, _ = evaluate(SET, {}, [column], rounds=5)
     lines = scores_csv(set_report(found)).splitlines()
-    assert lines[1].endswith(',0.25') and lines[2].endswith('two,')
+    assert lines[1].endswith(',0.25') and lines[2].endswith('two,set,')
 
 
 def test_a_folder_that_cannot_be_written_is_said_so(tmp_path):

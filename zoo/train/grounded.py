@@ -10,7 +10,7 @@ in ``q2_label``. The weights that scored them do not matter.
 Every corpus counts the same, and in it both classes (generic responses are in
 neither). No weight is negative. What is written beside the weights was measured on
 examples that the model had not seen: by k-fold cross-validation, with all examples of
-one knowledge in one fold, and with each corpus left out in turn.
+one passage in one fold, and with each corpus left out in turn.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from parlai_q2.scorers.grounded import (
     GROUNDED,
     GROUNDED_FAST,
 )
+from parlai_q2.text.passage import passage_key
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.logistic import Fit, Quality, even_weights, fit, quality
 
@@ -47,7 +48,7 @@ class Data(NamedTuple):
     :param y: 1 for supported, 0 for not; [B].
     :param corpora: the corpus of each, [B].
     :param generic: which the scorer calls generic, [B]; their value is capped.
-    :param knowledge: what each is to stay with, [B].
+    :param knowledge: the passage that each is to stay with, [B].
     :param preset: the preset that made the features.
     """
 
@@ -70,7 +71,8 @@ def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
     The examples of a scored file that are supported or not.
 
     :param path: JSON lines, as ``parlai_q2 score`` writes them.
-    :raises InputError: when there are none, or when they lack a feature.
+    :raises InputError: when there are none, when they lack a feature, or when a corpus
+        has one class.
     """
     rows = read_rows(path)
     signature = next((r['signature'] for r in rows if r.get('signature')), '')
@@ -87,14 +89,28 @@ def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
             f'{path} {what}. Make it with "parlai_q2 score --scorer grounded" from '
             'the examples of parlai_q2.zoo.train.grounded_data.'
         )
+    _both_classes(path, rows)
     return Data(
         np.array([[r['parts'][f] for f in features] for r in rows]),
         np.array([float(r['q2_label'] == Label.CONSISTENT) for r in rows]),
-        np.array([r['corpus'] for r in rows]),
+        np.array([r.get('corpus', 'all') for r in rows]),
         np.array([r['label'] == Label.GENERIC for r in rows]),
-        np.array([r['knowledge'] for r in rows]),
+        np.array([passage_key(r['knowledge']) for r in rows]),
         settings.get('preset', 'custom'),
     )
+
+
+def _both_classes(path: str, rows: Sequence[dict]) -> None:
+    found: dict[str, set] = {}
+    for row in rows:
+        found.setdefault(row.get('corpus', 'all'), set()).add(row['q2_label'])
+    for corpus, classes in sorted(found.items()):
+        if len(classes) < 2:
+            raise InputError(
+                f'{path}: all examples of the corpus {corpus!r} are '
+                f'{classes.pop()}. Each corpus needs both classes; give it examples '
+                'of the other, or let it be part of another "corpus".'
+            )
 
 
 def columns(data: Data, features: Sequence[str]) -> Data:
@@ -140,7 +156,7 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
 
 def folds_of(knowledge: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """
-    A fold for each example. Those of one knowledge, such as a response and the wrong
+    A fold for each example. Those of one passage, such as a response and the wrong
     one made of it, are in one fold: none is judged by a model that saw the other.
 
     :param knowledge: [B].
@@ -158,10 +174,9 @@ def entry(
     The weights of one scorer and what was measured of it, as they are written.
     """
     model = fit_even(data, np.ones(len(data.y), dtype=bool), ridge)
-    splits: dict[str, np.ndarray] = {
-        f'{folds}-fold': folds_of(data.knowledge, folds, seed),
-        'corpus left out': data.corpora,
-    }
+    splits = {f'{folds}-fold': folds_of(data.knowledge, folds, seed)}
+    if len(np.unique(data.corpora)) > 1:
+        splits['corpus left out'] = data.corpora
     measured: dict[str, Any] = {}
     for name, parts in splits.items():
         found = by_corpus(data, held_out(data, parts, ridge))

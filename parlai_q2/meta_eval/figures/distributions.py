@@ -28,14 +28,16 @@ def class_figure(evaluation: Evaluation, path: Path) -> list[Path]:
     """
     import numpy as np
 
-    classes = _classes(evaluation)
-    rows, columns = grid(len(evaluation.measures))
+    classes, measures = _classes(evaluation), _measures(evaluation)
+    rows, columns = grid(len(measures))
     with drawing() as figure_of:
         figure = figure_of(figsize=(TEXT, 0.45 + 1.45 * rows))
-        panels = _panels(figure, rows, columns, len(evaluation.measures), True)
-        for axes, measure in zip(panels, evaluation.measures):
+        panels = _panels(figure, rows, columns, len(measures), True)
+        for axes, measure in zip(panels, measures):
             low, high = _range(evaluation, measure)
-            bins = np.linspace(low, high, BINS + 1)
+            # What is worth a bound is below it, as at the threshold.
+            bins = np.nextafter(np.linspace(low, high, BINS + 1), np.inf)
+            bins[0] = low
             for label in classes:
                 values = measure.values(
                     measure.known(evaluation.judged.of_classes([label]))
@@ -71,14 +73,12 @@ def group_figure(
     :param groups: name to responses, in order.
     :param by: what the groups are, for the axis.
     """
-    classes = _classes(evaluation)
-    rows, columns = grid(len(evaluation.measures))
+    classes, measures = _classes(evaluation), _measures(evaluation)
+    rows, columns = grid(len(measures))
     with drawing() as figure_of:
         figure = figure_of(figsize=(TEXT, 0.45 + 1.55 * rows))
-        panels = _panels(
-            figure, rows, columns, len(evaluation.measures), _bounded(evaluation)
-        )
-        for axes, measure in zip(panels, evaluation.measures):
+        panels = _panels(figure, rows, columns, len(measures), _bounded(evaluation))
+        for axes, measure in zip(panels, measures):
             for c, label in enumerate(classes):
                 places, boxes = [], []
                 for g, responses in enumerate(groups.values()):
@@ -151,4 +151,13 @@ def _range(evaluation: Evaluation, measure: Measure) -> tuple[float, float]:
     if measure.threshold is not None:
         return 0.0, 1.0
     values = measure.values(measure.known(evaluation.judged.of_classes(CLASSES)))
-    return float(values.min()), float(values.max())
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def _measures(evaluation: Evaluation) -> list[Measure]:
+    """
+    Those that have scored a response with a class.
+    """
+    judged = evaluation.judged.of_classes(CLASSES)
+    return [m for m in evaluation.measures if m.known(judged)]

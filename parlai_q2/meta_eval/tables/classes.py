@@ -9,14 +9,15 @@ from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.judged import CLASSES
 from parlai_q2.meta_eval.published import BEGIN_MACRO_F1, TABLE_3
 from parlai_q2.meta_eval.response_level import three_way
-from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.meta_eval.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.records import Label
 
+# Honovich et al. 2021, section 5.1.
+PAPERS_THRESHOLD = 0.5
 AT_THRESHOLD = (
     'A score of at most the threshold in the signature (0.5 unless it says otherwise) '
     'is inconsistent.'
 )
-BRACKETS = 'Brackets: 95 % bootstrap interval over responses.'
 
 
 def class_table(evaluation: Evaluation) -> Optional[Table]:
@@ -37,11 +38,15 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
                 name: level.figures[f'{label}_{name}']
                 for name in ('precision', 'recall', 'f1')
             }
-            rows.append({**named, 'source': OURS, **figures})
+            rows.append(
+                {**named, 'source': OURS, 'threshold': measure.threshold, **figures}
+            )
             paper = TABLE_3.get((measure.name, label))
             if paper and evaluation.judged.name == 'q2_wow':
                 cells = dict(zip(('precision', 'recall', 'f1'), paper))
-                rows.append({**named, 'source': PAPER, **cells})
+                rows.append(
+                    {**named, 'source': PAPER, 'threshold': PAPERS_THRESHOLD, **cells}
+                )
     if not rows:
         return None
     return Table(
@@ -50,12 +55,18 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
         (
             key('scorer'),
             key('class'),
+            Column('threshold', 'at', decimals=2),
             Column('precision', 'precision'),
             Column('recall', 'recall'),
             Column('f1', 'F1'),
         ),
         tuple(rows),
-        (AT_THRESHOLD, BRACKETS, *evaluation.notes_on_fit()),
+        (
+            'At: a score of at most this is inconsistent.',
+            *evaluation.notes_on_missing(judged),
+            BRACKETS,
+            *evaluation.notes_on_fit(),
+        ),
     )
 
 

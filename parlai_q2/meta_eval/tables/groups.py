@@ -8,7 +8,7 @@ from typing import Mapping, Optional, Sequence
 from parlai_q2.meta_eval.density_groups import density_groups
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.judged import CLASSES, Judged
-from parlai_q2.meta_eval.table import Cell, Column, Table, key
+from parlai_q2.meta_eval.table import BRACKETS, Cell, Column, Table, key
 
 
 def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
@@ -79,7 +79,7 @@ def _table(
             *notes,
             *evaluation.notes_on_fit(),
             f'Columns {", ".join(classes)}: mean score of the class, and n their '
-            'numbers. ROC-AUC and accuracy: consistent against inconsistent. Brackets: '
-            '95 % bootstrap interval over responses.',
+            'numbers. ROC-AUC and accuracy: consistent against inconsistent.',
+            BRACKETS,
         ),
     )

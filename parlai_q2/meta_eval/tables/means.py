@@ -34,7 +34,8 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
     rows: list[dict[str, Cell]] = []
     for system, by_responses in _systems(evaluation).items():
         for name, responses in by_responses.items():
-            ours = _row(evaluation, responses)
+            # Over some of a random sample the mean would be of another sample.
+            ours = _row(evaluation, responses, whole=name == RANDOM)
             paper = {}
             if evaluation.judged.name == 'q2_wow':
                 paper = table_2_row(system, name)
@@ -50,7 +51,10 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
                 Column('no_answer', 'no answer %', 1, 100),
             ]
         columns.append(Column(measure.name, measure.name, bounds=False))
-    notes = ['Mean scores; intervals are in the JSON file.']
+    notes = [
+        'Mean scores; intervals are in the JSON file.',
+        *evaluation.notes_on_missing(evaluation.judged.of_classes(CLASSES)),
+    ]
     drawn = [r['count'] for r in rows if r['responses'] == RANDOM and 'count' in r]
     if drawn:
         notes.append(
@@ -98,10 +102,14 @@ def _systems(evaluation: Evaluation) -> dict[str, dict[str, Sequence[Judged]]]:
     return found
 
 
-def _row(evaluation: Evaluation, responses: Sequence[Judged]) -> dict[str, Cell]:
+def _row(
+    evaluation: Evaluation, responses: Sequence[Judged], whole: bool
+) -> dict[str, Cell]:
     row: dict[str, Cell] = {'count': len(responses)}
     for measure in evaluation.measures:
         known = measure.known(responses)
+        if whole and len(known) < len(responses):
+            known = []
         part = PARTS.get(measure.name)
         if part and not all(part in measure.score(r).parts for r in known):
             part = None

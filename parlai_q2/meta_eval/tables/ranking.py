@@ -7,8 +7,8 @@ from typing import Optional
 
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.published import ACCURACY, TABLE_6
-from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
-from parlai_q2.meta_eval.tables.classes import AT_THRESHOLD, BRACKETS
+from parlai_q2.meta_eval.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.meta_eval.tables.classes import AT_THRESHOLD
 from parlai_q2.records import Label
 
 FIGURES = {
@@ -32,13 +32,10 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
         return None
     published = PUBLISHED_ACCURACY.get(evaluation.judged.name, {})
     rows: list[dict[str, Cell]] = []
-    missing = []
     for measure in evaluation.measures:
         level = evaluation.level(measure, judged)
         figures = {name: level.figures[name] for name in FIGURES}
         rows.append({'scorer': measure.name, 'source': OURS, **figures})
-        if level.missing:
-            missing.append(f'{measure.name} {level.missing}')
         if measure.name in published:
             accuracy = published[measure.name]
             rows.append({'scorer': measure.name, 'source': PAPER, 'accuracy': accuracy})
@@ -61,8 +58,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
         notes.insert(
             1, f'{generic} generic responses are of neither class, and left out.'
         )
-    if missing:
-        notes.insert(1, f'Responses without a score, left out: {", ".join(missing)}.')
+    notes[1:1] = evaluation.notes_on_missing(judged)
     columns = [Column(name, head) for name, head in FIGURES.items()]
     return Table(
         f'{evaluation.judged.name}_ranking',

@@ -6,8 +6,9 @@ from typing import Optional
 
 from parlai_q2.meta_eval.correlation import correlation
 from parlai_q2.meta_eval.evaluation import Evaluation
+from parlai_q2.meta_eval.measure import passages
 from parlai_q2.meta_eval.published import TABLE_5, TABLE_5_RATING
-from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.meta_eval.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
 
 
 def ratings_table(evaluation: Evaluation) -> Optional[Table]:
@@ -27,6 +28,7 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
                 [r.human[rating] for r in known],
                 evaluation.rounds,
                 evaluation.seed,
+                passages(known),
             )
             named: dict[str, Cell] = {'rating': rating, 'scorer': measure.name}
             rows.append(
@@ -46,9 +48,10 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
                 )
     if not rows:
         return None
+    cited = ' (Q2, Table 5)' if any(r['source'] == PAPER for r in rows) else ''
     return Table(
         f'{evaluation.judged.name}_table_5',
-        f"Correlation with people's ratings, {evaluation.judged.title} (Q2, Table 5)",
+        f"Correlation with people's ratings, {evaluation.judged.title}{cited}",
         (
             key('rating'),
             key('scorer'),
@@ -57,7 +60,7 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
             Column('pearson', 'Pearson'),
         ),
         tuple(rows),
-        ('Brackets: 95 % bootstrap interval over responses.',),
+        (BRACKETS,),
     )
 
 

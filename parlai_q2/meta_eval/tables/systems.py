@@ -20,20 +20,19 @@ from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
 
 def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
     """
-    The system level of each measure that has scored any of the contexts.
+    The system level of each measure that has scored all of the contexts: over fewer,
+    other systems would be drawn, and figures could not be compared.
 
     :return: none for a set without contexts that were annotated for two systems.
     """
     found = []
     crossed = contrasts(evaluation.judged.crossed)
+    responses = [response for contrast in crossed for response in contrast]
     for measure in evaluation.measures:
-        known = [
-            c for c in crossed if c.consistent in measure and c.inconsistent in measure
-        ]
-        if known:
+        if crossed and len(measure.known(responses)) == len(responses):
             level = system_level(
-                measure.values([c.consistent for c in known]).tolist(),
-                measure.values([c.inconsistent for c in known]).tolist(),
+                measure.values([c.consistent for c in crossed]).tolist(),
+                measure.values([c.inconsistent for c in crossed]).tolist(),
                 rounds=evaluation.rounds,
                 seed=evaluation.seed,
             )
@@ -63,6 +62,13 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
             if low is not None and high is not None:
                 paper = Interval(mean, low, high)
             rows.append({'scorer': measure.name, 'source': PAPER, 'spearman': paper})
+    there = {measure.name for measure, _ in levels}
+    absent = [m.name for m in evaluation.measures if m.name not in there]
+    notes = []
+    if absent:
+        notes.append(
+            f'Without scores of all these contexts, left out: {", ".join(absent)}.'
+        )
     return Table(
         f'{evaluation.judged.name}_table_4',
         evaluation.title('System level: Spearman correlation', 'Table 4'),
@@ -81,6 +87,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
             f'{evaluation.rounds} rounds, seed {evaluation.seed}; the same draws for '
             'every scorer. Brackets: the middle 95 % of the rounds. Undefined: rounds '
             'in which all five scores were equal, left out.',
+            *notes,
         ),
     )
 
