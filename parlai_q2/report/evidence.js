@@ -8,7 +8,8 @@ function scrolling(name, content) {
     content);
 }
 
-// A box that a button opens, filled when it first opens; Escape inside closes it.
+// A box that a button opens, filled when it first opens; Escape, inside it or on the
+// button, closes it.
 function opening(toggle, box, fill) {
   const open = (wanted) => {
     if (wanted && !box.firstChild) box.append(fill());
@@ -16,12 +17,14 @@ function opening(toggle, box, fill) {
     toggle.setAttribute('aria-expanded', String(wanted));
   };
   toggle.addEventListener('click', () => open(box.hidden));
-  box.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    open(false);
-    toggle.focus();
-  });
+  for (const place of [box, toggle]) {
+    place.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || box.hidden) return;
+      event.stopPropagation();
+      open(false);
+      toggle.focus();
+    });
+  }
   return open;
 }
 

@@ -96,7 +96,13 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     select();
   });
   byId('controls').addEventListener('submit', (event) => event.preventDefault());
-  const turn = (page) => { state.page = page; draw(); };
+  const turn = (page) => {
+    state.page = page;
+    draw();
+    // A page is read from its beginning.
+    const { top } = byId('responses').getBoundingClientRect();
+    if (top < 0) byId('responses').scrollIntoView();
+  };
   byId('previous').addEventListener('click', () => turn(state.page - 1));
   byId('next').addEventListener('click', () => turn(state.page + 1));
   byId('page').addEventListener('change', () => turn((Number(byId('page').value) || 1) - 1));

@@ -55,8 +55,7 @@ class AgentConversation:
     """
     A person's conversation with an agent, as the chat's page shows it.
 
-    Knowledge goes to the reranking agent by its own command ``/knowledge``, so that
-    the page's field and what is typed in the chat are one.
+    The page's field and what is typed with ``/knowledge`` are one.
 
     :param agent: any agent that replies.
     """
@@ -90,14 +89,19 @@ class AgentConversation:
 
         :param text: what is said.
         :param knowledge: what replies must stay with from now on; None leaves it.
-        :return: the new turn, the number of turns, and the knowledge typed.
+        :return: the new turn, the number of turns, and the knowledge typed. Where it
+            fails, the agent has not heard the message.
         """
+        if knowledge is not None and self.knowledge is not None:
+            self.agent.knowledge.typed = knowledge or None
+        history = getattr(self.agent, 'history', None)
+        heard = _lists_of(history)
         try:
-            if None not in (knowledge, self.knowledge) and knowledge != self.knowledge:
-                self._reply_to(f'/knowledge {knowledge or "clear"}')
             turn = read_turn(text, self._reply_to(text))
         except Exception:
             logging.error(traceback.format_exc())
+            if history is not None:
+                vars(history).update(heard)
             raise
         self.turns.append(turn)
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
@@ -113,3 +117,13 @@ class AgentConversation:
     def _reply_to(self, text: str) -> Mapping[str, Any]:
         self.agent.observe(Message({'text': text, 'episode_done': False}))
         return self.agent.act()
+
+
+def _lists_of(history: Any) -> dict[str, Any]:
+    """
+    What a history holds, so that it can be brought back: its lists grow in place.
+    """
+    return {
+        name: list(value) if isinstance(value, list) else value
+        for name, value in getattr(history, '__dict__', {}).items()
+    }

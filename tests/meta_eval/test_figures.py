@@ -5,13 +5,17 @@ The figures: what is drawn, that text stays text, and what is said without matpl
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from parlai_q2.errors import InputError, MissingPackageError
+from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.figures import reliability_plot
 from parlai_q2.meta_eval.figures.all import all_figures
+from parlai_q2.meta_eval.figures.distributions import BINS, bin_edges
 from parlai_q2.meta_eval.figures.style import check_matplotlib, grid
-from tests.meta_eval.helpers import BAD, GENERIC, GOOD, evaluation, judged
+from parlai_q2.meta_eval.judged import JudgedSet
+from tests.meta_eval.helpers import BAD, GENERIC, GOOD, evaluation, judged, measure
 
 RESPONSES = [
     judged(i, (GOOD, BAD, GENERIC)[i % 3], system=f's{i % 2}', corpus=f'c{i % 4}')
@@ -139,3 +143,33 @@ def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):
 )
 def test_panels_fill_their_rows(count, expected):
     assert grid(count) == expected
+
+
+@pytest.mark.parametrize('share, outcome', [(0.05, False), (0.95, True)])
+@pytest.mark.parametrize('count', [1, 3, 10, 37])
+def test_bins_of_one_outcome_are_drawn(tmp_path, share, outcome, count):
+    written = reliability_plot([share] * count, [outcome] * count, tmp_path / 'rel')
+    assert all(path.stat().st_size for path in written)
+
+
+def test_what_is_worth_the_threshold_stands_on_its_lower_side():
+    counts, _ = np.histogram([0.0, 0.5, 0.5, 0.500001, 1.0], bin_edges(0, 1))
+    assert counts[0] == 1 and counts[-1] == 1 and counts.sum() == 5
+    assert counts[: BINS // 2].tolist() == [1] + [0] * 8 + [2]
+
+
+@pytest.mark.filterwarnings('error')
+@pytest.mark.parametrize('scored', ['the unlabelled', 'all the same'])
+def test_a_measure_without_a_range_is_no_obstacle(tmp_path, scored):
+    unlabelled = [judged(50, ''), judged(51, '')]
+    responses = (*RESPONSES, *unlabelled)
+    if scored == 'the unlabelled':
+        other = measure(unlabelled, [3, 9], name='other', threshold=None)
+    else:
+        other = measure(responses, [7] * len(responses), name='other', threshold=None)
+    mine = measure(responses, [*VALUES, 0.1, 0.2])
+    given = JudgedSet('small', 'a small set', responses)
+    written = all_figures(Evaluation(given, (mine, other), rounds=20), tmp_path, {})
+    assert 'small_by_class.png' in names(written)
+    drawn = 'other' in text_of(tmp_path / 'small_by_class.svg')
+    assert drawn == (scored == 'all the same')

@@ -205,6 +205,18 @@ def test_it_prints(opened):
 
 
 @pytest.mark.slow
+def test_a_page_of_rows_is_read_from_its_beginning(browser, tmp_path):
+    records = (scored(id=f'n{n}') for n in range(120))
+    browser.goto(write_report(records, tmp_path / 'rows.html'))
+    browser.js("document.getElementById('next').scrollIntoView()")
+    browser.click('#next')
+    assert browser.text('#status').startswith('26 to 50')
+    top = browser.js(
+        "document.querySelector('tr.response').getBoundingClientRect().top"
+    )
+    assert 0 <= top < browser.js('innerHeight') / 2
+
+
 def test_ten_thousand_records_stay_quick(browser, tmp_path):
     records = (scored(id=f'n{n}', score=n % 11 / 10) for n in range(10_000))
     path = write_report(records, tmp_path / 'big.html')

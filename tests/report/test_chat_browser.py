@@ -2,6 +2,9 @@
 The chat in a real browser: what a person types, sees, clicks and hears.
 """
 
+import threading
+from contextlib import contextmanager
+
 import pytest
 
 from tests.report.chats import Scripted, served
@@ -240,6 +243,143 @@ def test_what_another_page_said_appears_with_the_next_turn(opened, chat):
     opened.wait_for("document.querySelectorAll('.turn').length == 3")
     said = "[...document.querySelectorAll('.said .text')].map(s => s.innerText)"
     assert opened.js(said) == ['one', 'from elsewhere', 'two']
+
+
+@contextmanager
+def held(conversation):
+    """
+    Lets no reply come before the context ends.
+    """
+    interact, go_on = conversation.interact, threading.Event()
+
+    def slow(*said):
+        assert go_on.wait(20)
+        return interact(*said)
+
+    conversation.interact = slow
+    try:
+        yield
+    finally:
+        conversation.interact = interact
+        go_on.set()
+
+
+def begin(browser, text):
+    browser.js("document.getElementById('message').focus()")
+    browser.type(text)
+    browser.press('Enter')
+    browser.wait_for("document.querySelector('.waiting')")
+
+
+def said(browser):
+    return browser.js(
+        "[...document.querySelectorAll('.said .text')].map(s => s.innerText)"
+    )
+
+
+def value(browser, name):
+    return browser.js(f"document.getElementById('{name}').value")
+
+
+def test_a_page_that_did_not_touch_the_knowledge_leaves_it(opened, chat):
+    # As another page would, which was opened before or after this one.
+    chat.interact('from elsewhere', 'Their passage.')
+    say(opened, 'one')
+    assert chat.conversation.knowledge == 'Their passage.'
+    assert value(opened, 'knowledge') == 'Their passage.'
+    know(opened, '')
+    say(opened, 'two')  # this page did touch it now
+    assert chat.conversation.knowledge == ''
+
+
+def test_a_conversation_begun_anew_elsewhere_is_shown(opened, chat):
+    say(opened, 'one')
+    chat.reset()
+    chat.interact('fresh', None)
+    say(opened, 'two')  # the second turn there, and the second here
+    assert said(opened) == ['fresh', 'two']
+
+
+def test_what_another_page_said_closes_no_evidence(opened, chat):
+    say(opened, 'one')
+    opened.click('.turn .reply details summary')
+    opened.wait_for("document.querySelector('.turn details[open]')")
+    chat.interact('from elsewhere', None)
+    say(opened, 'two')
+    opened.wait_for("document.querySelectorAll('.turn').length == 3")
+    assert opened.count('.turn:first-child details[open]') == 1
+
+
+def test_knowledge_that_is_typed_during_a_reply_stays(opened, chat):
+    chat.interact('from elsewhere', None)
+    with held(chat.conversation):
+        begin(opened, 'one')
+        know(opened, 'Typed meanwhile.')
+    opened.wait_for(DONE)
+    assert said(opened) == ['from elsewhere', 'one']
+    assert value(opened, 'knowledge') == 'Typed meanwhile.'
+    say(opened, 'two')
+    assert chat.conversation.knowledge == 'Typed meanwhile.'
+
+
+def test_a_message_that_failed_stays_beside_one_that_was_begun(opened, chat):
+    with held(chat.conversation):
+        begin(opened, 'fail')
+        opened.js("document.getElementById('message').focus()")
+        opened.type('a new draft')
+    opened.wait_for(DONE)
+    assert value(opened, 'message') == 'a new draft'
+    assert said(opened) == ['fail'] and opened.count('.unanswered') == 1
+    chat.conversation.reply = lambda text: {'text': 'well again'}
+    opened.click('.unanswered button')
+    opened.wait_for(f"{DONE} && !document.querySelector('.unanswered')")
+    assert said(opened) == ['fail'] and 'well again' in opened.text('.reply')
+    assert value(opened, 'message') == 'a new draft'
+
+
+def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
+    know(opened, 'A passage.')
+    say(opened, 'one')
+    with held(chat.conversation):
+        begin(opened, 'two')
+        opened.goto(chat.url)
+        opened.wait_for("document.querySelector('.waiting')")
+        assert said(opened) == ['one', 'two']
+        assert value(opened, 'knowledge') == 'A passage.'
+        assert opened.js("document.getElementById('send').disabled")
+    opened.wait_for(DONE)
+    assert said(opened) == ['one', 'two'] and opened.count('.waiting') == 0
+    assert len(chat.conversation.turns) == 2
+
+
+def test_below_a_long_message_the_reply_is_in_view(opened):
+    opened.js("document.getElementById('message').value = 'long '.repeat(900)")
+    say(opened, ' ')
+    place = "document.querySelector('.turn:last-child .reply').getBoundingClientRect()"
+    assert 0 <= opened.js(f'{place}.top') < opened.js('innerHeight')
+
+
+def test_long_knowledge_is_told_of(opened):
+    assert opened.count('#knowledge-long[hidden]') == 1
+    opened.js("document.getElementById('knowledge').value = 'word '.repeat(1200)")
+    know_more = "document.getElementById('knowledge').focus()"
+    opened.js(know_more)
+    opened.type('end')
+    assert '6,003 characters' in opened.text('#knowledge-long')
+    know(opened, 'short')
+    assert opened.count('#knowledge-long[hidden]') == 1
+
+
+def test_escape_closes_what_the_keyboard_opened(opened):
+    say(opened, 'Who is she?')
+    opened.click('.reply details:last-child summary')
+    opened.wait_for("document.querySelector('.candidates')")
+    opened.js("document.querySelector('.candidates .toggle').focus()")
+    opened.press('Enter')
+    assert opened.count('.of-candidate:not([hidden])') == 1
+    opened.press('Escape')
+    assert opened.count('.of-candidate:not([hidden])') == 0
+    assert opened.js("document.activeElement.classList.contains('toggle')")
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,51 @@ def test_a_conversation(server):
         'model': 'Scripted',
         'knowledge': 'K',
         'turns': [found['turn']],
+        'conversation': found['conversation'],
+        'pending': None,
     }
     _, _, text = ask(server, 'POST', '/reset', {})
-    assert json.loads(text) == {'model': 'Scripted', 'knowledge': '', 'turns': []}
+    assert json.loads(text) == {
+        'model': 'Scripted',
+        'knowledge': '',
+        'turns': [],
+        'conversation': found['conversation'] + 1,
+        'pending': None,
+    }
+
+
+def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
+    ask(server, 'POST', '/interact', {'text': 'one'})
+    interact = server.conversation.interact
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(text, knowledge):
+        begun.set()
+        assert go_on.wait(10)
+        return interact(text, knowledge)
+
+    server.conversation.interact = slow
+    speaker = threading.Thread(
+        target=ask, args=[server, 'POST', '/interact', {'text': 'two'}]
+    )
+    speaker.start()
+    try:
+        assert begun.wait(10)
+        state = json.loads(ask(server, 'GET', '/conversation')[2])
+        assert state['pending'] == 'two'
+        assert [turn['said'] for turn in state['turns']] == ['one']
+    finally:
+        go_on.set()
+        speaker.join()
+    state = json.loads(ask(server, 'GET', '/conversation')[2])
+    assert state['pending'] is None
+    assert [turn['said'] for turn in state['turns']] == ['one', 'two']
+
+
+def test_nothing_is_under_way_after_a_failure(server):
+    ask(server, 'POST', '/interact', {'text': 'fail'})
+    state = json.loads(ask(server, 'GET', '/conversation')[2])
+    assert state['pending'] is None and state['turns'] == []
 
 
 def test_the_page_comes_with_its_policies(server):
@@ -92,7 +134,7 @@ def test_the_page_comes_with_its_policies(server):
         ({'text': 3}, 'text must be a string.'),
         ({'text': 'a', 'knowledge': ['b']}, 'knowledge must be a string.'),
         ({'text': 'a' * (MAX_TEXT + 1)}, 'has 8,001 characters; it may have 8,000'),
-        ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'may have 64,000'),
+        ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'may have 20,000'),
     ],
 )
 def test_what_is_no_message_is_refused(server, body, problem):

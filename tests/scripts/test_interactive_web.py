@@ -63,6 +63,11 @@ def test_the_field_and_the_command_are_one(chat):
     assert chat.interact('1 2', '')['knowledge'] == ''
 
 
+@pytest.mark.parametrize('word', ['clear', 'Clear', '/why', 'a\n/knowledge b'])
+def test_knowledge_in_the_field_is_never_a_command(chat, word):
+    assert chat.interact('1 2', word)['knowledge'] == word
+
+
 def test_knowledge_and_commands_stay_out_of_the_history(chat, agent):
     chat.interact('1 2', 'field')
     chat.interact('/why', 'field')
@@ -94,7 +99,11 @@ def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
         patch.setattr(agent.reranker.scorer, 'score', fail)
         with pytest.raises(RuntimeError, match='out of memory'):
             chat.interact('1 2', 'field')
+    # As if it had not been said.
+    assert agent.history.history_strings == agent.history.history_raw_strings == []
     assert chat.interact('1 2', 'field')['number'] == 1
+    assert agent.history.history_strings[0] == '1 2'
+    assert len(agent.history.history_strings) == 2
 
 
 def test_it_stands_in_for_parlais_own_command():

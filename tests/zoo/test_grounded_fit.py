@@ -127,3 +127,45 @@ def test_a_file_of_another_scorer_is_refused(tmp_path):
     path.write_text(json.dumps(row))
     with pytest.raises(InputError, match='q2.*--scorer grounded'):
         read_scored(str(path))
+
+
+def rewritten(path, change):
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text('\n'.join(json.dumps(row) for row in map(change, rows) if row))
+    return str(path)
+
+
+def test_one_corpus_is_not_left_out_of_itself(scored, tmp_path):
+    def nameless(row):
+        row.pop('corpus', None)
+        return row
+
+    given, out = rewritten(scored, nameless), tmp_path / 'c.json'
+    main(['--scored', given, '--outfile', str(out)])
+    written = json.loads(out.read_text())
+    assert set(written['grounded']['measured']) == {'5-fold'}
+    assert set(written['examples']) == {'all'}
+
+
+def test_a_corpus_of_one_class_is_refused(scored, tmp_path):
+    def one_class(row):
+        if row.get('corpus') == 'b' and row['q2_label'] == 'consistent':
+            row['q2_label'] = 'generic'
+        return row
+
+    given = rewritten(scored, one_class)
+    with pytest.raises(InputError, match="corpus 'b' are inconsistent"):
+        main(['--scored', given, '--outfile', str(tmp_path / 'c.json')])
+
+
+def test_one_passage_written_in_two_ways_is_in_one_fold(scored):
+    def twice(row):
+        number = int(row['knowledge'].split()[1].strip('.')) if 'parts' in row else 0
+        row['knowledge'] = f'About {number // 2}' + ('.' if number % 2 else ' .')
+        return row
+
+    data = read_scored(rewritten(scored, twice))
+    folds = folds_of(data.knowledge, 5, seed=0)
+    assert len(set(data.knowledge)) <= 60 < len(data.knowledge)
+    for passage in set(data.knowledge):
+        assert len(set(folds[data.knowledge == passage])) == 1

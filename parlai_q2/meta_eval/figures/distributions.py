@@ -4,7 +4,7 @@ section 5).
 """
 
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.figures.style import (
@@ -17,6 +17,9 @@ from parlai_q2.meta_eval.figures.style import (
 )
 from parlai_q2.meta_eval.judged import CLASSES, Judged
 from parlai_q2.meta_eval.measure import Measure
+
+if TYPE_CHECKING:
+    import numpy as np
 
 BINS = 20
 
@@ -35,9 +38,7 @@ def class_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         panels = _panels(figure, rows, columns, len(measures), True)
         for axes, measure in zip(panels, measures):
             low, high = _range(evaluation, measure)
-            # What is worth a bound is below it, as at the threshold.
-            bins = np.nextafter(np.linspace(low, high, BINS + 1), np.inf)
-            bins[0] = low
+            bins = bin_edges(low, high)
             for label in classes:
                 values = measure.values(
                     measure.known(evaluation.judged.of_classes([label]))
@@ -97,6 +98,20 @@ def group_figure(
         figure.supxlabel(by.capitalize(), fontsize=8)
         _legend(figure, classes)
         return save(figure, path)
+
+
+def bin_edges(low: float, high: float) -> 'np.ndarray':
+    """
+    Edges for a library whose bins hold their lower edge: what is worth a bound is to be
+    below it, as what is worth the threshold is.
+
+    :return: :data:`BINS` + 1 numbers.
+    """
+    import numpy as np
+
+    edges = np.nextafter(np.linspace(low, high, BINS + 1), np.inf)
+    edges[0] = low
+    return edges
 
 
 def _boxes(axes: Any, values: list, places: list[float], colour: str) -> None:

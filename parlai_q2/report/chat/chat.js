@@ -1,8 +1,12 @@
 // A conversation: what was said, the replies with their marks, and why each was chosen.
 let model = '';
+let conversation = 0; // its number: another one has begun where it changes
 let turns = 0; // of the conversation, as far as this page shows it
 let knowledge = null; // what the model has, as last heard; null where it takes none
 let busy = false;
+
+const LOOK_AGAIN = 1000; // milliseconds, while a reply to another page is under way
+const LONG = 5000; // characters of knowledge
 
 async function ask(path, message) {
   const post = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
@@ -91,10 +95,11 @@ function show(turn) {
 
 // --- the conversation
 
-function draw(state) {
+function draw(state, sent = null) {
   model = state.model;
+  conversation = state.conversation;
   turns = state.turns.length;
-  takeKnowledge(state.knowledge);
+  takeKnowledge(state.knowledge, sent);
   byId('grounds').hidden = state.knowledge === null;
   byId('turns').replaceChildren();
   state.turns.forEach(show);
@@ -106,6 +111,18 @@ function takeKnowledge(heard, sent = null) {
   if (heard !== null && (sent === null || field.value === sent)
     && heard !== field.value.trim()) field.value = heard;
   knowledge = heard;
+  tellLength();
+}
+
+function tellLength() {
+  const { length } = byId('knowledge').value.trim();
+  byId('knowledge-long').hidden = length <= LONG;
+  byId('knowledge-length').textContent = length.toLocaleString('en');
+}
+
+// Below a long message the reply is what is to be seen.
+function showEnd(node) {
+  node.querySelector('.reply').scrollIntoView({ block: 'nearest' });
 }
 
 function waiting(text) {
@@ -117,7 +134,7 @@ function waiting(text) {
   const node = turnOf(text, el('div', { class: 'reply' }, 'Waiting for the reply …', seconds),
     'waiting');
   byId('turns').append(node);
-  node.scrollIntoView({ block: 'nearest' });
+  showEnd(node);
   return () => { clearInterval(clock); node.remove(); };
 }
 
@@ -144,23 +161,78 @@ async function say() {
   if (!text) return;
   field.value = '';
   field.focus();
+  await tell(text);
+}
+
+async function tell(text) {
+  const field = byId('message');
   const done = waiting(text);
   const sent = byId('knowledge').value;
+  // What was not touched here may have been changed by another page.
+  const changed = knowledge !== null && sent.trim() !== knowledge;
   try {
-    const found = await ask('/interact', knowledge === null ? { text }
-      : { text, knowledge: sent });
+    const found = await ask('/interact', changed ? { text, knowledge: sent } : { text });
     done();
-    takeKnowledge(found.knowledge, sent);
-    turns += 1;
-    const node = show(found.turn);
-    // Another page of this chat has spoken, too.
-    if (found.number !== turns) draw(await ask('/conversation'));
-    else node.scrollIntoView({ block: 'nearest' });
+    await takeTurn(found, sent);
   } catch (problem) {
     done();
     // Nothing that was typed is lost.
     if (!field.value) field.value = text;
+    else unanswered(text);
     throw problem;
+  }
+}
+
+// Show a new turn, after those that other pages of this chat have had since.
+async function takeTurn(found, sent) {
+  takeKnowledge(found.knowledge, sent);
+  if (found.conversation === conversation && found.number === turns + 1) {
+    turns += 1;
+    showEnd(show(found.turn));
+    return;
+  }
+  const state = await ask('/conversation');
+  if (state.conversation === conversation && state.turns.length >= turns) {
+    state.turns.slice(turns).forEach(show);
+    turns = state.turns.length;
+  } else {
+    draw(state, sent);
+  }
+  if (byId('turns').lastChild) showEnd(byId('turns').lastChild);
+}
+
+// A message that failed while another was being written.
+function unanswered(text) {
+  const again = el('button', { type: 'button' }, 'Try again');
+  const node = turnOf(text,
+    el('div', { class: 'reply' }, el('p', { class: 'note' }, 'Not answered. '), again),
+    'unanswered');
+  again.addEventListener('click', () => {
+    if (busy) return;
+    node.remove();
+    exclusively(() => tell(text));
+  });
+  byId('turns').append(node);
+}
+
+// All that was said so far, and a reply under way to a message of another page, or of
+// this one before it was loaded again.
+async function open() {
+  const state = await ask('/conversation');
+  draw(state);
+  if (state.pending === null) return;
+  const done = waiting(state.pending);
+  try {
+    let now = state;
+    while (now.pending !== null) {
+      await new Promise((over) => { setTimeout(over, LOOK_AGAIN); });
+      now = await ask('/conversation');
+    }
+    const sent = byId('knowledge').value;
+    draw(now, sent.trim() === state.knowledge ? null : '');
+    if (byId('turns').lastChild) showEnd(byId('turns').lastChild);
+  } finally {
+    done();
   }
 }
 
@@ -169,6 +241,7 @@ async function reset() {
   draw(await ask('/reset', {}));
   // The model has forgotten it; it is told again with the next message.
   byId('knowledge').value = kept;
+  tellLength();
   byId('message').focus();
 }
 
@@ -183,5 +256,6 @@ byId('message').addEventListener('keydown', (event) => {
   exclusively(say);
 });
 byId('reset').addEventListener('click', () => exclusively(reset));
-exclusively(async () => draw(await ask('/conversation')));
+byId('knowledge').addEventListener('input', tellLength);
+exclusively(open);
 byId('message').focus();

@@ -2,12 +2,14 @@
 What a chat's server accepts, and how it answers.
 
     GET  /              the page
-    GET  /conversation  {model, knowledge, turns}
-    POST /interact      {text, knowledge}: {turn, number, knowledge}
+    GET  /conversation  {model, knowledge, turns, conversation, pending}
+    POST /interact      {text, knowledge}: {turn, number, knowledge, conversation}
     POST /reset         {}: as /conversation
 
-``knowledge`` may be left out, and is null where the model takes none. A refusal or a
-failure is ``{error}``, in words for a person.
+``knowledge`` may be left out, which leaves it as it is, and is null where the model
+takes none. ``conversation`` is a number that changes with each reset; ``pending`` is
+what is being replied to, or null. A refusal or a failure is ``{error}``, in words for a
+person.
 
 Pages of other sites cannot take part. They may not send JSON here unasked, and a server
 that only this machine can reach answers only to names of this machine, so that no other
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 # What a message may hold, in characters, and a request, in bytes.
 MAX_TEXT = 8_000
-MAX_KNOWLEDGE = 64_000
+MAX_KNOWLEDGE = 20_000
 MAX_REQUEST = 1_000_000
 # What is too large is still read, to here: else its sender would not hear the refusal.
 _MAX_READ = 16_000_000
@@ -103,17 +105,16 @@ class ChatRequest(BaseHTTPRequestHandler):
     def _carry_out(self) -> Any:
         self._check_host()
         request = f'{self.command} {urlsplit(self.path).path}'
-        conversation = self.server.conversation
         if request == 'GET /':
             return self.server.page
         if request == 'GET /conversation':
-            return self.server.ask(conversation.state)
+            return self.server.state()
         if request == 'POST /interact':
             text, knowledge = read_message(self._read())
-            return self.server.ask(conversation.interact, text, knowledge)
+            return self.server.interact(text, knowledge)
         if request == 'POST /reset':
             self._read()
-            return self.server.ask(conversation.reset)
+            return self.server.reset()
         raise Refused(HTTPStatus.NOT_FOUND, f'There is no {visible(request)}.')
 
     def _check_host(self) -> None:

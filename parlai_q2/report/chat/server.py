@@ -58,6 +58,11 @@ class ChatServer(ThreadingHTTPServer):
     conversation: Conversation
     page = ''
     _over = False
+    # How many conversations were begun anew, what is being replied to, and the state
+    # before it; changed by the serving thread alone.
+    _number = 0
+    _pending: Optional[str] = None
+    _before: dict[str, Any] = {}
 
     def __init__(self, host: str, port: int):
         if ':' in host:
@@ -127,6 +132,50 @@ class ChatServer(ThreadingHTTPServer):
         End :meth:`serve` once it has done what was asked before; from any thread.
         """
         self._asked.put(None)
+
+    def state(self) -> dict[str, Any]:
+        """
+        What a page shows that was just opened; while a reply is under way, without
+        waiting for it.
+        """
+        pending = self._pending
+        if pending is not None:
+            return {**self._before, 'pending': pending}
+        return self.ask(lambda: self._numbered(self.conversation.state()))
+
+    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        """
+        Have something said and replied to, after what was asked before.
+        """
+        return self.ask(self._interact, text, knowledge)
+
+    def reset(self) -> dict[str, Any]:
+        """
+        Begin a new conversation, after what was asked before.
+        """
+        return self.ask(self._reset)
+
+    def _interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        self._before = self._numbered(self.conversation.state())
+        self._pending = text
+        try:
+            found = self.conversation.interact(text, knowledge)
+        finally:
+            self._pending = None
+        return {**found, 'conversation': self._number}
+
+    def _reset(self) -> dict[str, Any]:
+        self._number += 1
+        return self._numbered(self.conversation.reset())
+
+    def _numbered(self, state: dict[str, Any]) -> dict[str, Any]:
+        turns = list(state['turns'])  # the conversation goes on with its own
+        return {
+            **state,
+            'turns': turns,
+            'conversation': self._number,
+            'pending': None,
+        }
 
     def ask(self, act: Callable[..., Any], *values: Any) -> Any:
         """
