@@ -84,6 +84,52 @@ def response_level(
     )
 
 
+def level_difference(
+    measure: Measure,
+    reference: Measure,
+    responses: Sequence[Judged],
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> Optional[dict[str, Optional[Interval]]]:
+    """
+    How much better one scorer is than another, on the responses that both have scored:
+    both are computed on the same resamples, so what makes a set hard or easy for both
+    cancels out.
+
+    :param measure: the scores.
+    :param reference: the scores that they are compared with.
+    :param responses: of any class; generic ones are left out.
+    :param rounds: resamples of the bootstrap.
+    :param seed: of the resampling.
+    :return: ``accuracy`` and ``roc_auc`` of ``measure`` less those of ``reference``,
+        each None where one of the two is not defined; None where no response has both
+        scores.
+    """
+    import numpy as np
+
+    judged = [r for r in responses if r.label in BINARY]
+    known = reference.known(measure.known(judged))
+    if not known:
+        return None
+    consistent = np.array([r.label == Label.CONSISTENT for r in known], dtype=bool)
+    both = [(m.values(known), m.threshold) for m in (measure, reference)]
+    sweeps = [Sweep(scores, consistent) for scores, _ in both]
+    accuracy = FIGURES.index('accuracy')
+
+    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
+        areas = [roc_auc(*sweep.counts(weights)) for sweep in sweeps]
+        shares = [
+            np.full(len(weights), np.nan)
+            if at is None
+            else threshold_figures(weights, scores, consistent, at)[:, accuracy]
+            for scores, at in both
+        ]
+        return np.stack([shares[0] - shares[1], areas[0] - areas[1]], axis=1)
+
+    found = intervals(statistic, len(known), rounds, seed, passages(known))
+    return {'accuracy': found[0], 'roc_auc': found[1]}
+
+
 def three_way(
     measure: Measure,
     responses: Sequence[Judged],

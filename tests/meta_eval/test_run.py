@@ -259,6 +259,10 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     # So the column has every figure that the scorer has.
     again, _ = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
     for table in set_report(again).tables:
+        if table.name == 'small_differences':
+            (row,) = table.rows
+            assert row['accuracy'] == row['roc_auc'] == (0, 0, 0)
+            continue
         rows = [
             {k: v for k, v in row.items() if k not in ('scorer', 'threshold')}
             for row in table.rows

@@ -18,7 +18,7 @@ from parlai_q2.meta_eval.tables.classes import class_table, three_way_table
 from parlai_q2.meta_eval.tables.groups import density_table, group_table
 from parlai_q2.meta_eval.tables.means import means_table
 from parlai_q2.meta_eval.tables.random_knowledge import random_knowledge_table
-from parlai_q2.meta_eval.tables.ranking import ranking_table
+from parlai_q2.meta_eval.tables.ranking import difference_table, ranking_table
 from parlai_q2.meta_eval.tables.ratings import ratings_table
 from parlai_q2.meta_eval.tables.systems import systems_table
 from parlai_q2.meta_eval.tables.variants import ablations_table, coverage_table
@@ -285,3 +285,39 @@ def test_the_papers_accuracy_is_the_mean_recall_of_its_two_equal_classes(
 ):
     recalls = [published.TABLE_3[scorer, label][1] for label in (GOOD, BAD)]
     assert sum(recalls) / 2 == pytest.approx(accuracy, abs=1e-3)
+
+
+def test_differences_are_those_of_the_figures_and_paired():
+    responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(40)]
+    good = [0.9 if i % 2 == 0 else 0.1 for i in range(40)]
+    # Wrong on one in four of each class.
+    worse = [1 - v if i % 8 in (0, 1) else v for i, v in enumerate(good)]
+    first, second = measure(responses, good, name='first'), measure(responses, worse)
+    same = measure(responses, good, name='same')
+    given = JudgedSet('small', 'a small set', tuple(responses))
+    found = Evaluation(given, (first, second, same), rounds=200)
+    table = difference_table(found)
+    mine, equal = table.rows
+    assert table.title == 'Differences to first, a small set'
+    assert mine['accuracy'].mean == pytest.approx(-0.25)
+    ours, theirs = (found.level(m, responses).figures for m in (second, first))
+    assert mine['roc_auc'].mean == pytest.approx(
+        ours['roc_auc'].mean - theirs['roc_auc'].mean
+    )
+    assert mine['accuracy'].low < mine['accuracy'].mean < mine['accuracy'].high < 0
+    # Paired: two equal scorers do not differ in any resample.
+    assert equal['accuracy'] == equal['roc_auc'] == (0, 0, 0)
+
+
+def test_differences_are_of_responses_that_both_have():
+    responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(8)]
+    first = measure(responses, [1, 0] * 4, name='first')
+    part = measure(responses[:4], [1, 0, 0, 1], name='part')
+    other = measure([judged(99)], [0.5], name='other')
+    unbounded = replace(measure(responses, [5, 2] * 4, name='far'), threshold=None)
+    given = JudgedSet('small', 'a small set', tuple(responses))
+    found = Evaluation(given, (first, part, other, unbounded), rounds=20)
+    one, far = difference_table(found).rows
+    assert (one['scorer'], one['accuracy'].mean) == ('part', -0.5)
+    assert far['accuracy'] is None and far['roc_auc'].mean == 0
+    assert difference_table(Evaluation(given, (first,), rounds=5)) is None

@@ -10,7 +10,7 @@ from parlai_q2.meta_eval.tables.classes import class_table, three_way_table
 from parlai_q2.meta_eval.tables.groups import density_table, group_table
 from parlai_q2.meta_eval.tables.means import means_table
 from parlai_q2.meta_eval.tables.random_knowledge import random_knowledge_table
-from parlai_q2.meta_eval.tables.ranking import ranking_table
+from parlai_q2.meta_eval.tables.ranking import difference_table, ranking_table
 from parlai_q2.meta_eval.tables.ratings import ratings_table
 from parlai_q2.meta_eval.tables.systems import systems_table
 from parlai_q2.meta_eval.tables.variants import ablations_table, coverage_table
@@ -21,6 +21,7 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
     means_table,
     class_table,
     ranking_table,
+    difference_table,
     three_way_table,
     systems_table,
     ratings_table,

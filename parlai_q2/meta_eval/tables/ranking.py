@@ -7,10 +7,12 @@ from typing import Optional
 
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.published import ACCURACY, TABLE_6
+from parlai_q2.meta_eval.response_level import level_difference
 from parlai_q2.meta_eval.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.meta_eval.tables.classes import AT_THRESHOLD
 from parlai_q2.records import Label
 
+DIFFERENCES = {'accuracy': 'accuracy', 'roc_auc': 'ROC-AUC'}
 FIGURES = {
     'accuracy': 'accuracy',
     'roc_auc': 'ROC-AUC',
@@ -66,4 +68,39 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
         (key('scorer'), *columns),
         tuple(rows),
         tuple(notes),
+    )
+
+
+def difference_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    How far the scorers are from the one that was asked for first.
+
+    :return: None for a set without the two classes, or fewer than two scorers.
+    """
+    judged = evaluation.judged.of_classes()
+    if not judged or len(evaluation.measures) < 2:
+        return None
+    reference, *others = evaluation.measures
+    rows: list[dict[str, Cell]] = []
+    for measure in others:
+        found = level_difference(
+            measure, reference, judged, evaluation.rounds, evaluation.seed
+        )
+        if found is not None:
+            rows.append({'scorer': measure.name, 'source': OURS, **found})
+    if not rows:
+        return None
+    return Table(
+        f'{evaluation.judged.name}_differences',
+        f'Differences to {reference.name}, {evaluation.judged.title}',
+        (key('scorer'), *(Column(name, head) for name, head in DIFFERENCES.items())),
+        tuple(rows),
+        (
+            f'Below 0: {reference.name} is better. Both are computed on the same '
+            'resamples, of the responses that have both scores; where 0 is outside the '
+            'brackets, the difference is more than chance. Comparisons are not '
+            'corrected for their number.',
+            BRACKETS,
+            *evaluation.notes_on_fit(),
+        ),
     )
