@@ -12,6 +12,8 @@ import torch
 from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import nn
 
+from parlai_q2.agents.hf_seq2seq.output_layer import quicken_output
+
 # Hidden states [B, L, H] and mask [B, L].
 EncoderStates = tuple[torch.Tensor, torch.Tensor]
 
@@ -94,6 +96,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
             )
         )
         super().__init__(padding_idx=null, start_idx=start, end_idx=end)
+        quicken_output(hf)
         self.hf = hf
         self.encoder = HfEncoder(hf, null)
         self.decoder = HfDecoder(hf, decoder_start(hf, start))

@@ -11,6 +11,7 @@ _ESCAPES = {
     '^': r'\textasciicircum{}',
     '<': r'\textless{}',
     '>': r'\textgreater{}',
+    '|': r'\textbar{}',
     **{c: '\\' + c for c in '&%$#_{}'},
 }
 DASH = '--'

@@ -4,11 +4,14 @@ What accuracy costs: ROC-AUC against seconds a response.
 
 import math
 from pathlib import Path
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.figures.curves import levels
 from parlai_q2.meta_eval.figures.style import BLUE, COLUMN, drawing, save
+
+# Marks so near to one another would have their names in one place.
+NEAR_DECADES, NEAR_AUC = 0.6, 0.03
 
 
 def cost_figure(
@@ -23,7 +26,8 @@ def cost_figure(
     with drawing() as figure_of:
         figure = figure_of(figsize=(COLUMN, 2.6))
         axes = figure.subplots()
-        names = []
+        names: list[str] = []
+        marks: list[tuple[float, float]] = []
         for measure, level in levels(evaluation):
             auc = level.figures['roc_auc']
             if measure.name not in seconds or auc is None:
@@ -42,10 +46,11 @@ def cost_figure(
             axes.annotate(
                 measure.name,
                 (at, auc.mean),
-                xytext=(4, 3),
+                xytext=(4, _beside(at, auc.mean, marks)),
                 textcoords='offset points',
                 fontsize=7,
             )
+            marks.append((at, auc.mean))
         axes.set_xscale('log')
         axes.xaxis.set_major_formatter('{x:g}')
         axes.xaxis.set_minor_formatter('')
@@ -58,3 +63,15 @@ def cost_figure(
         axes.set_xlabel('Milliseconds a response')
         axes.set_ylabel('ROC-AUC, with 95 % interval')
         return save(figure, path)
+
+
+def _beside(at: float, auc: float, marks: Sequence[tuple[float, float]]) -> int:
+    """
+    How far above its mark a name stands, in points; below it where the name of a mark
+    nearby stands above.
+    """
+    near = any(
+        abs(math.log10(at / x)) < NEAR_DECADES and abs(auc - y) < NEAR_AUC
+        for x, y in marks
+    )
+    return -9 if near else 3

@@ -1,0 +1,75 @@
+"""
+The output layer for a few rows.
+"""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from torch import nn
+
+from parlai_q2.agents.hf_seq2seq.output_layer import (
+    FEW,
+    FewRowsLinear,
+    quicken_output,
+)
+
+
+class Model(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def get_output_embeddings(self):
+        return self.layer
+
+
+@pytest.mark.parametrize('bias', [True, False])
+@pytest.mark.parametrize('shape', [(1,), (2,), (3, 1), (2, 4), (9,), (3, 5), (0,)])
+def test_it_gives_what_a_plain_layer_gives(bias, shape):
+    torch.manual_seed(0)
+    plain = nn.Linear(16, 50, bias=bias)
+    quick = copy.deepcopy(plain)
+    quicken_output(Model(quick))
+    assert type(quick) is FewRowsLinear
+    x = torch.randn(*shape, 16)
+    with torch.no_grad():
+        torch.testing.assert_close(quick(x), plain(x))
+
+
+def test_the_other_product_is_taken_for_a_few_rows_without_gradients(monkeypatch):
+    layer = FewRowsLinear(4, 6)
+    taken = []
+    monkeypatch.setattr(
+        nn.Linear, 'forward', lambda self, x: taken.append(len(x)) or x.new_zeros(1)
+    )
+    with torch.no_grad():
+        for rows in (1, *FEW, 9):
+            layer(torch.randn(rows, 4))
+    assert taken == [1, 9]
+    layer(torch.randn(3, 4))  # with gradients
+    layer.double()
+    with torch.no_grad():
+        layer(torch.randn(5, 4).double())
+    assert taken == [1, 9, 3, 5]
+
+
+def test_weights_names_and_pickles_stay():
+    plain = nn.Linear(4, 6)
+    state = copy.deepcopy(plain.state_dict())
+    model = Model(plain)
+    quicken_output(model)
+    assert model.get_output_embeddings().weight is plain.weight
+    assert list(model.state_dict()) == ['layer.weight', 'layer.bias']
+    again = pickle.loads(pickle.dumps(model))
+    assert type(again.layer) is FewRowsLinear
+    assert all(torch.equal(again.layer.state_dict()[k], v) for k, v in state.items())
+
+
+@pytest.mark.parametrize('layer', [None, nn.Identity(), nn.Bilinear(2, 2, 2)])
+def test_other_layers_are_left_alone(layer):
+    model = Model(layer)
+    quicken_output(model)
+    assert model.layer is layer
+    assert not isinstance(layer, FewRowsLinear)
