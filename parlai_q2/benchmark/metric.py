@@ -64,14 +64,18 @@ def measure_batched(
 
 
 def measure_loop(
-    scorer: Q2Scorer, pairs: Sequence[Pair]
+    scorer: Q2Scorer, pairs: Sequence[Pair], published: bool = True
 ) -> tuple[float, list[Q2Result]]:
     """
-    Time Q2 one question at a time, with questions from the model's own ``generate``.
+    Time Q2 one question at a time.
 
+    :param published: whether questions come from the model's own ``generate``, as in
+        the published code, or from the scorer's search.
     :return: seconds a response; and the results.
     """
-    models, settings = as_published(scorer.models), scorer.q2_settings
+    models, settings = scorer.models, scorer.q2_settings
+    if published:
+        models = as_published(models)
     q2_one_at_a_time(pairs[0], models, settings)
     seconds, results = timed(
         lambda: [q2_one_at_a_time(pair, models, settings) for pair in pairs]

@@ -33,6 +33,7 @@ from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.files.read import read_records
 from parlai_q2.files.write import writable, write_text
 from parlai_q2.models.loading import INT8
+from parlai_q2.models.question_generation import CTRANSLATE2
 from parlai_q2.parlai_support.scorer_options import (
     add_device_option,
     add_preset_option,
@@ -125,7 +126,9 @@ class BenchScript(ParlaiScript):
             found = measure_search(scorer, [response for _, response in alone])
             logging.info(describe.describe_search(found))
             report['search'] = found
-        if 'floor' in parts:
+        if 'floor' in parts and by_ctranslate2(scorer):
+            logging.info('CTranslate2 does not tell what it multiplies: no floor.')
+        elif 'floor' in parts:
             models, settings = scorer.models, scorer.q2_settings
             found = measure_floor(
                 lambda: q2(alone, models, settings),
@@ -150,6 +153,9 @@ class BenchScript(ParlaiScript):
         preset, batch = self.opt['preset'], metric['batched']['median']
         seconds, looped = measure_loop(scorer, pairs)
         metric['loop'] = {preset: seconds}
+        if by_ctranslate2(scorer):
+            # Its int8 questions are others than those of generate.
+            _, looped = measure_loop(scorer, pairs, published=False)
         metric['largest_difference'] = max(differences(batched, looped))
         if preset in (DEFAULT_PRESET, FAST_PRESET):
             # As published: the same weights, computed in fp32.
@@ -198,6 +204,13 @@ class BenchScript(ParlaiScript):
         found = measure_reranking(agent, turns)
         logging.info(describe.describe_reranking(scorer, found))
         return found
+
+
+def by_ctranslate2(scorer: Any) -> bool:
+    """
+    Whether CTranslate2 searches for a scorer's questions.
+    """
+    return getattr(scorer.models.generator, 'search', None) == CTRANSLATE2
 
 
 def sample() -> list[Any]:

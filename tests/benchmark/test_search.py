@@ -3,14 +3,20 @@ The searches side by side, on a small model.
 """
 
 from parlai_q2.benchmark import describe
-from parlai_q2.benchmark.metric import as_published
+from parlai_q2.benchmark.metric import as_published, measure_loop
 from parlai_q2.benchmark.search import measure_search
-from parlai_q2.models.question_generation import GENERATE, Seq2SeqQuestionGenerator
+from parlai_q2.models.question_generation import (
+    AUTO,
+    CTRANSLATE2,
+    GENERATE,
+    Seq2SeqQuestionGenerator,
+)
 from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.presets import ModelConfig
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.scripts.bench import by_ctranslate2
 from tests.models.checkpoints import tiny_t5
 
 
@@ -58,3 +64,24 @@ def test_the_loop_of_the_published_code_generates(tmp_path):
 def test_a_generator_without_searches_stays(tmp_path):
     models = with_generator(ToyQuestionGenerator())
     assert as_published(models) is models
+
+
+def test_a_loop_with_the_scorers_own_search(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    model = ModelConfig(tiny_t5(tmp_path / 'model'))
+    generator = Seq2SeqQuestionGenerator(model, search=CTRANSLATE2, max_new_tokens=6)
+    scorer = Q2Scorer(with_generator(generator))
+    assert by_ctranslate2(scorer)
+    assert not by_ctranslate2(Q2Scorer(with_generator(generator.with_search(AUTO))))
+    pairs = [('the band formed in 1983', 'los angeles'), ('the band', 'wow')]
+    asked = []
+
+    def recorded(self, given):
+        asked.append(self.search)
+        return [['What is it?'] for _ in given]
+
+    monkeypatch.setattr(Seq2SeqQuestionGenerator, 'generate', recorded)
+    for published, search in ((True, GENERATE), (False, CTRANSLATE2)):
+        asked.clear()
+        measure_loop(scorer, pairs, published)
+        assert set(asked) == {search}

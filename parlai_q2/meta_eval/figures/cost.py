@@ -4,7 +4,7 @@ What accuracy costs: ROC-AUC against seconds a response.
 
 import math
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Mapping
 
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.figures.curves import levels
@@ -26,14 +26,12 @@ def cost_figure(
     with drawing() as figure_of:
         figure = figure_of(figsize=(COLUMN, 2.6))
         axes = figure.subplots()
-        names: list[str] = []
-        marks: list[tuple[float, float]] = []
-        for measure, level in levels(evaluation):
-            auc = level.figures['roc_auc']
-            if measure.name not in seconds or auc is None:
-                continue
-            names.append(measure.name)
-            at = seconds[measure.name] * 1000
+        marks = [
+            (measure.name, seconds[measure.name] * 1000, auc)
+            for measure, level in levels(evaluation)
+            if measure.name in seconds and (auc := level.figures['roc_auc'])
+        ]
+        for name, at, auc in marks:
             axes.errorbar(
                 at,
                 auc.mean,
@@ -43,19 +41,24 @@ def cost_figure(
                 markersize=4,
                 elinewidth=0.9,
             )
+            # Of two marks that are near one another the lower has its name below.
+            below = any(
+                abs(math.log10(at / x)) < NEAR_DECADES
+                and 0 < other.mean - auc.mean < NEAR_AUC
+                for _, x, other in marks
+            )
             axes.annotate(
-                measure.name,
+                name,
                 (at, auc.mean),
-                xytext=(4, _beside(at, auc.mean, marks)),
+                xytext=(4, -9 if below else 3),
                 textcoords='offset points',
                 fontsize=7,
             )
-            marks.append((at, auc.mean))
         axes.set_xscale('log')
         axes.xaxis.set_major_formatter('{x:g}')
         axes.xaxis.set_minor_formatter('')
         # Whole decades, with room for the last name.
-        known = [1000 * s for name, s in seconds.items() if name in names]
+        known = [at for _, at, _ in marks]
         axes.set_xlim(
             10 ** math.floor(math.log10(min(known))),
             10 ** math.ceil(math.log10(max(known)) + 0.4),
@@ -63,15 +66,3 @@ def cost_figure(
         axes.set_xlabel('Milliseconds a response')
         axes.set_ylabel('ROC-AUC, with 95 % interval')
         return save(figure, path)
-
-
-def _beside(at: float, auc: float, marks: Sequence[tuple[float, float]]) -> int:
-    """
-    How far above its mark a name stands, in points; below it where the name of a mark
-    nearby stands above.
-    """
-    near = any(
-        abs(math.log10(at / x)) < NEAR_DECADES and abs(auc - y) < NEAR_AUC
-        for x, y in marks
-    )
-    return -9 if near else 3
