@@ -10,7 +10,6 @@ import hashlib
 import json
 import logging
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,12 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.files.cache_folder import cache_folder
 from parlai_q2.files.checksum import file_sha256
 from parlai_q2.files.lock import locked
+from parlai_q2.files.write import beside
 from parlai_q2.models.identity import identified
 from parlai_q2.models.loading import (
     CHECKSUMS,
     adapter_base,
+    load_config,
     load_seq2seq,
     resolve,
     verify_checksums,
@@ -29,8 +30,6 @@ from parlai_q2.models.loading import (
 from parlai_q2.optional import import_package
 from parlai_q2.presets import ModelConfig
 
-# What the weights are kept in.
-QUANTISATIONS = {'int8': 'int8', 'float32': 'float32'}
 DIGITS = 16
 
 logger = logging.getLogger(__name__)
@@ -47,8 +46,8 @@ def ctranslate2() -> Any:
 
 def converted(config: ModelConfig, arithmetic: str) -> Path:
     """
-    A model in CTranslate2's format; converted, which takes some ten seconds, where it
-    is not there yet.
+    A model in CTranslate2's format; converted, which takes some seconds, where it is
+    not there yet.
 
     :param config: a preset's section; its model is a T5 or mT5, an adapter of one too.
     :param arithmetic: how the model is to compute, ``int8`` or ``float32``.
@@ -56,6 +55,7 @@ def converted(config: ModelConfig, arithmetic: str) -> Path:
         ``generation_config.json``.
     :raises ConfigError: when the model cannot be converted, or cannot be searched the
         way its generation settings ask for.
+    :raises ModelNotFoundError: when the model is neither here nor to be fetched.
     :raises ModelError: when the cache folder cannot be written to.
     """
     folder = cache_folder() / 'ctranslate2' / _name(config, arithmetic)
@@ -90,6 +90,7 @@ def _commit(config: ModelConfig) -> str:
     """
     from huggingface_hub import try_to_load_from_cache
 
+    load_config(config.model, config.revision)  # fetched, if it was not
     path = try_to_load_from_cache(
         config.model, 'config.json', revision=config.revision or 'main'
     )
@@ -120,14 +121,17 @@ def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
             f'itself: it is a {kind}, where T5 and mT5 are known, or its generation '
             'settings ask for more than a beam search. Leave out "search: ctranslate2".'
         )
-    shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-        source, made = Path(unfinished, 'source'), Path(unfinished, 'made')
+    # One name, so that what a killed run left is found by the next.
+    unfinished = beside(folder, '.part')
+    source, made = unfinished / 'source', unfinished / 'made'
+    for old in (folder, unfinished):
+        shutil.rmtree(old, ignore_errors=True)
+    try:
         model.save_pretrained(source)
         tokenizer.save_pretrained(source)
         converter = package.converters.TransformersConverter(str(source))
         try:
-            converter.convert(str(made), quantization=QUANTISATIONS[arithmetic])
+            converter.convert(str(made), quantization=arithmetic)
         except (ValueError, KeyError, RuntimeError) as e:
             raise ConfigError(
                 f'CTranslate2 cannot convert {config.model}: {e}. Leave out "search: '
@@ -137,3 +141,5 @@ def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
         sums = {p.name: file_sha256(p) for p in sorted(made.iterdir())}
         (made / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
         made.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)

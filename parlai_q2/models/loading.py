@@ -111,6 +111,20 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     return _from_pretrained(AutoTokenizer, base, revision)
 
 
+def load_config(reference: str, revision: Optional[str] = None) -> Any:
+    """
+    The configuration of a model of transformers.
+
+    :param reference: see the module's docstring.
+    :param revision: of a hub model.
+    :raises ModelNotFoundError: when it is neither here nor to be fetched.
+    :raises ModelError: when its file cannot be read.
+    """
+    from transformers import AutoConfig
+
+    return _from_pretrained(AutoConfig, reference, revision)
+
+
 def load_model(
     reference: str,
     auto_class: Any,

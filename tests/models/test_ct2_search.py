@@ -11,7 +11,12 @@ import pytest
 from safetensors.torch import load_file, save_file
 from transformers import BartConfig, BartForConditionalGeneration
 
-from parlai_q2.errors import ConfigError, MissingPackageError, ModelError
+from parlai_q2.errors import (
+    ConfigError,
+    MissingPackageError,
+    ModelError,
+    ModelNotFoundError,
+)
 from parlai_q2.models import converted as module
 from parlai_q2.models.question_generation import (
     AUTO,
@@ -131,6 +136,36 @@ def test_each_arithmetic_and_each_state_of_a_folder_is_one_of_its_own(model, cac
     assert folders() == 3
     assert after != before
     assert after == asking(model, AUTO).generate(PAIRS)
+
+
+def test_what_a_killed_run_left_is_cleared_away(model, cache):
+    first = asking(model).generate(PAIRS)
+    (folder,) = (p for p in cache.iterdir() if p.is_dir())
+    left = folder.with_name(f'{folder.name}.part')
+    (left / 'made').mkdir(parents=True)
+    shutil.move(folder / 'model.bin', left / 'made' / 'model.bin')
+    assert asking(model).generate(PAIRS) == first
+    assert [p for p in cache.iterdir() if p.is_dir()] == [folder]
+
+
+def test_a_hub_model_that_cannot_be_fetched_is_said_so(cache):
+    with pytest.raises(ModelNotFoundError, match='nobody/nothing'):
+        asking('nobody/nothing').generate(PAIRS)
+    assert not cache.exists() or not any(cache.iterdir())
+
+
+def test_a_hub_model_is_known_by_its_state(model, cache, monkeypatch, tmp_path):
+    # As the hub's cache lays it out.
+    states = iter(('first', 'first', 'second'))
+    monkeypatch.setattr(
+        'huggingface_hub.try_to_load_from_cache',
+        lambda name, file, revision: str(tmp_path / next(states) / file),
+    )
+    monkeypatch.setattr(module, 'load_config', lambda *_: None)
+    monkeypatch.setattr(module, 'resolve', str)
+    monkeypatch.setattr(module, 'identified', lambda config: config.reference)
+    names = [module._name(ModelConfig(model), 'int8') for _ in range(3)]
+    assert names[0] == names[1] != names[2]
 
 
 @pytest.mark.parametrize('damage', ['cut', 'gone', 'no list', 'broken list'])
