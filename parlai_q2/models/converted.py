@@ -88,13 +88,12 @@ def _commit(config: ModelConfig) -> str:
     """
     Which state of a hub model is here: a branch moves, and its name stays.
     """
-    from huggingface_hub import try_to_load_from_cache
+    from transformers.utils import cached_file
 
-    load_config(config.model, config.revision)  # fetched, if it was not
-    path = try_to_load_from_cache(
-        config.model, 'config.json', revision=config.revision or 'main'
-    )
-    return Path(path).parent.name if isinstance(path, str) else 'unknown'
+    load_config(config.model, config.revision)  # with errors that say what to do
+    # The hub's cache keeps each state in a folder of its name.
+    path = cached_file(config.model, 'config.json', revision=config.revision)
+    return Path(str(path)).parent.name
 
 
 def _whole(folder: Path) -> bool:

@@ -158,7 +158,7 @@ def test_a_hub_model_is_known_by_its_state(model, cache, monkeypatch, tmp_path):
     # As the hub's cache lays it out.
     states = iter(('first', 'first', 'second'))
     monkeypatch.setattr(
-        'huggingface_hub.try_to_load_from_cache',
+        'transformers.utils.cached_file',
         lambda name, file, revision: str(tmp_path / next(states) / file),
     )
     monkeypatch.setattr(module, 'load_config', lambda *_: None)
