@@ -3,11 +3,13 @@ What every test starts from: no network, a home and a data folder of its own, an
 beside the checkout only where a test asks for it.
 """
 
+import importlib.util
 import os
 import signal
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
@@ -83,3 +85,20 @@ def own_score_cache(monkeypatch, tmp_path):
     No score comes from the user's cache, and none goes there.
     """
     monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'cache' / 'scores.sqlite'))
+
+
+@pytest.fixture
+def without_package(monkeypatch) -> Callable[[str], None]:
+    """
+    Makes an installed package, by the name it is imported by, one that is not.
+    """
+
+    def without(missing: str) -> None:
+        find = importlib.util.find_spec
+        monkeypatch.setattr(
+            importlib.util,
+            'find_spec',
+            lambda name, *rest: None if name == missing else find(name, *rest),
+        )
+
+    return without

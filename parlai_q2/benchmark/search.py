@@ -42,10 +42,9 @@ def measure_search(scorer: Q2Scorer, responses: Sequence[str]) -> dict[str, Any]
         search.generate(prompts[:2])
         seconds, questions[name] = timed(partial(search.generate, prompts))
         found[name] = seconds / max(1, len(prompts))
-    ours = questions.pop(AUTO)
-    same = zip(ours, questions.pop(GENERATE), strict=True)
-    found['differ'] = sum(a != b for a, b in same)
-    for other in questions.values():
-        firsts = zip(ours, other, strict=True)
-        found['differ_in_first'] = sum(a[0] != b[0] for a, b in firsts)
+    beside = zip(questions[AUTO], questions[GENERATE], strict=True)
+    found['differ'] = sum(a != b for a, b in beside)
+    if CTRANSLATE2 in questions:
+        beside = zip(questions[AUTO], questions[CTRANSLATE2], strict=True)
+        found['differ_in_first'] = sum(a[0] != b[0] for a, b in beside)
     return found

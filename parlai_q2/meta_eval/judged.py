@@ -82,6 +82,13 @@ class JudgedSet:
     crossed: tuple[tuple[Judged, ...], ...] = ()
     fitted_on: bool = False
 
+    @property
+    def crossed_responses(self) -> list[Judged]:
+        """
+        The responses of all contexts of several systems, in order.
+        """
+        return [response for context in self.crossed for response in context]
+
     def of_classes(self, classes: Iterable[str] = BINARY) -> list[Judged]:
         """
         The responses of some classes, in order.

@@ -113,7 +113,7 @@ def scores_csv(report: SetReport) -> str:
     writer.writerow([*fields, 'use', *(m.name for m in report.measures)])
     judged_set = report.evaluation.judged
     own = {judged.pair for judged in judged_set.responses}
-    crossed = {r.pair: r for context in judged_set.crossed for r in context}
+    crossed = {r.pair: r for r in judged_set.crossed_responses}
     uses = {
         'set': judged_set.responses,
         'system level': [r for pair, r in crossed.items() if pair not in own],

@@ -21,6 +21,8 @@ from parlai_q2.records import UNVERIFIABLE, Label
 if TYPE_CHECKING:
     import numpy as np
 
+    from parlai_q2.meta_eval.resampling import Statistic
+
 RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
 
 
@@ -54,29 +56,11 @@ def response_level(
     :param rounds: resamples of the bootstrap.
     :param seed: of the resampling.
     """
-    import numpy as np
-
     judged = [r for r in responses if r.label in BINARY]
     known = measure.known(judged)
-    scores = measure.values(known)
-    consistent = np.array([r.label == Label.CONSISTENT for r in known], dtype=bool)
-    upward, downward = Sweep(scores, consistent), Sweep(-scores, ~consistent)
-    at = measure.threshold
-
-    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        counts = upward.counts(weights)
-        ranked = [
-            roc_auc(*counts),
-            average_precision(*counts),
-            average_precision(*downward.counts(weights)),
-        ]
-        if at is None:
-            figures = np.full((len(weights), len(FIGURES)), np.nan)
-        else:
-            figures = threshold_figures(weights, scores, consistent, at)
-        return np.column_stack([figures, *ranked])
-
-    found = intervals(statistic, len(known), rounds, seed, passages(known))
+    found = intervals(
+        _figures(measure, known), len(known), rounds, seed, passages(known)
+    )
     return ResponseLevel(
         {c: sum(r.label == c for r in known) for c in BINARY},
         len(judged) - len(known),
@@ -101,33 +85,51 @@ def level_difference(
     :param responses: of any class; generic ones are left out.
     :param rounds: resamples of the bootstrap.
     :param seed: of the resampling.
-    :return: ``accuracy`` and ``roc_auc`` of ``measure`` less those of ``reference``,
-        each None where one of the two is not defined; None where no response has both
-        scores.
+    :return: the figures of ``measure`` less those of ``reference``, by name, each None
+        where one of the two is not defined; None where no response has both scores.
     """
-    import numpy as np
-
     judged = [r for r in responses if r.label in BINARY]
     known = reference.known(measure.known(judged))
     if not known:
         return None
+    ours, theirs = (_figures(m, known) for m in (measure, reference))
+    found = intervals(
+        lambda weights: ours(weights) - theirs(weights),
+        len(known),
+        rounds,
+        seed,
+        passages(known),
+    )
+    return dict(zip((*FIGURES, *RANKED), found, strict=True))
+
+
+def _figures(measure: Measure, known: Sequence[Judged]) -> 'Statistic':
+    """
+    What computes :data:`FIGURES` and :data:`RANKED` of resamples.
+
+    :param known: responses of the two classes that have a score.
+    """
+    import numpy as np
+
+    scores = measure.values(known)
     consistent = np.array([r.label == Label.CONSISTENT for r in known], dtype=bool)
-    both = [(m.values(known), m.threshold) for m in (measure, reference)]
-    sweeps = [Sweep(scores, consistent) for scores, _ in both]
-    accuracy = FIGURES.index('accuracy')
+    upward, downward = Sweep(scores, consistent), Sweep(-scores, ~consistent)
+    at = measure.threshold
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        areas = [roc_auc(*sweep.counts(weights)) for sweep in sweeps]
-        shares = [
-            np.full(len(weights), np.nan)
-            if at is None
-            else threshold_figures(weights, scores, consistent, at)[:, accuracy]
-            for scores, at in both
+        counts = upward.counts(weights)
+        ranked = [
+            roc_auc(*counts),
+            average_precision(*counts),
+            average_precision(*downward.counts(weights)),
         ]
-        return np.stack([shares[0] - shares[1], areas[0] - areas[1]], axis=1)
+        if at is None:
+            figures = np.full((len(weights), len(FIGURES)), np.nan)
+        else:
+            figures = threshold_figures(weights, scores, consistent, at)
+        return np.column_stack([figures, *ranked])
 
-    found = intervals(statistic, len(known), rounds, seed, passages(known))
-    return {'accuracy': found[0], 'roc_auc': found[1]}
+    return statistic
 
 
 def three_way(

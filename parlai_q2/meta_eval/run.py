@@ -106,7 +106,7 @@ def _matched(column: Measure, judged: JudgedSet, warn: Warn) -> Measure:
             f'{column.name} has no score for {missing} of the {len(judged.responses)} '
             f'responses of {judged.name}; they are left out of its figures.'
         )
-    crossed = [r for context in judged.crossed for r in context]
+    crossed = judged.crossed_responses
     missing = len(crossed) - len(column.known(crossed))
     if missing:
         warn(

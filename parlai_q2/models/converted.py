@@ -7,7 +7,6 @@ again.
 """
 
 import hashlib
-import json
 import logging
 import shutil
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.files.cache_folder import cache_folder
-from parlai_q2.files.checksum import file_sha256
 from parlai_q2.files.lock import locked
 from parlai_q2.files.write import beside
 from parlai_q2.models.identity import identified
@@ -26,6 +24,7 @@ from parlai_q2.models.loading import (
     load_seq2seq,
     resolve,
     verify_checksums,
+    write_checksums,
 )
 from parlai_q2.optional import import_package
 from parlai_q2.presets import ModelConfig
@@ -137,8 +136,7 @@ def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
                 'ctranslate2".'
             ) from e
         model.generation_config.save_pretrained(made)
-        sums = {p.name: file_sha256(p) for p in sorted(made.iterdir())}
-        (made / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
+        write_checksums(made, sorted(path.name for path in made.iterdir()))
         made.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -15,7 +15,7 @@ model has nothing newer.
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.files.checksum import file_sha256
@@ -308,6 +308,17 @@ def verify_checksums(folder: Path) -> None:
                 f'{path} was changed or cut short: its SHA-256 differs from the one in '
                 f'{CHECKSUMS}. Reinstall parlai_q2, or run "git checkout" in a clone.'
             )
+
+
+def write_checksums(folder: Path, names: Iterable[str]) -> None:
+    """
+    Let a folder carry the checksums that :func:`verify_checksums` compares.
+
+    :param folder: a model folder.
+    :param names: of the files in it that are listed, in order.
+    """
+    sums = {name: file_sha256(folder / name) for name in names}
+    (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
 
 
 def _stored_tokenizer(folder: Path) -> Any:

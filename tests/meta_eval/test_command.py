@@ -152,15 +152,8 @@ def test_files_that_are_not_there_are_named(meta_eval, placed, monkeypatch):
         meta_eval()
 
 
-def test_without_matplotlib_nothing_is_scored_in_vain(meta_eval, monkeypatch):
-    import importlib.util
-
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        'find_spec',
-        lambda n, *a: None if n == 'matplotlib' else find(n),
-    )
+def test_without_matplotlib_nothing_is_scored_in_vain(meta_eval, without_package):
+    without_package('matplotlib')
     with pytest.raises(MissingPackageError, match='plots'):
         meta_eval(figures='true')
     assert meta_eval(figures='false')

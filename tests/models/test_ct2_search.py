@@ -3,7 +3,6 @@ Questions by CTranslate2: the same as ours in fp32, converted once, and every wa
 which that can fail.
 """
 
-import importlib.util
 import shutil
 from pathlib import Path
 
@@ -194,13 +193,8 @@ def test_a_folder_that_cannot_be_written_to_is_named(model, tmp_path, monkeypatc
         asking(model).generate(PAIRS)
 
 
-def test_without_the_package_it_is_said_what_to_install(model, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        'find_spec',
-        lambda name, *a: None if name == 'ctranslate2' else find(name, *a),
-    )
+def test_without_the_package_it_is_said_what_to_install(model, without_package):
+    without_package('ctranslate2')
     with pytest.raises(MissingPackageError, match=r'parlai_q2\[fast\]'):
         asking(model).generate(PAIRS)
 

@@ -11,7 +11,6 @@ from parlai_q2.errors import (
     ConfigError,
     ModelError,
     ModelNotFoundError,
-    UnknownNameError,
 )
 from parlai_q2.scorers.factories import make_q2
 from tests.models.checkpoints import tiny_albert, tiny_roberta, tiny_t5
@@ -148,31 +147,6 @@ def test_a_model_that_is_not_there_says_what_to_do(
     scorer = load_scorer('q2', str(path))  # nothing is loaded yet
     with pytest.raises(error, match=message):
         scorer.score([Example(KNOWLEDGE, RESPONSE)])
-
-
-@pytest.mark.parametrize(
-    'text, error, message',
-    [
-        ('[]', ConfigError, 'mapping'),
-        (
-            'name: x\nqestion_answering: {model: y}',
-            UnknownNameError,
-            'question_answering',
-        ),
-        ('nli: {labels: {}}', ConfigError, 'needs "model"'),
-        ('a: [', ConfigError, 'Cannot read'),
-    ],
-)
-def test_a_broken_preset_file_says_what_is_wrong(tmp_path, text, error, message):
-    path = tmp_path / 'p.yaml'
-    path.write_text(text)
-    with pytest.raises(error, match=message):
-        load_preset(str(path))
-
-
-def test_a_wrong_preset_name_names_the_nearest():
-    with pytest.raises(UnknownNameError, match="Did you mean 'mini'"):
-        load_preset('mimi')
 
 
 def test_a_missing_section_is_named(tmp_path):

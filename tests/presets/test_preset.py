@@ -1,5 +1,5 @@
 """
-Presets that build on another.
+Presets that are read: those that ship, broken ones, and those that build on another.
 """
 
 from pathlib import Path
@@ -85,11 +85,24 @@ def test_a_base_stands_beside_the_file_that_names_it(tmp_path, monkeypatch):
         ('base: mini\nq2: yes\n', ConfigError, 'q2 must hold'),
         ('base: mini\nnli: 3\n', ConfigError, 'nli needs "model"'),
         ('- base\n', ConfigError, 'must hold a mapping'),
+        ('[]', ConfigError, 'mapping'),
+        (
+            'name: x\nqestion_answering: {model: y}',
+            UnknownNameError,
+            'question_answering',
+        ),
+        ('nli: {labels: {}}', ConfigError, 'needs "model"'),
+        ('a: [', ConfigError, 'Cannot read'),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, text, error, says):
     with pytest.raises(error, match=says):
         load_preset(written(tmp_path, text))
+
+
+def test_a_wrong_preset_name_names_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'mini'"):
+        load_preset('mimi')
 
 
 def test_two_that_name_each_other_are_found_out(tmp_path):

@@ -2,7 +2,6 @@
 Ray Data on this machine, two workers: the same file, whatever becomes of a worker.
 """
 
-import importlib.util
 import json
 import os
 import signal
@@ -27,13 +26,8 @@ from tests.scale.toys import ToyScorer, maker, worker_ids, write_records
 SETTINGS = {'RAY_USAGE_STATS_ENABLED': '0', 'RAY_AUTH_MODE': 'disabled'}
 
 
-def test_without_ray_the_error_names_the_command(monkeypatch, tmp_path):
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        'find_spec',
-        lambda name, *rest: None if name == 'ray' else find_spec(name, *rest),
-    )
+def test_without_ray_the_error_names_the_command(without_package, tmp_path):
+    without_package('ray')
     infile = write_records(tmp_path / 'in.jsonl', ['a'])
     with pytest.raises(MissingPackageError, match=r'pip install "parlai_q2\[ray\]"'):
         ScoreScript.main(

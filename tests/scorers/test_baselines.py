@@ -4,7 +4,6 @@ paper's own table.
 """
 
 import csv
-import importlib.util
 from importlib.metadata import version
 from statistics import mean
 
@@ -178,13 +177,8 @@ class TestBleu:
         assert f'|sacrebleu:{recipe}|' in signature
         assert 'case:mixed' in str(load_scorer('bleu', lowercase=False).signature)
 
-    def test_a_missing_package_says_what_to_run(self, monkeypatch):
-        real = importlib.util.find_spec
-        monkeypatch.setattr(
-            importlib.util,
-            'find_spec',
-            lambda name, *rest: None if name == 'sacrebleu' else real(name, *rest),
-        )
+    def test_a_missing_package_says_what_to_run(self, without_package):
+        without_package('sacrebleu')
         with pytest.raises(MissingPackageError, match='pip install "parlai_q2.bleu."'):
             load_scorer('bleu')
 

@@ -2,7 +2,6 @@
 BERTScore, for real, on a tiny random BERT: against the package itself and by hand.
 """
 
-import importlib.util
 import subprocess
 import sys
 from importlib.metadata import version
@@ -192,13 +191,8 @@ def test_a_revision_is_refused():
         load_scorer('bertscore', preset=preset)
 
 
-def test_a_missing_package_says_what_to_run(monkeypatch):
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        'find_spec',
-        lambda name, *rest: None if name == 'bert_score' else real(name, *rest),
-    )
+def test_a_missing_package_says_what_to_run(without_package):
+    without_package('bert_score')
     with pytest.raises(MissingPackageError, match='pip install "parlai_q2.bertscore."'):
         load_scorer('bertscore')
 

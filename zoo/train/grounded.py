@@ -89,21 +89,23 @@ def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
             f'{path} {what}. Make it with "parlai_q2 score --scorer grounded" from '
             'the examples of parlai_q2.zoo.train.grounded_data.'
         )
-    _both_classes(path, rows)
+    corpora = [r.get('corpus', 'all') for r in rows]
+    labels = [r['q2_label'] for r in rows]
+    _both_classes(path, corpora, labels)
     return Data(
         np.array([[r['parts'][f] for f in features] for r in rows]),
-        np.array([float(r['q2_label'] == Label.CONSISTENT) for r in rows]),
-        np.array([r.get('corpus', 'all') for r in rows]),
+        np.array([float(label == Label.CONSISTENT) for label in labels]),
+        np.array(corpora),
         np.array([r['label'] == Label.GENERIC for r in rows]),
         np.array([passage_key(r['knowledge']) for r in rows]),
         settings.get('preset', 'custom'),
     )
 
 
-def _both_classes(path: str, rows: Sequence[dict]) -> None:
+def _both_classes(path: str, corpora: Sequence[str], labels: Sequence[str]) -> None:
     found: dict[str, set] = {}
-    for row in rows:
-        found.setdefault(row.get('corpus', 'all'), set()).add(row['q2_label'])
+    for corpus, label in zip(corpora, labels, strict=True):
+        found.setdefault(corpus, set()).add(label)
     for corpus, classes in sorted(found.items()):
         if len(classes) < 2:
             raise InputError(

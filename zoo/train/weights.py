@@ -7,14 +7,12 @@ of zero-shot models", section 3, "WiSE-FT"): ``(1 - alpha) * initial + alpha *
 trained``. Which alpha is best is decided on development data.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
 import torch
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.files.checksum import file_sha256
 from parlai_q2.files.write import whole_file
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
@@ -23,7 +21,7 @@ from parlai_q2.models.int8 import (
     quantise_rows,
     save_int8,
 )
-from parlai_q2.models.loading import CHECKSUMS
+from parlai_q2.models.loading import CHECKSUMS, write_checksums
 
 Weights = dict[str, torch.Tensor]
 
@@ -149,6 +147,5 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
         'tokenizer.json',
         'tokenizer_config.json',
     )
-    sums = {n: file_sha256(folder / n) for n in names if (folder / n).exists()}
-    (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
+    write_checksums(folder, [name for name in names if (folder / name).exists()])
     return size

@@ -77,8 +77,7 @@ def random_sample(evaluation: Evaluation, system: str) -> list[Judged]:
 
     :return: at most :data:`SAMPLE`; none where no context was annotated for several.
     """
-    pool = [r for context in evaluation.judged.crossed for r in context]
-    pool = [r for r in pool if r.system == system]
+    pool = [r for r in evaluation.judged.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {evaluation.seed}')
     return rng.sample(pool, min(SAMPLE, len(pool)))
 

@@ -87,7 +87,8 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
             measure, reference, judged, evaluation.rounds, evaluation.seed
         )
         if found is not None:
-            rows.append({'scorer': measure.name, 'source': OURS, **found})
+            figures = {name: found[name] for name in DIFFERENCES}
+            rows.append({'scorer': measure.name, 'source': OURS, **figures})
     if not rows:
         return None
     return Table(

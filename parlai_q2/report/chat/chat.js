@@ -88,9 +88,7 @@ function turnOf(said, reply, kind) {
 function show(turn) {
   // What a command tells is laid out in columns.
   const told = knowledge !== null && !turn.candidates.length;
-  const node = turnOf(turn.said, replyOf(turn), told ? 'told' : '');
-  byId('turns').append(node);
-  return node;
+  byId('turns').append(turnOf(turn.said, replyOf(turn), told ? 'told' : ''));
 }
 
 // --- the conversation
@@ -121,8 +119,8 @@ function tellLength() {
 }
 
 // Below a long message the reply is what is to be seen.
-function showEnd(node) {
-  node.querySelector('.reply').scrollIntoView({ block: 'nearest' });
+function showLast() {
+  byId('turns').lastChild?.querySelector('.reply').scrollIntoView({ block: 'nearest' });
 }
 
 function waiting(text) {
@@ -134,7 +132,7 @@ function waiting(text) {
   const node = turnOf(text, el('div', { class: 'reply' }, 'Waiting for the reply …', seconds),
     'waiting');
   byId('turns').append(node);
-  showEnd(node);
+  showLast();
   return () => { clearInterval(clock); node.remove(); };
 }
 
@@ -188,17 +186,17 @@ async function takeTurn(found, sent) {
   takeKnowledge(found.knowledge, sent);
   if (found.conversation === conversation && found.number === turns + 1) {
     turns += 1;
-    showEnd(show(found.turn));
-    return;
-  }
-  const state = await ask('/conversation');
-  if (state.conversation === conversation && state.turns.length >= turns) {
-    state.turns.slice(turns).forEach(show);
-    turns = state.turns.length;
+    show(found.turn);
   } else {
-    draw(state, sent);
+    const state = await ask('/conversation');
+    if (state.conversation === conversation && state.turns.length >= turns) {
+      state.turns.slice(turns).forEach(show);
+      turns = state.turns.length;
+    } else {
+      draw(state, sent);
+    }
   }
-  if (byId('turns').lastChild) showEnd(byId('turns').lastChild);
+  showLast();
 }
 
 // A message that failed while another was being written.
@@ -222,15 +220,15 @@ async function open() {
   draw(state);
   if (state.pending === null) return;
   const done = waiting(state.pending);
+  const shown = byId('knowledge').value;
   try {
     let now = state;
     while (now.pending !== null) {
       await new Promise((over) => { setTimeout(over, LOOK_AGAIN); });
       now = await ask('/conversation');
     }
-    const sent = byId('knowledge').value;
-    draw(now, sent.trim() === state.knowledge ? null : '');
-    if (byId('turns').lastChild) showEnd(byId('turns').lastChild);
+    draw(now, shown);
+    showLast();
   } finally {
     done();
   }
