@@ -29,8 +29,13 @@ else:
         os.environ.pop(name, None)
     # torch asks for the user's name, and the user of a container may have none.
     os.environ.setdefault('USER', 'tester')
+    # What tests and killed commands leave is deleted with it. pytest's own folders stay
+    # where they are looked for after a failure.
+    os.environ.setdefault('PYTEST_DEBUG_TEMPROOT', tempfile.gettempdir())
+    os.environ['TMPDIR'] = tempfile.tempdir = os.path.join(HOME.name, 'tmp')
+    os.mkdir(tempfile.tempdir)
     # A socket's path has at most 107 characters, and Ray needs 70 of them for itself.
-    if len(tempfile.gettempdir()) > 32:
+    if len(tempfile.tempdir) > 32:
         os.environ.setdefault('RAY_TMPDIR', '/tmp')
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
