@@ -43,11 +43,7 @@ from parlai_q2.agents.grounded_rerank.options import (
     reranker_from_opt,
 )
 from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
-from parlai_q2.agents.grounded_rerank.search import (
-    RankedBeam,
-    generate_function,
-    pool_candidates,
-)
+from parlai_q2.agents.grounded_rerank.search import RankedBeam, pool_candidates
 from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
 from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
@@ -215,14 +211,17 @@ class GroundedRerankAgent(ChatCommands):
         grounded = [bool(turn.knowledge) for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN)
-        search = generate_function(self, self.generator_class, super()._generate)
         pools = pool_candidates(
             self,
-            lambda own, width: search(own, width, max_ts, prefix_tokens, **kwargs),
+            self.generator_class,
+            super()._generate,
             batch,
             self.strategies,
             grounded,
             self.opt.get('candidate_seed', DEFAULT_SEED),
+            max_ts,
+            prefix_tokens,
+            **kwargs,
         )
         began = time.perf_counter()
         rankings = self.reranker.rank(turns, pools)

@@ -1,10 +1,11 @@
 """
-Runs a generator's searches, one strategy after another, and pools what they find.
+Runs a generator's searches and pools what they find.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
+import torch
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
@@ -15,7 +16,12 @@ from parlai_q2.agents.grounded_rerank.candidates import (
     merge,
 )
 from parlai_q2.agents.grounded_rerank.encode_once import encode_once
-from parlai_q2.agents.grounded_rerank.seeds import seeded
+from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
+from parlai_q2.agents.grounded_rerank.side_by_side import (
+    Asked,
+    few_rows,
+    search_side_by_side,
+)
 from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
 from parlai_q2.errors import ConfigError
 
@@ -48,40 +54,91 @@ class RankedBeam:
 
 def pool_candidates(
     agent: Any,
-    generate: Callable[[Batch, int], tuple[Any, Sequence[Any]]],
+    generator: type[TorchGeneratorAgent],
+    inherited: Callable[..., tuple[Any, Sequence[Any]]],
     batch: Batch,
     strategies: Sequence[Strategy],
     grounded: Sequence[bool],
     seed: int,
+    max_ts: int,
+    prefix_tokens: Optional[torch.Tensor] = None,
+    **kwargs: Any,
 ) -> list[list[Candidate]]:
     """
     The candidates of a batch.
 
     :param agent: the agent; its ``opt`` and ``search_seeds`` are set for each search.
-    :param generate: searches over a batch with a given width; gives ParlAI's pair of
-        best hypotheses (unused) and searches.
+    :param generator: the generator's class.
+    :param inherited: the ``_generate`` that the agent has from it.
     :param batch: B examples.
     :param strategies: the searches, in the order that decides ties.
     :param grounded: B truth values: whether there is knowledge to choose by. Without,
         an example has the candidates of the first strategy only.
     :param seed: of what is sampled; below 0 for the global random numbers.
+    :param max_ts: steps at most.
+    :param prefix_tokens: [B, P], with which outputs begin; None for none.
+    :param kwargs: more that ``inherited`` takes.
     :return: B pools of distinct candidates, in the generator's order; an empty reply is
         none of them unless there is no other.
     :raises ConfigError: when the generator gives no list of candidates.
     """
-    found: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
-    with encode_once(agent.model):
-        for strategy in strategies if any(grounded) else strategies[:1]:
+    asked = _asked(strategies, grounded)
+    if _parlai_searches(generator) and not kwargs and few_rows(batch, asked):
+        found = search_side_by_side(agent, batch, asked, seed, max_ts, prefix_tokens)
+    else:
+        generate = generate_function(agent, generator, inherited)
+        found = search_one_by_one(
+            agent,
+            lambda own, width: generate(own, width, max_ts, prefix_tokens, **kwargs),
+            batch,
+            asked,
+            seed,
+        )
+    pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
+    for (strategy, examples), searches in zip(asked, found, strict=True):
+        for example, own in zip(examples, searches, strict=True):
+            pools[example] += _collect(agent, own, strategy)
+    return [merge(_speaking(pool)) for pool in pools]
+
+
+def search_one_by_one(
+    agent: Any,
+    generate: Callable[[Batch, int], tuple[Any, Sequence[Any]]],
+    batch: Batch,
+    asked: Asked,
+    seed: int,
+) -> list[list[list[Any]]]:
+    """
+    Search with the generator's own loop, one strategy after another.
+
+    :param agent: the agent.
+    :param generate: searches over a batch with a given width; gives ParlAI's pair of
+        best hypotheses (unused) and searches.
+    :param batch: B examples.
+    :param asked: strategies, and for which examples each is to search.
+    :param seed: of what is sampled; below 0 for the global random numbers.
+    :return: for each strategy and each of its examples, the finished searches.
+    """
+    found = []
+    with encode_once(agent.model), own_random_numbers(batch, seed):
+        for strategy, examples in asked:
             # A generator may write into its batch (RAG does), so each search has a
             # copy.
             copy = type(batch)(**batch)
             with decoding(agent, strategy), seeded(agent, batch, strategy, seed):
                 _, searches = generate(copy, strategy.number)
-            by_example = _by_example(agent, searches, len(found))
-            for pool, own, wanted in zip(found, by_example, grounded, strict=True):
-                if wanted or strategy is strategies[0]:
-                    pool += _collect(agent, own, strategy)
-    return [merge(_speaking(pool)) for pool in found]
+            by_example = _by_example(agent, searches, batch.batchsize)
+            found.append([by_example[example] for example in examples])
+    return found
+
+
+def _asked(strategies: Sequence[Strategy], grounded: Sequence[bool]) -> Asked:
+    first, *more = strategies
+    chosen_by_knowledge = [i for i, known in enumerate(grounded) if known]
+    asked: Asked = [(first, range(len(grounded)))]
+    if chosen_by_knowledge:
+        asked += [(strategy, chosen_by_knowledge) for strategy in more]
+    return asked
 
 
 def _collect(
@@ -110,6 +167,14 @@ def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
     if generator._generate.__module__ in NOT_PARLAI_SEARCH:
         return TorchGeneratorAgent._generate.__get__(agent)
     return inherited
+
+
+def _parlai_searches(generator: type[TorchGeneratorAgent]) -> bool:
+    """
+    Whether a generator is searched by ParlAI's own loop.
+    """
+    own = generator._generate
+    return own is TorchGeneratorAgent._generate or own.__module__ in NOT_PARLAI_SEARCH
 
 
 def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[Any]]:

@@ -7,6 +7,7 @@ before it, nor on what stands in the same batch.
 """
 
 import hashlib
+from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any, Iterator, Optional
 
@@ -61,29 +62,51 @@ class SearchSeeds:
 
 
 @contextmanager
-def seeded(agent: Any, batch: Any, strategy: Any, seed: int) -> Iterator[None]:
+def seeded(
+    agent: Any,
+    batch: Any,
+    strategy: Any,
+    seed: int,
+    examples: Optional[Sequence[int]] = None,
+) -> Iterator[None]:
     """
-    Let an agent's searches be seeded for as long as the context lasts; torch's random
-    numbers are then where they were before.
+    Let the searches that an agent makes as long as the context lasts be seeded.
 
     :param agent: the agent; it reads ``search_seeds`` when it makes a search.
     :param batch: B examples.
     :param strategy: the strategy; nothing is done for one without chance.
     :param seed: below 0 nothing is done either.
+    :param examples: those that searches are made for, in that order; None for all.
     """
     if seed < 0 or not strategy.samples:
         yield
         return
-    vectors = batch.text_vec if batch.text_vec is not None else batch.label_vec
-    on_gpu = [vectors.device] if vectors is not None and vectors.is_cuda else []
-    agent.search_seeds = SearchSeeds(
-        seed, strategy.name, batch.text_vec, agent.NULL_IDX
-    )
+    contexts = batch.text_vec
+    if contexts is not None and examples is not None:
+        contexts = contexts[list(examples)]
+    agent.search_seeds = SearchSeeds(seed, strategy.name, contexts, agent.NULL_IDX)
     try:
-        with torch.random.fork_rng(devices=on_gpu):
-            yield
+        yield
     finally:
         agent.search_seeds = None
+
+
+@contextmanager
+def own_random_numbers(batch: Any, seed: int) -> Iterator[None]:
+    """
+    Leave torch's random numbers where they were, whatever seeded searches draw as long
+    as the context lasts.
+
+    :param batch: B examples.
+    :param seed: below 0 nothing is done: the global numbers are asked for.
+    """
+    if seed < 0:
+        yield
+        return
+    vectors = batch.text_vec if batch.text_vec is not None else batch.label_vec
+    on_gpu = [vectors.device] if vectors is not None and vectors.is_cuda else []
+    with torch.random.fork_rng(devices=on_gpu):
+        yield
 
 
 def _reseed(device: torch.device, key: str) -> None:

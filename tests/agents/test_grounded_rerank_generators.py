@@ -3,17 +3,19 @@ Reranking over ParlAI's various generators, with small random weights.
 """
 
 import json
+from unittest.mock import patch
 
 import pytest
 import torch
 from parlai.agents.rag import modules
 from parlai.agents.rag.retrievers import Document, RagRetriever
+from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from transformers import GPT2Config, GPT2Model
 from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
 
+from parlai_q2.agents.grounded_rerank import side_by_side
 from parlai_q2.agents.grounded_rerank.generator import DEFAULT_GENERATOR
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import AGENT, make_agent, reply_to, trained_generator
@@ -41,9 +43,21 @@ def the_same_weights():
 
 def check(agent):
     """
-    Each reply of an unsorted batch is the best of its own candidates.
+    Each reply of an unsorted batch is the best of its own candidates, which are the
+    same whether searches run side by side or one after another.
     """
-    replies = reply_to(agent, '1 2', '4 3 2 1 0', '6')
+    messages = ('1 2', '4 3 2 1 0', '6')
+    replies = reply_to(agent, *messages)
+    with patch.object(side_by_side, 'MOST_ROWS', 0):
+        apart = reply_to(agent, *messages)
+    for reply, other in zip(replies, apart, strict=True):
+        scores, others = (dict(one['beam_texts']) for one in (reply, other))
+        assert scores == pytest.approx(others, abs=1e-4)
+        found, elsewhere = (
+            {row['text']: row['strategies'] for row in one['rerank']}
+            for one in (reply, other)
+        )
+        assert found == elsewhere
     for reply in replies:
         rows = reply['rerank']
         values = [row['guarded_score'] for row in rows]
@@ -174,7 +188,9 @@ def test_generators_that_retrieve(name, kind, monkeypatch):
 def test_a_generator_that_gives_no_list_is_refused(monkeypatch):
     agent = make_agent()
     monkeypatch.setattr(
-        TorchGeneratorAgent, '_generate', lambda self, *args, **kwargs: ([], [])
+        TransformerGeneratorAgent,
+        '_generate',
+        lambda self, *args, **kwargs: ([], []),
     )
     with pytest.raises(ConfigError, match='cannot be reranked'):
         reply_to(agent, '1 2')

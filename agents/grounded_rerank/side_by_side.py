@@ -1,0 +1,163 @@
+"""
+Runs the searches of all strategies over a batch side by side.
+
+A step of decoding takes about as long for ten rows as for four: reading the weights and
+calling the layers is most of it. So searches that are to follow one another take their
+steps together, with one call of the decoder each. What a search does in its steps is
+ParlAI's; this is its loop (``TorchGeneratorAgent._generate``) for searches of different
+kinds and widths.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import torch
+from parlai.core.torch_agent import Batch
+from parlai.utils.torch import neginf
+
+from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
+from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
+
+# Strategies, and for which examples of a batch each is to search.
+Asked = list[tuple[Strategy, Sequence[int]]]
+
+# With more rows, the decoder's time grows with them and its memory counts.
+MOST_ROWS = 64
+
+
+@dataclass(frozen=True)
+class Running:
+    """
+    A search of one strategy for one example, which is not done.
+
+    :param search: ParlAI's search.
+    :param example: the example's place in the batch.
+    :param width: rows that it reads at each step.
+    """
+
+    search: Any
+    example: int
+    width: int
+
+
+def few_rows(batch: Batch, asked: Asked) -> bool:
+    """
+    Whether a batch is one for which searching side by side pays.
+
+    :param batch: B examples.
+    :param asked: strategies, and for which examples each is to search.
+    """
+    rows = sum(strategy.number * len(examples) for strategy, examples in asked)
+    return batch.text_vec is not None and rows <= MOST_ROWS
+
+
+def search_side_by_side(
+    agent: Any,
+    batch: Batch,
+    asked: Asked,
+    seed: int,
+    max_ts: int,
+    prefix_tokens: Optional[torch.Tensor] = None,
+) -> list[list[list[Any]]]:
+    """
+    Search as ``TorchGeneratorAgent._generate`` does, for all strategies together.
+
+    :param agent: a TorchGeneratorAgent.
+    :param batch: B examples with text.
+    :param asked: strategies, and for which examples each is to search.
+    :param seed: of what is sampled; below 0 for the global random numbers.
+    :param max_ts: steps at most.
+    :param prefix_tokens: [B, P], with which the examples' outputs begin; None for none.
+    :return: for each strategy and each of its examples, the one finished search.
+    """
+    model = getattr(agent.model, 'module', agent.model)
+    states = model.encoder(*agent._encoder_input(batch))
+    found = [_searches(agent, batch, strategy, own, seed) for strategy, own in asked]
+    running = [
+        Running(search, example, strategy.number)
+        for (strategy, own), searches in zip(asked, found, strict=True)
+        for example, search in zip(own, searches, strict=True)
+    ]
+    device = batch.text_vec.device
+    inputs = agent._get_initial_decoder_input(len(_rows(running)), 1, device)
+    encoded = model.reorder_encoder_states(states, _index(_rows(running), device))
+    past = None
+    with own_random_numbers(batch, seed):
+        for step in range(max_ts):
+            hidden, past = model.decoder(inputs, encoded, past)
+            scores = model.output(hidden[:, -1:, :]).transpose(0, 1)
+            if agent.temperature != 1.0:
+                scores = scores / agent.temperature
+            scores = agent._generation_activation(scores)
+            if prefix_tokens is not None and step < prefix_tokens.size(1):
+                _only(scores, prefix_tokens[_rows(running), step])
+            first = 0
+            for one in running:
+                one.search.advance(scores[0, first : first + one.width], step)
+                first += one.width
+            going_on = [one for one in running if not one.search.is_done()]
+            if not going_on or step + 1 == max_ts:
+                break
+            kept = _kept_rows(running)
+            past = model.reorder_decoder_incremental_state(past, kept)
+            chosen = torch.cat(
+                [one.search.get_output_from_current_step() for one in going_on]
+            )
+            inputs = agent._get_next_decoder_input(inputs, chosen.unsqueeze(-1), kept)
+            if len(going_on) < len(running):
+                running = going_on
+                rows = _index(_rows(running), device)
+                encoded = model.reorder_encoder_states(states, rows)
+    return [[[search] for search in searches] for searches in found]
+
+
+def _searches(
+    agent: Any, batch: Batch, strategy: Strategy, examples: Sequence[int], seed: int
+) -> list[Any]:
+    context = agent._get_batch_context(batch)
+    blocking_on_gpu = agent.opt.get('gpu_beam_blocking', False)
+    with decoding(agent, strategy), seeded(agent, batch, strategy, seed, examples):
+        return [
+            agent._treesearch_factory(
+                batch.text_vec.device, verbose=agent.show_token_details
+            )
+            .set_batch_context(context, example, blocking_on_gpu)
+            .set_block_list(agent.beam_block_list)
+            for example in examples
+        ]
+
+
+def _rows(running: Sequence[Running]) -> list[int]:
+    """
+    The example of each row.
+    """
+    return [one.example for one in running for _ in range(one.width)]
+
+
+def _kept_rows(running: Sequence[Running]) -> torch.Tensor:
+    """
+    The rows that the next step's rows go on from: those of searches that are not done.
+    """
+    kept, first = [], 0
+    for one in running:
+        if not one.search.is_done():
+            kept.append(first + one.search.get_backtrack_from_current_step())
+        first += one.width
+    return torch.cat(kept)
+
+
+def _only(scores: torch.Tensor, tokens: torch.Tensor) -> None:
+    """
+    Leave each row one token.
+
+    :param scores: [1, R, V], changed in place.
+    :param tokens: [R].
+    """
+    others = torch.ones_like(scores[0], dtype=torch.bool)
+    others[torch.arange(len(tokens)), tokens] = False
+    scores[0][others] = neginf(scores.dtype)
+
+
+def _index(rows: Sequence[int], device: torch.device) -> torch.Tensor:
+    return torch.tensor(rows, dtype=torch.long, device=device)

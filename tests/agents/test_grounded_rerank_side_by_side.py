@@ -1,0 +1,160 @@
+"""
+Searches that take their steps together find what they find one after another.
+"""
+
+import pytest
+import torch
+
+from parlai_q2.agents.grounded_rerank import side_by_side
+from tests.agents.rerank_toys import make_agent, reply_to
+
+# A high temperature, since the little generator is very sure of itself.
+MANY = {
+    'candidate_strategies': 'greedy,beam:4,nucleus:3,delayedbeam:2,topk:5',
+    'temperature': 3,
+    'rerank_beam_delay': 2,
+}
+TEXTS = ('1 2 3 4', '3 3', '5 1 6 2 4')
+
+
+def decoder_rows(agent, monkeypatch):
+    """
+    How many rows each call of the decoder reads, from now on.
+    """
+    rows = []
+    forward = agent.model.decoder.forward
+
+    def counted(inputs, *args, **kwargs):
+        rows.append(len(inputs))
+        return forward(inputs, *args, **kwargs)
+
+    monkeypatch.setattr(agent.model.decoder, 'forward', counted)
+    return rows
+
+
+def replies_both_ways(agent, monkeypatch, **fields):
+    together = reply_to(agent, *TEXTS, **fields)
+    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 0)
+    return together, reply_to(agent, *TEXTS, **fields)
+
+
+def assert_same(together, apart):
+    for one, other in zip(together, apart, strict=True):
+        assert one['text'] == other['text']
+        texts = [text for text, _ in other['beam_texts']]
+        assert [text for text, _ in one['beam_texts']] == texts
+        scores = [float(score) for _, score in other['beam_texts']]
+        assert [float(s) for _, s in one['beam_texts']] == pytest.approx(
+            scores, abs=1e-5
+        )
+        found = [row['strategies'] for row in other['rerank']]
+        assert [row['strategies'] for row in one['rerank']] == found
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        {},
+        {'beam_block_ngram': 1},
+        {'beam_context_block_ngram': 2},
+        {'beam_min_length': 3},
+        {'beam_length_penalty': 1.0},
+        {'temperature': 0.5},
+        {'label_truncate': 2},
+    ],
+    ids=lambda options: next(iter(options), 'plain'),
+)
+def test_every_kind_of_search(options, monkeypatch):
+    agent = make_agent(**{**MANY, **options})
+    assert_same(*replies_both_ways(agent, monkeypatch))
+
+
+def test_turns_without_knowledge_have_the_first_strategy_only(monkeypatch):
+    agent = make_agent(**MANY)
+    together, apart = replies_both_ways(agent, monkeypatch, knowledge=None)
+    assert_same(together, apart)
+    for reply in together:
+        assert [row['strategies'] for row in reply['rerank']] == [['greedy']]
+
+
+def mixed_pools(agent):
+    """
+    The candidates of a batch in which the second example has no knowledge.
+    """
+    seen = []
+    for text, knowledge in zip(TEXTS, ('1 2 3', None, '4 5 6'), strict=True):
+        fields = {'knowledge': knowledge} if knowledge else {}
+        clone = agent.clone()
+        message = {'text': text, 'episode_done': True, **fields}
+        seen.append(clone.observe(message))
+    return [
+        {row['text']: row['strategies'] for row in reply['rerank']}
+        for reply in agent.batch_act(seen)
+    ]
+
+
+def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
+    agent = make_agent(**MANY)
+    together = mixed_pools(agent)
+    (alone,) = reply_to(agent, TEXTS[2], knowledge='4 5 6')
+    expected = {row['text']: row['strategies'] for row in alone['rerank']}
+    assert together[2] == expected
+    assert len(together[1]) == 1
+    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 0)
+    assert mixed_pools(agent) == together
+
+
+def test_the_decoder_is_called_once_a_step_for_what_is_not_done(monkeypatch):
+    agent = make_agent(candidate_strategies='beam:4,nucleus:3')
+    rows = decoder_rows(agent, monkeypatch)
+    reply_to(agent, '1 2 3 4')
+    together = list(rows)
+    assert together[0] == 4 + 3
+    # A search that is done leaves, and no row comes in.
+    assert together == sorted(together, reverse=True)
+    rows.clear()
+    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 0)
+    reply_to(agent, '1 2 3 4')
+    assert set(rows) == {4, 3}
+    assert len(together) == max(rows.count(4), rows.count(3))
+    assert sum(together) == sum(rows)
+
+
+def test_large_batches_are_searched_one_strategy_after_another(monkeypatch):
+    agent = make_agent(candidate_strategies='beam:4,nucleus:3')
+    rows = decoder_rows(agent, monkeypatch)
+    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 14)
+    reply_to(agent, '1 2', '3 4')
+    assert rows[0] == 14
+    rows.clear()
+    reply_to(agent, '1 2', '3 4', '5 6')
+    assert rows[0] == 12
+
+
+def test_outputs_begin_with_the_tokens_that_each_must_begin_with(monkeypatch):
+    agent = make_agent(candidate_strategies='beam:2,topk:2', temperature=3)
+    begins = [agent.dict[digit] for digit in '615']
+    monkeypatch.setattr(
+        agent, 'get_prefix_tokens', lambda batch: torch.tensor(begins).unsqueeze(1)
+    )
+    for reply, digit in zip(_raw(agent), '615', strict=True):
+        assert all(row['text'].startswith(digit) for row in reply['rerank'])
+
+
+def _raw(agent):
+    seen = []
+    for text in TEXTS:
+        clone = agent.clone()
+        message = {'text': text, 'knowledge': '1 2 3', 'episode_done': True}
+        seen.append(clone.observe(message))
+    return agent.batch_act(seen)
+
+
+def test_below_zero_chance_is_the_global_one(monkeypatch):
+    agent = make_agent(**MANY, candidate_seed=-1)
+    pools = []
+    for seed in (0, 0, 1):
+        torch.manual_seed(seed)
+        (reply,) = reply_to(agent, '5 2 0 1')
+        pools.append([row['text'] for row in reply['rerank']])
+    assert pools[0] == pools[1] != pools[2]
