@@ -146,9 +146,10 @@ def _check(
     given: Mapping[str, str], outputs: Sequence[Optional[str]], classes: Sequence[str]
 ) -> None:
     known = {plain(output) for output in outputs if output is not None}
-    said = {finding_of(output) for output in outputs if output is not None}
+    said = {finding_of(output) for output in outputs if output is not None} - {None}
     for name, place in given.items():
-        if plain(name) not in known and finding_of(name) not in said - {None}:
-            raise UnknownNameError('output', name, [*filter(None, outputs), *FINDINGS])
+        if plain(name) not in known and finding_of(name) not in said:
+            names = [*filter(None, outputs), *(f for f in FINDINGS if f in said)]
+            raise UnknownNameError('output', name, list(dict.fromkeys(names)))
         if place and place not in classes:
             raise UnknownNameError('class', place, classes)

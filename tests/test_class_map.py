@@ -63,6 +63,12 @@ def test_where_nothing_is_left_all_classes_are_the_same():
         (('what', 'CORRECT'), {}, ConfigError, '--class-map "what=consistent"'),
         (('generic',), {}, ConfigError, 'None of the task'),
         (FINDINGS, {'entails': 'generic'}, UnknownNameError, 'Did you mean'),
+        (
+            ('contradiction', 'entailment'),
+            {'generic': 'inconsistent'},
+            UnknownNameError,
+            r"no output 'generic'\. Known: contradiction, entailment\.$",
+        ),
         (FINDINGS, {'entailment': 'Generic'}, UnknownNameError, "'generic'"),
     ],
 )

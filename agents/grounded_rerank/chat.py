@@ -101,11 +101,19 @@ class ChatCommands(_Generator):
         """
         Reply to a batch; a command has its answer already.
         """
-        replies = super().batch_act(observations)
-        if not isinstance(observations, Batch):
-            for observation, reply in zip(observations, replies, strict=True):
-                if ANSWER in observation:
-                    reply['text'] = observation[ANSWER]
+        if isinstance(observations, Batch):
+            return super().batch_act(observations)
+        if all(ANSWER in observation for observation in observations):
+            # Some generators cannot batch what is padding only.
+            replies = [
+                Message({'id': self.getID(), 'episode_done': False})
+                for _ in observations
+            ]
+        else:
+            replies = super().batch_act(observations)
+        for observation, reply in zip(observations, replies, strict=True):
+            if ANSWER in observation:
+                reply['text'] = observation[ANSWER]
         return replies
 
     def reset(self) -> None:

@@ -17,7 +17,7 @@ import torch
 from parlai.core.message import Message
 from parlai.core.metrics import GlobalAverageMetric
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
+from parlai.core.params import ParlaiParser, class2str
 from parlai.core.torch_agent import Batch, Output
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.misc import warn_once
@@ -40,6 +40,7 @@ from parlai_q2.agents.grounded_rerank.options import (
     DEFAULT_ABSTAIN_TEXT,
     DEFAULT_SEED,
     add_rerank_options,
+    forget_others_options,
     reranker_from_opt,
 )
 from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
@@ -76,6 +77,7 @@ class GroundedRerankAgent(ChatCommands):
     # Seeds for the search that is running; None leaves it to the global numbers.
     search_seeds: Optional[SearchSeeds] = None
     _rankings: Optional[list[Ranking]] = None
+    _in_loss = False
 
     @classmethod
     def add_cmdline_args(
@@ -98,6 +100,7 @@ class GroundedRerankAgent(ChatCommands):
         """
         if cls.generator_class is not None:
             return super().upgrade_opt(opt_from_disk)
+        forget_others_options(opt_from_disk)
         if not names_its_generator(opt_from_disk):
             opt_from_disk[UPGRADE_LATER] = True
             return opt_from_disk
@@ -124,7 +127,7 @@ class GroundedRerankAgent(ChatCommands):
         else:
             # A saved .opt says both names in full, whatever was typed.
             opt['generator'] = generator_name(opt)
-            opt['model'] = f'{__name__}:GroundedRerankAgent'
+            opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
             source = KnowledgeSource(
                 opt.get('knowledge_delimiter'), opt.get('knowledge_file')
@@ -193,6 +196,16 @@ class GroundedRerankAgent(ChatCommands):
         ]
         return output
 
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        """
+        The generator's own loss, and its own search where it has one for that.
+        """
+        self._in_loss = True
+        try:
+            return super().compute_loss(*args, **kwargs)
+        finally:
+            self._in_loss = False
+
     def _generate(
         self,
         batch: Batch,
@@ -205,9 +218,12 @@ class GroundedRerankAgent(ChatCommands):
         Find candidates, score them in one call, and give them in their new order.
         """
         turns = batch.get(TURNS)
-        if turns is None:
-            # Not a batch of observations (ParlAI's dummy batches): nothing to rerank.
-            return super()._generate(batch, beam_size, max_ts, prefix_tokens, **kwargs)
+        if turns is None or self._in_loss:
+            # Not a batch of observations (ParlAI's dummy batches), or no reply to one
+            # (unlikelihood training learns from what it says): nothing to rerank.
+            return super()._generate(
+                batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
+            )
         grounded = [bool(turn.knowledge) for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN)

@@ -46,6 +46,23 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
     return add_scorer_options(parser, scorer=DEFAULT_SCORER)
 
 
+def forget_others_options(opt: dict[str, Any]) -> None:
+    """
+    Leave out of saved options what another command's scorer was told: a generator that
+    was trained on a task of parlai_q2 has that task's ``scorer`` in its ``.opt``, and a
+    mutator's, and with it another threshold, device or cache than reranking's defaults.
+
+    :param opt: a model file's options, changed in place; those that a reranking agent
+        saved stay as they are.
+    """
+    if 'candidate_strategies' in opt:
+        return
+    parser = ParlaiParser(False, False)
+    add_rerank_options(parser)
+    for action in parser._actions:
+        opt.pop(action.dest, None)
+
+
 def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     """
     The reranker that an ``opt`` asks for; its models are loaded when it first scores.

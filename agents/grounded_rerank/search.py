@@ -89,7 +89,9 @@ def pool_candidates(
         generate = generate_function(agent, generator, inherited)
         found = search_one_by_one(
             agent,
-            lambda own, width: generate(own, width, max_ts, prefix_tokens, **kwargs),
+            lambda own, width: generate(
+                own, width, max_ts, prefix_tokens=prefix_tokens, **kwargs
+            ),
             batch,
             asked,
             seed,

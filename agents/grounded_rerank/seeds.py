@@ -37,8 +37,10 @@ class SearchSeeds:
             f'{seed}|{strategy}|{[token for token in row if token != padding]}'
             for row in rows
         ]
-        self._row = 0
         self._rest = f'{seed}|{strategy}'
+        # How many searches were given seeds, and whether one has taken a step since.
+        self._given = 0
+        self._begun = False
 
     def give(self, search: Any) -> Any:
         """
@@ -47,18 +49,31 @@ class SearchSeeds:
         :param search: a TreeSearch; its ``select_paths`` is replaced.
         :return: the same search.
         """
-        # Some models search over more rows than the batch has (RAG: one for each
-        # document).
-        row, self._row = self._row, self._row + 1
-        key = self._keys[row] if row < len(self._keys) else f'{self._rest}|row {row}'
+        if self._begun:
+            # Some models search twice (RAG with ReGReT).
+            self._given, self._begun = 0, False
+        place, self._given = self._given, self._given + 1
         select = search.select_paths
+        key: list[str] = []
 
         def select_paths(logprobs, prior_scores, current_length):
-            _reseed(logprobs.device, f'{key}|{current_length}')
+            if not key:
+                # Only now is it known how many searches there are.
+                key.append(self._key(place))
+            self._begun = True
+            _reseed(logprobs.device, f'{key[0]}|{current_length}')
             return select(logprobs, prior_scores, current_length)
 
         search.select_paths = select_paths
         return search
+
+    def _key(self, place: int) -> str:
+        each, rest = divmod(self._given, max(len(self._keys), 1))
+        if not each or rest:
+            return f'{self._rest}|search {place}'
+        # Some models have several searches for an example, one for each document.
+        example, document = divmod(place, each)
+        return self._keys[example] + (f'|document {document}' if each > 1 else '')
 
 
 @contextmanager

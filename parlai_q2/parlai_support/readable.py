@@ -20,7 +20,8 @@ def readable(message: Message) -> Message:
     other = {
         name: mended
         for name, value in message.items()
-        if (mended := _mended(value)) != value
+        # What is no text stays itself; a tensor is not to be compared.
+        if (mended := _mended(value)) is not value and mended != value
     }
     return Message({**message, **other}) if other else message
 

@@ -65,7 +65,17 @@ def check(agent):
         assert reply['text'] == rows[0]['text'] == reply['beam_texts'][0][0]
         assert len({row['text'] for row in rows}) == len(rows)
     assert sum(len(reply['rerank']) for reply in replies) > 3
+    check_commands(agent.clone())
     return replies
+
+
+def check_commands(chat):
+    """
+    In a chat, a command is answered.
+    """
+    chat.set_interactive_mode(True)
+    chat.observe({'text': '/knowledge 4 3 2', 'episode_done': False})
+    assert chat.act()['text'].endswith('stay with this: 4 3 2')
 
 
 @pytest.mark.parametrize(
@@ -150,10 +160,27 @@ def test_t5_is_searched_by_parlai_so_that_it_gives_a_list(tmp_path):
     check(create_agent(opt))
 
 
-@pytest.mark.parametrize(
-    'name, kind', [('rag', 'token'), ('rag', 'sequence'), ('fid', 'token')]
-)
-def test_generators_that_retrieve(name, kind, monkeypatch):
+RETRIEVING = {
+    'generator': 'rag',
+    'generation_model': 'transformer/generator',
+    'query_model': 'dropout_poly',
+    'n_docs': 2,
+    'max_doc_token_length': 16,
+    'n_encoder_layers': 1,
+    'n_decoder_layers': 1,
+    'dict_tokenizer': 'space',
+    'text_truncate': 32,
+    'label_truncate': 8,
+    **SMALL,
+}
+
+
+@pytest.fixture
+def two_documents(monkeypatch):
+    """
+    Generators that retrieve find the same two documents for each message.
+    """
+
     class TwoDocuments(RagRetriever):
         def retrieve_and_score(self, query):
             documents = [Document('0', '1 2 3', ''), Document('1', '4 5 6', '')]
@@ -165,24 +192,75 @@ def test_generators_that_retrieve(name, kind, monkeypatch):
         'retriever_factory',
         lambda opt, dictionary, shared=None: TwoDocuments(opt, dictionary, shared),
     )
-    agent = make_agent(
-        generator=name,
-        rag_model_type=kind,
-        generation_model='transformer/generator',
-        query_model='dropout_poly',
-        n_docs=2,
-        max_doc_token_length=16,
-        n_encoder_layers=1,
-        n_decoder_layers=1,
-        dict_tokenizer='space',
-        dict_file=f'{trained_generator()}.dict',
-        text_truncate=32,
-        label_truncate=8,
-        candidate_strategies='beam:3,topk:3',
-        **SMALL,
+
+
+def make_retrieving(**options):
+    dictionary = f'{trained_generator()}.dict'
+    return make_agent(**{**RETRIEVING, 'dict_file': dictionary, **options})
+
+
+@pytest.mark.parametrize(
+    'name, kind', [('rag', 'token'), ('rag', 'sequence'), ('fid', 'token')]
+)
+def test_generators_that_retrieve(name, kind, two_documents):
+    agent = make_retrieving(
+        generator=name, rag_model_type=kind, candidate_strategies='beam:3,topk:3'
     )
     for reply in check(agent):
         assert len(reply['rerank']) <= 6
+
+
+@pytest.mark.parametrize('strategy', ['beam:3', 'topk:3'])
+@pytest.mark.parametrize(
+    'options',
+    [{'rag_model_type': 'sequence'}, {'regret': True}],
+    ids=['sequence', 'regret'],
+)
+def test_with_several_searches_an_example_has_in_a_batch_what_it_has_alone(
+    options, strategy, two_documents
+):
+    agent = make_retrieving(**options, candidate_strategies=strategy, temperature=3)
+    together = reply_to(agent, '4 3 2 1', '1 2')
+    for text, reply in zip(('4 3 2 1', '1 2'), together, strict=True):
+        (alone,) = reply_to(agent, text)
+        found = [row['text'] for row in alone['rerank']]
+        assert [row['text'] for row in reply['rerank']] == found
+
+
+class LearnsFromWhatItSays(TransformerGeneratorAgent):
+    """
+    Searches for its loss too, as unlikelihood training does.
+    """
+
+    def compute_loss(self, batch, return_output=False):
+        self._generate(batch, self.beam_size, self.label_truncate)
+        return super().compute_loss(batch, return_output)
+
+
+def test_what_is_searched_for_a_loss_is_not_reranked():
+    agent = make_agent(
+        generator=f'{__name__}:LearnsFromWhatItSays', model_file=trained_generator()
+    )
+    (reply,) = reply_to(agent, '1 2', eval_labels=['1 2'])
+    assert reply['metrics']['loss'].value() > 0
+    assert reply['metrics']['rerank/distinct'].value() == len(reply['rerank'])
+    assert len(agent.reranker.scorer.batches) == 1
+
+
+class TakesWordsByName(TransformerGeneratorAgent):
+    """
+    Has a search of its own, which takes what ParlAI gives it by name.
+    """
+
+    def _generate(self, batch, beam_size, max_ts, **by_name):
+        return super()._generate(batch, beam_size, max_ts, **by_name)
+
+
+def test_a_search_of_its_own_is_called_as_parlai_calls_it():
+    agent = make_agent(
+        generator=f'{__name__}:TakesWordsByName', model_file=trained_generator()
+    )
+    check(agent)
 
 
 def test_a_generator_that_gives_no_list_is_refused(monkeypatch):

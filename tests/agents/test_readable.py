@@ -2,6 +2,8 @@
 Halves of surrogate pairs, which terminals and JSON can send, stop at the agents.
 """
 
+import numpy as np
+import torch
 from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
@@ -16,6 +18,14 @@ def test_texts_are_mended_and_nothing_else_is_touched():
     read = readable(sent)
     assert read == {**sent, 'text': 'bees \ufffd!'}
     assert isinstance(read, Message) and sent['text'] == 'bees \ud83d!'
+
+
+def test_tensors_and_arrays_are_left_alone():
+    fields = {'image': torch.rand(3), 'features': np.ones(3), 'both': [torch.rand(2)]}
+    sent = Message({'text': 'bees', **fields})
+    assert readable(sent) is sent
+    read = readable(Message({**fields, 'text': 'bees \ud83d'}))
+    assert all(read[name] is fields[name] for name in fields)
 
 
 def test_labels_and_candidates_are_mended_too():
