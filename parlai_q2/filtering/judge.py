@@ -9,6 +9,7 @@ does.
 from dataclasses import dataclass, replace
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
+from parlai_q2.errors import InputError
 from parlai_q2.files.messages import find_knowledge
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
 from parlai_q2.records import Example, Score
@@ -100,7 +101,18 @@ def examples_of(
 ) -> list[list[Example]]:
     """
     What is to be scored in an episode: for each turn, one example a label.
+
+    :raises InputError: when the labels are classes of responses, which say nothing that
+        knowledge could support.
     """
+    for message in episode:
+        if message.get('response') and labels_of(message) == [message.get('q2_label')]:
+            raise InputError(
+                'The labels of this task are classes such as '
+                f'{message["q2_label"]!r}, and no responses. Ask for its annotated '
+                'view, e.g. -t q2:begin:annotated; a file of pairs is scored by '
+                'parlai_q2 score.'
+            )
     return [
         [Example(knowledge, label) for label in labels_of(message)]
         for message, knowledge in zip(episode, knowledge_of(episode, delimiter))

@@ -70,6 +70,11 @@ def write_filtered(
     write_text(outfile.with_suffix('.summary.txt'), render(found))
     kept.finish(opt, signature=signature)
     logging.info(f'Wrote {outfile}. {sentence(found)}')
+    if not found['kept']:
+        logging.warning(
+            f'No turn was kept, so {outfile} is empty. The summary has the scores: '
+            'choose another --threshold or --scorer.'
+        )
     logging.info(f'Summary: {outfile.with_suffix(".summary.txt")}')
     logging.info(f'Signature: {signature}')
     return found

@@ -2,7 +2,9 @@
 Goes once over the turns of any ParlAI task, in order.
 """
 
-from typing import Any, Iterator, Optional, Sequence
+import hashlib
+import json
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from parlai.agents.repeat_label.repeat_label import RepeatLabelAgent
 from parlai.core.opt import Opt
@@ -78,6 +80,23 @@ class TaskEpisodes:
                     return
         if episode:
             yield episode
+
+
+def digest(
+    episodes: Iterable[Sequence[Mapping[str, Any]]], left_out: Sequence[str] = ()
+) -> str:
+    """
+    What tells data apart: the SHA-256 of what all messages say, in order.
+
+    :param episodes: the messages; what JSON does not know (images) has no part in it.
+    :param left_out: fields that do not count.
+    """
+    found = hashlib.sha256()
+    for episode in episodes:
+        said = [{k: v for k, v in m.items() if k not in left_out} for m in episode]
+        text = json.dumps(said, sort_keys=True, default=lambda value: None)
+        found.update(text.encode('ascii') + b'\n')
+    return found.hexdigest()
 
 
 def add_num_examples(group: Any, what: str) -> None:

@@ -40,6 +40,7 @@ from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_f
 from parlai_q2.parlai_support.task_episodes import (
     TaskEpisodes,
     add_num_examples,
+    digest,
     tasks_from_opt,
 )
 from parlai_q2.version import __version__
@@ -86,7 +87,9 @@ class DistillScript(ParlaiScript):
         scorer = scorer_from_opt(opt, cache=True)
         policy = policy_from_opt(opt, scorer)
         total = sum(map(len, tasks))
-        made = make_replies(opt, tasks, total, outfile.with_suffix('.replies.jsonl'))
+        data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
+        path = outfile.with_suffix('.replies.jsonl')
+        made = make_replies(opt, tasks, total, path, data)
         judged = judge_replies(
             chain.from_iterable(tasks_from_opt(opt)),
             read_replies(made),
@@ -98,7 +101,7 @@ class DistillScript(ParlaiScript):
 
 
 def make_replies(
-    opt: Opt, tasks: Sequence[TaskEpisodes], total: int, path: Path
+    opt: Opt, tasks: Sequence[TaskEpisodes], total: int, path: Path, data: str
 ) -> Path:
     """
     Let the model reply, going on with a run that was stopped.
@@ -107,14 +110,17 @@ def make_replies(
     :param tasks: what to reply to.
     :param total: how many turns there are.
     :param path: gets a line an episode: ``replies``, one a turn.
+    :param data: the digest of what is replied to.
     :return: the same path.
     :raises InputError: when it cannot be written.
     """
-    run = run_of(opt)
+    run = {**run_of(opt), 'data': data}
     if same_run(path, run):
-        logging.info(f'The replies in {path} are of the same model and options.')
+        logging.info(f'The replies in {path} are of the same data, model and options.')
         return path
     writer = ResumableWriter(path, run)
+    if writer.started_over or path.exists() and not writer.done:
+        logging.info(f'{path} is of other data or options: all replies are made anew.')
     try:
         episodes = islice(chain.from_iterable(tasks), writer.done, None)
         done = sum(len(line['replies']) for line in writer.lines())

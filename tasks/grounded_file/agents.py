@@ -7,21 +7,39 @@ besides its text in ``x_turn``. Here those fields are the message's own, so a mo
 reads ``knowledge`` or ``checked_sentence`` trains as it did on the task they came from.
 """
 
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
+from parlai_q2.errors import InputError
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
+# The two turns of the file, as ParlAI gives them beside the message.
+TURNS = frozenset({'x_turn', 'y_turn'})
 # What a message has of its own, or ParlAI sets.
-OWN = frozenset({'text', 'labels', 'episode_done', 'id'})
+OWN = TURNS | {'text', 'labels', 'episode_done', 'id'}
 
 
 class GroundedFileTeacher(JsonTeacher):
     """
-    ``jsonfile`` with the fields of the first speaker's turns; ``--jsonfile-datapath``
-    names the file.
+    ``jsonfile`` with the fields of the first speaker's turns, all labels of a turn
+    among them; ``--jsonfile-datapath`` names the file.
     """
+
+    def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
+        """
+        The turns of the file.
+
+        :raises InputError: when it has none: nothing can be trained on it.
+        """
+        turn = None
+        for turn in super().setup_data(path):
+            yield turn
+        if turn is None:
+            raise InputError(
+                f'{path} has no turns. If filter or distill wrote it, they kept none: '
+                'look at the summary beside it, and lower --threshold.'
+            )
 
     def _get_ep_from_turns(
         self, xturns: Sequence[dict], yturns: Sequence[dict]
@@ -29,6 +47,11 @@ class GroundedFileTeacher(JsonTeacher):
         turns = super()._get_ep_from_turns(xturns, yturns)
         for turn, asked in zip(turns, xturns):
             turn.update({k: v for k, v in asked.items() if k not in OWN})
+            # A file that was filtered before has those of its first reading too.
+            turn['x_turn'] = {k: v for k, v in asked.items() if k not in TURNS}
+            labels = asked.get('labels')
+            if isinstance(labels, list) and turn['labels'][0] in labels:
+                turn['labels'] = labels
         return turns
 
 

@@ -11,6 +11,7 @@ from parlai_q2.__main__ import run
 from parlai_q2.filtering import Policy
 from parlai_q2.parlai_support.distillation import ABSTAINED, judge_replies, references
 from parlai_q2.parlai_support.replies import replies
+from parlai_q2.parlai_support.task_episodes import digest
 from parlai_q2.scripts import distill
 from parlai_q2.store import CachedScorer, ScoreStore
 from tests.agents import rerank_toys
@@ -195,6 +196,60 @@ def test_other_decoding_costs_new_replies(best, monkeypatch):
     monkeypatch.setattr(distill, 'create_agent', None)
     with pytest.raises(TypeError):
         run_distill(best, '--candidate-strategies', 'beam:2')
+
+
+def test_other_data_cost_new_replies(best, monkeypatch):
+    first = run_distill(best)
+    real = rerank_toys.ToyTeacher.setup_data
+
+    def changed(self, datafile):
+        for fields, begins in real(self, datafile):
+            yield {**fields, 'knowledge': '4 4 4'}, begins
+
+    monkeypatch.setattr(rerank_toys.ToyTeacher, 'setup_data', changed)
+    again = run_distill(best)
+    assert again['turns'] == first['turns']
+    said = [
+        r
+        for line in lines(best.with_name('best.replies.jsonl'))
+        for r in line['replies']
+    ]
+    assert {r['knowledge'] for r in said} == {'4 4 4'}
+
+
+def test_a_run_that_was_stopped_begins_anew_on_other_data(best, monkeypatch):
+    asked, real = [], rerank_toys.ToyScorer.score
+
+    def stop(self, examples):
+        asked.append(examples)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return real(self, examples)
+
+    monkeypatch.setattr(rerank_toys.ToyScorer, 'score', stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_distill(best, '-bs', 1)
+    assert lines(best.with_name('best.replies.jsonl.part'))
+    monkeypatch.setattr(rerank_toys.ToyScorer, 'score', real)
+    setup = rerank_toys.ToyTeacher.setup_data
+
+    def shorter(self, datafile):
+        yield from list(setup(self, datafile))[2:]
+
+    monkeypatch.setattr(rerank_toys.ToyTeacher, 'setup_data', shorter)
+    assert run_distill(best)['turns'] == 8
+
+
+def test_the_digest_of_data_is_that_of_what_they_say():
+    first = digest([EPISODE])
+    other = [{**EPISODE[0], 'knowledge': 'else'}, *EPISODE[1:]]
+    assert digest([other]) != first == digest([EPISODE])
+    assert digest([EPISODE[:1], EPISODE[1:]]) != first
+    image = [{**EPISODE[0], 'image': object()}, *EPISODE[1:]]
+    assert digest([image], ['image']) == first
+    assert digest([image]) == digest(
+        [[{**EPISODE[0], 'image': object()}, *EPISODE[1:]]]
+    )
 
 
 def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):

@@ -15,7 +15,8 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_q2.__main__ import run
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.parlai_support import filtered_files
 from parlai_q2.parlai_support.task_episodes import TaskEpisodes, once
 from parlai_q2.store import ScoreStore
 from tests.filtering.toys import SCORER, TASK, WordScorer, said
@@ -198,6 +199,54 @@ def test_grounded_file_gives_the_fields_that_the_task_gave(kept):
         assert list(after['eval_labels']) == list(before['labels'])
         for name in ('knowledge', 'title'):
             assert after[name] == before[name]
+
+
+def test_a_file_that_is_filtered_again_has_the_scores_of_the_last_time(kept):
+    run_filter(kept)
+    again = kept.with_name('again.jsonl')
+    source = ['--jsonfile-datapath', kept]
+    grounded_file = 'parlai_q2.tasks.grounded_file.agents'
+    run_filter(again, *source, task=grounded_file, scorer='rouge_l')
+    last = [pair[1] for line in lines(again) for pair in line['dialog']]
+    for message, (asked, answered) in zip(
+        messages(grounded_file, again),
+        (pair for line in lines(again) for pair in line['dialog']),
+        strict=True,
+    ):
+        assert message['y_turn']['q2_score'] == answered['q2_score']
+        assert not {'x_turn', 'y_turn'} & message['x_turn'].keys()
+        assert message['x_turn']['title'] == asked['title']
+    first = [pair[1] for line in lines(kept) for pair in line['dialog']]
+    assert [a['q2_score'] for a in last] != [a['q2_score'] for a in first]
+
+
+def test_all_labels_that_stay_are_references(kept):
+    turn = {'text': 'one', 'id': 'a', 'knowledge': 'a b', 'labels': ['a', 'b b']}
+    answer = {'text': 'a', 'id': 'label'}
+    other = [{'text': 'two', 'id': 'a', 'labels': ['of somebody else']}, answer]
+    kept.write_text(json.dumps({'dialog': [[turn, answer], other]}) + '\n')
+    first, second = messages('parlai_q2.tasks.grounded_file.agents', kept)
+    assert list(first['eval_labels']) == ['a', 'b b']
+    assert list(second['eval_labels']) == ['a']
+
+
+def test_where_nothing_is_kept_a_warning_says_so_and_training_says_why(
+    kept, monkeypatch
+):
+    said = []
+    monkeypatch.setattr(filtered_files.logging, 'warning', said.append)
+    run_filter(kept)
+    assert said == []
+    run_filter(kept, '--threshold', 1.0)
+    assert len(said) == 1 and 'No turn was kept' in said[0]
+    with pytest.raises(InputError, match='kept.jsonl has no turns'):
+        messages('parlai_q2.tasks.grounded_file.agents', kept)
+
+
+def test_classes_are_no_responses(kept):
+    with pytest.raises(InputError, match='annotated view'):
+        run_filter(kept, '-dt', 'valid', task='q2:grounded_sample:classification')
+    assert list(kept.parent.glob('kept*')) == []
 
 
 @pytest.mark.parametrize(
