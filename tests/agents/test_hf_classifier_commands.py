@@ -144,7 +144,7 @@ def test_the_two_stages_of_the_paper_run_from_their_recipes(pairs, tmp_path):
 def test_a_recipe_holds_the_papers_numbers_and_options_that_there_are(name):
     recipe = Opt.load(RECIPES / f'{name}.opt')
     assert recipe['learningrate'] == 2e-5 and recipe['optimizer'] == 'adam'
-    assert recipe['batchsize'] == 16 and recipe['num_epochs'] == 4
+    assert recipe['batchsize'] == 16 and int(recipe['num_epochs']) == 4
     assert recipe['classes'] == ['consistent', 'inconsistent']
     assert recipe['classifier'] == 'bert_conv_fever'
     given = {**recipe, 'classes': ['consistent', 'inconsistent'], 'pairs_file': 'x'}

@@ -141,6 +141,54 @@ def test_a_run_that_is_missing_is_done_alone_and_gives_the_same(folder):
     assert again['replies'] == before['replies']
 
 
+def test_a_run_that_was_stopped_while_it_replied_trains_no_more(folder, monkeypatch):
+    from parlai_q2.zoo.experiments.injected import training
+    from parlai_q2.zoo.train import loop
+
+    path = runs.path_of_run(folder / 'out', 'clean', 1)
+    before = json.loads(path.read_text())
+    path.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(training, 'reply', lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, 'rate', lambda *_: pytest.fail('trained again'))
+        run(folder)
+    again = json.loads(path.read_text())
+    assert again['replies'] == before['replies']
+    assert not list(path.with_suffix('').iterdir())
+
+
+def test_another_corpus_needs_another_folder(folder, capsys):
+    lines(folder / 'others.jsonl', *rows(61))
+    with pytest.raises(SystemExit) as end:
+        run(folder, '--data', str(folder / 'others.jsonl'))
+    assert end.value.code == 2
+    assert 'was begun with another data. Give' in capsys.readouterr().err
+    # The same rows at another place are the same.
+    (folder / 'moved.jsonl').write_bytes((folder / 'replies.jsonl').read_bytes())
+    run(folder, '--data', str(folder / 'moved.jsonl'))
+
+
+def test_a_corpus_that_is_not_there_is_named(folder, capsys):
+    with pytest.raises(SystemExit):
+        run(folder, '--data', str(folder / 'nothing.jsonl'))
+    assert 'nothing.jsonl: No such file' in capsys.readouterr().err
+
+
+def test_a_generator_does_not_go_on_from_other_turns(folder, tmp_path):
+    from parlai_q2.errors import ConfigError
+    from parlai_q2.zoo.experiments.injected.settings import read_settings
+    from parlai_q2.zoo.experiments.injected.training import train
+
+    settings = read_settings(folder / 'mine.yaml')
+    clean = turns(folder, 'clean')
+    train(clean, settings, 1, tmp_path)
+    with pytest.raises(ConfigError, match='another turns'):
+        train(clean[::-1], settings, 1, tmp_path)
+
+
 def test_other_settings_need_another_folder(folder, capsys):
     other = folder / 'other.yaml'
     write_text(other, (folder / 'mine.yaml').read_text() + '\nsteps: 3\n')

@@ -12,7 +12,7 @@ import torch
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train.batches import epoch, padded, stream
-from parlai_q2.zoo.train.checkpoint import NAME
+from parlai_q2.zoo.train.checkpoint import NAME, drop_checkpoint
 from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.loop import LoopSettings, progress, rate, train
 from tests.zoo.tiny_training import CLASS_ROWS, encoder
@@ -43,8 +43,10 @@ def new(folder):
     return model.requires_grad_(True), job
 
 
-def run(folder, outdir, settings=SETTINGS, stop_at=0):
+def run(folder, outdir, settings=SETTINGS, stop_at=0, change=None, identity=None):
     model, job = new(folder)
+    if change:
+        change(job)
     torch.manual_seed(settings.seed)
     loss, steps = job.loss, iter(range(1, 1000))
 
@@ -54,7 +56,16 @@ def run(folder, outdir, settings=SETTINGS, stop_at=0):
         return loss(model, tensors)
 
     job.loss = stopping
-    return model, train(model, job, job.encode(CLASS_ROWS), settings, outdir)
+    data = job.encode(CLASS_ROWS)
+    return model, train(model, job, data, settings, outdir, identity=identity)
+
+
+def never(*_):
+    pytest.fail('trained or validated again')
+
+
+def timeless(log):
+    return [{k: v for k, v in entry.items() if k != 'seconds'} for entry in log]
 
 
 def same(one, other):
@@ -81,10 +92,60 @@ def test_a_stopped_run_ends_with_the_weights_it_would_have_had(
     torch.manual_seed(99)
     again, log_again = run(folder, tmp_path / 'parts', settings)
     assert same(whole, again)
-    assert log_again[-1]['train'] == pytest.approx(log[-1]['train'], abs=1e-9) or (
-        stop_at > 4  # the mean is then over the steps since the checkpoint
-    )
-    assert not (tmp_path / 'parts' / NAME).exists()
+    assert timeless(log_again) == timeless(log)
+
+
+def test_after_the_last_step_nothing_is_done_again_until_the_checkpoint_is_dropped(
+    folder, tmp_path
+):
+    settings = replace(SETTINGS, steps=3)
+    first, log = run(folder, tmp_path, settings)
+
+    def trains_no_more(job):
+        job.loss = job.validate = never
+
+    again, log_again = run(folder, tmp_path, settings, change=trains_no_more)
+    assert same(first, again) and log_again == log
+    drop_checkpoint(tmp_path)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(pytest.fail.Exception):
+        run(folder, tmp_path, settings, change=trains_no_more)
+
+
+def test_a_stop_in_the_last_validation_loses_no_step(folder, tmp_path):
+    settings = replace(SETTINGS, steps=3)
+    whole, log = run(folder, tmp_path / 'whole', settings)
+
+    def stops(job):
+        def validate(model, device):
+            raise Stopped
+
+        job.validate = validate
+
+    with pytest.raises(Stopped):
+        run(folder, tmp_path / 'parts', settings, change=stops)
+
+    def trains_no_more(job):
+        job.loss = never
+
+    again, log_again = run(folder, tmp_path / 'parts', settings, change=trains_no_more)
+    assert same(whole, again) and timeless(log_again) == timeless(log)
+
+
+def test_when_time_was_up_it_still_is_after_a_stop(folder, tmp_path):
+    settings = replace(SETTINGS, max_minutes=1e-4)
+    first, log = run(folder, tmp_path, settings)
+
+    def trains_no_more(job):
+        job.loss = never
+
+    again, log_again = run(folder, tmp_path, settings, change=trains_no_more)
+    assert same(first, again) and log_again == log
+
+
+def test_without_checkpoints_nothing_is_left(folder, tmp_path):
+    run(folder, tmp_path, replace(SETTINGS, steps=3, save_every=0))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_checkpoint_of_another_run_is_refused(folder, tmp_path):
@@ -93,6 +154,24 @@ def test_a_checkpoint_of_another_run_is_refused(folder, tmp_path):
         run(folder, tmp_path, settings, stop_at=4)
     with pytest.raises(ConfigError, match='another learning_rate'):
         run(folder, tmp_path, replace(settings, learning_rate=1e-3))
+
+
+@pytest.mark.parametrize(
+    'identity, changed',
+    [
+        ({'data': {'a': 'y'}, 'frozen': []}, 'data'),
+        ({'data': {'a': 'x'}, 'frozen': ['bert']}, 'frozen'),
+        ({'data': {'b': 'x'}, 'frozen': [], 'rank': 4}, 'data, rank'),
+        (None, 'data, frozen'),
+    ],
+)
+def test_a_checkpoint_of_other_things_is_refused(folder, tmp_path, identity, changed):
+    settings = replace(SETTINGS, steps=2)
+    mine = {'data': {'a': 'x'}, 'frozen': []}
+    _, log = run(folder, tmp_path, settings, identity=mine)
+    with pytest.raises(ConfigError, match=f'another {changed}. Give the same'):
+        run(folder, tmp_path, settings, identity=identity)
+    assert run(folder, tmp_path, settings, identity=mine)[1] == log
 
 
 def test_a_checkpoint_that_was_cut_short_is_named(folder, tmp_path):

@@ -62,6 +62,42 @@ def test_questions_are_read_with_their_answers(squad):
     ]
 
 
+def asking(text, answer):
+    """
+    A paragraph with one question.
+    """
+    found = {'text': answer, 'answer_start': text.index(answer)}
+    asked = {'question': 'Who sells honey?', 'answers': [found]}
+    return {'context': text, 'qas': [asked]}
+
+
+def test_a_question_has_no_text_of_another_files_article(tmp_path):
+    names, found = ('bees.json', 'kings.json'), set()
+    for name, who in zip(names, ('Bees', 'Kings')):
+        texts = (f'{who} sell wax.', f'{who} met knights.')
+        paragraphs = [asking(t, a) for t, a in zip(texts, ('wax', 'knights'))]
+        article = {'data': [{'paragraphs': paragraphs}]}
+        (tmp_path / name).write_text(json.dumps(article))
+    files, out = [str(tmp_path / name) for name in names], tmp_path / 'qa.jsonl'
+    for seed in range(20):
+        squad_rows.main(
+            ['--files', *files, '--name', 'x', '--qa', str(out), '--seed', str(seed)]
+        )
+        rows = read_rows(out)
+        for row, after in zip(rows, rows[1:]):
+            if after['src'] == 'neg_art:x':  # it follows the question's own row
+                found.add((row['c'].split()[0].lower(), after['c'].split()[0].lower()))
+    assert found == {('bees', 'bees'), ('kings', 'kings')}
+
+
+def test_the_articles_of_several_files_are_numbered_through(squad):
+    two = json.loads(squad.read_text())
+    two['data'] *= 2
+    squad.write_text(json.dumps(two))
+    asked = squad_rows.read_all([squad, squad])
+    assert [one.article for one in asked] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
 def test_a_file_of_another_form_is_named(tmp_path):
     path = tmp_path / 'other.json'
     path.write_text('[1]')

@@ -1,9 +1,9 @@
 """
 What a training run needs to go on after it was stopped.
 
-One file in the output folder, replaced as a whole and removed at the end: trained
-weights, optimizer, torch's random state, the log. It is read by torch's
-``weights_only`` reader, which runs no code.
+One file in the output folder, replaced as a whole: trained weights, optimizer, torch's
+random state, the log. It stays until all that is made of the run is written, and is
+then dropped. It is read by torch's ``weights_only`` reader, which runs no code.
 """
 
 from pathlib import Path
@@ -23,11 +23,13 @@ class State(NamedTuple):
 
     :param step: steps done.
     :param log: the log so far.
+    :param recent: the losses since its last line.
     :param seconds: spent so far.
     """
 
     step: int
     log: list[dict[str, Any]]
+    recent: list[float]
     seconds: float
 
 
@@ -36,7 +38,8 @@ class Checkpoint:
     The checkpoint of one run.
 
     :param folder: the output folder; made.
-    :param settings: the run's settings; a checkpoint of other ones is refused.
+    :param settings: the run's settings, and what else tells it apart, as numbers,
+        strings, lists and dicts; a checkpoint of other ones is refused.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]):
@@ -47,9 +50,7 @@ class Checkpoint:
         self,
         model: torch.nn.Module,
         optimizer: torch.optim.Optimizer,
-        step: int,
-        log: list[dict[str, Any]],
-        seconds: float,
+        state: State,
     ) -> None:
         """
         Save a run's state in place of the one before.
@@ -61,9 +62,7 @@ class Checkpoint:
             'optimizer': optimizer.state_dict(),
             'random': torch.get_rng_state(),
             'random_cuda': cuda,
-            'step': step,
-            'log': log,
-            'seconds': seconds,
+            **state._asdict(),
         }
         with whole_file(self.path) as unfinished:
             torch.save(saved, unfinished)
@@ -79,7 +78,7 @@ class Checkpoint:
         :raises ModelError: when it cannot be read.
         """
         if not self.path.exists():
-            return State(0, [], 0.0)
+            return State(0, [], [], 0.0)
         try:
             saved = torch.load(self.path, map_location=device, weights_only=True)
         except Exception as e:
@@ -89,8 +88,8 @@ class Checkpoint:
         if saved['settings'] != self.settings:
             changed = sorted(
                 name
-                for name in self.settings
-                if saved['settings'].get(name) != self.settings[name]
+                for name in {**saved['settings'], **self.settings}
+                if saved['settings'].get(name) != self.settings.get(name)
             )
             raise ConfigError(
                 f'{self.path} is of a run with another {", ".join(changed)}. Give the '
@@ -104,14 +103,16 @@ class Checkpoint:
         torch.set_rng_state(saved['random'].cpu())
         if saved['random_cuda'] is not None:
             torch.cuda.set_rng_state(saved['random_cuda'].cpu())
-        return State(saved['step'], saved['log'], saved['seconds'])
+        return State(*(saved[name] for name in State._fields))
 
-    def remove(self) -> None:
-        """
-        Delete what was saved: the run has ended.
-        """
-        self.path.unlink(missing_ok=True)
-        drop_unfinished(self.path)
+
+def drop_checkpoint(folder: Path) -> None:
+    """
+    Delete the checkpoint of a folder: what its run was for is written.
+    """
+    path = folder / NAME
+    path.unlink(missing_ok=True)
+    drop_unfinished(path)
 
 
 def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -6,9 +6,12 @@ gradients clipped by norm, arithmetic in bfloat16 where it is safe (autocast), w
 in fp32. What is trained, and on what, is a :class:`Job`.
 
 A run that was stopped goes on from its last checkpoint when it is started again with
-the same settings: the order of the batches is drawn anew from the seed and skipped, the
-weights, the optimizer's state and torch's random state are read back. It ends with the
-weights that it would have had.
+the same settings on the same things: the order of the batches is drawn anew from the
+seed and skipped, the weights, the optimizer's state and torch's random state are read
+back. It ends with the weights and the losses that it would have had. The last
+checkpoint is that of the last step. Who calls drops it
+(:func:`parlai_q2.zoo.train.checkpoint.drop_checkpoint`) when what is made of the
+weights is written: until then a stop loses no step.
 """
 
 import itertools
@@ -18,14 +21,14 @@ import random
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Callable, Optional, Protocol, Sequence
+from typing import Any, Callable, Mapping, Optional, Protocol, Sequence
 
 import torch
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.zoo.train.batches import moved, stream
-from parlai_q2.zoo.train.checkpoint import Checkpoint
+from parlai_q2.zoo.train.checkpoint import Checkpoint, State
 
 LOG = 'training.json'
 
@@ -105,6 +108,7 @@ def train(
     rng: Optional[random.Random] = None,
     device: str = 'cpu',
     save: Callable[[torch.nn.Module], None] = lambda model: None,
+    identity: Optional[Mapping[str, Any]] = None,
 ) -> list[dict[str, Any]]:
     """
     Train a model.
@@ -113,12 +117,15 @@ def train(
     :param job: what is trained.
     :param data: N examples, at least one.
     :param settings: see there.
-    :param outdir: holds the log and, until training ends, the checkpoint.
+    :param outdir: holds the checkpoint, until the caller drops it.
     :param rng: decides the batches' order; a new one of the seed if none is given.
     :param device: a torch device name.
     :param save: called with the model after each validation.
+    :param identity: what else tells this run apart (its data, its initial weights, the
+        job's options), as JSON could hold it; a checkpoint knows it.
     :return: the log, as ``training.json`` has it.
-    :raises ConfigError: when there are no examples, or the loss is not a number.
+    :raises ConfigError: when there are no examples, the loss is not a number, or the
+        checkpoint is of a run with other settings or another identity.
     """
     if not data:
         raise ConfigError('There are no examples to train on.')
@@ -131,11 +138,10 @@ def train(
     optimizer = torch.optim.AdamW(
         groups_of(weights, settings.weight_decay), lr=settings.learning_rate, fused=True
     )
-    known = {**asdict(settings), 'examples': len(data)}
+    known = {**asdict(settings), 'examples': len(data), **(identity or {})}
     checkpoint = Checkpoint(outdir, known)
     state = checkpoint.read(model, optimizer, device)
-    step, log, before = state.step, state.log, state.seconds
-    recent: list[float] = []
+    step, log, recent, before = state
     start = time.time()
 
     def note(due: bool) -> None:
@@ -147,6 +153,11 @@ def train(
         log.append(entry)
         recent.clear()
         logging.info(json.dumps(entry))
+
+    def keep() -> None:
+        if settings.save_every:
+            now = State(step, log, recent, before + time.time() - start)
+            checkpoint.write(model, optimizer, now)
 
     batches = stream(data, settings.batch_size, rng, job.length)
     for batch in itertools.islice(batches, step, None):
@@ -169,15 +180,17 @@ def train(
             raise ConfigError(
                 f'The loss is {recent[-1]} at step {step}. Lower the learning rate.'
             )
-        last = step == settings.steps
-        due = last or step % settings.valid_every == 0
+        if step == settings.steps:
+            break
+        due = step % settings.valid_every == 0
         if due or step % settings.log_every == 0:
             note(due)
-        if settings.save_every and step % settings.save_every == 0 and not last:
-            checkpoint.write(model, optimizer, step, log, before + time.time() - start)
-    if recent:  # time was up between two lines
+        if settings.save_every and step % settings.save_every == 0:
+            keep()
+    if recent:  # the last step's; or time was up between two lines
+        keep()  # a validation can take long
         note(due=True)
-    checkpoint.remove()
+    keep()
     return log
 
 

@@ -7,7 +7,7 @@ The recipe, ``configs/<name>.yaml`` or a file of your own, names the data files,
 initial weights, every setting and the licences. In ``out`` come to stand the model as
 it ships (loadable by its path wherever a model is named) and ``training.json``:
 settings, checksums of the data, losses and figures. Started again after it was stopped,
-it goes on.
+it goes on; with other data, another initial model or another recipe it does not.
 """
 
 import argparse
@@ -25,10 +25,13 @@ from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.files.checksum import file_sha256
+from parlai_q2.files.write import write_text
 from parlai_q2.models.int8 import INT8_WEIGHTS
 from parlai_q2.models.loading import load_model, load_tokenizer, resolve
+from parlai_q2.zoo.train.checkpoint import drop_checkpoint
 from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.zoo.train.identity import check_apart, model_identity
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
 from parlai_q2.zoo.train.spans import SpanJob
 from parlai_q2.zoo.train.texts import TextJob
@@ -46,6 +49,8 @@ AUTO_CLASSES = {
     'questions': 'AutoModelForSeq2SeqLM',
 }
 CHUNK = 5000  # rows tokenized at a time
+# What of a recipe decides what is learnt, beside the settings.
+DECISIVE = ('job', 'train', 'valid', 'options', 'classes', 'frozen')
 
 
 @dataclass(frozen=True)
@@ -168,16 +173,27 @@ def run(
     :param outdir: where to write; made.
     :param device: a torch device name.
     :return: the report, as ``training.json`` has it.
+    :raises ConfigError: when the folder is that of the initial model or has another
+        run's checkpoint, a file is missing, or there is nothing to choose an alpha by.
     """
     settings = recipe.settings
+    check_apart(outdir, resolve(recipe.initial))
     random.seed(settings.seed)
     torch.manual_seed(settings.seed)
     rng = random.Random(settings.seed)
     valid, rows = rows_of(recipe.valid, data, rng), rows_of(recipe.train, data, rng)
+    sums = data_sums(recipe, data)
+    initial = checksum_of(recipe.initial)
+    identity = identity_of(recipe, sums)
     model, tokenizer = initial_model(recipe)
     before = copied(model) if recipe.alphas else {}
     job = JOBS[recipe.job](tokenizer, **recipe.options)
     job.valid = job.encode(valid)
+    if recipe.alphas and not job.valid:
+        raise ConfigError(
+            'The best of the alphas is chosen on held-out rows, and there are none. '
+            "Name a file with rows under the recipe's valid, or leave alphas out."
+        )
     samples = [
         sample
         for k in range(0, len(rows), CHUNK)
@@ -186,7 +202,7 @@ def run(
     logging.info(
         f'{len(samples)} examples of {len(rows)} rows, {len(job.valid)} held out'
     )
-    log = train(model, job, samples, settings, outdir, rng, device)
+    log = train(model, job, samples, settings, outdir, rng, device, identity=identity)
     points = []
     if recipe.alphas:
         points = best_alpha(
@@ -198,12 +214,11 @@ def run(
     model.load_state_dict(as_shipped(copied(model)))
     shipped = validated(model.to(device), job, device)
     logging.info(json.dumps({'as shipped': shipped}))
-    names = {part.file for part in (*recipe.train, *recipe.valid)}
     report = {
         'recipe': described(recipe),
         'examples': len(samples),
-        'data': {name: file_sha256(data / name) for name in sorted(names)},
-        'initial': checksum_of(recipe.initial),
+        'data': sums,
+        'initial': initial,
         'torch': torch.__version__,
         'machine': f'{platform.machine()}, {device}, {torch.get_num_threads()} threads',
         'bytes': size,
@@ -211,7 +226,8 @@ def run(
         'alphas': points,
         'shipped': shipped,
     }
-    (outdir / LOG).write_text(json.dumps(report, indent=1) + '\n')
+    write_text(outdir / LOG, json.dumps(report, indent=1) + '\n')
+    drop_checkpoint(outdir)
     logging.info(f'{outdir}: {size} bytes of weights, {LOG}')
     return report
 
@@ -228,6 +244,29 @@ def initial_model(recipe: Recipe) -> tuple[Any, Any]:
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(not name.startswith(recipe.frozen))
     return model, load_tokenizer(recipe.initial)
+
+
+def identity_of(recipe: Recipe, sums: Mapping[str, str]) -> dict[str, Any]:
+    """
+    What tells a recipe's run from others, beside the loop's settings.
+
+    :param recipe: the recipe; alphas and licences decide nothing that is learnt.
+    :param sums: of its data files, see :func:`data_sums`.
+    """
+    said = described(recipe)
+    return {
+        'initial': model_identity(recipe.initial),
+        'data': dict(sums),
+        **{name: said[name] for name in DECISIVE},
+    }
+
+
+def data_sums(recipe: Recipe, folder: Path) -> dict[str, str]:
+    """
+    The SHA-256 of each of a recipe's data files, by name.
+    """
+    names = {part.file for part in (*recipe.train, *recipe.valid)}
+    return {name: file_sha256(folder / name) for name in sorted(names)}
 
 
 def checksum_of(reference: str) -> Optional[str]:

@@ -5,7 +5,8 @@ Trains the reply adapter: a low-rank term on the frozen question-generation weig
 
 Input: JSON lines, plain or .gz or .xz, with ``k`` (knowledge sentence), ``h`` (turns
 before) and ``r`` (reply). Output: ``adapter.int8.safetensors`` and ``training.json``
-(the settings and the logged losses). ``--full`` trains all weights instead, from
+(the settings and the logged losses). Started again after it was stopped, it goes on, if
+data and options are the same. ``--full`` trains all weights instead, from
 ``--base``: it is how the adapter was compared with a model that serves replies alone.
 """
 
@@ -17,10 +18,14 @@ from typing import Any, Optional, Sequence
 
 import torch
 
-from parlai_q2.models.int8 import load_int8, save_int8
-from parlai_q2.models.loading import load_seq2seq
+from parlai_q2.files.checksum import file_sha256
+from parlai_q2.files.write import write_text
+from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq, resolve
 from parlai_q2.models.lora import adapter_state, add_adapters, continue_from
+from parlai_q2.zoo.train.checkpoint import drop_checkpoint
 from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.zoo.train.identity import check_apart, model_identity
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train
 from parlai_q2.zoo.train.texts import REPLIES, TextJob
 
@@ -32,9 +37,23 @@ def save(model: Any, outdir: Path, full: bool) -> None:
     Write what was trained so far, in the form it ships in.
     """
     if full:
-        save_int8(model.state_dict(), outdir / 'model.int8.safetensors')
+        save_int8(model.state_dict(), outdir / INT8_WEIGHTS)
     else:
-        save_int8(adapter_state(model), outdir / 'adapter.int8.safetensors')
+        save_int8(adapter_state(model), outdir / ADAPTER_WEIGHTS)
+
+
+def identity_of(args: argparse.Namespace) -> dict[str, Any]:
+    """
+    What tells a run from others, beside the loop's settings.
+    """
+    start = None if args.full else args.from_adapter
+    return {
+        'data': file_sha256(args.data),
+        'base': model_identity(args.base),
+        'full': args.full,
+        'rank': None if args.full else args.rank,
+        'from_adapter': start and file_sha256(start),
+    }
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
@@ -59,6 +78,10 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         '--max-minutes', type=float, default=0.0, help='end by then; 0: no limit'
     )
     args = parser.parse_args(argv)
+    check_apart(args.outdir, resolve(args.base))
+    if not args.full:
+        check_apart(args.outdir / ADAPTER_WEIGHTS, args.from_adapter)
+    identity = identity_of(args)
 
     random.seed(args.seed)
     torch.manual_seed(args.seed)
@@ -89,12 +112,14 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         rng,
         args.device,
         save=lambda trained: save(trained, args.outdir, args.full),
+        identity=identity,
     )
     model.cpu()
     save(model, args.outdir, args.full)
     given = {k: str(v) if isinstance(v, Path) else v for k, v in vars(args).items()}
     report = {'settings': given, 'log': log}
-    (args.outdir / LOG).write_text(json.dumps(report, indent=1) + '\n')
+    write_text(args.outdir / LOG, json.dumps(report, indent=1) + '\n')
+    drop_checkpoint(args.outdir)
 
 
 if __name__ == '__main__':

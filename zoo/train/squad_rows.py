@@ -47,7 +47,7 @@ class Asked(NamedTuple):
     :param start: offset of its answer, or of the plausible one.
     :param answer: the answer, or the plausible one.
     :param possible: whether the paragraph answers it.
-    :param article: number of its article in the file.
+    :param article: number of its article, in all files that are read together.
     """
 
     question: str
@@ -78,6 +78,17 @@ def read_squad(path: Path) -> list[Asked]:
         raise InputError(
             f"{path} is not in SQuAD's format (data, paragraphs, qas): {e!r}"
         ) from e
+
+
+def read_all(paths: Sequence[Path]) -> list[Asked]:
+    """
+    The questions of several files, whose articles are numbered through.
+    """
+    asked: list[Asked] = []
+    for path in paths:
+        first = asked[-1].article + 1 if asked else 0
+        asked += [one._replace(article=first + one.article) for one in read_squad(path)]
+    return asked
 
 
 def _of_paragraph(paragraph: dict[str, Any], article: int) -> Iterator[Asked]:
@@ -195,7 +206,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--qg', help="the generator's rows")
     parser.add_argument('--seed', type=int, default=0)
     args = parser.parse_args(argv)
-    asked = [one for path in args.files for one in read_squad(path)]
+    asked = read_all(args.files)
     if args.qa:
         count = write_rows(args.qa, qa_rows(asked, args.name, args.seed))
         logging.info(f'{count} rows: {args.qa}')

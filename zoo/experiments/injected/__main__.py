@@ -13,7 +13,8 @@ from typing import Optional, Sequence
 
 from parlai.utils import logging
 
-from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.errors import ConfigError, InputError, Q2Error
+from parlai_q2.files.checksum import file_sha256
 from parlai_q2.files.write import write_text
 from parlai_q2.threads import spin_briefly
 from parlai_q2.zoo.experiments.injected.settings import (
@@ -67,14 +68,14 @@ def run(
     :param folder: where all is written.
     :param conditions: those to train now; None for all.
     :param figure: where the figure goes, without an ending.
-    :raises ConfigError: when the folder is of other settings.
+    :raises ConfigError: when the folder is of other settings or of another corpus.
     """
     # ParlAI must be bridged before it is imported, and torch's threads set before it.
     spin_briefly()
     from parlai_q2.zoo.experiments.injected.runs import do_run, missing_runs
     from parlai_q2.zoo.experiments.injected.sets import make_sets
 
-    claim(folder, settings)
+    claim(data, folder, settings)
     wanted = settings.conditions if conditions is None else conditions
     for condition, seed in missing_runs(folder, settings):
         if condition in wanted:
@@ -98,21 +99,28 @@ def run(
     sys.stdout.write(text)
 
 
-def claim(folder: Path, settings: Settings) -> None:
+def claim(data: str, folder: Path, settings: Settings) -> None:
     """
-    See that a folder is of these settings, or of none yet.
+    See that a folder is of this corpus and these settings, or of none yet.
 
     :raises ConfigError: when it is of others.
+    :raises InputError: when the corpus cannot be read.
     """
     path = folder / 'settings.json'
-    given = settings.to_dict()
+    try:
+        # Its place may change, its rows may not.
+        given = {'data': file_sha256(data), **settings.to_dict()}
+    except OSError as e:
+        raise InputError(
+            f'Cannot read --data {data}: {e.strerror}. Give a file of JSON lines.'
+        ) from e
     if path.exists():
         held = json.loads(path.read_text(encoding='utf-8'))
         other = [name for name in given if held.get(name) != given[name]]
         if other:
             raise ConfigError(
                 f'{folder} was begun with another {", ".join(other)}. Give another '
-                '--outdir, or the --settings it was begun with.'
+                '--outdir, or the --data and --settings it was begun with.'
             )
     else:
         folder.mkdir(parents=True, exist_ok=True)

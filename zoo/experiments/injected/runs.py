@@ -1,6 +1,7 @@
 """
 One run: a generator of one condition and one seed, and its replies. A run that is there
-is not done again; one that was stopped goes on from its last checkpoint.
+is not done again; one that was stopped goes on from its last checkpoint, which stays
+until the replies are written.
 """
 
 import json
@@ -13,6 +14,7 @@ from parlai.utils import logging
 from parlai_q2.files.write import write_text
 from parlai_q2.zoo.experiments.injected.sets import read_set
 from parlai_q2.zoo.experiments.injected.settings import Settings
+from parlai_q2.zoo.train.checkpoint import drop_checkpoint
 
 # How a run's replies were decoded.
 WAYS = ('sampled', 'greedy')
@@ -53,21 +55,22 @@ def do_run(folder: Path, condition: str, seed: int, settings: Settings) -> None:
 
     turns = read_set(folder, condition, 'train', settings)
     contexts = read_set(folder, condition, 'valid', settings)[: settings.contexts]
-    start = time.time()
     path = path_of_run(folder, condition, seed)
     logging.info(f'{condition}, seed {seed}: training on {len(turns)} turns.')
-    model, job, log = train(turns, settings, seed, path.with_suffix(''))
-    trained = time.time()
+    place = path.with_suffix('')
+    model, job, log = train(turns, settings, seed, place)
+    start = time.time()
     replies = reply(model, job, contexts, settings, seed)
     found = {
         'condition': condition,
         'seed': seed,
         'turns': len(turns),
         'log': log,
-        'seconds_training': round(trained - start, 1),
-        'seconds_replying': round(time.time() - trained, 1),
+        'seconds_training': log[-1]['seconds'],  # those before a stop too
+        'seconds_replying': round(time.time() - start, 1),
         'replies': [
             {'key': turn['key'], **texts} for turn, texts in zip(contexts, replies)
         ],
     }
     write_text(path, json.dumps(found, indent=1) + '\n')
+    drop_checkpoint(place)

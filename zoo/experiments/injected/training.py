@@ -17,6 +17,7 @@ from parlai_q2.models.lora import adapter_state, add_adapters, merge_adapter
 from parlai_q2.zoo.experiments.injected.files import Fields
 from parlai_q2.zoo.experiments.injected.settings import Settings
 from parlai_q2.zoo.train import loop
+from parlai_q2.zoo.train.identity import model_identity, rows_identity
 from parlai_q2.zoo.train.texts import REPLIES, TextJob
 
 WARM_UP = 0.05  # of the steps
@@ -32,18 +33,18 @@ def train(
 
     :param turns: its training set.
     :param seed: of its first weights, of dropout and of the order of turns.
-    :param folder: holds the checkpoint until training ends.
+    :param folder: holds the checkpoint, until the caller drops it.
     :return: the model, as one that never had an adapter; what writes its prompts; and
         the log, with losses in nats a token.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_seq2seq(settings.base)
     add_adapters(model, settings.rank)
-    job = TextJob(tokenizer, REPLIES)
+    job, rows = TextJob(tokenizer, REPLIES), rows_of(turns)
     log = loop.train(
         model,
         job,
-        job.encode(rows_of(turns)),
+        job.encode(rows),
         loop.LoopSettings(
             steps=settings.steps,
             batch_size=settings.batch_size,
@@ -55,6 +56,11 @@ def train(
             save_every=LOG_EVERY,
         ),
         folder,
+        identity={
+            'turns': rows_identity(rows),
+            'base': model_identity(settings.base),
+            'rank': settings.rank,
+        },
     )
     plain, _ = load_seq2seq(settings.base)
     return merge_adapter(plain, adapter_state(model)), job, log

@@ -1,0 +1,220 @@
+"""
+Commands that train go on where they were stopped, wherever that was; and only if they
+are given what they were begun with.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.zoo.train import loop, recipe, reply_adapter
+from parlai_q2.zoo.train.checkpoint import NAME
+from parlai_q2.zoo.train.data import write_rows
+from parlai_q2.zoo.train.identity import model_identity
+from tests.zoo.tiny_training import (
+    CLASS_ROWS,
+    encoder,
+    place_rows,
+    recipe_text,
+    seq2seq,
+)
+
+REPLIES = [{'k': f'i am {n} .', 'h': ['hi'], 'r': f'you are {n}'} for n in range(408)]
+
+
+class Stopped(Exception):
+    """
+    What stands for a kill.
+    """
+
+
+def stops(*_, **__):
+    raise Stopped
+
+
+def stopped_in(module, name, command):
+    """
+    Run a command until it comes to a function.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, stops)
+        with pytest.raises(Stopped):
+            command()
+
+
+def without_steps(command):
+    """
+    Run a command that has no step to take any more.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, 'rate', lambda *_: pytest.fail('trained again'))
+        command()
+
+
+def report_of(out):
+    """
+    What ``training.json`` says, but for the seconds that were needed.
+    """
+    report = json.loads((out / 'training.json').read_text())
+    for entry in report['log']:
+        del entry['seconds']
+    return report
+
+
+@pytest.fixture(scope='module')
+def bert(tmp_path_factory):
+    return encoder(tmp_path_factory.mktemp('models') / 'bert')
+
+
+@pytest.fixture
+def trains(tmp_path, bert):
+    """
+    Gives a recipe's run, with alphas and checkpoints; its text can be changed.
+    """
+    place_rows(tmp_path)
+    extra = 'classes: 3\nalphas: [0, 0.5, 1]\nfrozen: [bert.embeddings]'
+    text = recipe_text('classes', bert, extra, steps=7)
+    text = text.replace('save_every: 0', 'save_every: 3')
+
+    def train(out, *options, change=('', '')):
+        (tmp_path / 'recipe.yaml').write_text(text.replace(*change))
+        arguments = [str(tmp_path / 'recipe.yaml'), '--data', str(tmp_path)]
+        recipe.main([*arguments, '--outdir', str(tmp_path / out), *options])
+
+    return train
+
+
+@pytest.mark.parametrize('where', ['best_alpha', 'write_folder', 'write_text'])
+def test_a_recipe_loses_no_step_until_all_is_written(tmp_path, trains, where):
+    trains('whole')
+    stopped_in(recipe, where, lambda: trains('parts'))
+    assert (tmp_path / 'parts' / NAME).exists()
+    without_steps(lambda: trains('parts'))
+    whole, parts = tmp_path / 'whole', tmp_path / 'parts'
+    assert report_of(parts) == report_of(whole)
+    weights = 'model.int8.safetensors'
+    assert (parts / weights).read_bytes() == (whole / weights).read_bytes()
+    assert not (parts / NAME).exists()
+
+
+def test_a_recipe_does_not_go_on_with_other_data(tmp_path, trains):
+    stopped_in(recipe, 'best_alpha', lambda: trains('out'))
+    write_rows(
+        tmp_path / 'classes.jsonl', [{**row, 'y': 2 - row['y']} for row in CLASS_ROWS]
+    )
+    with pytest.raises(ConfigError, match='another data. Give the same'):
+        trains('out')
+
+
+def test_a_recipe_does_not_go_on_from_another_model(tmp_path, trains, bert):
+    stopped_in(recipe, 'best_alpha', lambda: trains('out'))
+    other = encoder(tmp_path / 'other')
+    weights = Path(other) / 'model.safetensors'
+    shutil.copy(Path(bert) / 'model.safetensors', weights)
+    config = Path(other) / 'config.json'
+    config.write_text(config.read_text().replace('"gelu"', '"relu"'))
+    with pytest.raises(ConfigError, match='another initial. Give the same'):
+        trains('out', '--initial', other)
+    # The same model at another place is the same.
+    shutil.copytree(bert, tmp_path / 'moved')
+    without_steps(lambda: trains('out', '--initial', str(tmp_path / 'moved')))
+
+
+@pytest.mark.parametrize(
+    'old, new, named',
+    [
+        ('[bert.embeddings]', '[]', 'frozen'),
+        ('classes: 3', 'classes: 4', 'classes'),
+        ('job: classes', 'job: classes\noptions: {max_tokens: 32}', 'options'),
+        ('train: [{file: classes.jsonl}]', 'train: [{file: classes.jsonl, most: 9}]')
+        + ('train',),
+    ],
+)
+def test_a_recipe_does_not_go_on_when_it_was_changed(trains, old, new, named):
+    stopped_in(recipe, 'best_alpha', lambda: trains('out'))
+    with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
+        trains('out', change=(old, new))
+
+
+def test_points_are_not_compared_without_held_out_rows(tmp_path, trains):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, 'train', lambda *_, **__: pytest.fail('trained'))
+        with pytest.raises(ConfigError, match='there are none.*valid'):
+            trains('out', change=('valid: [{file: classes.jsonl}]', 'valid: []'))
+
+
+def test_a_model_is_not_written_over_by_what_it_becomes(trains, bert):
+    with pytest.raises(ConfigError, match='Choose another --outdir'):
+        trains(bert)
+
+
+def test_a_hub_models_identity_is_its_name():
+    assert model_identity('google-bert/bert-base-uncased') == (
+        'google-bert/bert-base-uncased'
+    )
+
+
+@pytest.fixture(scope='module')
+def t5(tmp_path_factory):
+    return seq2seq(tmp_path_factory.mktemp('models') / 't5')
+
+
+@pytest.fixture
+def adapts(tmp_path, t5):
+    """
+    Gives a run of the reply adapter's command.
+    """
+    write_rows(tmp_path / 'replies.jsonl', REPLIES)
+
+    def train(out, *options):
+        arguments = ['--data', str(tmp_path / 'replies.jsonl'), '--base', t5]
+        arguments += ['--outdir', str(tmp_path / out), '--steps', '2']
+        reply_adapter.main([*arguments, '--batch-size', '2', '--rank', '2', *options])
+
+    return train
+
+
+def test_an_adapter_loses_no_step_until_all_is_written(tmp_path, adapts):
+    adapts('whole')
+    stopped_in(reply_adapter, 'write_text', lambda: adapts('parts'))
+    without_steps(lambda: adapts('parts'))
+    whole, parts = tmp_path / 'whole', tmp_path / 'parts'
+    assert report_of(parts)['log'] == report_of(whole)['log']
+    weights = 'adapter.int8.safetensors'
+    assert (parts / weights).read_bytes() == (whole / weights).read_bytes()
+    assert not (parts / NAME).exists()
+
+
+@pytest.mark.parametrize(
+    'options, named',
+    [
+        (['--rank', '3'], 'rank'),
+        (['--full'], 'full, rank'),
+        (['--base', 'other'], 'base'),
+        (['--from-adapter', 'first/adapter.int8.safetensors'], 'from_adapter'),
+        (['--data', 'other.jsonl'], 'data'),
+    ],
+)
+def test_an_adapter_does_not_go_on_with_something_else(
+    tmp_path, monkeypatch, adapts, t5, options, named
+):
+    monkeypatch.chdir(tmp_path)
+    adapts('first')
+    write_rows(tmp_path / 'other.jsonl', reversed(REPLIES))
+    shutil.copytree(t5, tmp_path / 'other')
+    config = tmp_path / 'other' / 'config.json'
+    config.write_text(config.read_text() + '\n')
+    stopped_in(reply_adapter, 'write_text', lambda: adapts('out'))
+    with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
+        adapts('out', *options)
+
+
+def test_an_adapter_is_not_written_over_while_it_is_trained_on(tmp_path, adapts):
+    adapts('out')
+    adapter = str(tmp_path / 'out' / 'adapter.int8.safetensors')
+    with pytest.raises(ConfigError, match='Choose another --outdir'):
+        adapts('out', '--from-adapter', adapter)
+    adapts('next', '--from-adapter', adapter)

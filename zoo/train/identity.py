@@ -1,0 +1,58 @@
+"""
+What a run was made of, so that nothing else goes on from its checkpoint.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Iterable, Union
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.files.checksum import file_sha256
+from parlai_q2.models.loading import resolve
+
+# What weights, configurations and tokenizers are stored in.
+MODEL_FILES = ('.bin', '.json', '.model', '.safetensors', '.txt')
+
+
+def model_identity(reference: str) -> Union[str, dict[str, str]]:
+    """
+    What tells an initial model from others.
+
+    :param reference: a model reference.
+    :return: the SHA-256 of each of its files, wherever the folder is; of a hub model
+        the name.
+    """
+    place = resolve(reference)
+    if not isinstance(place, Path):
+        return reference
+    return {
+        path.name: file_sha256(path)
+        for path in sorted(place.iterdir())
+        if path.suffix in MODEL_FILES and path.is_file()
+    }
+
+
+def rows_identity(rows: Iterable[Any]) -> str:
+    """
+    The SHA-256 of rows that are in no file of their own.
+    """
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row).encode() + b'\n')
+    return digest.hexdigest()
+
+
+def check_apart(written: Path, source: Union[Path, str, None]) -> None:
+    """
+    See that a run does not write over what it starts from: it could not go on then.
+
+    :param written: a file or folder that is written.
+    :param source: what is read, if anything; a hub name is never written over.
+    :raises ConfigError: when they are the same.
+    """
+    if isinstance(source, Path) and source.resolve() == written.resolve():
+        raise ConfigError(
+            f'{source} is what training starts from, and would be written over. '
+            'Choose another --outdir.'
+        )
