@@ -3,6 +3,7 @@
 """
 
 import json
+from unittest.mock import patch
 
 import pytest
 from parlai.core.message import Message
@@ -155,6 +156,24 @@ def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def stopped_distilling(outfile):
+    """
+    The lines of replies that are there when the fourth call of the scorer is stopped.
+    """
+    asked, real = [], rerank_toys.ToyScorer.score
+
+    def stop(self, examples):
+        asked.append(examples)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return real(self, examples)
+
+    with patch.object(rerank_toys.ToyScorer, 'score', stop):
+        with pytest.raises(KeyboardInterrupt):
+            run_distill(outfile, '-bs', 1)
+    return lines(outfile.with_name('best.replies.jsonl.part'))
+
+
 @pytest.fixture
 def best(tmp_path):
     return tmp_path / 'best.jsonl'
@@ -218,19 +237,7 @@ def test_other_data_cost_new_replies(best, monkeypatch):
 
 
 def test_a_run_that_was_stopped_begins_anew_on_other_data(best, monkeypatch):
-    asked, real = [], rerank_toys.ToyScorer.score
-
-    def stop(self, examples):
-        asked.append(examples)
-        if len(asked) == 4:
-            raise KeyboardInterrupt
-        return real(self, examples)
-
-    monkeypatch.setattr(rerank_toys.ToyScorer, 'score', stop)
-    with pytest.raises(KeyboardInterrupt):
-        run_distill(best, '-bs', 1)
-    assert lines(best.with_name('best.replies.jsonl.part'))
-    monkeypatch.setattr(rerank_toys.ToyScorer, 'score', real)
+    assert stopped_distilling(best)
     setup = rerank_toys.ToyTeacher.setup_data
 
     def shorter(self, datafile):
@@ -267,24 +274,10 @@ def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
     assert distill.run_of({**opt, 'scorer': 'consistency'}) != second
 
 
-def test_a_run_that_was_stopped_goes_on(best, monkeypatch):
+def test_a_run_that_was_stopped_goes_on(best):
     whole = run_distill(best.with_name('whole.jsonl'))
-    asked = []
-    real = rerank_toys.ToyScorer.score
-
-    def stop(self, examples):
-        asked.append(len(examples))
-        if len(asked) == 4:
-            raise KeyboardInterrupt
-        return real(self, examples)
-
-    monkeypatch.setattr(rerank_toys.ToyScorer, 'score', stop)
-    with pytest.raises(KeyboardInterrupt):
-        run_distill(best, '-bs', 1)
-    done = len(lines(best.with_name('best.replies.jsonl.part')))
     # Two turns make an episode, and one call of the scorer a turn.
-    assert 0 < done < 5
-    monkeypatch.setattr(rerank_toys.ToyScorer, 'score', real)
+    assert 0 < len(stopped_distilling(best)) < 5
     again = run_distill(best, '-bs', 2)
     for name in ('turns', 'kept', 'reasons', 'mean_score'):
         assert again[name] == whole[name]
