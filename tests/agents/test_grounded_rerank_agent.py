@@ -3,28 +3,17 @@ The agent over a small trained generator: what it is, how it searches, what it s
 """
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
-from parlai.core.agents import (
-    create_agent,
-    create_agent_from_model_file,
-    create_agent_from_shared,
-)
+from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.encode_once import encode_once
-from parlai_q2.agents.grounded_rerank.generator import generator_class, generator_name
-from parlai_q2.agents.grounded_rerank.grounded_rerank import (
-    UPGRADE_LATER,
-    GroundedRerankAgent,
-)
 from parlai_q2.agents.grounded_rerank.options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.agents.grounded_rerank.strategies import NAMES
-from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import (
     AGENT,
     MADE,
@@ -341,124 +330,6 @@ def test_replies_are_json(agent):
 def test_token_details_still_work(agent):
     (reply,) = reply_to(make_agent(verbose=True), '1 2 3 4')
     assert [token for token, _ in reply['text_token_info']][1:5] == list('1234')
-
-
-@pytest.mark.parametrize(
-    'name, says',
-    [
-        ('repeat_label', 'is no generator'),
-        ('transformer/ranker', 'is no generator'),
-        ('nonsense', 'cannot be loaded'),
-        (AGENT, 'cannot itself rerank'),
-    ],
-)
-def test_what_is_no_generator_is_told_so(name, says):
-    with pytest.raises(ConfigError, match=says):
-        generator_class(name)
-
-
-def test_the_generator_is_the_one_named_or_saved_or_shipped(tmp_path):
-    saved = {'model_file': trained_generator()}
-    assert generator_name(saved) == 'transformer/generator'
-    assert (
-        generator_name({'init_model': trained_generator()}) == 'transformer/generator'
-    )
-    assert generator_name({**saved, 'generator': 'seq2seq'}) == 'seq2seq'
-    assert generator_name({}).endswith(':HfSeq2seqAgent')
-    assert generator_name({'model_file': str(tmp_path / 'new')}) == generator_name({})
-
-
-def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
-    arguments = f'-m {AGENT} --generator transformer/generator --n-layers 3'.split()
-    opt = ParlaiParser(True, True).parse_args(arguments)
-    plain = ParlaiParser(True, True).parse_args(['-m', 'transformer/generator'])
-    assert opt['n_layers'] == 3
-    for name in ('text_truncate', 'inference', 'beam_size', 'dict_class'):
-        assert opt[name] == plain[name], name
-
-
-def saved_beside_a_generator(folder, more):
-    """
-    The trained generator with more in its .opt.
-    """
-    trained = Path(trained_generator())
-    for ending in ('', '.opt', '.dict'):
-        (folder / f'model{ending}').write_bytes(
-            trained.with_name(trained.name + ending).read_bytes()
-        )
-    opt = {**json.loads((folder / 'model.opt').read_text()), **more}
-    (folder / 'model.opt').write_text(json.dumps(opt))
-    return str(folder / 'model')
-
-
-def test_a_model_that_was_moved_is_reranked_as_what_it_is(tmp_path):
-    model_file = saved_beside_a_generator(
-        tmp_path, {'model_file': '/where/it/was/trained/model'}
-    )
-    agent = create_agent_from_model_file(
-        model_file, {'model': AGENT, 'scorer': 'toy', 'no_cuda': True}
-    )
-    assert isinstance(agent, TransformerGeneratorAgent)
-    assert agent.opt['generator'] == 'transformer/generator'
-    assert UPGRADE_LATER not in agent.opt
-    agent.observe({'text': '1 2 3', 'knowledge': '1 2 3', 'episode_done': True})
-    assert agent.act()['text'] == '1 2 3'
-
-
-# What a generator's .opt holds after training on a task of parlai_q2 or with a mutator.
-LEFT_BY_TRAINING = {
-    'scorer': 'overlap',
-    'scorer_threshold': 0.9,
-    'scorer_device': 'cuda:7',
-    'cache': True,
-    'knowledge_delimiter': '|',
-}
-
-
-def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
-    model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
-    words = ['-m', AGENT, '-mf', model_file, '--no-cuda']
-    fresh = ParlaiParser(True, True).parse_args(['-m', AGENT, '--no-cuda'])
-    agent = create_agent(ParlaiParser(True, True).parse_args(words))
-    assert agent.reranker.scorer.name == 'grounded'
-    assert {name: agent.opt[name] for name in LEFT_BY_TRAINING} == {
-        name: fresh[name] for name in LEFT_BY_TRAINING
-    }
-    said = create_agent(
-        ParlaiParser(True, True).parse_args([*words, '--scorer', 'consistency'])
-    )
-    assert said.reranker.scorer.name == 'consistency'
-
-
-def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):
-    saved = {'model': AGENT, 'candidate_strategies': 'beam:2', 'scorer': 'overlap'}
-    model_file = saved_beside_a_generator(
-        tmp_path, {**saved, 'generator': 'transformer/generator'}
-    )
-    words = ['-mf', model_file, '--no-cuda']
-    agent = create_agent(ParlaiParser(True, True).parse_args(words))
-    assert agent.reranker.scorer.name == 'overlap'
-
-
-class OwnRerankAgent(GroundedRerankAgent):
-    """
-    A reranking agent of somebody's own.
-    """
-
-
-def test_an_agent_made_of_it_is_saved_as_what_it_is(tmp_path):
-    agent = make_agent(model=f'{__name__}:OwnRerankAgent')
-    agent.save(str(tmp_path / 'own'))
-    again = create_agent_from_model_file(str(tmp_path / 'own'), {'no_cuda': True})
-    assert isinstance(again, OwnRerankAgent)
-    assert again.opt['model'] == f'{__name__}:OwnRerankAgent'
-    assert make_agent().opt['model'] == AGENT
-
-
-def test_a_model_file_without_its_opt_is_told_what_to_add(tmp_path):
-    (tmp_path / 'model').write_bytes(b'weights')
-    with pytest.raises(ConfigError, match='--generator'):
-        generator_name({'model_file': str(tmp_path / 'model')})
 
 
 def test_options_out_of_range_are_told_so():
