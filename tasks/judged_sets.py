@@ -9,12 +9,14 @@ from typing import Any, Callable, Mapping, Sequence
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.errors import UnknownNameError
+from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.meta_eval.judged import CLASSES, Judged, JudgedSet
 from parlai_q2.parlai_support.short_names import PREFIX
 from parlai_q2.parlai_support.task_names import without_repo
 
 DEV, TEST = 'dev', 'test'
+# BEGIN's earlier release; its teachers are V1Teacher and so on.
+EARLIER = 'v1'
 # Views of a task that change nothing about what was judged.
 VIEWS = ('default', 'annotated', 'dialogue', 'classification')
 _DOTTED = re.compile(r'(?:parlai_q2|parlai_internal)\.tasks\.(\w+)\.agents')
@@ -43,12 +45,19 @@ def read_q2_wow(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
 
 def read_begin(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
     """
-    BEGIN's dev set, or its test set where a word or the datatype says so.
+    BEGIN's dev set, or its test set where a word or the datatype says so; with the word
+    ``v1`` that of the earlier release.
     """
-    from parlai_q2.tasks.begin.agents import read_part
+    from parlai_q2.tasks.begin.agents import read_earlier_part, read_part
 
-    fold = next((w for w in words if w in (DEV, TEST)), fold_of(opt))
-    others = [w for w in words if w not in (DEV, TEST)]
+    folds = [w for w in dict.fromkeys(words) if w in (DEV, TEST)]
+    if len(folds) > 1:
+        raise ConfigError('A judged set has one fold: dev or test. Name one.')
+    fold = folds[0] if folds else fold_of(opt)
+    others = [w for w in words if w not in (DEV, TEST, EARLIER)]
+    if EARLIER in words:
+        turns = read_earlier_part(opt, others, fold)
+        return _of_turns('begin', f'BEGIN v1 {fold}', turns)
     judged = _of_turns('begin', f'BEGIN {fold}', read_part(opt, others, fold))
     return replace(judged, fitted_on=fold == DEV)
 
@@ -111,10 +120,12 @@ def read_judged_set(task: str, opt: Mapping[str, Any]) -> JudgedSet:
     judged = READERS[name](opt, words)
     if not words:
         return judged
+    told = judged.title.split()
+    more = ' '.join(word for word in words if word not in told)
     return replace(
         judged,
         name='_'.join([judged.name, *words]),
-        title=f'{judged.title}, {" ".join(words)}',
+        title=f'{judged.title}, {more}' if more else judged.title,
     )
 
 
@@ -157,4 +168,7 @@ def _of_turns(name: str, title: str, turns: Sequence[AnnotatedTurn]) -> JudgedSe
 def _word(text: str) -> str:
     # A short name's second word has become a teacher's: WowTeacher is wow again.
     text = re.sub(r'Teacher$', '', text.strip())
-    return re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', text).lower()
+    text = re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', text).lower()
+    # V1ClassificationTeacher is a view of v1.
+    head, _, view = text.partition('_')
+    return head if head == EARLIER and view in VIEWS else text

@@ -11,7 +11,7 @@ differences:
 - knowledge without a title is shown without Wizard of Wikipedia's marker.
 """
 
-from typing import Optional, Sequence
+from typing import Mapping, Optional, Sequence
 
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -22,6 +22,7 @@ from parlai_q2.parlai_support.annotated_task import (
     CLASSIFICATION,
     DIALOGUE,
     AnnotatedTaskTeacher,
+    narrowed,
 )
 from parlai_q2.parlai_support.task_names import task_arguments
 
@@ -39,6 +40,10 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
 
     # Words that choose a part, in front of those of the task string.
     words: tuple[str, ...] = ()
+    # What words choose, e.g. a corpus, and the words for it; where a subclass has some.
+    groups: Mapping[str, Sequence[str]] = {}
+    # Other names for some of them, in lower case.
+    aliases: Mapping[str, str] = {}
     # Fields of a turn's ``more`` that belong to its context, not to its response.
     context_fields: tuple[str, ...] = ()
     # The field of ``more`` with the published label, and all published labels.
@@ -75,7 +80,9 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         raise NotImplementedError
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
-        words = [*self.words, *task_arguments(opt.get('task', ''))]
+        given = task_arguments(opt.get('task', ''))
+        words = [self.aliases.get(word.lower(), word) for word in given]
+        words = narrowed(type(self).__name__, self.words, words, self.groups)
         turns = self.read_turns(opt, words)
         return distinct_contexts(turns) if self.view == DIALOGUE else turns
 

@@ -15,15 +15,17 @@ Wikipedia, so that its models can be evaluated.
 """
 
 import copy
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 from parlai.core.message import Message
+from parlai.core.metrics import SumMetric
 from parlai.core.opt import Opt
 from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.errors import ConfigError
 from parlai_q2.files.messages import TOKEN_KNOWLEDGE
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
@@ -42,11 +44,17 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     view: str = DIALOGUE
     classes: Sequence[str] = ()
+    # The views whose turns all have labels.
+    labelled = ('AnnotatedTeacher', 'ClassificationTeacher')
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
+        # Whether the turn that was shown last, and is not answered, has no label.
+        self._unlabelled = False
         self.turns: list[AnnotatedTurn] = (
             shared['turns'] if shared else self.load_turns(opt)
         )
+        if not shared:
+            self._warn_without_labels(opt)
         opt = copy.deepcopy(opt)
         opt['datafile'] = DatatypeHelper.fold(opt['datatype'])
         super().__init__(opt, shared)
@@ -57,10 +65,32 @@ class AnnotatedTaskTeacher(DialogTeacher):
         """
         raise NotImplementedError
 
+    def _warn_without_labels(self, opt: Opt) -> None:
+        training = DatatypeHelper.is_training(opt['datatype'])
+        if training and self.view == DIALOGUE and not any(t.gold for t in self.turns):
+            warn_once(
+                f'No turn of {opt.get("task")} has a label, so a model learns nothing '
+                f'from it. {" and ".join(self.labelled)} of the same task have labels.'
+            )
+
     def share(self) -> dict:
         shared = super().share()
         shared['turns'] = self.turns
         return shared
+
+    def act(self) -> Message:
+        turn = super().act()
+        self._unlabelled = self.lastY is None and not turn.is_padding()
+        return turn
+
+    def observe(self, observation: Message) -> Message:
+        unlabelled, self._unlabelled = self._unlabelled, False
+        observation = super().observe(observation)
+        if unlabelled:
+            # ParlAI counts labelled turns alone, and some of its commands look up the
+            # count of a report where there is none.
+            self.metrics.add('exs', SumMetric(1))
+        return observation
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         messages = [self.message(turn) for turn in self.turns]
@@ -170,3 +200,32 @@ def warn_of_training(opt: Opt, task: str) -> None:
         warn_once(
             f'{task} is for evaluation: train, valid and test are the same turns.'
         )
+
+
+def narrowed(
+    teacher: str,
+    fixed: Sequence[str],
+    words: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """
+    The words of a teacher that shows a part of its task, and those of a task string.
+
+    :param teacher: the teacher's class, for the error message.
+    :param fixed: its own words.
+    :param words: those of the task string.
+    :param groups: what can be chosen, e.g. ``corpus``, and the words for it.
+    :return: all of them.
+    :raises ConfigError: for a word beside a fixed one of its group: it would make the
+        part larger, and not smaller.
+    """
+    for name, group in groups.items():
+        ours = [word for word in fixed if word in group]
+        others = [w for w in words if w.lower() in group and w.lower() not in ours]
+        if ours and others:
+            raise ConfigError(
+                f'{teacher} shows the {name} {" and ".join(ours)} alone, and '
+                f'{others[0]!r} is another {name}. Leave that word out, or choose by '
+                'words after a teacher that shows all.'
+            )
+    return [*fixed, *words]

@@ -4,8 +4,8 @@ al. 2022), and the earlier release of 2021.
 
 ``valid`` is its dev set and ``test`` its test set; there are no training turns, so
 ``train`` is the dev set too, with a warning. After the teacher's name a task string may
-name corpora (``wow``, ``cmu``, ``topicalchat``), systems, classes, and a fold (``dev``,
-``test``) in place of the datatype's.
+name corpora (``wow``, ``cmu``, ``topicalchat`` or ``tc``), systems, classes, and a fold
+(``dev``, ``test``) in place of the datatype's.
 """
 
 import os
@@ -36,7 +36,10 @@ CLASSES = (Label.CONSISTENT, Label.INCONSISTENT, Label.GENERIC)
 FOLDS = ('dev', 'test')
 # The corpora by their folders in the repository, and their names in its files.
 CORPORA = {'wow': 'wow', 'cmu': 'cmu', 'topicalchat': 'tc'}
+# The corpora by their names in the files, which messages show.
+ALIASES = {theirs: ours for ours, theirs in CORPORA.items()}
 SYSTEMS = ('gpt2', 't5', 'ctrl', 'doha')
+GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOLDS}
 EARLIER_FILES = {'dev': 'dev_05_24_21.tsv', 'test': 'test_05_24_21.tsv'}
 
 
@@ -46,6 +49,8 @@ class BeginTeacher(AnnotatedSetTeacher):
     """
 
     classes = CLASSES
+    groups = GROUPS
+    aliases = ALIASES
     context_fields = ('corpus',)
     published_field = 'begin_label'
     published_classes = tuple(LABELS)
@@ -59,6 +64,7 @@ class EarlierTeacher(BeginTeacher):
     Reads the release of 2021; its subclasses show it in their views.
     """
 
+    labelled = ('V1Teacher', 'V1ClassificationTeacher')
     published_classes = tuple(EARLIER_LABELS)
 
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
@@ -131,11 +137,8 @@ def read_part(
     :return: their turns, one corpus after the other.
     :raises UnknownNameError: for another word.
     """
-    chosen = chosen_words(
-        'begin',
-        words,
-        {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOLDS},
-    )
+    words = [ALIASES.get(word.lower(), word) for word in words]
+    chosen = chosen_words('begin', words, GROUPS)
     names = [
         f'begin_{fold}_{CORPORA[corpus]}.tsv'
         for fold in chosen['fold'] or [fold]

@@ -19,8 +19,9 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.errors import TaskDataError
+from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.files.messages import TOKEN_KNOWLEDGE
+from parlai_q2.parlai_support.annotated_task import narrowed
 from parlai_q2.parlai_support.task_names import task_arguments
 from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.records import Label
@@ -42,6 +43,7 @@ from parlai_q2.tasks.conv_fever.wow import SPLITS, TRAIN
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
 # The perturbations as a task string names them.
 WORDS = {Label.CONSISTENT if name == NONE else name: name for name in PERTURBATIONS}
+GROUPS = {'kind': [*WORDS], 'changed text': PERTURBED, 'split': SPLITS}
 
 
 class ClassificationTeacher(FixedDialogTeacher):
@@ -87,7 +89,6 @@ class ClassificationTeacher(FixedDialogTeacher):
         return parser
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        self.id = 'conv_fever'
         self._context = opt.get('conv_fever_context', False)
         if shared:
             self._examples, self._order = shared['conv_fever']
@@ -98,12 +99,14 @@ class ClassificationTeacher(FixedDialogTeacher):
         self.reset()
 
     def _open(self, opt: Opt) -> ExampleFile:
-        words = [*self.words, *task_arguments(opt.get('task', ''))]
-        chosen = chosen_words(
-            'conv_fever',
-            words,
-            {'kind': [*WORDS], 'changed text': PERTURBED, 'split': SPLITS},
-        )
+        words = task_arguments(opt.get('task', ''))
+        words = narrowed(type(self).__name__, self.words, words, GROUPS)
+        chosen = chosen_words('conv_fever', words, GROUPS)
+        if len(chosen['split']) > 1:
+            raise ConfigError(
+                f'{opt["task"]} names both splits of Wizard of Wikipedia. Name one, or '
+                'give two tasks parted by a comma.'
+            )
         fold = DatatypeHelper.fold(opt['datatype'])
         if fold != TRAIN:
             fold = f'{fold}_{(chosen["split"] or SPLITS)[0]}'
@@ -112,11 +115,13 @@ class ClassificationTeacher(FixedDialogTeacher):
         path = build(opt, fold, opt.get('conv_fever_seed', SEED))
         examples = ExampleFile(path, choice)
         if not len(examples):
+            unseen, advice = '', ''
+            if choice.left_out:
+                unseen = ' whose context was not perturbed'
+                advice = ', or give --conv-fever-context true'
             raise TaskDataError(
-                f'{path} has no example of {" ".join(words) or "any kind"}'
-                + ('' if self._context else ' whose context was not perturbed')
-                + '. Ask for another kind'
-                + ('.' if self._context else ', or give --conv-fever-context true.')
+                f'{path} has no example of {" ".join(words) or "any kind"}{unseen}. '
+                f'Ask for another kind{advice}.'
             )
         if choice.left_out:
             logging.info(

@@ -23,9 +23,10 @@ from parlai_q2.tasks.conv_fever.counts import (
     far_from_the_paper,
 )
 from parlai_q2.tasks.conv_fever.fold import build_fold
+from parlai_q2.tasks.conv_fever.reader import count_lines
 from parlai_q2.tasks.conv_fever.wow import TRAIN
 
-VERSION = '1.0'
+VERSION = '1.1'
 SEED = 2021
 
 
@@ -81,7 +82,21 @@ def is_built(outfile: Path, seed: int, wow: Optional[Path] = None) -> bool:
     if wow is not None and wow.is_file():
         wanted['source_bytes'] = wow.stat().st_size
     same = all(record.get(name) == value for name, value in wanted.items())
-    return same and outfile.is_file()
+    return same and outfile.is_file() and is_whole(outfile, record)
+
+
+def is_whole(outfile: Path, record: Mapping[str, Any]) -> bool:
+    """
+    Whether a fold has as many lines as its record counts examples.
+    """
+    wanted = sum(record.get('counts', {}).values())
+    found = count_lines(outfile)
+    if found != wanted:
+        logging.warning(
+            f'{outfile} is damaged: it has {found:,} whole lines, and its record '
+            f'counts {wanted:,} examples. It is built anew.'
+        )
+    return found == wanted
 
 
 def wow_file(opt: Opt, fold: str) -> Path:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Iterator, Mapping, Sequence
 
+from parlai_q2.errors import RecordError
 from parlai_q2.tasks.conv_fever.entity_swap import Entity, entity_index, swap_entity
 from parlai_q2.tasks.conv_fever.negation import negate
 from parlai_q2.tasks.conv_fever.random_pairing import Pool
@@ -53,6 +54,8 @@ class Pools:
 def collect_pools(path: Path) -> Pools:
     """
     Read a fold once for what random pairing needs.
+
+    :raises RecordError: when there is no conversation in it.
     """
     responses, knowledge, count = Pool(), Pool(), 0
     for conversation in read_conversations(path):
@@ -62,6 +65,8 @@ def collect_pools(path: Path) -> Pools:
             knowledge.add(
                 example.knowledge, example.episode, example.topic, example.title
             )
+    if not count:
+        raise RecordError(str(path), 1, 'there is no conversation in this list')
     return Pools(responses, knowledge, count)
 
 

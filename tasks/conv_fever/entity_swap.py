@@ -15,6 +15,10 @@ import re
 from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
 
 _ARTICLE = re.compile(r'(?:the|a|an)\s+', re.IGNORECASE)
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s?$", re.IGNORECASE)
+# Words without a letter in "USA" and "CNN".
+_SMALL = frozenset('the a an of and for in'.split())
+PERSON = 'PERSON'
 _SENTENCE_START = re.compile(r'(?:^|[.!?]["”’\')]*\s)["“‘\'(\s]*$')
 
 
@@ -22,7 +26,7 @@ class Entity(NamedTuple):
     """
     A named entity.
 
-    :param text: as it is written, perhaps with an article.
+    :param text: as it is written, perhaps with an article, or with "'s".
     :param type: its type, e.g. ``PERSON``.
     """
 
@@ -30,11 +34,18 @@ class Entity(NamedTuple):
     type: str
 
     @property
+    def shown(self) -> str:
+        """
+        The text without "'s", to stand elsewhere.
+        """
+        return _POSSESSIVE.sub('', self.text)
+
+    @property
     def name(self) -> str:
         """
-        The text without an article.
+        The same without an article.
         """
-        return _ARTICLE.sub('', self.text, count=1) if self.article else self.text
+        return _ARTICLE.sub('', self.shown, count=1) if self.article else self.shown
 
     @property
     def article(self) -> bool:
@@ -100,7 +111,7 @@ def swap_entity(
     fresh = [o for o in others if not any(occurs(o.name, text) for text in texts)]
     other = draw.choice(fresh or others)
     changed = tuple(replace_entity(text, entity, other) for text in texts)
-    return Swapped(changed, entity.text, other.text)
+    return Swapped(changed, entity.shown, other.shown)
 
 
 def replacements(
@@ -112,15 +123,49 @@ def replacements(
     :param entity: the entity.
     :param response: what must not speak of the replacement.
     :param of_type: the entities of its type.
-    :return: those of which neither contains the other's name.
+    :return: those that are no other name for it.
     """
     return [
         other
         for other in of_type
-        if not occurs(other.name, entity.name)
-        and not occurs(entity.name, other.name)
-        and not occurs(other.name, response)
+        if not may_be_one(entity, other)
+        and not any(occurs(name, response) for name in {other.name, _plain(other.name)})
     ]
+
+
+def may_be_one(one: Entity, other: Entity) -> bool:
+    """
+    Whether two names may be those of one thing: a part of the other ("Marley"), its
+    plural or its initials, or for persons the same last name ("Robert Nesta Marley").
+    """
+    a, b = one.name, other.name
+    if occurs(a, b) or occurs(b, a) or _initials(a) == _bare(b):
+        return True
+    if (
+        _initials(b) == _bare(a)
+        or one.type == other.type == PERSON
+        and _last_same(a, b)
+    ):
+        return True
+    return occurs(_plain(a), _plain(b)) or occurs(_plain(b), _plain(a))
+
+
+def _plain(name: str) -> str:
+    # Of "World Cups" the "World Cup"; to compare, since "Texas" loses its s too.
+    return re.sub(r'(?<=\w\w[^\Ws])s$', '', name.lower())
+
+
+def _bare(name: str) -> str:
+    return re.sub(r'\W', '', name.lower())
+
+
+def _initials(name: str) -> Optional[str]:
+    words = [w for w in re.findall(r'\w+', name.lower()) if w not in _SMALL]
+    return ''.join(word[0] for word in words) if len(words) > 1 else None
+
+
+def _last_same(a: str, b: str) -> bool:
+    return a.lower().split()[-1] == b.lower().split()[-1]
 
 
 def occurs(name: str, text: str) -> bool:
@@ -134,16 +179,19 @@ def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
     A text with every mention of an entity replaced.
 
-    An article goes with the entity that it belongs to. Where a sentence begins, the
+    An article goes with the entity that it belongs to, and gives way to that of the new
+    one; "the 1969 album" keeps its own for 1971. Where a sentence begins, the
     replacement does so with a capital letter.
     """
-    article = r'(?:(?:the|a|an)\s+)?' if old.article else ''
 
     def replaced(found: 're.Match[str]') -> str:
+        if found['article'] and not (old.article or new.article):
+            return found['article'] + new.shown
         if _SENTENCE_START.search(text[: found.start()]):
-            return new.text[0].upper() + new.text[1:]
-        return new.text
+            return new.shown[0].upper() + new.shown[1:]
+        return new.shown
 
+    article = r'(?P<article>(?:the|a|an)\s+)?'
     return _whole_words(old.name, article).sub(replaced, text)
 
 

@@ -11,13 +11,16 @@ alone: "wo" is not among them. Where this departs from their code:
 - before its subject an auxiliary takes "n't" ("Isn't it red?"), since "not" cannot
   stand there;
 - statements are negated rather than questions, whose truth hardly changes: an auxiliary
-  of a question is taken only where a text has no other.
+  of a question is taken only where a text has no other;
+- what is no auxiliary where it stands ("in may 2010", "a tin can", "it has a tail") is
+  left alone, as :mod:`parlai_q2.tasks.conv_fever.auxiliary` tells it.
 """
 
 import random
 import re
 from typing import NamedTuple, Optional
 
+from parlai_q2.tasks.conv_fever.auxiliary import is_auxiliary
 from parlai_q2.text.sentences import sentences
 
 AUXILIARIES = tuple(
@@ -47,8 +50,12 @@ _AUXILIARY = re.compile(
     re.IGNORECASE,
 )
 _NEXT_WORD = re.compile(r"\s+([\w'’]+)")
-# Behind such words a second negation would take the first one back.
-_NEGATED_LATER = re.compile(r'\s+(?:\w+\s+)?(?:no|not|never)\b', re.IGNORECASE)
+# Before such words a second negation would take the first one back.
+_NEGATED_LATER = re.compile(
+    r'\s+(?:\w+\s+)?(?:no|not|never|none|nothing|nobody|nowhere|'
+    r'(?:are|is|was|were|has|have|had|do|does|did|ca|could|should|wo|would)nt)\b',
+    re.IGNORECASE,
+)
 _AFTER_TO = re.compile(r'\bto\s+$', re.IGNORECASE)
 _OPENING = '"“‘\'([ '
 
@@ -121,7 +128,8 @@ def negation_sites(text: str) -> list[Site]:
         question = sentence.text.rstrip('"”’\') ').endswith('?')
         for found in _AUXILIARY.finditer(text, sentence.start, sentence.end):
             chained = last_end >= 0 and text[last_end : found.start()].isspace()
-            site = _site(text, found, found.start() == first, question)
+            before = text[sentence.start : found.start()]
+            site = _site(text, before, found, found.start() == first, question)
             if site and not chained:
                 sites.append(site)
             if site or chained:
@@ -130,7 +138,7 @@ def negation_sites(text: str) -> list[Site]:
 
 
 def _site(
-    text: str, found: 're.Match[str]', initial: bool, question: bool
+    text: str, before: str, found: 're.Match[str]', initial: bool, question: bool
 ) -> Optional[Site]:
     word, negated = found['aux'], found['negation'] is not None
     lower = word.lower()
@@ -140,9 +148,12 @@ def _site(
         return None
     if word != lower and lower in NAMES and following not in SUBJECTS | DETERMINERS:
         return None
-    if _AFTER_TO.search(text[: found.start()]):
+    if _AFTER_TO.search(before):
         return None
-    inverted = following in SUBJECTS or (initial and question)
+    opens = initial and question
+    if not negated and not is_auxiliary(before, lower, text[found.end() :], opens):
+        return None
+    inverted = following in SUBJECTS or opens
     if not negated and _NEGATED_LATER.match(text, found.end()):
         return None
     if not negated and inverted and lower not in CONTRACTIONS:

@@ -22,6 +22,8 @@ PERTURBATIONS = (NONE, RANDOM_PAIRING, NEGATION, ENTITY_SWAP)
 RESPONSE, KNOWLEDGE, CONTEXT = 'response', 'knowledge', 'context'
 PERTURBED = (RESPONSE, KNOWLEDGE, CONTEXT)
 
+# Bytes read at a time where lines are counted.
+BLOCK = 1 << 20
 # Each line begins with these two fields, so that lines can be chosen without parsing.
 _START = re.compile(rb'\{"perturbation": "(\w+)", "perturbed": "(\w*)", ')
 
@@ -113,12 +115,11 @@ class ExampleFile:
                 if path.stat().st_size
                 else b''
             )
-        start, line = 0, 0
+        start = 0
         while start < len(self._bytes):
-            line += 1
             found = _START.match(self._bytes, start)
             if not found:
-                raise RecordError(str(path), line, 'this is no example of Conv-FEVER')
+                raise self._broken(start)
             perturbation, perturbed = found[1].decode(), found[2].decode()
             if chosen is None or chosen(perturbation, perturbed):
                 self._starts.append(start)
@@ -141,12 +142,34 @@ class ExampleFile:
         try:
             return ConvFeverExample.from_dict(json.loads(line))
         except (ValueError, TypeError, KeyError) as e:
-            raise RecordError(
-                str(self.path), place + 1, f'this is no example of Conv-FEVER: {e}'
-            ) from e
+            raise self._broken(start, f': {e}') from e
 
     def __iter__(self) -> Iterator[ConvFeverExample]:
         return (self[i] for i in range(len(self)))
+
+    def _broken(self, start: int, why: str = '') -> RecordError:
+        # Of the file, not of what was chosen of it.
+        line = 1 + count_lines(self.path, start)
+        return RecordError(
+            str(self.path),
+            line,
+            f'this is no example of Conv-FEVER{why}. Delete the file to have it built '
+            'again',
+        )
+
+
+def count_lines(path: Path, size: Optional[int] = None) -> int:
+    """
+    How many whole lines a file has.
+
+    :param size: so many of its bytes are looked at; None for all.
+    """
+    lines, left = 0, path.stat().st_size if size is None else size
+    with open(path, 'rb') as stream:
+        while left > 0 and (block := stream.read(min(BLOCK, left))):
+            lines += block.count(b'\n')
+            left -= len(block)
+    return lines
 
 
 def read_file(path: Path) -> Iterator[ConvFeverExample]:

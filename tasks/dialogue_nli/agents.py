@@ -31,7 +31,13 @@ from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.scorers.persona import scorer_options
 from parlai_q2.tasks.dialogue_nli.build import build
-from parlai_q2.tasks.dialogue_nli.reader import KINDS, LABELS, SENTENCES, read_file
+from parlai_q2.tasks.dialogue_nli.reader import (
+    KINDS,
+    LABELS,
+    SENTENCES,
+    kind_of,
+    read_file,
+)
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
 # The sets with their files, and how many pairs each has (Welleck et al. 2019).
@@ -42,6 +48,7 @@ FILES = {
     'gold': ('dialogue_nli_verified_test.jsonl', 12_376),
 }
 FOLDS = {'train': 'train', 'valid': 'dev', 'test': 'test'}
+GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 
 class DialogueNliTeacher(AnnotatedSetTeacher):
@@ -50,6 +57,7 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
     """
 
     classes = CLASSES
+    groups = GROUPS
     published_field = 'nli_label'
     published_classes = tuple(LABELS)
 
@@ -131,9 +139,7 @@ def read_part(
     :return: their turns, one set after the other.
     :raises UnknownNameError: for another word.
     """
-    chosen = chosen_words(
-        'dialogue_nli', words, {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
-    )
+    chosen = chosen_words('dialogue_nli', words, GROUPS)
     turns = []
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
@@ -148,5 +154,5 @@ def read_part(
         turn
         for turn in turns
         if turn.label in (chosen['class'] or CLASSES)
-        and turn.more['dtype'].rpartition('_')[2] in (chosen['kind'] or KINDS)
+        and (not chosen['kind'] or kind_of(turn.more['dtype']) in chosen['kind'])
     ]

@@ -50,6 +50,13 @@ def read_file(path: str, knowledge: str = 'sentence2') -> list[AnnotatedTurn]:
     return turns
 
 
+def kind_of(dtype: str) -> str:
+    """
+    How a dtype ends: one of :data:`KINDS` in the published files.
+    """
+    return dtype.rpartition('_')[2]
+
+
 def _pairs(path: str) -> Iterator[tuple[int, Any]]:
     number = 1
     try:
@@ -73,7 +80,7 @@ def _turn(
         raise ValueError(f'label {pair["label"]!r} is none of {", ".join(LABELS)}')
     label = LABELS[pair['label']]
     stay_with, said = pair[knowledge].strip(), pair[response].strip()
-    kind = pair['dtype'].rpartition('_')[2]
+    kind = kind_of(pair['dtype'])
     spoken = kind == 'uu' or (kind == 'up' and knowledge == SENTENCES[0])
     return AnnotatedTurn(
         text=stay_with if spoken else PERSONA + stay_with,

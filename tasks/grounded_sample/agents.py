@@ -21,6 +21,7 @@ from parlai_q2.parlai_support.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
+    narrowed,
 )
 from parlai_q2.parlai_support.task_names import task_arguments
 
@@ -35,11 +36,12 @@ class GroundedSampleTeacher(AnnotatedTaskTeacher):
     """
 
     classes = CLASSES
-    # The classes to keep when the task string names none.
-    only: tuple = ()
+    # The class of its own that a teacher keeps.
+    only: tuple[str, ...] = ()
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
-        words = task_arguments(opt.get('task', '')) or list(self.only)
+        words = task_arguments(opt.get('task', ''))
+        words = narrowed(type(self).__name__, self.only, words, {'class': CLASSES})
         turns = read_sample(SAMPLE)
         names = list(dict.fromkeys(turn.episode for turn in turns))
         for word in words:

@@ -92,7 +92,7 @@ def _pair(
         for other in others:
             if name not in ours and other in ours:
                 ours[name] = ours[other]
-    label = str(ours.get('label') or '').strip()
+    label = _label(ours.get('label'))
     if not label:
         raise RecordError(source, line, 'has no "label". Every pair needs one.')
     if labels is not None and label not in labels:
@@ -108,3 +108,10 @@ def _pair(
         raise RecordError(source, line, str(e)) from e
     name = label if labels is None else labels[label]
     return LabelledPair(example.knowledge, example.response, name)
+
+
+def _label(given: Any) -> str:
+    if isinstance(given, bool):
+        # As it is written in JSON.
+        return str(given).lower()
+    return '' if given is None else str(given).strip()

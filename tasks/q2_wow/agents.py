@@ -19,6 +19,7 @@ from parlai_q2.parlai_support.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
+    narrowed,
     warn_of_training,
 )
 from parlai_q2.parlai_support.task_names import task_arguments
@@ -29,6 +30,7 @@ from parlai_q2.tasks.q2_wow.reader import SYSTEMS, read_cross_file, read_system_
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
 CROSS = 'cross_annotation'
 CROSS_FILE = 'cross_annotation.csv'
+GROUPS = {'system': SYSTEMS, 'class': CLASSES}
 
 
 class Q2WowTeacher(AnnotatedTaskTeacher):
@@ -42,8 +44,10 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
         warn_of_training(opt, 'q2_wow')
-        words = task_arguments(opt.get('task', ''))
-        return read_part(opt, '_'.join(filter(None, [self.part, *words])))
+        part = '_'.join(task_arguments(opt.get('task', '')))
+        fixed, words = words_of(self.part), words_of(part)
+        words = narrowed(type(self).__name__, fixed, words, GROUPS)
+        return read_part(opt, '_'.join(words))
 
 
 class DialogueTeacher(DialogueView, Q2WowTeacher):
@@ -111,18 +115,17 @@ def read_part(opt: Opt, part: str) -> list[AnnotatedTurn]:
     The turns of one part of the data.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param part: words joined by underscores; empty for the 600 responses.
+    :param part: words joined by underscores, in any case; empty for the 600 responses.
     :return: its turns: Dodeca's before MemNet's, consistent before inconsistent.
     :raises UnknownNameError: for a word that names no part.
     """
-    crossed = CROSS in part
-    words = [w for w in part.replace(CROSS, '').split('_') if w]
+    words = words_of(part)
     for word in words:
-        if word not in (*SYSTEMS, *CLASSES):
+        if word not in (*SYSTEMS, *CLASSES, CROSS):
             raise UnknownNameError('part of q2_wow', word, (*SYSTEMS, *CLASSES, CROSS))
     systems = _chosen(SYSTEMS, words)
     labels = _chosen(CLASSES, words)
-    if crossed:
+    if CROSS in words:
         folder = build(opt, [CROSS_FILE])
         turns = read_cross_file(os.path.join(folder, CROSS_FILE))
         return [t for t in turns if t.more['system'] in systems and t.label in labels]
@@ -133,6 +136,18 @@ def read_part(opt: Opt, part: str) -> list[AnnotatedTurn]:
         for name, (system, label) in files.items()
         for turn in read_system_file(os.path.join(folder, name), system, label)
     ]
+
+
+def words_of(part: str) -> list[str]:
+    """
+    The words that the name of a part is made of.
+
+    :param part: e.g. ``cross_annotation_dodeca``.
+    :return: e.g. ``['cross_annotation', 'dodeca']``.
+    """
+    part = part.lower()
+    words = [word for word in part.replace(CROSS, '').split('_') if word]
+    return [CROSS, *words] if CROSS in part else words
 
 
 def _chosen(all_of: Sequence[str], words: Sequence[str]) -> Sequence[str]:

@@ -37,6 +37,12 @@ FILES = {
 }
 CROWD = 'crowd'
 CROWD_PARTS = ('gt', 'knn', 'dpr')
+GROUPS = {
+    'part': [*FILES, CROWD],
+    'model': [*MODELS.values()],
+    'decoding': [*DECODINGS.values()],
+    'class': CLASSES,
+}
 
 
 class RomeTeacher(AnnotatedSetTeacher):
@@ -45,6 +51,7 @@ class RomeTeacher(AnnotatedSetTeacher):
     """
 
     classes = CLASSES
+    groups = GROUPS
     context_fields = ('part', 'conv_index', 'history')
 
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
@@ -107,16 +114,7 @@ def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
         judged are left out, with a warning.
     :raises UnknownNameError: for another word.
     """
-    chosen = chosen_words(
-        'rome',
-        words,
-        {
-            'part': [*FILES, CROWD],
-            'model': [*MODELS.values()],
-            'decoding': [*DECODINGS.values()],
-            'class': CLASSES,
-        },
-    )
+    chosen = chosen_words('rome', words, GROUPS)
     wanted = {*chosen['part']}
     if CROWD in wanted:
         wanted.update(CROWD_PARTS)

@@ -14,6 +14,7 @@ from parlai.tasks.wizard_of_wikipedia import agents as wow
 
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai_support.task_names import without_repo
+from parlai_q2.tasks.wizard_of_wikipedia.build import build
 
 
 class WowQ2Mixin(Q2TeacherMixin):
@@ -25,7 +26,14 @@ class WowQ2Mixin(Q2TeacherMixin):
         # They take the split for the third part, so "internal:" must not be the first.
         opt = copy.deepcopy(opt)
         opt['task'] = without_repo(opt['task'])
+        if not shared:
+            build(opt)
         super().__init__(opt, shared)
+
+    def getID(self) -> str:
+        # ParlAI's teacher for generators has one name for both splits, and the metrics
+        # of two teachers of one name are mixed up.
+        return self.id
 
 
 class WizardDialogKnowledgeTeacher(WowQ2Mixin, wow.WizardDialogKnowledgeTeacher):

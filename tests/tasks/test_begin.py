@@ -27,6 +27,9 @@ CLASSIFICATION = f'{TASK}:ClassificationTeacher'
         (':wow', 4, 1),
         (':wow:cmu', 6, 2),
         (':topicalchat', 1, 1),
+        # As messages and files have it.
+        (':tc', 1, 1),
+        (':TC:wow', 5, 2),
         (':consistent', 3, 1),
         (':generic:cmu', 1, 1),
         (':t5', 2, 1),

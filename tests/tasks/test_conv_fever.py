@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.core.worlds import create_task
 from parlai.scripts.eval_model import EvalModel
 from parlai.utils.testing import train_model
 
-from parlai_q2.errors import TaskDataError, UnknownNameError
+from parlai_q2.errors import ConfigError, TaskDataError, UnknownNameError
 from parlai_q2.parlai_support.short_names import expand_tasks
 from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.counts import (
@@ -23,7 +25,7 @@ from parlai_q2.tasks.conv_fever.counts import (
 )
 from parlai_q2.tasks.conv_fever.reader import read_file
 from tests.tasks.conv_fever_wow import CONVERSATIONS, write_wow
-from tests.tasks.evaluating import messages
+from tests.tasks.evaluating import messages, run
 
 TASK = 'parlai_q2.tasks.conv_fever.agents'
 FIELDS = {'response': 'response', 'knowledge': 'checked_sentence'}
@@ -125,6 +127,25 @@ class TestBuilding:
         with pytest.raises(TaskDataError, match='train.json, line 12: .*cut short'):
             module.build({'datapath': str(own)}, 'train')
         assert not (own / 'conv_fever' / 'train.jsonl').exists()
+
+    def test_a_source_without_conversations_is_refused(self, own):
+        (own / 'wizard_of_wikipedia' / 'train.json').write_text('[]')
+        with pytest.raises(TaskDataError, match='train.json, .*no conversation'):
+            module.build({'datapath': str(own)}, 'train')
+
+    @pytest.mark.parametrize('cut', ['a line', 'half a line'])
+    def test_a_fold_that_was_cut_short_is_built_anew(self, own, monkeypatch, cut):
+        said = []
+        monkeypatch.setattr(module.logging, 'warning', said.append)
+        path = module.build({'datapath': str(own)}, 'train')
+        whole = path.read_bytes()
+        kept = whole[: whole.rindex(b'\n', 0, -1) + 1]
+        if cut == 'half a line':
+            kept = whole[:-100]
+        path.write_bytes(kept)
+        assert module.build({'datapath': str(own)}, 'train').read_bytes() == whole
+        (line,) = said
+        assert 'train.jsonl is damaged' in line and 'built anew' in line
 
     def test_a_folder_that_cannot_be_written_is_named(self, own):
         (own / 'conv_fever').write_text('a file')
@@ -232,7 +253,28 @@ class TestTheViews:
 
     def test_a_kind_of_which_there_is_none_is_told(self, datapath):
         with pytest.raises(TaskDataError, match='--conv-fever-context true'):
+            messages(f'{TASK}:EntitySwapTeacher:context:topic_split')
+        # A context is never negated.
+        with pytest.raises(TaskDataError, match='negation context. Ask for') as caught:
             messages(f'{TASK}:NegationTeacher:context')
+        assert '--conv-fever-context' not in str(caught.value)
+
+    def test_two_splits_are_two_tasks(self, datapath):
+        with pytest.raises(ConfigError, match='names both splits'):
+            messages(f'{TASK}:DefaultTeacher:random_split:topic_split')
+
+    def test_several_of_them_report_each_its_own(self, datapath):
+        tasks = [f'{TASK}:{name}Teacher' for name in ('Consistent', 'Negation')]
+        # One world of both, as training has it.
+        opt = ParlaiParser(True, True).parse_kwargs(
+            task=','.join(tasks),
+            model='fixed_response',
+            fixed_response='consistent',
+            datatype='valid',
+        )
+        report = run(create_task(opt, create_agent(opt)))
+        assert [report[f'{task}/accuracy'] for task in tasks] == [1, 0]
+        assert report['exs'] == sum(len(messages(task)) for task in tasks)
 
 
 class TestTheFolds:

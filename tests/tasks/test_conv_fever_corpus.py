@@ -323,6 +323,18 @@ def test_a_line_that_is_no_example_is_named(built, tmp_path, line):
     assert caught.value.line == 2
 
 
+def test_of_chosen_examples_too_the_line_is_that_of_the_file(built, tmp_path):
+    path = tmp_path / 'broken.jsonl'
+    lines = built[0].read_text().splitlines()
+    place = next(i for i, line in enumerate(lines) if '"negation"' in line)
+    lines[place] = lines[place][:-9]
+    path.write_text('\n'.join(lines))
+    chosen = ExampleFile(path, Choice(['negation'], [], True))
+    with pytest.raises(RecordError, match='Delete the file to have it built') as caught:
+        chosen[0]
+    assert caught.value.line == place + 1 > 1
+
+
 def test_what_cannot_be_seen_is_left_out_and_counted():
     without = Choice([], [], context=False)
     assert without('entity_swap', 'knowledge') and without('none', '')
@@ -371,7 +383,11 @@ def test_entities_are_remembered_as_they_were_found():
 
 
 @pytest.mark.parametrize(
-    'name', ['choice', 'entity_swap', 'negation', 'random_pairing', 'reader', 'wow']
+    'name',
+    [
+        *('auxiliary', 'choice', 'entity_swap', 'negation', 'random_pairing'),
+        *('reader', 'wow'),
+    ],
 )
 def test_the_recipe_is_text_alone(name):
     source = (Path(wow.__file__).parent / f'{name}.py').read_text(encoding='utf-8')

@@ -32,7 +32,7 @@ def outcomes(text):
         ('It may rain.', {'It may not rain.'}),
         ('You must go.', {'You must not go.'}),
         # A main verb is negated too, as in the published recipe.
-        ('It has six legs.', {'It has not six legs.', "It hasn't six legs."}),
+        ('It has wings.', {'It has not wings.', "It hasn't wings."}),
         # Of a chain, the first.
         (
             'It would have been red.',
@@ -76,6 +76,9 @@ def test_a_negation_is_taken_back(text, expected):
         # "May not I" and "mayn't I" are both no English.
         ('May I come in?', set()),
         ('May we ask: is it red?', {"May we ask: isn't it red?"}),
+        # The second verb is none.
+        ('Do you have a favorite type?', {"Don't you have a favorite type?"}),
+        ('Does this help?', {"Doesn't this help?"}),
     ],
 )
 def test_before_its_subject_an_auxiliary_takes_nt(text, expected):
@@ -100,12 +103,48 @@ def test_before_its_subject_an_auxiliary_takes_nt(text, expected):
         # A negation follows already.
         'It has no wings.',
         'They are never late.',
+        'There is nothing like it.',
+        'They have none.',
         # After "to" neither form can stand.
         'It wants to have wings.',
+        # Nouns, and the month in lower case.
+        'Free, in late may 2010, of may and a may 5.',
+        'They saw a free will . It comes in a tin can .',
+        'The might of her will. Broke at will. A must',
+        # Verbs of their own.
+        'He does the cooking. She did it. They had two.',
+        'It has its headquarters in Ulm. We have to go. I have 3.',
+        'They didnt have enough money. Bees dont really have ears.',
     ],
 )
 def test_what_cannot_be_negated_is_left_alone(text):
     assert negation_sites(text) == [] and outcomes(text) == set()
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        (
+            'it was released in may 2010 .',
+            {'it was not released in may 2010 .'}
+            | {"it wasn't released in may 2010 ."},
+        ),
+        ('Free will is red.', {'Free will is not red.', "Free will isn't red."}),
+        ('This will do, you can.', {'This will not do, you can.'}),
+    ],
+)
+def test_of_words_that_are_nouns_or_verbs_too_only_auxiliaries_are(text, expected):
+    assert expected <= outcomes(text)
+    assert all('may not' not in found for found in outcomes(text))
+    assert all('Free will not' not in found for found in outcomes(text))
+
+
+@pytest.mark.parametrize(
+    'text', ['As fast as they can.', 'I do know it has been red.', 'What we have seen.']
+)
+def test_an_auxiliary_beside_another_verb_is_one(text):
+    last = negation_sites(text)[-1]
+    assert last.auxiliary in ('can', 'has', 'have')
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,46 @@ def test_articles_go_with_their_entities():
     # The article belongs to the album here.
     year, other = Entity('1969', 'DATE'), Entity('1971', 'DATE')
     assert replace_entity('the 1969 album', year, other) == 'the 1971 album'
+    assert replace_entity('The 1969 album', year, other) == 'The 1971 album'
+
+
+def test_an_article_gives_way_to_that_of_the_new_entity():
+    fox, company = Entity('Fox', 'ORG'), Entity('the Fox Company', 'ORG')
+    assert (
+        replace_entity('You like the Fox?', fox, company) == 'You like the Fox Company?'
+    )
+
+
+def test_a_possessive_is_no_part_of_a_name():
+    elvis = Entity("Elvis Presley's", 'PERSON')
+    assert (elvis.name, elvis.shown) == ('Elvis Presley', 'Elvis Presley')
+    assert Entity('the Beatles’', 'ORG').name == 'Beatles'
+    assert Entity("the world's", 'GPE').shown == 'the world'
+    assert replace_entity("Newton's laws", NEWTON, elvis) == "Elvis Presley's laws"
+    assert swaps(['As Newton said'], [NEWTON], 'Newton', [NEWTON, elvis]) == {
+        ('As Elvis Presley said',)
+    }
+
+
+@pytest.mark.parametrize(
+    'type_, one, other',
+    [
+        ('EVENT', 'World Cups', 'the World Cup'),
+        ('DATE', 'the 1960s', '1960'),
+        ('PERSON', 'Bob Marley', 'Robert Nesta Marley'),
+        ('ORG', 'The New York Times', 'NYT'),
+        ('GPE', 'United States of America', 'the U.S.A.'),
+    ],
+)
+def test_another_name_for_the_same_thing_is_no_replacement(type_, one, other):
+    one, other = Entity(one, type_), Entity(other, type_)
+    for old, new in ((one, other), (other, one)):
+        assert swaps([old.text], [old], old.text, [old, new]) == set()
+
+
+def test_places_may_share_their_last_word():
+    mexico, kansas = Entity('Mexico City', 'GPE'), Entity('Kansas City', 'GPE')
+    assert swaps(['Mexico City'], [mexico], 'Mexico City', [mexico, kansas])
 
 
 def test_an_entity_is_shared_with_and_without_its_article():

@@ -55,6 +55,13 @@ def test_the_verified_test_set_is_a_teacher_of_its_own(sets):
     assert ids == [f'dialogue_nli_verified_test_{n}' for n in range(3)]
 
 
+def test_pairs_of_an_unknown_kind_are_left_out_only_where_a_kind_is_asked_for(sets):
+    path = sets / 'dialogue_nli' / 'dialogue_nli_dev.jsonl'
+    path.write_text(path.read_text().replace('e2swap_pp', 'e2swap_xx'))
+    assert len(messages(ANNOTATED)) == 4
+    assert len(messages(f'{ANNOTATED}:up:uu:pp')) == 3
+
+
 def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
     with pytest.raises(UnknownNameError, match="Did you mean 'gold'"):
         messages(f'{ANNOTATED}:golden')

@@ -49,6 +49,14 @@ def test_claims_and_evidence_are_responses_and_knowledge(tmp_path):
     assert first['label_candidates'] == ['consistent', 'inconsistent']
 
 
+@pytest.mark.parametrize('label, name', [(0, '0'), (False, 'false'), (1.5, '1.5')])
+def test_a_label_may_be_a_number_or_a_truth_value(tmp_path, label, name):
+    path = write(tmp_path / 'all.jsonl', [{**FEVER[0], 'label': label}])
+    assert [pair.label for pair in read_pairs(path)] == [name]
+    (pair,) = read_pairs(path, parse_labels(f'{name}=inconsistent'))
+    assert pair.label == 'inconsistent'
+
+
 def test_labels_stay_as_they_are_where_nothing_else_is_said(tmp_path):
     path = write(tmp_path / 'all.jsonl', FEVER)
     found = teacher(pairs_file=str(path))
@@ -70,6 +78,7 @@ def test_tables_are_read_too(tmp_path, ending, mark):
     'record, says',
     [
         ({'claim': 'x', 'evidence': 'y'}, 'line 2: has no "label"'),
+        ({'claim': 'x', 'evidence': 'y', 'label': None}, 'has no "label"'),
         ({'claim': 'x', 'evidence': 'y', 'label': 'MAYBE'}, 'SUPPORTS'),
         ({'claim': 'x', 'label': 'REFUTES'}, "no 'knowledge'"),
         ({'claim': 7, 'evidence': 'y', 'label': 'REFUTES'}, 'must be a string'),

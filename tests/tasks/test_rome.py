@@ -11,6 +11,7 @@ from parlai_q2.errors import (
     TaskDataError,
     UnknownNameError,
 )
+from parlai_q2.tasks.rome import build
 from parlai_q2.tasks.rome.agents import read_part
 from parlai_q2.tasks.rome.reader import read_file
 from tests.tasks.annotated_sets import ROME, SALT, TALK, TALL, rome_csv
@@ -52,6 +53,17 @@ def test_words_choose_parts_models_decodings_and_classes(sets, part, rows):
 )
 def test_a_part_may_be_a_teacher_of_its_own(sets, teacher, rows):
     assert len(messages(f'{TASK}:{teacher}')) == rows
+
+
+def test_every_missing_file_is_told_with_its_own_address(tmp_path, monkeypatch):
+    def no_network(self, folder):
+        raise RuntimeError('no network')
+
+    monkeypatch.setattr(build.PublishedFile, 'download_file', no_network)
+    with pytest.raises(TaskDataError) as caught:
+        read_part({'datapath': str(tmp_path)})
+    for published in build.RESOURCES:
+        assert str(caught.value).count(published.url) == 1
 
 
 def test_only_the_files_of_the_part_must_be_there(sets):

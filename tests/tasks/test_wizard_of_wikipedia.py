@@ -6,14 +6,18 @@ import subprocess
 import sys
 
 import pytest
+from parlai.core.build_data import DownloadableFile
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 
+from parlai_q2.errors import TaskDataError
 from parlai_q2.parlai_support.task_names import task_arguments, without_repo
+from tests.tasks.evaluating import make_world, messages, run
 from tests.tasks.wow_files import write_wizard_of_wikipedia
 
 TASK = 'parlai_q2.tasks.wizard_of_wikipedia.agents'
+SPLITS = ['random_split', 'topic_split']
 
 
 @pytest.fixture
@@ -40,7 +44,42 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
     assert report['knowledge_precision'] == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize('split', ['random_split', 'topic_split'])
+def test_two_splits_of_one_teacher_report_each_its_own(datapath):
+    tasks = [f'{TASK}:GeneratorTeacher:{split}' for split in SPLITS]
+    # One world of both, as training has it.
+    report = run(make_world(task=','.join(tasks), scorer='overlap'))
+    assert [report[f'{task}/exs'] for task in tasks] == [6, 6]
+
+
+class TestFilesPlacedByHand:
+    @pytest.fixture
+    def folder(self, tmp_path, monkeypatch):
+        write_wizard_of_wikipedia(tmp_path)
+        folder = tmp_path / 'wizard_of_wikipedia'
+        (folder / '.built').unlink()
+        (folder / 'test_topic_split.json').write_text('[]')
+
+        def no_network(*args):
+            raise RuntimeError('Connection broken too many times.')
+
+        monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+        monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
+        return folder
+
+    def test_they_are_read_without_a_network(self, folder):
+        assert len(messages(TASK)) == 6
+        assert (folder / '.built').exists()
+
+    @pytest.mark.parametrize('missing', ['data.json', 'train.json'])
+    def test_one_that_is_missing_or_cut_short_is_named(self, folder, missing):
+        path = folder / missing
+        path.write_text(path.read_text()[:-10])
+        with pytest.raises(TaskDataError, match=f'place them in {folder}: {missing}.'):
+            messages(TASK)
+        assert not (folder / '.built').exists()
+
+
+@pytest.mark.parametrize('split', SPLITS)
 @pytest.mark.parametrize('prefix', ['', 'internal:'])
 def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
     from parlai_q2.tasks.wizard_of_wikipedia.agents import DefaultTeacher

@@ -1,0 +1,56 @@
+"""
+Gets Wizard of Wikipedia, which ParlAI downloads.
+
+ParlAI takes files for downloaded where it has left its mark beside them. Without a
+network, place them by hand in ``<datapath>/wizard_of_wikipedia``: where all are there
+and whole, the mark is set.
+"""
+
+from pathlib import Path
+
+import parlai.utils.logging as logging
+from parlai.core.build_data import built, mark_done
+from parlai.core.opt import Opt
+from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
+
+from parlai_q2.errors import TaskDataError
+from parlai_q2.tasks.conv_fever.wow import FOLDS
+
+# ParlAI's own.
+VERSION = '1.0'
+# What its teachers read; the last one is for the F1 of rare words.
+FILES = (*(f'{fold}.json' for fold in FOLDS), 'data.json')
+
+
+def build(opt: Opt) -> None:
+    """
+    See to it that the files are there.
+
+    :param opt: ParlAI options; ``datapath`` is read.
+    :raises TaskDataError: when they cannot be had; says which to place where.
+    """
+    folder = Path(opt['datapath']) / 'wizard_of_wikipedia'
+    missing = [name for name in FILES if not is_list(folder / name)]
+    try:
+        if not missing and not built(str(folder), VERSION):
+            logging.info(f'Takes the files that were placed by hand in {folder}.')
+            mark_done(str(folder), VERSION)
+        build_wow(opt)
+    except Exception as e:
+        # ParlAI raises whatever its network library does.
+        raise TaskDataError(
+            f'Could not download Wizard of Wikipedia ({e}). Without a network, fetch '
+            f'its files elsewhere and place them in {folder}: {", ".join(missing)}. '
+            'Then run the command again.'
+        ) from e
+
+
+def is_list(path: Path) -> bool:
+    """
+    Whether a file is there and ends as a JSON list does: it was not cut short.
+    """
+    if not path.is_file():
+        return False
+    with open(path, 'rb') as stream:
+        stream.seek(max(0, path.stat().st_size - 64))
+        return stream.read().rstrip().endswith(b']')
