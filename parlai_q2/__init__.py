@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     )
     from parlai_q2.presets import load_preset
     from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
-    from parlai_q2.scorers import Scorer, load_scorer, register_scorer, scorer_names
+    from parlai_q2.scorers import (
+        Scorer,
+        load_scorer,
+        register_scorer,
+        release_models,
+        scorer_names,
+    )
     from parlai_q2.signature import Signature
 
 # Public name to module; imported when first used, so that importing the library is
@@ -49,6 +55,7 @@ _PUBLIC = {
     'load_preset': 'presets',
     'load_scorer': 'scorers',
     'register_scorer': 'scorers',
+    'release_models': 'scorers',
     'scorer_names': 'scorers',
 }
 
@@ -69,6 +76,7 @@ __all__ = [
     'load_preset',
     'load_scorer',
     'register_scorer',
+    'release_models',
     'scorer_names',
 ]
 

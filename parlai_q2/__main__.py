@@ -3,6 +3,7 @@ The ``parlai_q2`` command: ParlAI's own commands with parlai_q2's short names, a
 commands of ``parlai_q2/scripts``.
 """
 
+import errno
 import logging
 import os
 import pkgutil
@@ -12,6 +13,7 @@ from importlib import import_module
 from typing import Any, Optional
 
 from parlai_q2.errors import Q2Error, UnknownNameError
+from parlai_q2.report.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
@@ -21,6 +23,8 @@ HELP = {'-h': 'help', '--h': 'help', '--help': 'help', '--helpall': 'helpall'}
 HELP_COMMANDS = ('help', 'h', 'helpall')
 # Those that keep what they have done, in a file or in the score cache.
 GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
+# A folder that may not be entered, a name that no file can have.
+UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # Exit statuses; the last two as a shell knows them: 128 and SIGINT or SIGPIPE.
 REFUSED, STOPPED, UNREAD = 2, 130, 141
 
@@ -61,7 +65,14 @@ def obey(arguments: list[str]) -> Any:
     try:
         run(arguments)
     except Q2Error as error:
-        sys.stderr.write(f'{error}\n')
+        sys.stderr.write(f'{visible(str(error))}\n')
+        return REFUSED
+    except OSError as error:
+        # A path that a person has given, and that cannot even be looked at.
+        if error.errno not in UNSEEN or error.filename is None:
+            raise
+        name = visible(os.fsdecode(error.filename))
+        sys.stderr.write(f'Cannot look at {name}: {error.strerror}.\n')
         return REFUSED
     except KeyboardInterrupt:
         sys.stderr.write(stopped(arguments) + '\n')
@@ -108,6 +119,20 @@ def prepare_output() -> None:
             stream.reconfigure(errors='backslashreplace')
     # Else each such line is a traceback.
     logging.raiseExceptions = False
+    logging.setLogRecordFactory(VisibleRecord)
+
+
+class VisibleRecord(logging.LogRecord):
+    """
+    A line of the log that a terminal shows and does not obey: names of files and fields
+    are somebody's data.
+    """
+
+    def getMessage(self) -> str:
+        """
+        The message, with what would act as escapes.
+        """
+        return visible_but_colours(super().getMessage())
 
 
 def drop_unread() -> bool:

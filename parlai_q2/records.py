@@ -1,12 +1,13 @@
 """
 The words of the library: what is scored, and what comes back.
 
-Every record is frozen and JSON-safe through ``to_dict``; ``from_dict`` reads it back.
+Every record is frozen. Scores and their evidence are JSON-safe through ``to_dict``;
+``from_dict`` reads them back.
 """
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, NamedTuple, Optional
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import InputError
 
@@ -103,7 +104,7 @@ class Example:
 
     knowledge: str
     response: str
-    history: tuple[str, ...] = ()
+    history: Sequence[str] = ()
     id: Optional[str] = None
 
     def __post_init__(self):
@@ -201,8 +202,8 @@ class Score:
     """
     How far a response stays with its knowledge.
 
-    :param value: in [0, 1]; 1 means grounded. :data:`NOT_VERIFIABLE_VALUE` where
-        nothing could be verified.
+    :param value: in [0, 1]; 1 means grounded. Where nothing could be verified, at most
+        :data:`NOT_VERIFIABLE_VALUE`.
     :param label: one of :class:`Label`'s words.
     :param verdicts: the evidence, one entry a question; empty for scorers without any.
     :param fallback: whether Q2 had no valid question and asked the NLI model instead.
@@ -219,7 +220,7 @@ class Score:
     label: str
     verdicts: tuple[Verdict, ...] = ()
     fallback: bool = False
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict, hash=False)
     signature: str = ''
 
     @property

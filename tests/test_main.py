@@ -29,6 +29,9 @@ def own_settings(monkeypatch):
     What the command sets for its process is set back.
     """
     monkeypatch.setattr(logging, 'raiseExceptions', True)
+    factory = logging.getLogRecordFactory()
+    yield
+    logging.setLogRecordFactory(factory)
 
 
 @pytest.fixture
@@ -76,6 +79,31 @@ def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
         main(refuse, 'score')
     assert end.value.code == 2
     assert capsys.readouterr().err == "Not with ['score'].\n"
+
+
+def test_a_terminal_shows_and_does_not_obey_what_names_and_errors_hold(main, capsys):
+    def act(arguments):
+        logging.getLogger('any').error('no %s, \x1b[1mbold\x1b[0m', '\x1b]0;title\x07')
+        raise ConfigError('There is no \x1b[2J.')
+
+    with pytest.raises(SystemExit):
+        main(act, 'score')
+    assert capsys.readouterr().err == 'There is no \\x1b[2J.\n'
+    record = logging.makeLogRecord(
+        {'msg': 'no %s, \x1b[1mb', 'args': ('\x1b]0;t\x07',)}
+    )
+    assert record.getMessage() == 'no \\x1b]0;t\\x07, \x1b[1mb'
+
+
+def test_a_path_that_cannot_be_looked_at_is_one_line(tmp_path, capsys, monkeypatch):
+    name = 'x' * 300 + '.jsonl'
+    words = ['score', '--infile', name, '--outfile', str(tmp_path / 'o.jsonl')]
+    monkeypatch.setattr('sys.argv', ['parlai_q2', *words])
+    with pytest.raises(SystemExit) as end:
+        command.main()
+    assert end.value.code == 2
+    (last,) = capsys.readouterr().err.splitlines()[-1:]
+    assert last == f'Cannot look at {name}: File name too long.'
 
 
 def test_a_status_that_a_command_chose_stands(main):

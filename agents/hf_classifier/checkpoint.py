@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
 from parlai_q2.models.class_labels import check_labels, find_labels, output_names
-from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
 from parlai_q2.models.pair_input import PairInput
 from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
@@ -38,7 +38,7 @@ def load_network(
     folder = saved_folder(opt)
     if folder is not None:
         model = AutoModelForSequenceClassification.from_config(
-            AutoConfig.from_pretrained(folder)
+            AutoConfig.from_pretrained(folder, **NO_CODE)
         )
     elif config.settings.get('head', TRAINED) == NEW:
         model = load_model(

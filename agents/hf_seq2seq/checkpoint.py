@@ -8,7 +8,7 @@ both from ``--hf-model``.
 
 from typing import Any, Mapping
 
-from parlai_q2.models.loading import load_seq2seq, load_tokenizer
+from parlai_q2.models.loading import NO_CODE, load_seq2seq, load_tokenizer
 from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
 
 
@@ -27,7 +27,7 @@ def load_network(opt: Mapping[str, Any]) -> Any:
     else:
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationConfig
 
-        config = AutoConfig.from_pretrained(folder)
+        config = AutoConfig.from_pretrained(folder, **NO_CODE)
         model = AutoModelForSeq2SeqLM.from_config(config)
         model.generation_config = GenerationConfig.from_pretrained(folder)
     return model.float().requires_grad_(True)

@@ -44,12 +44,11 @@ class Prompt:
         if self.template == REPLY:
             return
         try:
-            fields = {field for _, field, _, _ in Formatter().parse(self.template)}
+            fields = self._fields
         except ValueError as e:
             raise ConfigError(
                 f'--prompt-template {self.template!r} is no format string: {e}.'
             ) from e
-        fields.discard(None)
         if not fields or not fields <= set(FIELDS):
             given = ', '.join(sorted(map(str, fields))) or 'none'
             raise ConfigError(
@@ -59,18 +58,31 @@ class Prompt:
             )
 
     @property
+    def _fields(self) -> set[str]:
+        """
+        What stands in braces, with all that is said of its format: ``{text:d}`` is no
+        field here.
+        """
+        found = set()
+        for _, field, format_spec, conversion in Formatter().parse(self.template):
+            if field is not None:
+                spec = f':{format_spec}' if format_spec else ''
+                found.add(field + (f'!{conversion}' if conversion else '') + spec)
+        return found
+
+    @property
     def has_knowledge(self) -> bool:
         """
         Whether the knowledge has a place of its own.
         """
-        return self.template == REPLY or '{knowledge}' in self.template
+        return self.template == REPLY or 'knowledge' in self._fields
 
     @property
     def is_plain(self) -> bool:
         """
         Whether the prompt is ParlAI's history text and takes nothing away from it.
         """
-        return '{text}' in self.template and not self.has_knowledge
+        return 'text' in self._fields and not self.has_knowledge
 
     def render(self, turns: Sequence[str], knowledge: str) -> str:
         """

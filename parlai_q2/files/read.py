@@ -250,7 +250,10 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
                 return
             except csv.Error as e:
                 problem = f'cannot be read as {delimiter!r}-separated ({e}).'
-                yield start, {}, f'{problem} {QUOTES} {NOT_READ}'
+                remedy = (
+                    f'Or shorten the cell. {QUOTES}' if 'limit' in str(e) else QUOTES
+                )
+                yield start, {}, f'{problem} {remedy} {NOT_READ}'
                 return
             # What csv makes of a blank line.
             if not row:

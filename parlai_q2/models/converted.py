@@ -30,6 +30,8 @@ from parlai_q2.optional import import_package
 from parlai_q2.presets import ModelConfig
 
 DIGITS = 16
+# Another process may be converting the same; even a large model takes minutes.
+PATIENCE_SECONDS = 1800.0
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +62,7 @@ def converted(config: ModelConfig, arithmetic: str) -> Path:
     folder = cache_folder() / 'ctranslate2' / _name(config, arithmetic)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder):
+        with locked(folder, PATIENCE_SECONDS):
             if not _whole(folder):
                 _convert(config, arithmetic, folder)
     except OSError as e:

@@ -19,3 +19,17 @@ def inference(device: Union[str, torch.device]) -> Iterator[None]:
     kind = torch.device(device).type
     with torch.inference_mode(), torch.autocast(kind, enabled=False):
         yield
+
+
+@contextmanager
+def in_float32() -> Iterator[None]:
+    """
+    Make fp32 tensors where nothing is said: a host's other default type would round
+    weights as they are loaded, and no signature would say so.
+    """
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

@@ -7,7 +7,7 @@ A model reference is one of
 - a path to a folder that ``save_pretrained`` wrote, or one with int8 weights;
 - a Hugging Face hub name such as ``roberta-large``, fetched on first use.
 
-Nothing here runs code from a model's folder: ``trust_remote_code`` stays off, and
+Nothing here runs code from a model's folder: ``trust_remote_code`` is off, and
 weights are read from safetensors, or by torch's ``weights_only`` reader where a hub
 model has nothing newer.
 """
@@ -20,6 +20,7 @@ from typing import Any, Iterable, Optional, Union
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.files.checksum import file_sha256
 from parlai_q2.models.device import check_device
+from parlai_q2.models.inference import in_float32
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
     dequantise,
@@ -32,6 +33,8 @@ from parlai_q2.models.int8 import (
 SHIPPED = 'shipped:'
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 CHECKSUMS = 'sha256.json'
+# Said wherever transformers is asked: left unsaid, it asks the person at the terminal.
+NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 # How a model with int8 weights computes; see parlai_q2/models/int8_linear.py.
 FLOAT32, INT8 = 'float32', 'int8'
 ARITHMETICS = (FLOAT32, INT8)
@@ -157,14 +160,16 @@ def load_model(
                 f'{", ".join(options)} cannot be changed. Name a model that '
                 'save_pretrained wrote.'
             )
-        model = _load_quantised(folder, auto_class, arithmetic)
+        with in_float32():
+            model = _load_quantised(folder, auto_class, arithmetic)
     elif arithmetic == INT8:
         raise ConfigError(
             f'{reference!r} has no int8 weights ({INT8_WEIGHTS}), so it cannot compute '
             'in int8. Set "arithmetic: float32" in its section of the preset.'
         )
     else:
-        model = _from_pretrained(auto_class, reference, revision, **options)
+        with in_float32():
+            model = _from_pretrained(auto_class, reference, revision, **options)
     return model.float().to(device).eval().requires_grad_(False)
 
 
@@ -359,7 +364,7 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
     import transformers
 
     verify_checksums(folder)
-    config = transformers.AutoConfig.from_pretrained(folder)
+    config = transformers.AutoConfig.from_pretrained(folder, **NO_CODE)
     # transformers 5 would round what it is given to the type that is named there.
     config.dtype = torch.float32
     stored = read_int8(folder / INT8_WEIGHTS)
@@ -412,10 +417,20 @@ def _from_pretrained(
     if revision and isinstance(place, str):
         options['revision'] = revision
     try:
-        return auto_class.from_pretrained(place, **options)
-    except (OSError, ValueError) as e:
+        return auto_class.from_pretrained(place, **NO_CODE, **options)
+    except Exception as e:
+        if 'trust_remote_code' in str(e):
+            raise ModelError(
+                f'{reference!r} brings Python code of its own, which is not run. Use a '
+                'model whose architecture transformers has.'
+            ) from e
         if isinstance(place, Path):
-            raise ModelError(f'Cannot load {reference!r} from {place}: {e}') from e
+            # A damaged or ill-fitting file is anything to the libraries.
+            raise ModelError(
+                f'Cannot load {reference!r} from {place}: {type(e).__name__}: {e}'
+            ) from e
+        if not isinstance(e, (OSError, ValueError)):
+            raise
         raise ModelNotFoundError(
             f'{reference!r} is not in the local Hugging Face cache and could not be '
             'fetched from the hub. Connect once to fetch it, or copy the model to a '

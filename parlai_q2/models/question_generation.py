@@ -193,7 +193,8 @@ class Seq2SeqQuestionGenerator:
     ) -> list[list]:
         end = '</s>' if self.literal_eos else ''
         prompts = [question_prompt(a, c) + (f' {end}' if end else '') for a, c in pairs]
-        ids = tokenizer(prompts, add_special_tokens=False)['input_ids']
+        # Longer than a tokenizer thinks right is no matter: they are cut here.
+        ids = tokenizer(prompts, add_special_tokens=False, verbose=False)['input_ids']
         # Every T5 prompt ends with the end token, whether its tokenizer adds one or
         # not.
         return [i[: self.max_prompt_tokens - 1] + [tokenizer.eos_token_id] for i in ids]

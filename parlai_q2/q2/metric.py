@@ -80,7 +80,7 @@ def q2(
     answers = models.answerer.answer([(q.text, knowledge) for q, knowledge in flat])
     # Answers are compared, and texts as wholes, in one call.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
-    whole = [(k.lower(), r.lower()) for k, r in pairs]
+    whole = [(k.lower(), r) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
     judged = iter(verdicts(asked, answers, compared, settings.soft_nli))

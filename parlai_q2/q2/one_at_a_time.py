@@ -30,7 +30,7 @@ def q2_one_at_a_time(
     verdicts: list[Verdict] = []
     for span in spans_to_ask(models.find_spans([response])[0], settings):
         verdicts += _of_span(span, knowledge, response, models, settings)
-    nli = models.nli.classify([(knowledge.lower(), response.lower())])[0]
+    nli = models.nli.classify([(knowledge.lower(), response)])[0]
     return response_result(pair, verdicts, nli, settings)
 
 

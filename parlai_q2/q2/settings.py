@@ -10,6 +10,13 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE
 from parlai_q2.text.spans import DROPPED_PRONOUNS
 
 VARIANTS = ('single', 'multi')
+SWITCHES = (
+    'use_nli',
+    'soft_nli',
+    'personal_filter',
+    'duplicate_spans',
+    'vague_questions',
+)
 
 
 @dataclass(frozen=True)
@@ -49,14 +56,22 @@ class Q2Settings:
     vague_questions: bool = True
 
     def __post_init__(self):
+        for name in SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(
+                    f'{name} is true or false, not {getattr(self, name)!r}.'
+                )
+        size = self.max_context_words
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ConfigError(
+                f'max_context_words is a whole number of at least 1, not {size!r}.'
+            )
         if self.variant not in VARIANTS:
             raise ConfigError(f'variant is single or multi, not {self.variant!r}.')
-        if not 0 <= self.neutral_fallback <= 1:
-            raise ConfigError(
-                f'neutral_fallback is in [0, 1], not {self.neutral_fallback}.'
-            )
-        if self.max_context_words < 1:
-            raise ConfigError('max_context_words is at least 1.')
+        fallback = self.neutral_fallback
+        number = isinstance(fallback, (int, float)) and not isinstance(fallback, bool)
+        if not number or not 0 <= fallback <= 1:
+            raise ConfigError(f'neutral_fallback is in [0, 1], not {fallback!r}.')
         if self.drop_pronouns not in DROPPED_PRONOUNS:
             raise ConfigError(
                 f'drop_pronouns is one of {", ".join(DROPPED_PRONOUNS)}, not '

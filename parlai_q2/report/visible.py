@@ -6,6 +6,7 @@ a terminal, null bytes, or bidirectional overrides that show text in another ord
 it has (CVE-2021-42574). They are shown as escapes like ``\\x1b`` and ``\\u202e``.
 """
 
+import re
 import unicodedata
 
 # Control characters, lone surrogates, line and paragraph separators act; of the format
@@ -15,6 +16,8 @@ _ACTING = {'Cc', 'Cs', 'Zl', 'Zp'}
 _HIDING = {0x061C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF}.union(
     range(0x202A, 0x202F), range(0x2060, 0x2070), range(0xFFF9, 0xFFFC)
 )
+# "Select graphic rendition": numbers, and nothing else.
+_COLOUR = re.compile(r'(\x1b\[[0-9;]{0,20}m)')
 
 
 def visible(text: str) -> str:
@@ -27,6 +30,15 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return ''.join(map(_visible_character, text.replace('\r\n', '\n')))
+
+
+def visible_but_colours(text: str) -> str:
+    """
+    As :func:`visible`, with the sequences that colour a terminal's text left alone.
+    """
+    parts = _COLOUR.split(text)
+    parts[::2] = map(visible, parts[::2])
+    return ''.join(parts)
 
 
 def one_line(text: str) -> str:

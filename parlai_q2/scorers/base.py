@@ -73,13 +73,14 @@ class Scorer(ABC):
         """
         return Signature(self.name, {'threshold': self.threshold, **self.settings})
 
-    def score(self, examples: Sequence[Example]) -> list[Score]:
+    def score(self, examples: Iterable[Example]) -> list[Score]:
         """
         Score a batch of any size in a few large model calls; identical texts once.
 
         :param examples: B examples. One with an empty response or knowledge gets the
             label ``not_verifiable``.
-        :return: B scores, in order; the same as if each had been scored alone.
+        :return: B scores, in order; the same as if each had been scored alone (to the
+            last bit by models that compute in int8, to about 1e-7 in fp32).
         :raises InputError: when something else than an Example is among them.
         """
         if isinstance(examples, Example) or not isinstance(examples, Iterable):

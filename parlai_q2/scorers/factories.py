@@ -1,12 +1,14 @@
 """
-Makes scorers from presets. Model backends are made once for each model and device, so
-that two scorers that use one model share it.
+Makes scorers from presets. Model backends are made once for each model, device and
+settings, so that two scorers that use one model share it; where they differ in batch
+size alone, they share what is loaded.
 """
 
 from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.identity import identified
+from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -29,6 +31,8 @@ from parlai_q2.scorers.q2 import Q2Scorer
 BERTSCORE = 'bertscore'
 
 _BACKENDS: dict[tuple[str, str], Any] = {}
+# One backend of those that differ in batch size alone.
+_ALIKE: dict[tuple[str, str], Any] = {}
 
 
 def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
@@ -43,10 +47,34 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
             f'{section} of the preset {preset.name!r} has a batch_size of {size!r}; it '
             'is a whole number of at least 1.'
         )
-    key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
+    said = identified(config)
+    key = (kind.__name__, repr((said, sorted(settings.items()))))
     if key not in _BACKENDS:
-        _BACKENDS[key] = kind(config, **settings)
+        made = _BACKENDS[key] = kind(config, **settings)
+        settings.pop('batch_size', None)
+        alike = (kind.__name__, repr((said, sorted(settings.items()))))
+        share_loaded(made, _ALIKE.setdefault(alike, made))
     return _BACKENDS[key]
+
+
+def share_loaded(backend: Any, other: Any) -> None:
+    """
+    Let a backend use what another has loaded, or is to load.
+
+    :param backend: changed in place; its settings stay its own.
+    :param other: of the same class, model, device and arithmetic.
+    """
+    for name, value in vars(other).items():
+        if isinstance(value, Lazy):
+            setattr(backend, name, value)
+
+
+def forget_backends() -> None:
+    """
+    Keep no backend for later scorers; those in use keep theirs.
+    """
+    _BACKENDS.clear()
+    _ALIKE.clear()
 
 
 def make_q2(

@@ -36,7 +36,7 @@ class NliScorer(Scorer):
         return {'preset': self.preset, **self.model.settings}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        pairs = [(e.knowledge.lower(), e.response.lower()) for e in examples]
+        pairs = [(e.knowledge.lower(), e.response) for e in examples]
         signature = str(self.signature)
         return [self._score(p, signature) for p in self.model.classify(pairs)]
 

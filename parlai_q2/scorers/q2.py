@@ -77,7 +77,9 @@ class Q2Scorer(Scorer):
     def _score(self, result: Q2Result, signature: str) -> Score:
         fallback, value = not result.verdicts, result.value
         label = label_of(value, self.threshold)
-        if fallback and self.q2_settings.use_nli and result.nli.label == 'neutral':
+        settings = self.q2_settings
+        neutral = settings.use_nli and result.nli.label == 'neutral'
+        if fallback and neutral and settings.neutral_fallback > 0:
             # A soft value may be more; what is not verifiable is never above the rest.
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)
         nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)

@@ -6,6 +6,7 @@ the preset and keyword options and returns the scorer. ``module:factory`` is the
 wherever a scorer is named; :func:`register_scorer` gives it a short one.
 """
 
+import sys
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import PurePath
@@ -114,6 +115,18 @@ def load_scorer(
     return scorer
 
 
+def release_models() -> None:
+    """
+    Forget the models that were loaded for scorers: what no scorer in use holds any more
+    is freed, and a scorer that is made later loads its models anew. Otherwise models
+    stay for the next scorer that uses them.
+    """
+    factories = sys.modules.get('parlai_q2.scorers.factories')
+    # Not imported: nothing is loaded.
+    if factories is not None:
+        factories.forget_backends()
+
+
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     Look at the options that our scorers share.
@@ -126,6 +139,9 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     checked = dict(options)
     threshold = options.get('threshold')
+    if threshold is None:
+        # Nothing said: the scorer's own.
+        checked.pop('threshold', None)
     if threshold is not None and not (
         isinstance(threshold, Real)
         and not isinstance(threshold, bool)

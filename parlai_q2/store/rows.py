@@ -4,6 +4,7 @@ A row of a score file: its key, and a score as its value.
 
 import hashlib
 import json
+import math
 import zlib
 from typing import Optional
 
@@ -40,7 +41,10 @@ def decode(value: bytes, checksum: int, signature: str) -> Optional[Score]:
     try:
         if zlib.crc32(value) != checksum:
             return None
-        return Score.from_dict({'signature': signature, **json.loads(value)})
-    except (KeyError, TypeError, ValueError):
-        # Written by code whose records had other fields.
+        score = Score.from_dict({'signature': signature, **json.loads(value)})
+        # bool is an int to Python.
+        number = isinstance(score.value, (int, float)) and score.value is not True
+        return score if number and math.isfinite(score.value) else None
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        # Written by code whose records had other fields, or by hand.
         return None

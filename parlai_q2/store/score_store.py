@@ -24,7 +24,7 @@ from parlai_q2.records import Score
 from parlai_q2.store import table, upkeep
 from parlai_q2.store.location import default_store_path
 from parlai_q2.store.rows import Pair, encode, pair_key
-from parlai_q2.store.schema import VERSION, OtherVersion, connect
+from parlai_q2.store.schema import BUSY_TIMEOUT, VERSION, OtherVersion, connect
 
 DEFAULT_MAX_BYTES = 1024**3
 MIN_MAX_BYTES = 1024**2
@@ -120,8 +120,11 @@ class ScoreStore:
         :return: how many were forgotten.
         :raises ConfigError: when the file cannot be used.
         """
+        now = int(self.clock())
         until = None if unused_for is None else int(self.clock() - unused_for)
-        return self._do(lambda c: table.delete(c, signature, until), 0, needed=True)
+        return self._do(
+            lambda c: table.delete(c, signature, until, now), 0, needed=True
+        )
 
     def file_bytes(self) -> int:
         """
@@ -185,7 +188,7 @@ class ScoreStore:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(self.path):
+        with locked(self.path, BUSY_TIMEOUT):
             try:
                 return connect(self.path)
             except (sqlite3.Error, OtherVersion) as e:
@@ -203,7 +206,7 @@ class ScoreStore:
         if not last and upkeep.is_damage(error):
             # The damage may lie where opening does not look; then it is set aside here,
             # unless another process has done so meanwhile.
-            with locked(self.path):
+            with locked(self.path, BUSY_TIMEOUT):
                 if not upkeep.is_sound(self.path):
                     # It was ours when it was opened: no reason to end a run.
                     last = upkeep.is_foreign(self.path)

@@ -68,7 +68,7 @@ def read(
             score = decode(value, checksum, signature)
             if score is not None:
                 found[key] = score
-                if used <= now - USE_NOTED_EVERY:
+                if used <= now - USE_NOTED_EVERY or used > now:
                     unnoted.append(row)
     # Where nothing can be written, reading goes on.
     with suppress(sqlite3.OperationalError):
@@ -83,13 +83,13 @@ def read(
 def write(
     connection: sqlite3.Connection,
     signature: str,
-    rows: Iterable[tuple[bytes, bytes, int, int]],
+    rows: Sequence[tuple[bytes, bytes, int, int]],
     max_bytes: int,
 ) -> None:
     """
     Write rows, all or none, and see to the file's size.
 
-    :param rows: key, value, checksum and time of use.
+    :param rows: key, value, checksum and time of use, which is now; at least one.
     """
     with Transaction(connection):
         connection.execute(
@@ -102,7 +102,7 @@ def write(
         )
         over = used_bytes(connection) > max_bytes
         if over:
-            evict(connection, max_bytes * EVICT_TO)
+            evict(connection, max_bytes * EVICT_TO, max(row[3] for row in rows))
     if over:
         shrink(connection)
 
@@ -111,18 +111,21 @@ def delete(
     connection: sqlite3.Connection,
     signature: Optional[str],
     used_until: Optional[int],
+    now: int,
 ) -> int:
     """
     Delete the rows that both conditions hold for; None holds for all.
 
+    :param now: the time; rows that were used later than that, by a clock that was
+        wrong, meet any condition on it.
     :return: how many there were.
     """
     with Transaction(connection):
         count = connection.execute(
             'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
             '(SELECT id FROM signatures WHERE text = :text)) '
-            'AND (:until IS NULL OR used <= :until)',
-            {'text': signature, 'until': used_until},
+            'AND (:until IS NULL OR used <= :until OR used > :now)',
+            {'text': signature, 'until': used_until, 'now': now},
         ).rowcount
     shrink(connection)
     return count

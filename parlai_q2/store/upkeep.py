@@ -51,10 +51,14 @@ def used_bytes(connection: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def evict(connection: sqlite3.Connection, target: float) -> None:
+def evict(connection: sqlite3.Connection, target: float, now: int) -> None:
     """
     Delete the longest unused rows until at most ``target`` bytes are used.
+
+    :param now: the time, in seconds since 1970. What was used later than that was so by
+        a clock that was wrong, and is not to outlive what is used now.
     """
+    connection.execute('UPDATE scores SET used = ? WHERE used > ?', (now - 1, now))
     while True:
         used = used_bytes(connection)
         rows = connection.execute('SELECT count(*) FROM scores').fetchone()[0]
@@ -91,7 +95,8 @@ def is_busy(error: Exception) -> bool:
     """
     Whether other processes were writing for longer than one waits.
     """
-    return isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
+    locked = isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
+    return locked or isinstance(error, TimeoutError)
 
 
 def is_foreign(path: Path) -> bool:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 SUBJECTS = frozenset({'i', 'you'})
 POSSESSIVES = frozenset({'my', 'your'})
 
-# No question without one of these words can be personal, so only those are parsed.
-_MAYBE = re.compile(r'\b(?:i|you|my|your)\b', re.IGNORECASE)
+# No question without one of these words can be personal, so only those are parsed. The
+# parser takes "youre" and "ive" for two words each.
+_MAYBE = re.compile(r'\b(?:i(?:m|ma|ve|d|ll)?|you\w*|my)\b', re.IGNORECASE)
 
 
 def personal(questions: Sequence[str]) -> list[bool]:

@@ -58,10 +58,29 @@ def test_braces_in_what_people_say_are_left_alone():
     assert Prompt('{text}').render(['{knowledge} {0}'], 'K') == '{knowledge} {0}'
 
 
-@pytest.mark.parametrize('template', ['', 'none', '{', '{other}', '{}', '{0}'])
+@pytest.mark.parametrize(
+    'template',
+    [
+        '',
+        'none',
+        '{',
+        '{other}',
+        '{}',
+        '{0}',
+        '{text:d}',
+        '{text:{knowledge.__class__}}',
+        '{knowledge!s} {text}',
+    ],
+)
 def test_a_template_without_known_fields_is_refused(template):
     with pytest.raises(ConfigError, match='--prompt-template'):
         Prompt(template)
+
+
+def test_braces_that_are_text_are_no_field():
+    prompt = Prompt('{{knowledge}} {text}')
+    assert not prompt.has_knowledge and prompt.is_plain
+    assert prompt.render(['hi'], 'k') == '{knowledge} hi'
 
 
 # -- what is cut, in words as tokens; "respond: [0] ... knowledge:" are three

@@ -286,6 +286,7 @@ def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
     good, bad = read(tmp_path, text, 'in.csv')
     assert good.example.knowledge == 'k'
     assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
+    assert 'shorten the cell' in str(bad.error)
 
 
 def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):

@@ -11,13 +11,14 @@ import torch
 from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
     T5ForConditionalGeneration,
 )
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.models import loading
 from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
-from tests.models.checkpoints import tiny_t5
+from tests.models.checkpoints import tiny_roberta, tiny_t5
 
 
 @pytest.fixture
@@ -117,6 +118,59 @@ def test_a_folder_that_cannot_be_read_is_named_with_the_cause(tmp_path):
     with pytest.raises(ModelError, match=f'Cannot load .*{tmp_path.name}') as caught:
         load(tmp_path)
     assert not isinstance(caught.value, ModelNotFoundError)
+
+
+@pytest.fixture
+def plain_folder(tmp_path):
+    """
+    A classifier as ``save_pretrained`` writes it.
+    """
+    return Path(tiny_roberta(tmp_path))
+
+
+def cut_short(folder):
+    file = folder / 'model.safetensors'
+    file.write_bytes(file.read_bytes()[:1000])
+
+
+def another_size(folder):
+    change(folder, hidden_size=64)
+
+
+def no_object(folder):
+    (folder / 'config.json').write_text('[]')
+
+
+def another_type(folder):
+    change(folder, hidden_size='x')
+
+
+def change(folder, **fields):
+    file = folder / 'config.json'
+    file.write_text(json.dumps({**json.loads(file.read_text()), **fields}))
+
+
+@pytest.mark.parametrize('damage', [cut_short, another_size, no_object, another_type])
+def test_whatever_is_wrong_with_a_folder_it_is_named(plain_folder, damage):
+    loading.load_model(str(plain_folder), AutoModelForSequenceClassification)
+    damage(plain_folder)
+    with pytest.raises(ModelError, match=f'Cannot load .*{plain_folder.name}'):
+        loading.load_model(str(plain_folder), AutoModelForSequenceClassification)
+
+
+def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypatch):
+    code = "open({!r}, 'w').close()\nclass Evil: pass\n"
+    ran = plain_folder / 'ran'
+    (plain_folder / 'evil.py').write_text(code.format(str(ran)))
+    change(plain_folder, model_type='evil', auto_map={'AutoConfig': 'evil.Evil'})
+
+    def asked(*words):
+        raise AssertionError('a person was asked')
+
+    monkeypatch.setattr('builtins.input', asked)
+    with pytest.raises(ModelError, match='code of its own, which is not run'):
+        loading.load_model(str(plain_folder), AutoModelForSequenceClassification)
+    assert not ran.exists()
 
 
 def test_an_installation_without_its_models_says_so():

@@ -2,14 +2,20 @@
 Scores do not depend on what the program around them, or a newer library, has set.
 """
 
+import json
+
 import pytest
 import torch
-from transformers import PreTrainedTokenizerFast
+from transformers import (
+    AutoModelForSequenceClassification,
+    PreTrainedTokenizerFast,
+)
 
 from parlai_q2 import Example, load_scorer
-from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
+from tests.models.checkpoints import tiny_roberta
 
 PAIR = Example(
     'Honeybees do a waggle dance to tell their nestmates where food is.',
@@ -45,6 +51,24 @@ def test_another_default_type_does_not_reach_them(dtype):
         assert values(preset='mini') == here
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_another_default_type_does_not_round_what_is_loaded(tmp_path):
+    folder = tiny_roberta(tmp_path)
+    said = json.loads((tmp_path / 'config.json').read_text())
+    for name in ('dtype', 'torch_dtype'):
+        said.pop(name, None)
+    (tmp_path / 'config.json').write_text(json.dumps(said))
+    for reference in (folder, 'shipped:q2_mini/consistency'):
+        plain = load_model(reference, AutoModelForSequenceClassification).state_dict()
+        torch.set_default_dtype(torch.bfloat16)
+        try:
+            model = load_model(reference, AutoModelForSequenceClassification)
+            assert torch.get_default_dtype() == torch.bfloat16
+        finally:
+            torch.set_default_dtype(torch.float32)
+        for name, weights in model.state_dict().items():
+            assert torch.equal(weights, plain[name]), name
 
 
 def test_a_tokenizer_says_of_which_text_a_token_is(monkeypatch):

@@ -136,7 +136,16 @@ def test_a_batch_takes_one_call_for_each_stage():
 
 @pytest.mark.parametrize(
     'settings',
-    [{'variant': 'double'}, {'neutral_fallback': 2}, {'max_context_words': 0}],
+    [
+        {'variant': 'double'},
+        {'neutral_fallback': 2},
+        {'neutral_fallback': '0'},
+        {'max_context_words': 0},
+        {'max_context_words': 1.5},
+        {'personal_filter': 'off'},
+        {'soft_nli': 'false'},
+        {'use_nli': 1},
+    ],
 )
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(ConfigError):

@@ -171,6 +171,15 @@ def test_a_request_that_is_too_large_hears_of_it(server):
         ('GET', '/conversation', {'Host': 'elsewhere.example'}, 403),
         ('GET', '/', {'Host': '[::1'}, 403),
         ('GET', '/', {'Host': 'localhost:9000'}, 200),
+        # A page of another site, whatever it sends.
+        ('POST', '/reset', {**JSON, 'Origin': 'http://elsewhere.example'}, 403),
+        ('GET', '/conversation', {'Origin': 'null'}, 403),
+        (
+            'GET',
+            '/',
+            {'Host': 'localhost:9000', 'Origin': 'http://localhost:9000'},
+            200,
+        ),
         ('POST', '/interact', {**JSON, 'Content-Length': 'x'}, 411),
         ('POST', '/interact', {**JSON, 'Content-Length': '-1'}, 411),
     ],

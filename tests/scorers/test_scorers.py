@@ -136,7 +136,8 @@ def test_overlap_values(measure, response, value, label):
     ],
 )
 def test_nli_values(label, value, expected):
-    model = ToyNliModel({(KNOWLEDGE.lower(), 'so it is'): label})
+    # As published: the knowledge in lower case, the response as it is.
+    model = ToyNliModel({(KNOWLEDGE.lower(), 'So it is'): label})
     score = NliScorer(model).score([Example(KNOWLEDGE, 'So it is')])[0]
     assert (score.value, score.label) == (value, expected)
 
@@ -144,6 +145,23 @@ def test_nli_values(label, value, expected):
 def test_q2_without_questions_and_neutral_is_not_verifiable():
     score = toy_q2().score([Example(KNOWLEDGE, 'wow!')])[0]
     assert (score.value, score.label, score.fallback) == (0.5, 'not_verifiable', True)
+
+
+def test_where_neutral_counts_as_inconsistent_the_label_says_so():
+    models = toy_q2().models
+    scorer = Q2Scorer(models, Q2Settings(neutral_fallback=0))
+    score = scorer.score([Example(KNOWLEDGE, 'wow!')])[0]
+    assert (score.value, score.label, score.fallback) == (0, 'inconsistent', True)
+
+
+def test_a_score_can_be_in_a_set_and_an_example_has_a_list_of_turns():
+    score = toy_q2().score([Example(KNOWLEDGE, 'it was founded in 1969', ['hi'])])[0]
+    assert len({score, Score.from_dict(score.to_dict())}) == 1
+
+
+@pytest.mark.parametrize('name', ['overlap', 'consistency', 'grounded', 'nli'])
+def test_a_threshold_of_none_is_the_scorers_own(name):
+    assert load_scorer(name, threshold=None).threshold == load_scorer(name).threshold
 
 
 def test_q2_has_its_parts_and_its_evidence():

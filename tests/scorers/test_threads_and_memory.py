@@ -5,10 +5,12 @@ One scorer shared by threads, and a scorer that is used for long.
 import gc
 import os
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import parlai_q2
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets.preset import ModelConfig
@@ -29,6 +31,7 @@ EXAMPLES = [
 def test_threads_that_share_a_scorer_get_what_one_alone_gets(name, monkeypatch):
     # Nothing loaded yet: the threads race for the first load too.
     monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(factories, '_ALIKE', {})
     shared = load_scorer(name)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda i: shared.score(EXAMPLES[i % 4 :]), range(8)))
@@ -58,3 +61,24 @@ def test_memory_stays_flat_over_ten_thousand_scores(tmp_path):
     before = megabytes()
     score(2_000, 10_000)
     assert megabytes() < before + 20
+
+
+def test_scorers_that_differ_in_batch_size_share_what_is_loaded(monkeypatch):
+    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(factories, '_ALIKE', {})
+    one, other = (load_scorer('consistency', batch_size=size) for size in (4, 8))
+    assert (one.model.batch_size, other.model.batch_size) == (4, 8)
+    assert one.score(EXAMPLES) == other.score(EXAMPLES)
+    assert one.model._loaded is other.model._loaded
+    assert load_scorer('consistency', batch_size=8).model is other.model
+
+
+def test_models_can_be_released(monkeypatch):
+    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(factories, '_ALIKE', {})
+    model = weakref.ref(load_scorer('consistency').model)
+    gc.collect()
+    assert load_scorer('consistency').model is model()
+    parlai_q2.release_models()
+    gc.collect()
+    assert model() is None

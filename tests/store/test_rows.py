@@ -9,6 +9,7 @@ import zlib
 import pytest
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.lock import locked
 from parlai_q2.store import ScoreStore, table
 from parlai_q2.store.rows import decode, encode
 from tests.store.counting import SIGNATURE, score_of, scores
@@ -27,6 +28,32 @@ def test_a_score_comes_back_as_it_was():
 )
 def test_a_value_that_is_no_score_is_none(value):
     assert decode(value, zlib.crc32(value), SIGNATURE) is None
+
+
+@pytest.mark.parametrize('written', ['NaN', '"0.5"', 'null', 'true', '1e999', '[[1]]'])
+def test_a_value_that_is_no_number_is_none(written):
+    value, _ = encode(score_of(0.5), SIGNATURE)
+    value = value.replace(b'"score": 0.5', b'"score": ' + written.encode(), 1)
+    assert decode(value, zlib.crc32(value), SIGNATURE) is None
+
+
+def test_a_value_nested_without_end_is_none():
+    value = b'[' * 100_000
+    assert decode(value, zlib.crc32(value), SIGNATURE) is None
+
+
+def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr('parlai_q2.store.score_store.BUSY_TIMEOUT', 0.2)
+    store = ScoreStore(tmp_path / 'scores.sqlite')
+    with locked(store.path, 0):
+        with caplog.at_level('WARNING'):
+            store.put(SIGNATURE, scores(1))
+        assert 'is busy' in caplog.text and 'scores.sqlite.lock' in caplog.text
+        with pytest.raises(ConfigError, match='Try again later'):
+            store.signatures()
+    # Somebody else's haste ends nothing for good.
+    store.put(SIGNATURE, scores(1))
+    assert store.get(SIGNATURE, scores(1)) == scores(1)
 
 
 def test_a_value_with_another_checksum_is_none():

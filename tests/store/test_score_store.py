@@ -138,6 +138,20 @@ def test_over_its_limit_it_loses_what_was_longest_unused(store, clock):
     assert store.file_bytes() <= MIN_MAX_BYTES
 
 
+def test_what_a_wrong_clock_wrote_does_not_outlive_what_is_used_now(store, clock):
+    clock.now += 10**8
+    for batch in range(20):
+        store.put(SIGNATURE, scores(200, start=batch * 200))
+    clock.now -= 10**8
+    for batch in range(20, 24):
+        store.put(SIGNATURE, scores(200, start=batch * 200))
+        new = scores(200, start=batch * 200)
+        assert store.get(SIGNATURE, new).keys() == new.keys()
+        clock.now += 1
+    assert store.clear(unused_for=0) > 0
+    assert store.get(SIGNATURE, scores(4800)) == {}
+
+
 def test_a_pickled_store_opens_the_file_for_itself(tmp_path):
     store = ScoreStore(tmp_path / 'scores.db')
     store.put(SIGNATURE, scores(2))

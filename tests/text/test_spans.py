@@ -63,6 +63,7 @@ def test_a_batch_gives_what_each_gives_alone():
         ('Who told you the news?', False),  # "you" is an object here
         ('What was the album "You" about?', False),
         ('In what year did the band form?', False),
+        ('What are youre favorite foods?', True),  # the parser reads "you re"
         ('', False),
     ],
 )

@@ -13,7 +13,8 @@ person.
 
 Pages of other sites cannot take part. They may not send JSON here unasked, and a server
 that only this machine can reach answers only to names of this machine, so that no other
-name can be pointed at it.
+name can be pointed at it. Where a browser says which page asks, it must be one of this
+server.
 """
 
 import json
@@ -104,6 +105,7 @@ class ChatRequest(BaseHTTPRequestHandler):
 
     def _carry_out(self) -> Any:
         self._check_host()
+        self._check_origin()
         request = f'{self.command} {urlsplit(self.path).path}'
         if request == 'GET /':
             return self.server.page
@@ -130,6 +132,18 @@ class ChatRequest(BaseHTTPRequestHandler):
                 HTTPStatus.FORBIDDEN,
                 f'This chat is at {self.server.url}. To let other machines in, start '
                 'it with --host 0.0.0.0',
+            )
+
+    def _check_origin(self) -> None:
+        """
+        A browser says whose page sends a request; it must be one of this server.
+        """
+        origin = self.headers.get('Origin')
+        if origin is not None and origin.partition('://')[2] != self.headers.get(
+            'Host'
+        ):
+            raise Refused(
+                HTTPStatus.FORBIDDEN, f'Pages of {visible(origin)} may not take part.'
             )
 
     def _read(self) -> bytes:
