@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from parlai_q2.scale.placement import Place, thread_settings
 from parlai_q2.scale.score_chunk import MakeScorer
-from parlai_q2.scale.worker import work
+from parlai_q2.scale.worker import NO_MEMORY, work
 
 # Seconds that a process has to end by itself.
 PATIENCE = 5.0
@@ -83,6 +83,8 @@ class WorkerProcess:
         code = self._process.exitcode
         if code is not None and code < 0:
             return f'by {signal.Signals(-code).name}'
+        if code == NO_MEMORY:
+            return 'out of memory'
         return f'with exit code {code}'
 
 

@@ -241,8 +241,9 @@ def _scored(
                 yield value
     except RayError as e:
         raise WorkerError(
-            f'Ray could not go on: {_last_line(e)}. What was scored before is kept; '
-            'the same command goes on there.'
+            f'Ray could not go on: {_last_line(e)}. Workers that were killed have '
+            'often run out of memory: give fewer --workers or a smaller --chunk-size. '
+            'What was scored before is kept; the same command goes on there.'
         ) from e
 
 

@@ -12,10 +12,11 @@ import pyarrow
 from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
+from parlai_q2.files.chunks import Chunk
 from parlai_q2.scale.placement import use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
 from parlai_q2.scale.work import Source
-from parlai_q2.scale.worker import FAILED, SCORED, reason
+from parlai_q2.scale.worker import FAILED, NO_MEMORY, SCORED, reason
 from parlai_q2.scorers.base import Scorer
 
 
@@ -49,9 +50,17 @@ class ChunkSource(Datasource):
 
 
 def _blocks(source: Source, first: int) -> Iterator[pyarrow.Table]:
-    for chunk in source.chunks():
-        if chunk.number >= first:
-            yield pyarrow.table({'chunk': [pickle.dumps(chunk)]})
+    try:
+        for chunk in source.chunks():
+            if chunk.number >= first:
+                yield _block(chunk)
+    except Exception as e:
+        # Of an error that is raised here Ray shows advice of its own, not the cause.
+        yield _block((FAILED, reason(e)))
+
+
+def _block(value: Any) -> pyarrow.Table:
+    return pyarrow.table({'chunk': [pickle.dumps(value)]})
 
 
 class ScoreActor:
@@ -78,8 +87,13 @@ class ScoreActor:
     def _answer(self, pickled: bytes) -> tuple[str, Any]:
         try:
             chunk = pickle.loads(pickled)
+            if not isinstance(chunk, Chunk):
+                return chunk  # why the reading has ended
             if self._scorer is None:
                 self._scorer = checked(self._make, None, self._signature)
             return SCORED, score_chunk(chunk, self._scorer)
+        except MemoryError:
+            # Ray gives the chunk to another, as when the system had ended this one.
+            os._exit(NO_MEMORY)
         except Exception as e:
             return FAILED, reason(e)

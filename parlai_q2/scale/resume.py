@@ -8,7 +8,7 @@ from typing import Optional
 
 from parlai_q2.files.write import ResumableWriter
 from parlai_q2.scale.tally import Outcome, Tally, outcome_of
-from parlai_q2.scale.work import Source, Work
+from parlai_q2.scale.work import Source, Work, cut_short
 
 
 def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
@@ -25,6 +25,7 @@ def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
     """
     chunks, lines = source.chunks(), writer.raw_lines()
     kept = read = first = 0
+    ended = False
     for chunk in chunks:
         held = list(islice(lines, len(chunk.records)))
         outcomes = _outcomes(held, len(chunk.records))
@@ -34,8 +35,9 @@ def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
         tally.add(outcomes)
         kept += sum(map(len, held))
         read, first = chunk.end, chunk.number + 1
+        ended = cut_short(chunk)
     writer.keep(kept)
-    return Work(source, first, chunks, tally.records, read)
+    return Work(source, first, chunks, tally.records, read, ended)
 
 
 def _outcomes(lines: list[bytes], records: int) -> Optional[list[Outcome]]:

@@ -12,11 +12,13 @@ from parlai_q2.files.chunks import Chunk
 from parlai_q2.files.read import Record
 from parlai_q2.files.write import encode_line
 from parlai_q2.records import Score
-from parlai_q2.scale.work import Work
+from parlai_q2.scale.work import Work, cut_short
 from parlai_q2.scorers.base import Scorer
 
-# What a scored line has, and a bad one never.
+# What a scored line has, and what a bad one has instead.
 SCORED = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
+BAD = ('line', 'error')
+OURS = SCORED + BAD
 
 # Makes a scorer for a torch device, in the process that is to use it; None stands for
 # the device of the scorer's own choice. It crosses to other processes by pickle.
@@ -35,6 +37,7 @@ class ScoredChunk(NamedTuple):
     :param lines: JSON lines, one a record, none with a signature of ours.
     :param outcomes: label and score of each record; None for a bad one.
     :param problems: what is wrong with the bad ones.
+    :param cut_short: whether the last one says that the rest of the file was not read.
     """
 
     number: int
@@ -42,6 +45,7 @@ class ScoredChunk(NamedTuple):
     lines: bytes
     outcomes: list[Optional[tuple[str, float]]]
     problems: list[str]
+    cut_short: bool = False
 
 
 def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
@@ -61,7 +65,10 @@ def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
         outcomes.append((score.label, score.value) if score else None)
         if record.error is not None:
             problems.append(str(record.error))
-    return ScoredChunk(chunk.number, chunk.end, b''.join(lines), outcomes, problems)
+    written = b''.join(lines)
+    return ScoredChunk(
+        chunk.number, chunk.end, written, outcomes, problems, cut_short(chunk)
+    )
 
 
 def line_of(record: Record, score: Optional[Score]) -> dict[str, Any]:
@@ -80,20 +87,33 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
     """
     A record's own fields, as they stand beside a score or an error.
 
-    What an earlier run wrote is left out. Somebody else's field of a name that a scored
-    line has, such as an annotator's ``label``, is kept as ``given_label``.
+    What an earlier run wrote is left out. Somebody else's field of a name of ours, such
+    as an annotator's ``label``, is kept as ``given_label``.
 
     :param fields: the record's.
     """
-    if fields.keys() >= set(SCORED) - {'signature'}:
-        return {k: v for k, v in fields.items() if k not in SCORED}
-    passed = {k: v for k, v in fields.items() if k not in SCORED}
-    for name in (n for n in fields if n in SCORED):
+    passed = {k: v for k, v in fields.items() if k not in OURS}
+    written = _written_before(fields)
+    for name in (n for n in fields if n in OURS and n not in written):
         given = f'given_{name}'
         while given in passed:
             given = f'given_{given}'
         passed[given] = fields[name]
     return passed
+
+
+def _written_before(fields: dict[str, Any]) -> set[str]:
+    """
+    Names of the fields that an earlier run wrote.
+    """
+    written: set[str] = set()
+    if fields.keys() >= set(SCORED) - {'signature'}:
+        written.update(SCORED)
+    # As RecordError says it. A person who mended the record may have left it there.
+    place = f', line {fields.get("line")}: '
+    if 'line' in fields and place in str(fields.get('error')):
+        written.update(BAD)
+    return written
 
 
 def in_process(scorer: Scorer) -> Engine:

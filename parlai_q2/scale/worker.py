@@ -5,15 +5,18 @@ It holds no file and no state that matters, so it can be killed at any moment. W
 process that started it is gone it stops too.
 """
 
+import errno
 import multiprocessing
 import os
 import signal
 import threading
 import traceback
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Optional
 
 from parlai_q2.errors import Q2Error
+from parlai_q2.files.chunks import Chunk
 from parlai_q2.scale.placement import Place, use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
 from parlai_q2.scorers.base import Scorer
@@ -21,6 +24,10 @@ from parlai_q2.scorers.base import Scorer
 # What a worker says: that it has started, that this is a scored chunk, or why it cannot
 # go on.
 READY, SCORED, FAILED = 'ready', 'scored', 'failed'
+# The exit status of a worker that ran out of memory: the errno of that.
+NO_MEMORY = errno.ENOMEM
+# What a pipe raises when nobody is at its other end any more.
+GONE = (EOFError, BrokenPipeError, ConnectionResetError)
 
 
 def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> None:
@@ -37,18 +44,36 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     use_threads(place.threads)
-    scorer: Optional[Scorer] = None
     try:
-        pipe.send((READY, None))
-        for chunk in iter(pipe.recv, None):
-            scorer = scorer or checked(make, place.device, signature)
-            pipe.send((SCORED, score_chunk(chunk, scorer)))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # nobody is there any more
+        _serve(pipe, make, place, signature)
+    except MemoryError:
+        # As if the system had ended it: another worker may have room for the chunk.
+        os._exit(NO_MEMORY)
     except BaseException as e:
-        pipe.send((FAILED, reason(e)))
+        _tell(pipe, FAILED, reason(e))
     # There is nothing to tidy up, and with torch that takes seconds.
     os._exit(0)
+
+
+def _serve(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> None:
+    scorer: Optional[Scorer] = None
+    _tell(pipe, READY, None)
+    while (chunk := _heard(pipe)) is not None:
+        scorer = scorer or checked(make, place.device, signature)
+        _tell(pipe, SCORED, score_chunk(chunk, scorer))
+
+
+def _heard(pipe: Connection) -> Optional[Chunk]:
+    try:
+        return pipe.recv()
+    except GONE:
+        return None
+
+
+def _tell(pipe: Connection, word: str, value: Any) -> None:
+    # Where nobody listens any more, nothing more will be heard either.
+    with suppress(*GONE):
+        pipe.send((word, value))
 
 
 def reason(error: BaseException) -> tuple[str, str]:

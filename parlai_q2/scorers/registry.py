@@ -120,6 +120,8 @@ def release_models() -> None:
     Forget the models that were loaded for scorers: what no scorer in use holds any more
     is freed, and a scorer that is made later loads its models anew. Otherwise models
     stay for the next scorer that uses them.
+
+    >>> release_models()
     """
     factories = sys.modules.get('parlai_q2.scorers.factories')
     # Not imported: nothing is loaded.

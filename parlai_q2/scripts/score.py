@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from parlai_q2.errors import InputError
 from parlai_q2.files.chunks import CHUNK_RECORDS
-from parlai_q2.files.read import FORMATS, NOT_READ, example_of
+from parlai_q2.files.read import FORMATS, example_of
 from parlai_q2.files.write import ResumableWriter, encode_line
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scale_options import (
@@ -111,8 +111,8 @@ def score_file(
     :param chunk_size: records in one call of the scorer.
     :param log_every: seconds between two lines of progress where there is no terminal.
     :return: the summary that is written beside the output.
-    :raises InputError: when the input cannot be read, holds no record, or another run
-        writes this output.
+    :raises InputError: when the input cannot be read, holds no record or changes
+        meanwhile, or another run writes this output.
     """
     if not infile.is_file():
         if infile.exists():
@@ -121,14 +121,13 @@ def score_file(
                 'that as --infile: a run that was stopped reads it again.'
             )
         raise InputError(f'There is no file {infile}. Check --infile.')
-    state = infile.stat()
+    state = state_of(infile)
     signature = str(scorer.signature)
     run = {
         'signature': signature,
         'infile': str(infile.resolve()),
         'format': format,
-        'size': state.st_size,
-        'modified': state.st_mtime_ns,
+        **state,
     }
     source = Source(infile.resolve(), format, chunk_size)
     writer = ResumableWriter(outfile, run, infile)
@@ -137,12 +136,13 @@ def score_file(
             f'The unfinished {writer.part} was made from another input or by another '
             'scorer. Starting over.'
         )
-    tally, problems, cut_short = Tally(), Problems(), False
+    tally, problems = Tally(), Problems()
     try:
         with closing(
-            Progress(scorer.name, state.st_size, logging.info, log_every)
+            Progress(scorer.name, state['size'], logging.info, log_every)
         ) as progress:
             work = go_on(source, writer, tally)
+            cut_short = work.cut_short
             if work.records:
                 logging.info(f'Going on after the {work.records} records scored.')
                 progress.resume(work.records, work.read)
@@ -154,10 +154,11 @@ def score_file(
                     writer.write_lines(lines)
                     tally.add(chunk.outcomes)
                     problems.log(chunk)
-                    cut_short |= any(NOT_READ in p for p in chunk.problems)
+                    cut_short |= chunk.cut_short
                     if explain:
                         _explain(lines)
                     progress.update(len(chunk.outcomes), chunk.end)
+        check_unchanged(infile, state)
     except BaseException:
         writer.close()
         raise
@@ -178,6 +179,34 @@ def score_file(
             f'{outfile} says what is wrong with each.'
         )
     return summary
+
+
+def state_of(infile: Path) -> dict[str, int]:
+    """
+    What tells that a file has changed.
+    """
+    state = infile.stat()
+    return {'size': state.st_size, 'modified': state.st_mtime_ns}
+
+
+def check_unchanged(infile: Path, state: dict[str, int]) -> None:
+    """
+    See that a file is what it was when the run began: else lines may be missing, or be
+    of two versions of it.
+
+    :param infile: the file.
+    :param state: what :func:`state_of` said of it then.
+    :raises InputError: when it has changed.
+    """
+    try:
+        now = state_of(infile)
+    except OSError:
+        now = {}
+    if now != state:
+        raise InputError(
+            f'{infile} changed while it was read. When nothing writes to it any more, '
+            'run the same command again; it starts over.'
+        )
 
 
 def sign(chunk: ScoredChunk, signature: str) -> bytes:

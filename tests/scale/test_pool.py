@@ -18,7 +18,15 @@ from parlai_q2.scale.pool import AHEAD, MAX_DEATHS, pool_engine
 from parlai_q2.scale.process import WorkerProcess
 from parlai_q2.scale.work import Source, Work
 from parlai_q2.scripts.score import score_file
-from tests.scale.toys import ToyScorer, alive, maker, worker_ids, write_records
+from tests.scale.toys import (
+    HANG_UPS,
+    ToyScorer,
+    alive,
+    maker,
+    worker_ids,
+    write_nested,
+    write_records,
+)
 
 TWO = [Place(None, 1)] * 2
 
@@ -89,6 +97,20 @@ def test_bad_records_come_out_in_their_place(tmp_path):
     assert [n for n, r in enumerate(found) if 'signature' in r] == [1]
 
 
+def test_a_record_of_very_many_levels_is_bad_whoever_scores(tmp_path):
+    infile = write_nested(tmp_path / 'in.jsonl')
+    scorer = ToyScorer(tmp_path)
+    engine = pool_engine(maker(tmp_path), TWO, str(scorer.signature))
+    outs = [tmp_path / 'out1.jsonl', tmp_path / 'out2.jsonl']
+    for out, each in zip(outs, (None, engine), strict=True):
+        score_file(infile, out, scorer, engine=each, chunk_size=2)
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    found = [json.loads(line) for line in outs[1].read_text().splitlines()]
+    errors = {n: line['error'] for n, line in enumerate(found) if 'error' in line}
+    assert list(errors) == [2, 3, 4]
+    assert all('more than 200 levels' in error for error in errors.values())
+
+
 def test_a_worker_that_dies_is_replaced_and_its_chunk_scored_again(run, tmp_path):
     found = run(many(at10='die once'), where=TWO[:1])
     assert [json.loads(line)['id'] for line in found.splitlines()] == list(range(40))
@@ -135,6 +157,23 @@ def test_an_error_in_a_worker_says_what_it_was(run):
         run(many(at10='raise'))
     with pytest.raises(WorkerError, match=r'^The model is not there. Fetch it.$'):
         run(many(at11='refuse'))
+
+
+@pytest.mark.parametrize('response', HANG_UPS)
+def test_an_error_that_a_pipe_has_too_is_the_scorers_own(run, response):
+    name = HANG_UPS[response].__name__
+    with pytest.raises(WorkerError, match=f'^{name}: of the scorer$'):
+        run([response], where=TWO[:1])
+
+
+def test_a_worker_that_runs_out_of_memory_has_its_chunk_scored_by_another(
+    run, tmp_path
+):
+    found = run(many(9, at4='fill once'), where=TWO[:1])
+    assert [json.loads(line)['id'] for line in found.splitlines()] == list(range(9))
+    assert len(worker_ids(tmp_path)) == 3
+    with pytest.raises(WorkerError, match='lines 4 to 6 .*out of memory.*--workers'):
+        run(many(9, at4='fill always'), 'other', where=TWO[:1])
 
 
 def test_a_worker_whose_scorer_is_another_is_refused(tmp_path):

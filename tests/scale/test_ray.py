@@ -17,10 +17,17 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.errors import ConfigError, MissingPackageError, WorkerError
 from parlai_q2.scale.ray_engine import Share, ray_engine, share_of
+from parlai_q2.scale.work import Source, Work
 from parlai_q2.scripts.score import ScoreScript, score_file
 from tests.conftest import ROOT
 from tests.models.checkpoints import tiny_roberta
-from tests.scale.toys import ToyScorer, maker, worker_ids, write_records
+from tests.scale.toys import (
+    ToyScorer,
+    maker,
+    worker_ids,
+    write_nested,
+    write_records,
+)
 
 # Ray asks for a token of its own making by default, and keeps it in the home folder.
 SETTINGS = {'RAY_USAGE_STATS_ENABLED': '0', 'RAY_AUTH_MODE': 'disabled'}
@@ -210,3 +217,29 @@ def test_a_chunk_that_kills_every_worker_ends_the_run(scored_alike, tmp_path):
 def test_an_error_in_a_worker_says_what_it_was(scored_alike):
     with pytest.raises(WorkerError, match='^The model is not there. Fetch it.$'):
         scored_alike(['a', 'refuse'], workers=1)
+
+
+@pytest.mark.slow
+def test_a_worker_that_runs_out_of_memory_is_no_end(scored_alike, tmp_path):
+    assert scored_alike(['a', 'fill once', 'b', 'c'], workers=1)
+    # The one worker, the one that came for it, and this process.
+    assert len(worker_ids(tmp_path)) == 3
+
+
+@pytest.mark.slow
+def test_a_record_of_very_many_levels_is_bad_here_too(cluster, tmp_path):
+    infile, scorer = write_nested(tmp_path / 'in.jsonl'), ToyScorer(tmp_path)
+    outs = [tmp_path / 'out.jsonl', tmp_path / 'whole.jsonl']
+    engine = ray_engine(maker(tmp_path), str(scorer.signature), 1)
+    for out, each in zip(outs, (engine, None), strict=True):
+        summary = score_file(infile, out, scorer, engine=each, chunk_size=2)
+        assert (summary['records'], summary['bad']) == (5, 3)
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+@pytest.mark.slow
+def test_why_the_input_cannot_be_read_is_said(cluster, tmp_path):
+    engine = ray_engine(maker(tmp_path), str(ToyScorer(tmp_path).signature), 1)
+    work = Work(Source(tmp_path / 'no.jsonl'), 0, iter(()))
+    with pytest.raises(WorkerError, match='^Cannot read .*no.jsonl: No such file'):
+        list(engine(work))

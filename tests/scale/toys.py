@@ -11,9 +11,17 @@ from functools import partial
 from pathlib import Path
 
 from parlai_q2.errors import ModelError
+from parlai_q2.scale.work import MOST_LEVELS
 from parlai_q2.scorers.overlap import OverlapScorer
 
 K = 'Sephora is a French chain of shops founded in 1969 in Limoges.'
+
+
+# What pipes raise too.
+HANG_UPS = {
+    f'hang up {n}': error
+    for n, error in enumerate((EOFError, BrokenPipeError, ConnectionResetError))
+}
 
 
 class ToyScorer(OverlapScorer):
@@ -46,6 +54,12 @@ class ToyScorer(OverlapScorer):
                 self.die(once=False)
             if 'raise' in example.response:
                 raise ZeroDivisionError('of the scorer')
+            if 'hang up' in example.response:
+                raise HANG_UPS[example.response]('of the scorer')
+            if 'fill once' in example.response and not self.marked():
+                raise MemoryError
+            if 'fill always' in example.response:
+                raise MemoryError
             if 'refuse' in example.response:
                 raise ModelError('The model is not there. Fetch it.')
             if 'slow' in example.response:
@@ -53,10 +67,14 @@ class ToyScorer(OverlapScorer):
         return super().score(examples)
 
     def die(self, once):
-        mark = self.folder / 'died'
-        if not (once and mark.exists()):
-            mark.write_text('')
+        if not (once and self.marked()):
             os.kill(os.getpid(), signal.SIGKILL)
+
+    def marked(self):
+        mark = self.folder / 'died'
+        before = mark.exists()
+        mark.write_text('')
+        return before
 
 
 def toy(folder, seconds, device):
@@ -96,4 +114,17 @@ def write_records(path, responses):
         for n, response in enumerate(responses)
     ]
     path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+def write_nested(path):
+    """
+    An input file with a field of more and more levels: from what every engine takes to
+    what Python's JSON does not read.
+    """
+    good = {'knowledge': K, 'response': 'in 1969'}
+    with open(path, 'w') as stream:
+        for levels in (1, MOST_LEVELS, MOST_LEVELS + 1, 600, 5000):
+            tree = '[' * levels + ']' * levels
+            stream.write(json.dumps(good)[:-1] + f', "tree": {tree}}}\n')
     return path

@@ -8,6 +8,9 @@ import os
 import pytest
 
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.files.read import NOT_READ
+from parlai_q2.files.write import ResumableWriter
+from parlai_q2.scale.score_chunk import in_process
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scripts.score import LOGGED_PROBLEMS, ScoreScript, score_file
 
@@ -27,6 +30,10 @@ def infile(tmp_path):
     text = '\n'.join(json.dumps(r) for r in RECORDS)
     path.write_text(text + '\nnot json\n')
     return path
+
+
+class Stop(Exception):
+    pass
 
 
 def lines(path):
@@ -97,6 +104,83 @@ def test_a_file_that_is_not_read_to_its_end_is_an_error(tmp_path):
     assert len(lines(out)) == 2 and 'error' in lines(out)[1]
 
 
+def test_that_it_was_not_read_to_its_end_is_not_forgotten_by_a_stop(
+    tmp_path, monkeypatch
+):
+    infile, out = tmp_path / 'in.csv', tmp_path / 'out.jsonl'
+    infile.write_text('knowledge,response\nk,r\nk,r\nk,"Hello" he said\nk,r\n')
+
+    def killed(writer, summary):
+        raise Stop
+
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(ResumableWriter, 'finish', killed)
+        score_file(infile, out, load_scorer('precision'), chunk_size=2)
+    with pytest.raises(InputError, match='not read to its end'):
+        score_file(infile, out, load_scorer('precision'), chunk_size=2)
+    assert len(lines(out)) == 3
+
+
+def test_a_fields_name_does_not_say_that_the_reading_ended(tmp_path):
+    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    good = json.dumps({'knowledge': K, 'response': 'r'})
+    infile.write_text(json.dumps({NOT_READ: 1}) + '\n' + good + '\n')
+    for chunk_size in (1, 2):
+        summary = score_file(infile, out, load_scorer('overlap'), chunk_size=chunk_size)
+        assert (summary['records'], summary['bad']) == (2, 1)
+
+
+@pytest.mark.parametrize('change', ['cut', 'grown', 'gone'])
+def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, change):
+    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    line = json.dumps({'knowledge': K, 'response': 'French'}) + '\n'
+    infile.write_text(line * 9)
+
+    def changed(work):
+        for chunk in in_process(load_scorer('overlap'))(work):
+            yield chunk
+            if change == 'gone':
+                infile.unlink(missing_ok=True)
+            else:
+                infile.write_text(line * (5 if change == 'cut' else 12))
+
+    with pytest.raises(InputError, match='changed while it was read.*starts over'):
+        score_file(infile, out, load_scorer('overlap'), engine=changed, chunk_size=3)
+    assert not out.exists() and (tmp_path / 'out.jsonl.part').exists()
+    infile.write_text(line * 7)
+    said = []
+    monkeypatch.setattr('parlai.utils.logging.warning', said.append)
+    assert score_file(infile, out, load_scorer('overlap'))['records'] == 7
+    assert 'Starting over' in said[0]
+
+
+def test_a_mended_record_keeps_nothing_of_its_error(tmp_path):
+    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
+    good = {'knowledge': K, 'response': 'French'}
+    infile.write_text(json.dumps(good) + '\n' + json.dumps({'knowledge': K}) + '\n')
+    score_file(infile, once, load_scorer('overlap'))
+    first, bad = lines(once)
+    assert 'error' in bad
+    once.write_text(json.dumps(first) + '\n' + json.dumps({**bad, 'response': 'chain'}))
+    score_file(once, again, load_scorer('overlap'))
+    assert lines(again)[1].keys() == first.keys() - {'signature'}
+
+
+def test_an_error_and_a_line_of_ones_own_are_kept(tmp_path):
+    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
+    said = {'knowledge': K, 'error': 'a typo', 'line': 7}
+    good = {**said, 'response': 'French'}
+    infile.write_text(json.dumps(said) + '\n' + json.dumps(good))
+    score_file(infile, once, load_scorer('overlap'))
+    score_file(once, again, load_scorer('overlap'))
+    for bad, scored in (lines(once), lines(again)):
+        for line in (bad, scored):
+            assert (line['given_error'], line['given_line']) == ('a typo', 7)
+        assert bad['line'] == 1 and "no 'response' field" in bad['error']
+        assert not {'line', 'error'} & scored.keys()
+        assert not [name for name in bad if name.startswith('given_given')]
+
+
 @pytest.mark.parametrize('content', ['not json', '{"knowledge": "k"}'])
 def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
     infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
@@ -114,10 +198,6 @@ def test_a_pipe_is_no_file_to_be_scored(tmp_path):
             score_file(given, tmp_path / 'out.jsonl', load_scorer('overlap'))
     with pytest.raises(InputError, match='There is no file'):
         score_file(tmp_path / 'no', tmp_path / 'out.jsonl', load_scorer('overlap'))
-
-
-class Stop(Exception):
-    pass
 
 
 def test_a_run_stopped_anywhere_ends_with_the_same_file(tmp_path):
