@@ -68,11 +68,11 @@ def obey(arguments: list[str]) -> Any:
         sys.stderr.write(f'{visible(str(error))}\n')
         return REFUSED
     except OSError as error:
-        # A path that a person has given, and that cannot even be looked at.
+        # A path that a person has given.
         if error.errno not in UNSEEN or error.filename is None:
             raise
         name = visible(os.fsdecode(error.filename))
-        sys.stderr.write(f'Cannot look at {name}: {error.strerror}.\n')
+        sys.stderr.write(f'Cannot use {name}: {error.strerror}.\n')
         return REFUSED
     except KeyboardInterrupt:
         sys.stderr.write(stopped(arguments) + '\n')

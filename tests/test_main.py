@@ -103,7 +103,7 @@ def test_a_path_that_cannot_be_looked_at_is_one_line(tmp_path, capsys, monkeypat
         command.main()
     assert end.value.code == 2
     (last,) = capsys.readouterr().err.splitlines()[-1:]
-    assert last == f'Cannot look at {name}: File name too long.'
+    assert last == f'Cannot use {name}: File name too long.'
 
 
 def test_a_status_that_a_command_chose_stands(main):

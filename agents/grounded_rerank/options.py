@@ -52,15 +52,18 @@ def forget_others_options(opt: dict[str, Any]) -> None:
     was trained on a task of parlai_q2 has that task's ``scorer`` in its ``.opt``, and a
     mutator's, and with it another threshold, device or cache than reranking's defaults.
 
-    :param opt: a model file's options, changed in place; those that a reranking agent
-        saved stay as they are.
+    :param opt: a model file's options, changed in place. Those that a reranking agent
+        saved stay as they are, and so does what ParlAI has put over them since they
+        were read, which is what somebody asks for now.
     """
-    if 'candidate_strategies' in opt:
+    asked_for = {name for name, *_ in getattr(opt, 'history', ())}
+    if 'candidate_strategies' in opt.keys() - asked_for:
         return
     parser = ParlaiParser(False, False)
     add_rerank_options(parser)
     for action in parser._actions:
-        opt.pop(action.dest, None)
+        if action.dest not in asked_for:
+            opt.pop(action.dest, None)
 
 
 def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:

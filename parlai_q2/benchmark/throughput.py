@@ -145,7 +145,7 @@ def model_alone(
         clocks have stopped; the time of tokenizing; the time of the model.
     """
     nli: Any = scorer.model
-    model, tokenizer = nli._loaded()
+    model, tokenizer, _ = nli._loaded()
     pairs = distinct_pairs(scorer, examples)
     watch = Stopwatch()
     encoded = nli.input.encode(tokenizer, pairs)

@@ -418,6 +418,8 @@ def _from_pretrained(
         options['revision'] = revision
     try:
         return auto_class.from_pretrained(place, **NO_CODE, **options)
+    except MemoryError:
+        raise  # no fault of the files
     except Exception as e:
         if 'trust_remote_code' in str(e):
             raise ModelError(

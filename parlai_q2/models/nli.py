@@ -98,7 +98,7 @@ class SequenceNliModel:
             'nli_lower_case': self.lower_case,
         }
 
-    def _load(self) -> tuple['PairEncoder', Any]:
+    def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:
         from parlai_q2.models.encoders import load_encoder
 
         model = load_encoder(
@@ -108,8 +108,10 @@ class SequenceNliModel:
             self.config.revision,
             self.arithmetic,
         )
-        self.labels = find_labels(self.labels, model.config, self.config.model)
-        return model, load_tokenizer(self.config.model, self.config.revision)
+        labels = find_labels(self.labels, model.config, self.config.model)
+        tokenizer = load_tokenizer(self.config.model, self.config.revision)
+        # All that is loaded is here: backends of other batch sizes share it.
+        return model, tokenizer, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         pieces: list[tuple[str, str]] = []
@@ -127,7 +129,7 @@ class SequenceNliModel:
         # Fewer characters than tokens allowed cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return [premise]
-        _, tokenizer = self._loaded()
+        _, tokenizer, _ = self._loaded()
         count = self.input.count(tokenizer, premise, hypothesis)
         if count <= self.max_tokens:
             return [premise]
@@ -137,7 +139,7 @@ class SequenceNliModel:
         return [w.text for w in windows(premise, room)] or [premise]
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        model, tokenizer = self._loaded()
+        model, tokenizer, _ = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
         batches, tensors = padded_batches(tokenizer, encoded, self.batch_size)
@@ -153,7 +155,8 @@ class SequenceNliModel:
         :param probabilities: one a class of the model, summing to 1.
         :return: the same, by name; 0 for a class that the model does not have.
         """
-        found = {n: probabilities[index] for n, index in (self.labels or {}).items()}
+        labels = self._loaded()[2] if self.labels is None else self.labels
+        found = {n: probabilities[index] for n, index in labels.items()}
         return NliProbabilities(
             **{n: found.get(n, 0.0) for n in NliProbabilities._fields}
         )

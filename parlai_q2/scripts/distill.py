@@ -83,11 +83,12 @@ class DistillScript(ParlaiScript):
         outfile = given_file(opt, 'outfile', 'best.jsonl')
         # With -mf alone ParlAI would take the generator itself.
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
+        # Before those that are replied to: a large task is held once.
+        data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
         tasks = tasks_from_opt(opt)
         scorer = scorer_from_opt(opt, cache=True)
         policy = policy_from_opt(opt, scorer)
         total = sum(map(len, tasks))
-        data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
         path = outfile.with_suffix('.replies.jsonl')
         made = make_replies(opt, tasks, total, path, data)
         judged = judge_replies(

@@ -42,8 +42,10 @@ def decode(value: bytes, checksum: int, signature: str) -> Optional[Score]:
         if zlib.crc32(value) != checksum:
             return None
         score = Score.from_dict({'signature': signature, **json.loads(value)})
-        # bool is an int to Python.
-        number = isinstance(score.value, (int, float)) and score.value is not True
+        # Python takes a bool for an int.
+        number = isinstance(score.value, (int, float)) and not isinstance(
+            score.value, bool
+        )
         return score if number and math.isfinite(score.value) else None
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         # Written by code whose records had other fields, or by hand.

@@ -121,7 +121,7 @@ class ScoreStore:
         :raises ConfigError: when the file cannot be used.
         """
         now = int(self.clock())
-        until = None if unused_for is None else int(self.clock() - unused_for)
+        until = None if unused_for is None else int(now - unused_for)
         return self._do(
             lambda c: table.delete(c, signature, until, now), 0, needed=True
         )

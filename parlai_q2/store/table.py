@@ -9,7 +9,13 @@ from typing import Any, Iterable, NamedTuple, Optional, Sequence, TypeVar
 
 from parlai_q2.records import Score
 from parlai_q2.store.rows import decode
-from parlai_q2.store.upkeep import Transaction, evict, shrink, used_bytes
+from parlai_q2.store.upkeep import (
+    CLOCKS_DIFFER,
+    Transaction,
+    evict,
+    shrink,
+    used_bytes,
+)
 
 # A row's time of use is noted at most once in so many seconds; reading stays reading.
 USE_NOTED_EVERY = 3600
@@ -68,7 +74,7 @@ def read(
             score = decode(value, checksum, signature)
             if score is not None:
                 found[key] = score
-                if used <= now - USE_NOTED_EVERY or used > now:
+                if used <= now - USE_NOTED_EVERY or used > now + CLOCKS_DIFFER:
                     unnoted.append(row)
     # Where nothing can be written, reading goes on.
     with suppress(sqlite3.OperationalError):
@@ -116,16 +122,16 @@ def delete(
     """
     Delete the rows that both conditions hold for; None holds for all.
 
-    :param now: the time; rows that were used later than that, by a clock that was
-        wrong, meet any condition on it.
+    :param now: the time; rows that were used long after it, by a clock that was wrong,
+        meet any condition on it.
     :return: how many there were.
     """
     with Transaction(connection):
         count = connection.execute(
             'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
             '(SELECT id FROM signatures WHERE text = :text)) '
-            'AND (:until IS NULL OR used <= :until OR used > :now)',
-            {'text': signature, 'until': used_until, 'now': now},
+            'AND (:until IS NULL OR used <= :until OR used > :wrong)',
+            {'text': signature, 'until': used_until, 'wrong': now + CLOCKS_DIFFER},
         ).rowcount
     shrink(connection)
     return count

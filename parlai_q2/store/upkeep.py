@@ -12,6 +12,8 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.files.write import beside
 from parlai_q2.store.schema import OtherVersion, connect
 
+# Seconds by which clocks may differ without one of them being called wrong.
+CLOCKS_DIFFER = 3600
 # What every SQLite file begins with.
 MAGIC = b'SQLite format 3\0'
 OTHER_FILE = (
@@ -56,9 +58,12 @@ def evict(connection: sqlite3.Connection, target: float, now: int) -> None:
     Delete the longest unused rows until at most ``target`` bytes are used.
 
     :param now: the time, in seconds since 1970. What was used later than that was so by
-        a clock that was wrong, and is not to outlive what is used now.
+        a clock that was wrong (by more than the machines of a network differ), and is
+        not to outlive what is used now.
     """
-    connection.execute('UPDATE scores SET used = ? WHERE used > ?', (now - 1, now))
+    connection.execute(
+        'UPDATE scores SET used = ? WHERE used > ?', (now - 1, now + CLOCKS_DIFFER)
+    )
     while True:
         used = used_bytes(connection)
         rows = connection.execute('SELECT count(*) FROM scores').fetchone()[0]

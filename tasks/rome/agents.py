@@ -23,6 +23,7 @@ from parlai_q2.parlai_support.annotated_task import (
     DialogueView,
     warn_of_training,
 )
+from parlai_q2.parlai_support.task_names import task_arguments
 from parlai_q2.parlai_support.task_words import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.build import build
@@ -53,6 +54,13 @@ class RomeTeacher(AnnotatedSetTeacher):
     classes = CLASSES
     groups = GROUPS
     context_fields = ('part', 'conv_index', 'history')
+
+    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
+        given = [word.lower() for word in task_arguments(opt.get('task', ''))]
+        if self.words == (CROWD,) and set(given) & set(CROWD_PARTS):
+            # A part of what the teacher shows.
+            self.words = ()
+        return super().load_turns(opt)
 
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
         warn_of_training(opt, 'rome')

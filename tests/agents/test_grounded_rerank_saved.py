@@ -77,6 +77,7 @@ def test_a_model_that_was_moved_is_reranked_as_what_it_is(tmp_path):
     assert isinstance(agent, TransformerGeneratorAgent)
     assert agent.opt['generator'] == 'transformer/generator'
     assert UPGRADE_LATER not in agent.opt
+    assert agent.reranker.scorer.name == 'toy'
     agent.observe({'text': '1 2 3', 'knowledge': '1 2 3', 'episode_done': True})
     assert agent.act()['text'] == '1 2 3'
 
@@ -104,6 +105,18 @@ def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
         ParlaiParser(True, True).parse_args([*words, '--scorer', 'consistency'])
     )
     assert said.reranker.scorer.name == 'consistency'
+
+
+def test_what_is_asked_for_in_code_counts(tmp_path):
+    model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
+    asked = {'scorer': 'toy', 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
+    agent = create_agent_from_model_file(
+        model_file, {'model': AGENT, 'no_cuda': True, **asked}
+    )
+    assert agent.reranker.scorer.name == 'toy'
+    assert {name: agent.opt[name] for name in asked} == asked
+    # What nobody asked for is not what training was told.
+    assert agent.opt.get('scorer_threshold') is None
 
 
 def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):

@@ -158,6 +158,17 @@ def test_whatever_is_wrong_with_a_folder_it_is_named(plain_folder, damage):
         loading.load_model(str(plain_folder), AutoModelForSequenceClassification)
 
 
+def test_running_out_of_memory_is_no_fault_of_the_files(plain_folder, monkeypatch):
+    def too_large(*words, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(
+        AutoModelForSequenceClassification, 'from_pretrained', too_large
+    )
+    with pytest.raises(MemoryError):
+        loading.load_model(str(plain_folder), AutoModelForSequenceClassification)
+
+
 def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypatch):
     code = "open({!r}, 'w').close()\nclass Evil: pass\n"
     ran = plain_folder / 'ran'

@@ -3,6 +3,7 @@ One scorer shared by threads, and a scorer that is used for long.
 """
 
 import gc
+import json
 import os
 import sys
 import weakref
@@ -13,7 +14,7 @@ import pytest
 import parlai_q2
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.presets.preset import ModelConfig
+from parlai_q2.presets.preset import ModelConfig, Preset
 from parlai_q2.scorers import factories
 from parlai_q2.scorers.nli import NliScorer
 from tests.models.checkpoints import tiny_roberta
@@ -71,6 +72,22 @@ def test_scorers_that_differ_in_batch_size_share_what_is_loaded(monkeypatch):
     assert one.score(EXAMPLES) == other.score(EXAMPLES)
     assert one.model._loaded is other.model._loaded
     assert load_scorer('consistency', batch_size=8).model is other.model
+
+
+def test_what_a_models_outputs_are_called_is_shared_too(monkeypatch, tmp_path):
+    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(factories, '_ALIKE', {})
+    tiny_roberta(tmp_path)
+    said = json.loads((tmp_path / 'config.json').read_text())
+    said['id2label'] = {'0': 'entailment', '1': 'neutral', '2': 'contradiction'}
+    said['label2id'] = {name: int(n) for n, name in said['id2label'].items()}
+    (tmp_path / 'config.json').write_text(json.dumps(said))
+    # No labels: the model's own count.
+    preset = Preset('own', {'consistency': ModelConfig(str(tmp_path))}, {})
+    one, other = (factories.make_consistency(preset, batch_size=n) for n in (4, 8))
+    expected = one.score(EXAMPLES)
+    assert other.score(EXAMPLES) == expected
+    assert sum(expected[0].parts.values()) > 0.5
 
 
 def test_models_can_be_released(monkeypatch):

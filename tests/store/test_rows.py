@@ -30,7 +30,9 @@ def test_a_value_that_is_no_score_is_none(value):
     assert decode(value, zlib.crc32(value), SIGNATURE) is None
 
 
-@pytest.mark.parametrize('written', ['NaN', '"0.5"', 'null', 'true', '1e999', '[[1]]'])
+@pytest.mark.parametrize(
+    'written', ['NaN', '"0.5"', 'null', 'true', 'false', '1e999', '[[1]]']
+)
 def test_a_value_that_is_no_number_is_none(written):
     value, _ = encode(score_of(0.5), SIGNATURE)
     value = value.replace(b'"score": 0.5', b'"score": ' + written.encode(), 1)

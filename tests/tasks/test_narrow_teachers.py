@@ -22,6 +22,7 @@ NARROWER = {
     'q2_wow:DodecaTeacher:DODECA:Inconsistent': 1,
     'begin:WowTeacher:wow:consistent': 2,
     'rome:GtTeacher:generic': 1,
+    'rome:CrowdTeacher:gt:knn': 10,
     'dialogue_nli:GoldTeacher:consistent': 1,
 }
 
