@@ -7,15 +7,12 @@ a file is taken as it is, and its SHA-256 is logged so that a user can write it 
 """
 
 import os
-from typing import Optional, Sequence
+from typing import Optional
 
 from parlai.core.build_data import DownloadableFile
-from parlai.core.opt import Opt
 from parlai.utils.misc import warn_once
 
-from parlai_q2.errors import TaskDataError
 from parlai_q2.files.checksum import file_sha256
-from parlai_q2.parlai_support.task_files import fetch_files
 
 # Characters read at a time.
 BLOCK = 1 << 20
@@ -58,36 +55,6 @@ class PublishedFile(DownloadableFile):
             )
         elif count_characters(path) != self.characters:
             raise AssertionError(f'{self.file_name}: {self.expected}.')
-
-
-def fetch_published(
-    opt: Opt,
-    task: str,
-    version: str,
-    resources: Sequence[DownloadableFile],
-    needed: Sequence[str],
-) -> str:
-    """
-    Get a task's files as :func:`~parlai_q2.parlai_support.task_files.fetch_files` does,
-    where they lie in several folders or commits of a repository.
-
-    :return: the folder they are in.
-    :raises TaskDataError: as it does; with the URLs of the other missing files too.
-    """
-    try:
-        return fetch_files(opt, task, version, resources, needed)
-    except TaskDataError as e:
-        folder = os.path.join(opt['datapath'], task)
-        urls = [
-            resource.url
-            for resource in resources
-            if resource.file_name in needed
-            and resource.url not in str(e)
-            and not os.path.exists(os.path.join(folder, resource.file_name))
-        ]
-        if not urls:
-            raise
-        raise TaskDataError(f'{e} The others are: {" ".join(urls)}') from e
 
 
 def count_characters(path: str) -> int:

@@ -34,9 +34,9 @@ def fetch_files(
     if built(folder, version) and all(_there(folder, name) for name in needed):
         return folder
     make_dir(folder)
-    for resource in resources:
-        if resource.file_name in needed:
-            _fetch(folder, resource, needed)
+    wanted = [resource for resource in resources if resource.file_name in needed]
+    for resource in wanted:
+        _fetch(folder, resource, wanted)
     if all(_there(folder, r.file_name) for r in resources):
         for resource in resources:
             _check(folder, resource)
@@ -48,7 +48,9 @@ def _there(folder: str, name: str) -> bool:
     return os.path.exists(os.path.join(folder, name))
 
 
-def _fetch(folder: str, resource: DownloadableFile, needed: Sequence[str]) -> None:
+def _fetch(
+    folder: str, resource: DownloadableFile, wanted: Sequence[DownloadableFile]
+) -> None:
     path = os.path.join(folder, resource.file_name)
     if os.path.exists(path):
         _check(folder, resource)
@@ -60,11 +62,14 @@ def _fetch(folder: str, resource: DownloadableFile, needed: Sequence[str]) -> No
         # wrong checksum. A broken file must not be taken for one placed by hand.
         if os.path.exists(path):
             os.remove(path)
-        missing = ', '.join(name for name in needed if not _there(folder, name))
+        missing = [other for other in wanted if not _there(folder, other.file_name)]
+        names = ', '.join(other.file_name for other in missing)
+        # They may lie in several folders or commits of a repository.
+        urls = ' '.join(other.url for other in missing if other is not resource)
         raise TaskDataError(
             f'Could not download {resource.url} ({e}). Without a network, fetch the '
-            f'files elsewhere and place them in {folder}: {missing}. Then run the '
-            'command again.'
+            f'files elsewhere and place them in {folder}: {names}. Then run the '
+            'command again.' + (f' The others are: {urls}' if urls else '')
         ) from e
 
 

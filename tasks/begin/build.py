@@ -15,7 +15,8 @@ from typing import Sequence
 from parlai.core.build_data import DownloadableFile
 from parlai.core.opt import Opt
 
-from parlai_q2.parlai_support.published_file import PublishedFile, fetch_published
+from parlai_q2.parlai_support.published_file import PublishedFile
+from parlai_q2.parlai_support.task_files import fetch_files
 
 VERSION = '1.0'
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
@@ -63,4 +64,4 @@ def build(opt: Opt, needed: Sequence[str]) -> str:
     :return: the folder they are in.
     :raises TaskDataError: when one cannot be had, or is not the published one.
     """
-    return fetch_published(opt, 'begin', VERSION, RESOURCES, needed)
+    return fetch_files(opt, 'begin', VERSION, RESOURCES, needed)

@@ -11,7 +11,8 @@ from typing import Sequence
 
 from parlai.core.opt import Opt
 
-from parlai_q2.parlai_support.published_file import PublishedFile, fetch_published
+from parlai_q2.parlai_support.published_file import PublishedFile
+from parlai_q2.parlai_support.task_files import fetch_files
 
 VERSION = '1.0'
 SOURCE = (
@@ -39,4 +40,4 @@ def build(opt: Opt, needed: Sequence[str]) -> str:
     :return: the folder they are in.
     :raises TaskDataError: when one cannot be had, or is not the published one.
     """
-    return fetch_published(opt, 'rome', VERSION, RESOURCES, needed)
+    return fetch_files(opt, 'rome', VERSION, RESOURCES, needed)
