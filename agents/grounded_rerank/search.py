@@ -83,10 +83,12 @@ def pool_candidates(
     :raises ConfigError: when the generator gives no list of candidates.
     """
     asked = _asked(strategies, grounded)
-    if _parlai_searches(generator) and not kwargs and few_rows(batch, asked):
+    generate = generate_function(agent, generator, inherited)
+    loop = getattr(generate, '__func__', None)
+    parlai_searches = loop is TorchGeneratorAgent._generate
+    if parlai_searches and not kwargs and few_rows(batch, asked):
         found = search_side_by_side(agent, batch, asked, seed, max_ts, prefix_tokens)
     else:
-        generate = generate_function(agent, generator, inherited)
         found = search_one_by_one(
             agent,
             lambda own, width: generate(
@@ -169,14 +171,6 @@ def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
     if generator._generate.__module__ in NOT_PARLAI_SEARCH:
         return TorchGeneratorAgent._generate.__get__(agent)
     return inherited
-
-
-def _parlai_searches(generator: type[TorchGeneratorAgent]) -> bool:
-    """
-    Whether a generator is searched by ParlAI's own loop.
-    """
-    own = generator._generate
-    return own is TorchGeneratorAgent._generate or own.__module__ in NOT_PARLAI_SEARCH
 
 
 def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[Any]]:

@@ -80,8 +80,9 @@ def search_side_by_side(
         for example, search in zip(own, searches, strict=True)
     ]
     device = batch.text_vec.device
-    inputs = agent._get_initial_decoder_input(len(_rows(running)), 1, device)
-    encoded = model.reorder_encoder_states(states, _index(_rows(running), device))
+    examples = _rows(running, device)
+    inputs = agent._get_initial_decoder_input(len(examples), 1, device)
+    encoded = model.reorder_encoder_states(states, examples)
     past = None
     with own_random_numbers(batch, seed):
         for step in range(max_ts):
@@ -91,15 +92,18 @@ def search_side_by_side(
                 scores = scores / agent.temperature
             scores = agent._generation_activation(scores)
             if prefix_tokens is not None and step < prefix_tokens.size(1):
-                _only(scores, prefix_tokens[_rows(running), step])
-            first = 0
+                _only(scores, prefix_tokens[_rows(running, device), step])
+            # Those that are not done, and the rows that their next step goes on from.
+            going_on, rows, first = [], [], 0
             for one in running:
                 one.search.advance(scores[0, first : first + one.width], step)
+                if not one.search.is_done():
+                    going_on.append(one)
+                    rows.append(first + one.search.get_backtrack_from_current_step())
                 first += one.width
-            going_on = [one for one in running if not one.search.is_done()]
             if not going_on or step + 1 == max_ts:
                 break
-            kept = _kept_rows(running)
+            kept = torch.cat(rows)
             past = model.reorder_decoder_incremental_state(past, kept)
             chosen = torch.cat(
                 [one.search.get_output_from_current_step() for one in going_on]
@@ -107,8 +111,7 @@ def search_side_by_side(
             inputs = agent._get_next_decoder_input(inputs, chosen.unsqueeze(-1), kept)
             if len(going_on) < len(running):
                 running = going_on
-                rows = _index(_rows(running), device)
-                encoded = model.reorder_encoder_states(states, rows)
+                encoded = model.reorder_encoder_states(states, _rows(running, device))
     return [[[search] for search in searches] for searches in found]
 
 
@@ -128,23 +131,12 @@ def _searches(
         ]
 
 
-def _rows(running: Sequence[Running]) -> list[int]:
+def _rows(running: Sequence[Running], device: torch.device) -> torch.Tensor:
     """
     The example of each row.
     """
-    return [one.example for one in running for _ in range(one.width)]
-
-
-def _kept_rows(running: Sequence[Running]) -> torch.Tensor:
-    """
-    The rows that the next step's rows go on from: those of searches that are not done.
-    """
-    kept, first = [], 0
-    for one in running:
-        if not one.search.is_done():
-            kept.append(first + one.search.get_backtrack_from_current_step())
-        first += one.width
-    return torch.cat(kept)
+    examples = [one.example for one in running for _ in range(one.width)]
+    return torch.tensor(examples, dtype=torch.long, device=device)
 
 
 def _only(scores: torch.Tensor, tokens: torch.Tensor) -> None:
@@ -157,7 +149,3 @@ def _only(scores: torch.Tensor, tokens: torch.Tensor) -> None:
     others = torch.ones_like(scores[0], dtype=torch.bool)
     others[torch.arange(len(tokens)), tokens] = False
     scores[0][others] = neginf(scores.dtype)
-
-
-def _index(rows: Sequence[int], device: torch.device) -> torch.Tensor:
-    return torch.tensor(rows, dtype=torch.long, device=device)

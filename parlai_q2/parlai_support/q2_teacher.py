@@ -17,7 +17,6 @@ from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
@@ -35,24 +34,6 @@ else:
 
 EVIDENCE = 'q2_evidence'
 DEFAULT_SCORER = 'q2'
-
-
-class TeachersQueue(ResponseQueue):
-    """
-    Says before the first score how to have none: ParlAI has commands that only look at
-    data and have the labels repeated, and no option tells them from an evaluation.
-    """
-
-    told = False
-
-    def add(self, response: Waiting) -> None:
-        if not self.told:
-            self.told = True
-            logging.info(
-                f'Each response is scored by {self.name}. --q2-metrics false leaves '
-                'that out.'
-            )
-        super().add(response)
 
 
 class Q2TeacherMixin(_Base):
@@ -94,7 +75,7 @@ class Q2TeacherMixin(_Base):
         if shared:
             self._q2_queue = shared['q2_queue']
         elif evaluating and opt.get('q2_metrics', True):
-            self._q2_queue = TeachersQueue(
+            self._q2_queue = ResponseQueue(
                 scorer_from_opt(opt), opt.get('scorer', DEFAULT_SCORER)
             )
         super().__init__(opt, shared)

@@ -84,6 +84,12 @@ class ResponseQueue:
         batch, self.waiting = self.waiting, []
         if not self._announced:
             self._announced = True
+            # ParlAI has commands that only look at data and have the labels repeated,
+            # and no option tells them from an evaluation.
+            logging.info(
+                f'Each response is scored by {self.name}. --q2-metrics false leaves '
+                'that out.'
+            )
             logging.info(f'Responses are scored with {self.scorer.signature}')
         scores = self.scorer.score([w.example for w in batch])
         asks = self.scorer.name in QUESTION_SCORERS

@@ -144,7 +144,7 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if threshold is None:
         # Nothing said: the scorer's own.
         checked.pop('threshold', None)
-    if threshold is not None and not (
+    elif not (
         isinstance(threshold, Real)
         and not isinstance(threshold, bool)
         and 0 <= float(threshold) <= 1

@@ -23,7 +23,6 @@ from parlai_q2.tasks.conv_fever.counts import (
     far_from_the_paper,
 )
 from parlai_q2.tasks.conv_fever.fold import build_fold
-from parlai_q2.tasks.conv_fever.reader import count_lines
 from parlai_q2.tasks.conv_fever.wow import TRAIN
 
 VERSION = '1.1'
@@ -87,14 +86,13 @@ def is_built(outfile: Path, seed: int, wow: Optional[Path] = None) -> bool:
 
 def is_whole(outfile: Path, record: Mapping[str, Any]) -> bool:
     """
-    Whether a fold has as many lines as its record counts examples.
+    Whether a fold is as large as its record says.
     """
-    wanted = sum(record.get('counts', {}).values())
-    found = count_lines(outfile)
+    wanted, found = record.get('bytes', 0), outfile.stat().st_size
     if found != wanted:
         logging.warning(
-            f'{outfile} is damaged: it has {found:,} whole lines, and its record '
-            f'counts {wanted:,} examples. It is built anew.'
+            f'{outfile} is damaged: it has {found:,} bytes, and its record says '
+            f'{wanted:,}. It is built anew.'
         )
     return found == wanted
 

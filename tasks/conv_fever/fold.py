@@ -64,6 +64,7 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
         record = {
             **run,
             'conversations': pools.conversations,
+            'bytes': writer.part.stat().st_size,
             'counts': counts.by_perturbation,
             'counts_by_text': counts.by_text,
         }
