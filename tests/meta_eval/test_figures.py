@@ -64,6 +64,18 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
     assert {'c0', 'c1', 'c2', 'c3'} <= set(text_of(tmp_path / 'small_by_corpus.svg'))
 
 
+def test_figures_say_of_how_many_responses_they_are(tmp_path):
+    all_figures(evaluation(RESPONSES, VALUES), tmp_path, {})
+    for name, words in {
+        'by_class': {f'{GOOD} (n = 8)', f'{BAD} (n = 8)', f'{GENERIC} (n = 8)'},
+        'by_system': {f'{GOOD} (n = 8)', 's0', 's1', '12'},
+        'auc': {'all (n = 16)', 'c0 (n = 4)'},
+        'roc': {'AUC [95 %], n = 16'},
+        'precision_recall': {f'Finding {GOOD} responses (8 of 16)'},
+    }.items():
+        assert words <= set(text_of(tmp_path / f'small_{name}.svg')), name
+
+
 def test_costs_are_drawn_where_two_are_known(tmp_path):
     given = evaluation(RESPONSES, VALUES)
     (mine,) = given.measures

@@ -11,7 +11,7 @@ from parlai_q2.meta_eval.figures.curves import levels
 from parlai_q2.meta_eval.figures.style import BLUE, COLUMN, drawing, save
 
 # Marks so near to one another would have their names in one place.
-NEAR_DECADES, NEAR_AUC = 0.6, 0.03
+NEAR_DECADES, NEAR_AUC = 1.0, 0.03
 
 
 def cost_figure(
@@ -38,8 +38,10 @@ def cost_figure(
                 yerr=[[auc.mean - auc.low], [auc.high - auc.mean]],
                 fmt='o',
                 color=BLUE,
+                # Pale: a name can be read where another mark's interval crosses it.
+                ecolor=BLUE + '60',
                 markersize=4,
-                elinewidth=0.9,
+                elinewidth=1.2,
             )
             # Of two marks that are near one another the lower has its name below.
             below = any(

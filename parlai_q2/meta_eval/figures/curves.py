@@ -57,8 +57,8 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         panels = figure.subplots(1, 2, sharey=True)
         for axes, label in zip(panels, (Label.INCONSISTENT, Label.CONSISTENT)):
             judged = evaluation.judged.of_classes()
-            share = sum(r.label == label for r in judged) / len(judged)
-            axes.axhline(share, color=GREY, linewidth=0.8)
+            count = sum(r.label == label for r in judged)
+            axes.axhline(count / len(judged), color=GREY, linewidth=0.8)
             for (measure, level), look in zip(found, _looks()):
                 curves = curves_of(evaluation, measure, label)
                 axes.step(
@@ -74,7 +74,7 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
                 ap = level.figures[f'{label}_ap']
                 name = f'{measure.name}  {ap.mean:.2f}' if ap else measure.name
                 axes.plot([], [], label=name, **{**look['line'], **look['mark']})
-            axes.set_title(f'Finding {label} responses')
+            axes.set_title(f'Finding {label} responses ({count:,} of {len(judged):,})')
             axes.set_xlabel('Recall')
             axes.set_xlim(-0.01, 1.01)
             axes.set_ylim(0, 1.02)
@@ -111,7 +111,9 @@ def roc_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         axes.set_xlim(-0.01, 1.01)
         axes.set_ylim(0, 1.02)
         axes.set_aspect('equal')
-        axes.legend(title='AUC [95 %]', alignment='left', loc='lower right')
+        count = len(evaluation.judged.of_classes())
+        title = f'AUC [95 %], n = {count:,}'
+        axes.legend(title=title, alignment='left', loc='lower right')
         return save(figure, path)
 
 

@@ -58,7 +58,7 @@ def class_figure(evaluation: Evaluation, path: Path) -> list[Path]:
                 axes.set_xticks((0, 0.5, 1), ('0', '0.5', '1'))
         figure.supylabel('Share of the class', fontsize=8)
         figure.supxlabel('Score (dotted: threshold)', fontsize=8)
-        _legend(figure, classes)
+        _legend(figure, evaluation.judged.of_classes(classes))
         return save(figure, path)
 
 
@@ -69,7 +69,7 @@ def group_figure(
     A panel a scorer: boxes of the score by group and class.
 
     Boxes span the quartiles, whiskers the 5th to the 95th percentile; the line is the
-    median, the dot the mean.
+    median, the dot the mean. Below a group's name stands how many responses it has.
 
     :param groups: name to responses, in order.
     :param by: what the groups are, for the axis.
@@ -91,12 +91,12 @@ def group_figure(
                     _boxes(axes, boxes, places, CLASS_COLOURS[label])
             axes.set_title(measure.name)
             axes.set_xlim(-0.55, len(groups) - 0.45)
-            axes.set_xticks(range(len(groups)), list(groups))
+            axes.set_xticks(range(len(groups)), _counted(groups))
             if _bounded(evaluation):
                 axes.set_ylim(-0.03, 1.03)
         figure.supylabel('Score', fontsize=8)
-        figure.supxlabel(by.capitalize(), fontsize=8)
-        _legend(figure, classes)
+        figure.supxlabel(f'{by.capitalize()}, and how many responses', fontsize=8)
+        _legend(figure, [r for group in groups.values() for r in group])
         return save(figure, path)
 
 
@@ -144,14 +144,27 @@ def _panels(figure: Any, rows: int, columns: int, used: int, sharey: bool) -> li
     return panels[:used]
 
 
-def _legend(figure: Any, classes: Sequence[str]) -> None:
+def _counted(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
+    return [
+        f'{name}\n{sum(r.label in CLASSES for r in responses):,}'
+        for name, responses in groups.items()
+    ]
+
+
+def _legend(figure: Any, responses: Sequence[Judged]) -> None:
     from matplotlib.patches import Patch
 
+    counts = {c: sum(r.label == c for r in responses) for c in CLASSES}
     handles = [
-        Patch(facecolor=CLASS_COLOURS[c] + '40', edgecolor=CLASS_COLOURS[c], label=c)
-        for c in classes
+        Patch(
+            facecolor=CLASS_COLOURS[c] + '40',
+            edgecolor=CLASS_COLOURS[c],
+            label=f'{c} (n = {count:,})',
+        )
+        for c, count in counts.items()
+        if count
     ]
-    figure.legend(handles=handles, loc='outside upper center', ncols=len(classes))
+    figure.legend(handles=handles, loc='outside upper center', ncols=len(handles))
 
 
 def _classes(evaluation: Evaluation) -> list[str]:

@@ -18,7 +18,7 @@ from parlai_q2.meta_eval.figures.style import (
     drawing,
     save,
 )
-from parlai_q2.meta_eval.judged import Judged
+from parlai_q2.meta_eval.judged import BINARY, Judged
 from parlai_q2.meta_eval.published import TABLE_4
 from parlai_q2.meta_eval.tables.systems import system_levels
 
@@ -27,7 +27,7 @@ def auc_figure(
     evaluation: Evaluation, groups: Mapping[str, Sequence[Judged]], path: Path
 ) -> list[Path]:
     """
-    ROC-AUC with 95 % intervals.
+    ROC-AUC with 95 % intervals, and of how many responses.
 
     :param groups: name to responses; each has a colour and a mark.
     """
@@ -56,13 +56,12 @@ def auc_figure(
                 color=COLOURS[g % len(COLOURS)],
                 markersize=3.6,
                 elinewidth=1,
-                label=name,
+                label=f'{name} (n = {sum(r.label in BINARY for r in responses):,})',
             )
         axes.set_yticks(range(len(measures)), [m.name for m in measures])
         axes.set_ylim(len(measures) - 0.5, -0.5)
         axes.set_xlabel('ROC-AUC, with 95 % interval')
-        if len(groups) > 1:
-            figure.legend(loc='outside upper center', ncols=min(5, len(groups)))
+        figure.legend(loc='outside upper center', ncols=min(2, len(groups)))
         return save(figure, path)
 
 

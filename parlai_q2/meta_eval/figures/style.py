@@ -19,7 +19,7 @@ SKY, PURPLE, YELLOW, BLACK = '#56B4E9', '#CC79A7', '#F0E442', '#000000'
 GREY = '#8A8A8A'
 # Scorers are told apart by more than colour.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (9, 2)))
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X')
 CLASS_COLOURS = {Label.CONSISTENT: BLUE, Label.INCONSISTENT: VERMILION}
 CLASS_COLOURS[Label.GENERIC] = GREY
