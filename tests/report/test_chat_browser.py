@@ -355,8 +355,28 @@ def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
 def test_below_a_long_message_the_reply_is_in_view(opened):
     opened.js("document.getElementById('message').value = 'long '.repeat(900)")
     say(opened, ' ')
-    place = "document.querySelector('.turn:last-child .reply').getBoundingClientRect()"
-    assert 0 <= opened.js(f'{place}.top') < opened.js('innerHeight')
+    assert last_reply_is_in_view(opened)
+
+
+def test_the_last_reply_is_above_the_message_field(opened, chat):
+    for number in range(4):
+        say(opened, f'Who is she? {number}')
+    assert last_reply_is_in_view(opened)
+    with held(chat.conversation):
+        begin(opened, 'and then?')
+        assert last_reply_is_in_view(opened), 'what is under way'
+    opened.wait_for(DONE)
+    open_page(opened, chat)
+    assert last_reply_is_in_view(opened), 'of a page opened again'
+
+
+def last_reply_is_in_view(opened):
+    top, bottom, field = opened.js(
+        "(() => { const r = document.querySelector('.turn:last-child .reply')"
+        '.getBoundingClientRect(); return [r.top, r.bottom, '
+        "document.getElementById('say').getBoundingClientRect().top]; })()"
+    )
+    return 0 <= top and bottom <= field
 
 
 def test_long_knowledge_is_told_of(opened):

@@ -218,6 +218,7 @@ function unanswered(text) {
 async function open() {
   const state = await ask('/conversation');
   draw(state);
+  showLast();
   if (state.pending === null) return;
   const done = waiting(state.pending);
   const shown = byId('knowledge').value;
