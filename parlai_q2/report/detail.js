@@ -10,7 +10,7 @@ function detailOf(entry, pick) {
   }
   box.append(section('Knowledge',
     scrolling('Knowledge', marked(entry.knowledge, entry.verdicts, pick))));
-  box.append(section('Evidence', evidence(entry)));
+  box.append(section('Evidence', evidence(entry), basisLine(entry)));
   if (entry.rerank.length) {
     box.append(section('Reranking', beforeAndAfter(entry.rerank), el('details', {},
       el('summary', {}, `All ${entry.rerank.length} candidates`),
@@ -20,10 +20,9 @@ function detailOf(entry, pick) {
     box.append(section('Turns before', scrolling('Turns before', el('ol', {},
       ...entry.history.map((turn) => el('li', { class: 'text', dir: 'auto' }, turn))))));
   }
-  const facts = partsOf(entry);
+  const facts = [`id ${entry.id}`];
   if (entry.fallback && entry.verdicts.length) facts.push('fallback');
   if (signatures.length > 1 && entry.signature >= 0) facts.push(signatures[entry.signature]);
-  facts.unshift(`id ${entry.id}`);
   box.append(el('p', { class: 'note facts' }, facts.join(' · ')));
   return box;
 }

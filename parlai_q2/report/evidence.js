@@ -4,7 +4,7 @@ function section(title, ...content) {
 }
 
 function scrolling(name, content) {
-  return el('div', { class: 'passage', tabindex: '0', role: 'region', 'aria-label': name },
+  return el('div', { class: 'passage', tabindex: '0', role: 'group', 'aria-label': name },
     content);
 }
 
@@ -54,15 +54,27 @@ function evidence(scored) {
   return el('table', { class: 'evidence' }, el('thead', {}, head), el('tbody', {}, ...rows));
 }
 
-const partsOf = (scored) => Object.entries(scored.parts).map(([name, n]) =>
-  `${words(name)} ${fixed(n, 3)}`);
+// What a score comes from, in a sentence; empty where its parts are not known.
+function basisOf({ score, verdicts, parts }) {
+  const told = Object.entries(parts).map(([name, n]) => `${words(name)} ${fixed(n, 3)}`)
+    .join(' · ');
+  if (!told) return '';
+  const mean = verdicts.reduce((sum, v) => sum + v.score, 0) / verdicts.length;
+  // Both are rounded to four digits.
+  return Math.abs(mean - score) < 2e-4
+    ? `The score is the mean over the questions. Besides: ${told}`
+    : `The score is made of ${told}`;
+}
+
+const basisLine = (scored) => el('p', { class: 'note facts' }, basisOf(scored));
 
 function choiceOf(title, candidate) {
   const score = candidate.score === null ? 'not scored' : fixed(candidate.score);
   return el('div', { class: 'choice' },
     el('h4', {}, `${title} `, el('b', {}, score), ' ', labelOf(candidate.label || 'unknown')),
     el('p', {}, marked(candidate.response, candidate.verdicts, null)),
-    candidate.note ? el('p', { class: 'note' }, candidate.note) : null);
+    candidate.note ? el('p', { class: 'note' }, candidate.note) : null,
+    basisLine(candidate));
 }
 
 function beforeAndAfter(candidates) {
@@ -87,7 +99,7 @@ function candidateTable(candidates) {
       'aria-controls': id, 'aria-label': `Evidence for candidate ${i + 1}` });
     const below = el('tr', { class: 'of-candidate', id, hidden: true });
     const open = opening(toggle, below, () => el('td', { colspan: names.length },
-      evidence(c), el('p', { class: 'note facts' }, partsOf(c).join(' · '))));
+      evidence(c), basisLine(c)));
     const pick = (places) => { open(true); pickLines(below, places); };
     const cells = [[i + 1, ...role].join(' '), fixed(c.score), words(c.label),
       fixed(c.generator), c.strategies.join(', ')];
@@ -97,7 +109,8 @@ function candidateTable(candidates) {
         c.note ? el('p', { class: 'note' }, c.note) : null));
     return [row, below];
   });
-  const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
+  const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' },
+    name || el('span', { class: 'hidden' }, 'Place'))));
   return el('table', { class: 'candidates' }, el('thead', {}, head),
     el('tbody', {}, ...rows));
 }

@@ -74,7 +74,11 @@ def test_a_click_on_a_span_shows_its_evidence(opened):
         "[...document.querySelectorAll('.passage mark')].map(m => m.firstChild.data)"
     )
     assert opened.js(marks) == ['Madonna', 'August 16, 1958']
-    assert opened.text('.facts') == 'one 1.000 · q2|preset:mini|version:0.1.0'
+    facts = opened.js("[...document.querySelectorAll('.facts')].map(f => f.innerText)")
+    assert facts == [
+        'The score is the mean over the questions. Besides: one 1.000',
+        'q2|preset:mini|version:0.1.0',
+    ]
 
 
 def test_each_candidate_shows_its_evidence(opened):

@@ -96,6 +96,11 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     assert 'the same' in lines[3]
 
 
+def test_where_nothing_was_asked_no_evidence_is_the_same(opened):
+    why = "[...document.querySelectorAll('.why')].map(w => w.innerText)"
+    assert opened.js(why)[4:6] == ['compared as a whole', 'no questions']
+
+
 def test_a_mark_opens_its_question_by_mouse_and_by_keyboard(opened):
     mark = "document.querySelector('tr.response mark.unsupported')"
     assert opened.js(f'{mark}.firstChild.data') == '1985'

@@ -33,8 +33,8 @@ function whyOf(turn, chosen, pick) {
   return folded('Evidence', () => [
     section('Knowledge',
       scrolling('Knowledge', marked(turn.knowledge, chosen.verdicts, pick))),
-    section('Evidence', evidence(chosen)),
-    el('p', { class: 'note facts' }, [...partsOf(chosen), turn.signature].join(' · ')),
+    section('Evidence', evidence(chosen), basisLine(chosen)),
+    el('p', { class: 'note facts' }, turn.signature),
   ]);
 }
 

@@ -14,14 +14,17 @@ const FATES = {
 };
 
 // Why a score moved, in words.
-function reasons({ why, changed }) {
+function reasons({ why, changed, before }) {
   const found = [];
   if (why.answer) found.push(counted(why.answer, 'other answer', 'other answers'));
   if (why.comparison) found.push(`${why.comparison} compared otherwise`);
   if (why.after) found.push(counted(why.after, 'new question', 'new questions'));
   if (why.before) found.push(counted(why.before, 'question gone', 'questions gone'));
   if (why.whole) found.push('compared as a whole in one');
-  if (!found.length && changed) found.push('the same evidence');
+  if (!found.length && changed) {
+    found.push(before.verdicts.length ? 'the same evidence'
+      : before.fallback ? 'compared as a whole' : 'no questions');
+  }
   return found.join(', ');
 }
 
@@ -61,7 +64,7 @@ function verdictOf(verdict) {
 }
 
 function sideOf(title, side, clipped) {
-  const facts = partsOf(side);
+  const facts = [basisOf(side)].filter(Boolean);
   if (side.fallback) facts.push('fallback');
   if (signatures.length > 2 && side.signature >= 0) facts.push(signatures[side.signature]);
   return el('div', { class: 'choice' },
