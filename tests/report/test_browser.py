@@ -82,6 +82,24 @@ def test_a_screen_reader_hears_what_colour_shows(opened):
     tree = opened.call('Accessibility.getFullAXTree')['nodes']
     names = {node.get('name', {}).get('value') for node in tree}
     assert {'Responses by score', 'Evidence for record madonna', 'Pages'} <= names
+    opened.click('#open-all')
+    # A landmark for each passage would hide those of the page.
+    assert opened.count('.passage[role=group]') == opened.count('.passage') > 25
+
+
+def test_it_is_said_what_a_score_comes_from(browser, tmp_path):
+    parts = {'parts': {'words': 0.5}}
+    records = [scored(**parts), scored(**parts, score=0.2), simple(1)]
+    browser.goto(write_report(records, tmp_path / 'page.html'))
+    browser.click('#open-all')
+    told = browser.js(
+        "[...document.querySelectorAll('.detail section .facts')].map(f => f.innerText)"
+    )
+    assert told == [
+        'The score is the mean over the questions. Besides: words 0.500',
+        'The score is made of words 0.500',
+        '',
+    ]
 
 
 def test_the_knowledge_shows_the_spans_that_answer(opened):
@@ -102,6 +120,8 @@ def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     assert 'chosen 1.00' in after and 'highest score' in after
     assert not opened.js("document.querySelector('.detail details').open")
     opened.click('.detail summary')
+    head = opened.js("document.querySelector('.candidates th').textContent")
+    assert head == 'Place', 'a screen reader is told what the first column is'
     table = opened.text('table.candidates')
     assert 'beam, nucleus' in table and '-1.25' in table and 'delayedbeam' in table
 
@@ -186,6 +206,47 @@ def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, sche
     )
     assert dark == (scheme == 'dark')
     assert len(opened.screenshot(tmp_path / 'page.png')) > 10_000
+
+
+# The lines of a mark's first and last piece in a box of some width: there is one more
+# where the sign alone is on the last.
+SIGN_ALONE = """(() => {
+  const box = document.querySelector('tr.response .text');
+  const mark = box.querySelector('mark.end');
+  const words = document.createRange();
+  words.selectNodeContents(mark);
+  let alone = 0;
+  for (let width = 100; width < 300; width += 1) {
+    box.style.width = `${width}px`;
+    const lines = (rects) => new Set([...rects].map((r) => r.bottom.toFixed())).size;
+    alone += lines(mark.getClientRects()) > lines(words.getClientRects());
+  }
+  return alone;
+})()"""
+
+
+def test_a_sign_stays_with_the_word_before_it(opened):
+    assert opened.count('tr.response mark.end') > 1
+    assert opened.js(SIGN_ALONE) == 0
+
+
+def test_headings_leave_out_no_level(opened):
+    opened.click('#open-all')
+    tags = "[...document.querySelectorAll('h1, h2, h3, h4')].map(h => h.tagName)"
+    levels = [int(tag[1]) for tag in opened.js(tags)]
+    assert levels[0] == 1 and max(levels) > 2
+    assert all(b - a <= 1 for a, b in zip(levels, levels[1:]))
+
+
+def test_the_key_keeps_its_colours_where_the_system_chooses_colours(opened):
+    forced = {'name': 'forced-colors', 'value': 'active'}
+    opened.call('Emulation.setEmulatedMedia', features=[forced])
+    colours = opened.js(
+        "[...document.querySelectorAll('figcaption .key')]"
+        ".map(k => getComputedStyle(k, '::before').backgroundColor)"
+    )
+    opened.prefer('light')
+    assert len(set(colours)) == 4
 
 
 def test_colour_is_never_the_only_sign(opened):

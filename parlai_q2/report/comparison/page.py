@@ -176,8 +176,8 @@ def _chart(figures: TwoRunFigures) -> str:
         return '<p class="note">No score differs.</p>'
     return (
         f'<figure>\n{drawn}\n<figcaption>Responses by difference of score: '
-        '<i class="key inconsistent"></i> lower <i class="key consistent"></i> higher'
-        '</figcaption>\n</figure>'
+        '<span class="key inconsistent">lower</span> '
+        '<span class="key consistent">higher</span></figcaption>\n</figure>'
     )
 
 
