@@ -3,6 +3,7 @@
 """
 
 import json
+import shutil
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -245,10 +246,12 @@ class Problems:
 def _explain(lines: bytes) -> None:
     from parlai_q2.report.terminal import render_score, use_colour
 
-    colour = use_colour(sys.stdout)
+    colour, width = use_colour(sys.stdout), shutil.get_terminal_size().columns
     for line in lines.splitlines():
         fields = json.loads(line)
         if 'label' in fields:
             example = example_of(fields)
             score = Score.from_dict(fields)
-            tqdm.write(render_score(score, example.response, example.knowledge, colour))
+            texts = example.response, example.knowledge
+            # An empty line shows where the next response begins.
+            tqdm.write(f'{render_score(score, *texts, colour, width)}\n')

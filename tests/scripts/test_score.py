@@ -59,6 +59,19 @@ def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_
     assert (found[5]['line'], 'not JSON' in found[5]['error']) == (6, True)
 
 
+def test_evidence_fits_the_terminal_and_each_response_stands_apart(
+    tmp_path, monkeypatch, capsys
+):
+    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    record = {'knowledge': 'Bees dance. ' * 20, 'response': 'They dance. ' * 20}
+    infile.write_text(f'{json.dumps(record)}\n' * 2)
+    monkeypatch.setenv('COLUMNS', '50')
+    score_file(infile, out, load_scorer('precision'), explain=True)
+    one, other, end = capsys.readouterr().out.split('\n\n')
+    assert one == other and end == '' and one.startswith('score')
+    assert 40 < max(map(len, one.splitlines())) <= 50
+
+
 def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
     infile, tmp_path
 ):
