@@ -35,6 +35,7 @@ class Reason:
 
     BEST = 'best score'
     BEST_TOGETHER = 'best score together with the generator'
+    NEARLY_BEST = "as good as the best, and the generator's favourite"
     FIRST_ABOVE = 'first above the threshold'
     NONE_ABOVE = "none above the threshold: the generator's first"
     UNVERIFIABLE = "nothing to verify: the generator's first"
@@ -118,12 +119,14 @@ def choose(options: Sequence[Option], rule: Rule) -> Choice:
     # Numbers are better when smaller here: a key is a rank.
     nearly = key(order[0])[1] + rule.tolerance
     tied = [place for place in order if key(place) <= (False, round(nearly, _DIGITS))]
+    as_good = key(min(tied)) != key(order[0])
     order.remove(first := min(tied))
     order.insert(0, first)
     best = options[first]
     if _abstains(best, rule):
         return Choice(tuple(order), Reason.ABSTAINED, abstain=True)
-    return Choice(tuple(order), _reason(best, rule))
+    reason = Reason.NEARLY_BEST if as_good else _reason(best, rule)
+    return Choice(tuple(order), reason)
 
 
 def _ranks(rule: Rule) -> Callable[[Option, float], float]:
