@@ -109,9 +109,16 @@ def render(summary: Mapping[str, Any]) -> str:
         reasons = summary['reasons'][fate].items()
         for reason, n in sorted(reasons, key=lambda item: -item[1]):
             lines.append(f'  {fate:<8}{n:>9}  {reason}')
-    mean, kept = summary['mean_score'], summary['mean_score_kept']
-    lines += ['', f'Mean score {_number(mean)}, of what was kept {_number(kept)}.', '']
-    lines += _histogram(summary['histogram'])
+    bins = summary['histogram']
+    kept, gone = (sum(bar[fate] for bar in bins) for fate in ('kept', 'dropped'))
+    lines += [
+        '',
+        f'Of the {kept + gone:,} with something to verify: mean score '
+        f'{_number(summary["mean_score"])}, of the {kept:,} kept '
+        f'{_number(summary["mean_score_kept"])}.',
+        '',
+    ]
+    lines += _histogram(bins)
     for title, name in (
         ('Most grounded', 'most_grounded'),
         ('Least grounded', 'least_grounded'),

@@ -66,7 +66,8 @@ def test_it_is_json_and_reads_well():
     assert json.loads(json.dumps(found)) == found
     text = render(found)
     assert text.startswith('Kept 3 of 5 turns (60.0%); 0 of 1 episodes whole')
-    assert 'Mean score 0.625, of what was kept 1.000.' in text
+    about = 'Of the 4 with something to verify: mean score 0.625, of the 2 kept 1.000.'
+    assert about in text
     assert '0.9 to 1.0         2  ' + '#' * 40 in text
     assert '1.00 kept    b b' in text and '0.00 dropped x x' in text
     assert text.endswith('signature: signed\n')
