@@ -2,6 +2,8 @@
 Draws the scores of a report as a histogram.
 """
 
+from html import escape
+
 from parlai_q2.records import Label
 from parlai_q2.report.bars import Column, base_line, count_axis, draw_chart, tick
 from parlai_q2.report.figures import BINS, Figures
@@ -41,6 +43,20 @@ def draw_histogram(figures: Figures) -> str:
     )
 
 
+def histogram_key(figures: Figures) -> str:
+    """
+    The labels that the histogram has, each beside its colour, from the bottom up.
+    """
+    return ' '.join(
+        f'<span class="key {_kind(label)}">{escape(label.replace("_", " "))}</span>'
+        for label in sorted(figures.labels, key=_rank)
+    )
+
+
+def _kind(label: str) -> str:
+    return label if label in _ORDER else 'other'
+
+
 def _span(place: int) -> str:
     return f'{place / BINS:.1f} to {(place + 1) / BINS:.1f}'
 
@@ -49,8 +65,7 @@ def _bar(place: int, counts: dict[str, int], tallest: int) -> str:
     column, bars, below = Column(place, BINS), [], 0
     labels = sorted(counts, key=_rank)
     for label in labels:
-        kind = label if label in _ORDER else 'other'
-        bars.append(column.bar(kind, below / tallest, counts[label] / tallest))
+        bars.append(column.bar(_kind(label), below / tallest, counts[label] / tallest))
         below += counts[label]
     words = ', '.join(f'{counts[n]:,} {n.replace("_", " ")}' for n in labels)
     title = f'score {_span(place)}: {below:,}' + (f' ({words})' if words else '')

@@ -15,7 +15,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.files.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.figures import Figures
-from parlai_q2.report.histogram import draw_histogram
+from parlai_q2.report.histogram import draw_histogram, histogram_key
 from parlai_q2.report.page import TABLE, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
@@ -97,6 +97,7 @@ def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
             'figures': _figure_list(figures),
             'classes': _class_table(figures),
             'histogram': draw_histogram(figures),
+            'key': histogram_key(figures),
             'signatures': _signature_block(signatures, len(figures.signatures)),
             'table': resource(TABLE),
             'data': embed(_data(entries, signatures)),

@@ -111,6 +111,15 @@ def test_the_overview_says_the_figures(tmp_path):
     assert 'different signatures' not in page
 
 
+def test_the_key_of_the_histogram_has_the_labels_that_there_are(tmp_path):
+    page = page_of(tmp_path, [simple(1), simple(2, 0.1), simple(3, label='my <b>')])
+    assert re.findall(r'class="key (\w+)">(.*?)</span>', page) == [
+        ('consistent', 'consistent'),
+        ('inconsistent', 'inconsistent'),
+        ('other', 'my &lt;b&gt;'),
+    ]
+
+
 def test_scores_made_in_different_ways_come_with_a_warning(tmp_path):
     page = page_of(tmp_path, [scored(), simple(1, signature='overlap|version:0.1.0')])
     assert 'different signatures' in page
