@@ -135,10 +135,10 @@ def _figure_list(figures: Figures) -> str:
         rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
     if figures.questions:
         answered = figures.questions - figures.comparisons.get('no answer', 0)
-        coverage = f'coverage {figures.with_questions / count:.1%}'
-        rows.append(('Questions', f'{figures.questions:,}', coverage))
-        share = 1 - answered / figures.questions
-        rows.append(('No answer', f'{share:.1%}', 'of the questions'))
+        share = f'for {figures.with_questions / count:.1%} of the responses'
+        rows.append(('Questions', f'{figures.questions:,}', share))
+        unanswered = f'{1 - answered / figures.questions:.1%}'
+        rows.append(('No answer', unanswered, 'of the questions'))
     if figures.fallbacks:
         rows.append(('Fallback', f'{figures.fallbacks:,}', 'without a valid question'))
     if figures.first.count:

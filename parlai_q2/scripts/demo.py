@@ -41,6 +41,12 @@ RERANKED = f'{TASK}:DialogueTeacher:berlin_wall:honeybees'
 DEFAULT_TURNS = 6
 # One call of the scorer, and one line of progress.
 BATCH = 21
+# What the teacher's metrics are, for who sees them for the first time.
+ABOUT_QUESTIONS = {
+    'coverage': 'share of responses that have a question',
+    'questions': 'questions a response',
+    'no_answer': 'share of questions that find no answer',
+}
 Record = dict[str, Any]
 
 
@@ -137,9 +143,19 @@ def evaluate(scorer: str) -> Iterator[Record]:
     show(f'\n   {"class":<14}{"responses":>9}{"mean score":>12}')
     for name, mean in sorted(classes.items(), key=lambda item: -(item[1].value or 0)):
         show(f'   {name:<14}{mean.count:>9}{mean.value:>12.3f}')
-    more = {n: report[n] for n in ('coverage', 'questions', 'no_answer') if n in report}
-    facts = ', '.join(f'{name} {value.value():.3f}' for name, value in more.items())
-    show(f'   {facts}\n' if facts else '')
+    about = about_questions(report)
+    show(f'{about}\n' if about else '')
+
+
+def about_questions(report: Mapping[str, Any]) -> str:
+    """
+    What a report says of questions, a line each; empty where the scorer asks none.
+    """
+    return ''.join(
+        f'\n   {words:<43}{report[name].value():>6.3f}'
+        for name, words in ABOUT_QUESTIONS.items()
+        if name in report
+    )
 
 
 def rerank(scorer: str, turns: int) -> Iterator[Record]:

@@ -2,9 +2,10 @@ import json
 import re
 
 import pytest
+from parlai.core.metrics import AverageMetric
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.scripts.demo import DemoScript
+from parlai_q2.scripts.demo import DemoScript, about_questions
 
 
 def entries_of(page):
@@ -49,6 +50,16 @@ def test_without_turns_no_generator_is_loaded(tmp_path, capsys):
     )
     assert len(entries_of(page)) == 84
     assert 'Reranking' not in capsys.readouterr().out
+
+
+def test_metrics_of_questions_are_said_in_words():
+    report = {'coverage': AverageMetric(3, 4), 'questions': AverageMetric(11, 4)}
+    assert about_questions(report).splitlines() == [
+        '',
+        '   share of responses that have a question     0.750',
+        '   questions a response                        2.750',
+    ]
+    assert about_questions({}) == ''
 
 
 @pytest.mark.parametrize(
