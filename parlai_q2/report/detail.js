@@ -20,7 +20,9 @@ function detailOf(entry, pick) {
     box.append(section('Turns before', scrolling('Turns before', el('ol', {},
       ...entry.history.map((turn) => el('li', { class: 'text', dir: 'auto' }, turn))))));
   }
+  // Narrow screens have no columns for these.
   const facts = [`id ${entry.id}`];
+  if (entry.class) facts.push(`annotation ${words(entry.class)}`);
   if (entry.fallback && entry.verdicts.length) facts.push('fallback');
   if (signatures.length > 1 && entry.signature >= 0) facts.push(signatures[entry.signature]);
   box.append(el('p', { class: 'note facts' }, facts.join(' · ')));

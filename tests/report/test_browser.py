@@ -193,6 +193,12 @@ def test_a_very_long_response_is_cut_in_its_row_and_whole_when_opened(opened):
     )
 
 
+def test_a_narrow_screen_shows_id_and_annotation_below_the_row(opened):
+    opened.size(360, 800)
+    opened.click('.toggle')
+    assert 'id madonna · annotation inconsistent' in opened.text('.detail')
+
+
 @pytest.mark.parametrize(
     'width, scheme', [(320, 'light'), (375, 'dark'), (768, 'light'), (1280, 'dark')]
 )

@@ -94,6 +94,7 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     assert 'not asked' in lines[1] and 'only asked before' in lines[1]
     assert 'only asked after' in lines[2]
     assert 'the same' in lines[3]
+    assert 'id r0 · annotation inconsistent' in opened.text('.detail')
 
 
 def test_where_nothing_was_asked_no_evidence_is_the_same(opened):

@@ -98,7 +98,8 @@ function detailOf(change, pick) {
     box.append(section('Turns before', scrolling('Turns before', el('ol', {},
       ...change.history.map((turn) => el('li', { class: 'text', dir: 'auto' }, turn))))));
   }
-  box.append(el('p', { class: 'note facts' }, `id ${change.id}`));
+  const facts = `id ${change.id}${change.class ? ` · annotation ${words(change.class)}` : ''}`;
+  box.append(el('p', { class: 'note facts' }, facts));
   return box;
 }
 
