@@ -53,6 +53,8 @@ class HfClassifierAgent(TorchClassifierAgent):
     Trains and evaluates a Hugging Face sequence classifier.
     """
 
+    model: Any  # ParlAI's own
+
     @classmethod
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None

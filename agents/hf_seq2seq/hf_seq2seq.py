@@ -40,6 +40,11 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
     Trains and generates with a Hugging Face encoder-decoder.
     """
 
+    # ParlAI's own.
+    model: Any
+    text_truncate: Optional[int]
+    label_truncate: Optional[int]
+
     @classmethod
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None

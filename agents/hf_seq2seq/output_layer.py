@@ -7,6 +7,8 @@ times as long, with torch's libraries on x86, as that of the words with the hidd
 states, which is the same product but for rounding.
 """
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -38,7 +40,7 @@ class FewRowsLinear(nn.Linear):
         return out.reshape(*input.shape[:-1], -1)
 
 
-def quicken_output(hf: nn.Module) -> None:
+def quicken_output(hf: Any) -> None:
     """
     Let a model's output layer be such a layer, if it is a plain one; its weights stay.
 

@@ -198,7 +198,7 @@ def _perturbed(
         example,
         perturbation=perturbation,
         perturbed=perturbed,
-        **changes,  # type: ignore[arg-type]
+        **changes,
     )
 
 

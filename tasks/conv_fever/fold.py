@@ -89,8 +89,8 @@ def _resume(writer: ResumableWriter) -> tuple[int, Counts]:
 
     :return: the conversation to go on with, and the counts of those before it.
     """
-    counts, size = Counts(), 0
-    episode, start, pending = 0, 0, []
+    counts, pending = Counts(), list[ConvFeverExample]()
+    episode = start = size = 0
     for line in writer.raw_lines():
         example = ConvFeverExample.from_dict(json.loads(line))
         if example.episode != episode:

@@ -129,7 +129,7 @@ class DialogueRows:
     def _of_negatives(self, name: str) -> Change:
         def change(i: int) -> Optional[Row]:
             made = self.negatives.changes[name](self.grounded[i])
-            return pair(*made, CLASS_OF[name]) if made else None
+            return pair(made[0], made[1], CLASS_OF[name]) if made else None
 
         return change
 

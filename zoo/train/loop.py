@@ -235,7 +235,7 @@ def set_dropout(model: torch.nn.Module, share: float) -> None:
             module.p = share
         elif isinstance(getattr(module, 'dropout_prob', None), float):
             # BERT's fused attention keeps its share as a number.
-            module.dropout_prob = share
+            module.dropout_prob = share  # type: ignore[assignment]
 
 
 def validated(model: torch.nn.Module, job: Job, device: str) -> dict[str, float]:

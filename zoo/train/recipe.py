@@ -239,7 +239,7 @@ def initial_model(recipe: Recipe) -> tuple[Any, Any]:
     import transformers
 
     auto_class = getattr(transformers, AUTO_CLASSES[recipe.job])
-    options = {'num_labels': recipe.classes} if recipe.classes else {}
+    options: dict[str, Any] = {'num_labels': recipe.classes} if recipe.classes else {}
     model = load_model(recipe.initial, auto_class, **options)
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(not name.startswith(recipe.frozen))

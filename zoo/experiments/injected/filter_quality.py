@@ -75,5 +75,5 @@ def quality(turns: Sequence[Fields], goes: Sequence[bool], rounds: int) -> Quali
             axis=1,
         )
 
-    found = intervals(statistic, len(turns), rounds)
-    return Quality(*found[:4], dict(zip(kinds, found[4:])))
+    kept, precision, recall, left, *of_kinds = intervals(statistic, len(turns), rounds)
+    return Quality(kept, precision, recall, left, dict(zip(kinds, of_kinds)))

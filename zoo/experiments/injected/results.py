@@ -96,7 +96,7 @@ def results(folder: Path, settings: Settings) -> Results:
     return Results(
         filters,
         trained_on,
-        {key: mean_interval(v, settings.rounds) for key, v in values.items()},
+        {key: mean_interval(v.tolist(), settings.rounds) for key, v in values.items()},
         gains(values, settings.rounds),
         closed(values, settings.conditions, settings.rounds),
         by_seed,
@@ -110,7 +110,7 @@ def gains(values: Values, rounds: int) -> dict[tuple[str, str, str], Interval]:
     """
     return {
         (condition, way, name): mean_interval(
-            found - values[UNFILTERED, way, name], rounds
+            (found - values[UNFILTERED, way, name]).tolist(), rounds
         )
         for (condition, way, name), found in values.items()
         if condition != UNFILTERED

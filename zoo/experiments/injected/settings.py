@@ -70,10 +70,8 @@ class Settings:
         """
         JSON-safe values.
         """
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in self._items()}
-
-    def _items(self) -> Any:
-        return asdict(self).items()
+        said = asdict(self).items()
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in said}
 
 
 def read_settings(path: Optional[Path] = None) -> Settings:
@@ -94,9 +92,10 @@ def read_settings(path: Optional[Path] = None) -> Settings:
                 f'{path}: {name} must be of the kind of {found[name]!r}, not {value!r}.'
             )
         found[name] = value
-    return Settings(
-        **{k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
-    )
+    given: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in found.items()
+    }
+    return Settings(**given)
 
 
 def _read(path: Path) -> dict[str, Any]:
