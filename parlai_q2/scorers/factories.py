@@ -1,7 +1,6 @@
 """
-Makes scorers from presets. Model backends are made once for each model, device and
-settings, so that two scorers that use one model share it; where they differ in batch
-size alone, they share what is loaded.
+Makes scorers from presets. What is loaded of a model is loaded once for each device and
+settings, whatever the batch size: two scorers that use one model share it.
 """
 
 from typing import Any, Optional
@@ -30,9 +29,8 @@ from parlai_q2.scorers.q2 import Q2Scorer
 
 BERTSCORE = 'bertscore'
 
+# The first backend of those that are alike but for their batch size.
 _BACKENDS: dict[tuple[str, str], Any] = {}
-# One backend of those that differ in batch size alone.
-_ALIKE: dict[tuple[str, str], Any] = {}
 
 
 def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
@@ -47,14 +45,11 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
             f'{section} of the preset {preset.name!r} has a batch_size of {size!r}; it '
             'is a whole number of at least 1.'
         )
-    said = identified(config)
-    key = (kind.__name__, repr((said, sorted(settings.items()))))
-    if key not in _BACKENDS:
-        made = _BACKENDS[key] = kind(config, **settings)
-        settings.pop('batch_size', None)
-        alike = (kind.__name__, repr((said, sorted(settings.items()))))
-        share_loaded(made, _ALIKE.setdefault(alike, made))
-    return _BACKENDS[key]
+    made = kind(config, **settings)
+    settings.pop('batch_size', None)
+    key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
+    share_loaded(made, _BACKENDS.setdefault(key, made))
+    return made
 
 
 def share_loaded(backend: Any, other: Any) -> None:
@@ -74,7 +69,6 @@ def forget_backends() -> None:
     Keep no backend for later scorers; those in use keep theirs.
     """
     _BACKENDS.clear()
-    _ALIKE.clear()
 
 
 def make_q2(

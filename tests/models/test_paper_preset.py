@@ -114,7 +114,8 @@ def test_greedy_asks_one_question(preset):
 
 
 def test_two_scorers_with_the_same_model_share_it(preset):
-    assert load_scorer('q2', preset).models.nli is load_scorer('nli', preset).model
+    one, other = load_scorer('q2', preset).models.nli, load_scorer('nli', preset).model
+    assert one._loaded is other._loaded
 
 
 @pytest.mark.parametrize(
