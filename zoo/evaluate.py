@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.auc import roc_auc
+from parlai_q2.meta_eval.auc import roc_auc
 from parlai_q2.records import Comparison, Example, Label, Score
 from parlai_q2.scorers import load_scorer
 from parlai_q2.tasks.q2_wow.reader import SYSTEMS, read_system_file

@@ -19,7 +19,7 @@ FLOORS = (
     ('q2',),
     ('scorers',),
     ('store', 'scale', 'meta_eval', 'report'),
-    ('filtering', 'benchmark', 'auc'),
+    ('filtering', 'benchmark'),
     ('parlai_support',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),

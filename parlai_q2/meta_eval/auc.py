@@ -4,6 +4,8 @@ The area under the ROC curve.
 
 from collections.abc import Sequence
 
+from parlai_q2.meta_eval import ranking
+
 
 def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """
@@ -15,8 +17,6 @@ def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
     :raises ValueError: when there are none of a class.
     """
     import numpy as np
-
-    from parlai_q2.meta_eval import ranking
 
     if not len(positive) or not len(negative):
         raise ValueError('AUC needs at least one example of each class.')
