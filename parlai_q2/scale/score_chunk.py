@@ -16,9 +16,9 @@ from parlai_q2.scale.work import Work, cut_short
 from parlai_q2.scorers.base import Scorer
 
 # What a scored line has, and what a bad one has instead.
-SCORED = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
-BAD = ('line', 'error')
-OURS = SCORED + BAD
+SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
+ERROR_FIELDS = ('line', 'error')
+OURS = SCORE_FIELDS + ERROR_FIELDS
 
 # Makes a scorer for a torch device, in the process that is to use it; None stands for
 # the device of the scorer's own choice. It crosses to other processes by pickle.
@@ -107,12 +107,12 @@ def _written_before(fields: dict[str, Any]) -> set[str]:
     Names of the fields that an earlier run wrote.
     """
     written: set[str] = set()
-    if fields.keys() >= set(SCORED) - {'signature'}:
-        written.update(SCORED)
+    if fields.keys() >= set(SCORE_FIELDS) - {'signature'}:
+        written.update(SCORE_FIELDS)
     # As RecordError says it. A person who mended the record may have left it there.
     place = f', line {fields.get("line")}: '
     if 'line' in fields and place in str(fields.get('error')):
-        written.update(BAD)
+        written.update(ERROR_FIELDS)
     return written
 
 
