@@ -4,8 +4,7 @@ The bookkeeping of beam search, in Hugging Face's reading of it.
 Of the continuations of a span's K beams, the 2 K best are looked at. Those among the
 first K that end are finished; the first K that do not end go on. A finished sequence is
 worth the sum of its log-probabilities over its length to the power of the length
-penalty, and the K best are kept. A span is done when K are finished (early stopping),
-or when the best beam, at its present length, is worth no more than the worst finished;
+penalty, and the K best are kept. A span is done when K are finished (early stopping);
 at the length limit, the first K are finished as they stand.
 
 Reference: transformers 4.57, ``GenerationMixin._beam_search``, which these functions
@@ -30,18 +29,14 @@ class BeamSettings:
     :param end: the token that ends a sequence.
     :param num_beams: K, at least 1.
     :param max_new_tokens: at least 1.
-    :param min_new_tokens: tokens before the end token, at least.
     :param no_repeat_ngram_size: no n-gram of this size twice; 0 allows all.
-    :param early_stopping: whether a span is done as soon as K are finished.
     """
 
     start: int
     end: int
     num_beams: int = 5
     max_new_tokens: int = 40
-    min_new_tokens: int = 0
     no_repeat_ngram_size: int = 0
-    early_stopping: bool = True
     length_penalty: float = 1.0
 
 
@@ -100,12 +95,7 @@ class Beams:
         :return: pairs (row, word) [banned, 2], or None.
         """
         flat = self.tokens.flatten(0, 1)  # [rows, T + 1]
-        found = repeating(flat, self.settings.no_repeat_ngram_size)
-        if self.length < self.settings.min_new_tokens:
-            rows = torch.arange(len(flat), device=flat.device)
-            ends = torch.stack([rows, torch.full_like(rows, self.settings.end)], 1)
-            found = ends if found is None else torch.cat([found, ends])
-        return found
+        return repeating(flat, self.settings.no_repeat_ngram_size)
 
     def advance(self, values: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         """
@@ -157,15 +147,10 @@ class Beams:
         """
         The places of spans that no further token can change.
         """
-        settings = self.settings
-        full = [s for s, f in enumerate(self.finished) if len(f) == settings.num_beams]
-        if self.length == settings.max_new_tokens:
+        beams = self.settings.num_beams
+        if self.length == self.settings.max_new_tokens:
             return list(range(len(self.spans)))
-        if settings.early_stopping or not full:
-            return full
-        length = max(1, self.length) ** settings.length_penalty
-        best = (self.scores[:, 0] / length).tolist()
-        return [s for s in full if best[s] <= self.finished[s][-1].score]
+        return [s for s, found in enumerate(self.finished) if len(found) == beams]
 
     def keep(self, order: list[int]) -> None:
         """

@@ -75,7 +75,7 @@ class CT2Search:
                 end_token=[settings.end],
                 max_input_length=0,
                 max_decoding_length=settings.max_new_tokens,
-                min_decoding_length=settings.min_new_tokens,
+                min_decoding_length=0,
             )
             found += [result.hypotheses for result in results]
         return found

@@ -72,6 +72,7 @@ def generated(model, prompts, returned=None, **settings):
             num_return_sequences=returned or settings['num_beams'],
             return_dict_in_generate=True,
             output_scores=True,
+            early_stopping=settings['num_beams'] > 1,
             **settings,
         )
         rows = [cut(row) for row in out.sequences[:, 1:].tolist()]
@@ -106,7 +107,6 @@ def test_the_sequences_and_scores_of_generate(seed, act, tied):
     settings = {
         'num_beams': 5,
         'max_new_tokens': 14,
-        'early_stopping': True,
         'no_repeat_ngram_size': 3,
     }
     prompts = inputs(6, seed)
@@ -118,15 +118,13 @@ def test_the_sequences_and_scores_of_generate(seed, act, tied):
 @pytest.mark.parametrize(
     'settings',
     [
-        {'num_beams': 5, 'early_stopping': False},
-        {'num_beams': 2, 'early_stopping': True},
-        {'num_beams': 4, 'early_stopping': False, 'length_penalty': 0.3},
-        {'num_beams': 4, 'early_stopping': True, 'length_penalty': 2.0},
-        {'num_beams': 5, 'early_stopping': True, 'min_new_tokens': 6},
-        {'num_beams': 3, 'early_stopping': True, 'no_repeat_ngram_size': 1},
-        {'num_beams': 5, 'early_stopping': True, 'no_repeat_ngram_size': 2},
-        {'num_beams': 5, 'early_stopping': True, 'max_new_tokens': 1},
-        {'num_beams': 5, 'early_stopping': True, 'max_new_tokens': 2},
+        {'num_beams': 2},
+        {'num_beams': 4, 'length_penalty': 0.3},
+        {'num_beams': 4, 'length_penalty': 2.0},
+        {'num_beams': 3, 'no_repeat_ngram_size': 1},
+        {'num_beams': 5, 'no_repeat_ngram_size': 2},
+        {'num_beams': 5, 'max_new_tokens': 1},
+        {'num_beams': 5, 'max_new_tokens': 2},
     ],
     ids=str,
 )
@@ -141,17 +139,9 @@ def test_each_setting_does_what_it_does_in_generate(settings):
 def test_the_random_models_end_at_different_lengths_and_repeat_themselves():
     # Otherwise the comparisons above would say little.
     model, prompts = random_t5(7), inputs(6, 7)
-    free = generated(
-        model, prompts, num_beams=5, max_new_tokens=14, early_stopping=True
-    )
-    blocked = generated(
-        model,
-        prompts,
-        num_beams=5,
-        max_new_tokens=14,
-        early_stopping=True,
-        no_repeat_ngram_size=2,
-    )
+    settings = {'num_beams': 5, 'max_new_tokens': 14}
+    free = generated(model, prompts, **settings)
+    blocked = generated(model, prompts, **settings, no_repeat_ngram_size=2)
     lengths = {len(row) for rows, _ in free for row in rows}
     assert len(lengths) > 3
     assert free != blocked
@@ -159,7 +149,7 @@ def test_the_random_models_end_at_different_lengths_and_repeat_themselves():
 
 def test_the_multilingual_t5_too():
     model, prompts = random_t5(1, kind=MT5Config), inputs(5, 1)
-    settings = {'num_beams': 4, 'max_new_tokens': 10, 'early_stopping': True}
+    settings = {'num_beams': 4, 'max_new_tokens': 10}
     assert searchable(model)
     theirs = generated(model, prompts, **settings)
     assert_same(searched(model, prompts, **settings), theirs)
@@ -188,7 +178,7 @@ def test_with_int8_layers_too():
     # Every last digit counts: one that differs can round an activation to another step.
     model, prompts = int8(random_t5(5)), inputs(8, 5)
     settings = {'num_beams': 5, 'max_new_tokens': 12, 'no_repeat_ngram_size': 3}
-    theirs = generated(model, prompts, early_stopping=True, **settings)
+    theirs = generated(model, prompts, **settings)
     assert_same(searched(model, prompts, **settings), theirs)
 
 
@@ -208,7 +198,7 @@ def test_no_inputs_no_sequences():
 
 def test_the_model_itself_still_generates_the_same():
     model, prompts = random_t5(4), inputs(3, 4)
-    settings = {'num_beams': 3, 'max_new_tokens': 8, 'early_stopping': True}
+    settings = {'num_beams': 3, 'max_new_tokens': 8}
     before = generated(model, prompts, **settings)
     T5Search(model)
     assert generated(model, prompts, **settings) == before
