@@ -3,7 +3,7 @@ A model that is loaded when it is first needed, once, whichever thread comes fir
 """
 
 import threading
-from typing import Any, Callable, Generic, Optional, TypeVar
+from typing import Any, Callable, Generic, TypeVar
 
 Loaded = TypeVar('Loaded')
 
@@ -18,14 +18,15 @@ class Lazy(Generic[Loaded]):
     def __init__(self, loader: Callable[[], Loaded]):
         self._loader = loader
         self._lock = threading.Lock()
-        self._value: Optional[Loaded] = None
+        # What it gave, which may be None, once it has.
+        self._given: list[Loaded] = []
 
     def __call__(self) -> Loaded:
-        if self._value is None:
+        if not self._given:
             with self._lock:
-                if self._value is None:
-                    self._value = self._loader()
-        return self._value
+                if not self._given:
+                    self._given.append(self._loader())
+        return self._given[0]
 
     def __getstate__(self) -> Any:
         # Locks cannot be pickled; another process loads its own copy.

@@ -144,7 +144,7 @@ class Seq2SeqQuestionGenerator:
         """
         Our own search, None where another is used.
         """
-        return self._search()[0] if self.search == AUTO else None
+        return self._search() if self.search == AUTO else None
 
     def _load(self) -> tuple[Any, Any]:
         return load_seq2seq(
@@ -156,7 +156,7 @@ class Seq2SeqQuestionGenerator:
             return self._loaded()[1]
         return load_tokenizer(self.config.model, self.config.revision)
 
-    def _make_search(self) -> tuple[Optional['T5Search']]:
+    def _make_search(self) -> Optional['T5Search']:
         from parlai_q2.models.t5.search import T5Search, searchable
 
         folder = self._stored_folder()
@@ -164,9 +164,9 @@ class Seq2SeqQuestionGenerator:
             from parlai_q2.models.stored import StoredModel
             from parlai_q2.models.t5.stored import stored_t5
 
-            return (T5Search(stored_t5(StoredModel(folder))),)
+            return T5Search(stored_t5(StoredModel(folder)))
         model, _ = self._loaded()
-        return (T5Search(model) if searchable(model) else None,)
+        return T5Search(model) if searchable(model) else None
 
     def _make_ct2_search(self) -> 'CT2Search':
         from parlai_q2.models.ct2_search import CT2Search

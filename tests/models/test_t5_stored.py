@@ -90,16 +90,16 @@ def test_a_generator_takes_it_where_it_can(tmp_path):
             ModelConfig(model=str(place), settings={}), arithmetic='int8'
         )
         found = generator.searcher()
-        return found, generator._loaded._value
+        return found, generator._loaded._given
 
     found, imported = search(folder(tmp_path / 'own', top_k=50))
-    assert found is not None and imported is None
+    assert found is not None and not imported
     # Without its own file the model's configuration says how to generate.
     (tmp_path / 'own' / 'generation_config.json').unlink()
     assert search(tmp_path / 'own')[0].generation.eos_token_id == 1
     # A setting that the search does not have is left to generate.
     found, imported = search(folder(tmp_path / 'other', repetition_penalty=2.0))
-    assert found is None and imported is not None
+    assert found is None and imported
 
 
 def test_an_activation_it_does_not_have_is_left_to_transformers(tmp_path):
