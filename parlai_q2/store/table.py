@@ -11,9 +11,9 @@ from parlai_q2.records import Score
 from parlai_q2.store.rows import decode
 from parlai_q2.store.upkeep import (
     CLOCKS_DIFFER,
-    Transaction,
     evict,
     shrink,
+    transaction,
     used_bytes,
 )
 
@@ -97,7 +97,7 @@ def write(
 
     :param rows: key, value, checksum and time of use, which is now; at least one.
     """
-    with Transaction(connection):
+    with transaction(connection):
         connection.execute(
             'INSERT OR IGNORE INTO signatures (text) VALUES (?)', (signature,)
         )
@@ -126,7 +126,7 @@ def delete(
         meet any condition on it.
     :return: how many there were.
     """
-    with Transaction(connection):
+    with transaction(connection):
         count = connection.execute(
             'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
             '(SELECT id FROM signatures WHERE text = :text)) '

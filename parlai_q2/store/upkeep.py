@@ -5,8 +5,9 @@ Keeps a score file sound and within its limit.
 import math
 import os
 import sqlite3
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Iterator
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.files.write import beside
@@ -21,25 +22,19 @@ OTHER_FILE = (
 )
 
 
-class Transaction:
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """
     Makes several statements one, waiting for other writers before the first.
     """
-
-    def __init__(self, connection: sqlite3.Connection):
-        self.connection = connection
-
-    def __enter__(self) -> None:
-        self.connection.execute('BEGIN IMMEDIATE')
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            if kind is None:
-                self.connection.execute('COMMIT')
-        finally:
-            # A full disk may have rolled it back already, or only refused the commit.
-            if self.connection.in_transaction:
-                self.connection.execute('ROLLBACK')
+    connection.execute('BEGIN IMMEDIATE')
+    try:
+        yield
+        connection.execute('COMMIT')
+    finally:
+        # A full disk may have rolled it back already, or only refused the commit.
+        if connection.in_transaction:
+            connection.execute('ROLLBACK')
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
