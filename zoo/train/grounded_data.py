@@ -19,8 +19,6 @@ them.
 """
 
 import argparse
-import csv
-import json
 import random
 from collections import Counter
 from pathlib import Path
@@ -29,15 +27,11 @@ from typing import Any, Iterator
 from parlai.utils import logging
 
 from parlai_q2.records import Label
-from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.tasks.begin.reader import read_file
+from parlai_q2.zoo.train.data import read_rows, write_rows
 from parlai_q2.zoo.train.hard_negatives import HardNegatives, read_grounded
 
 BEGIN_CORPORA = ('wow', 'cmu', 'tc')
-BEGIN_LABELS = {
-    'Fully attributable': Label.CONSISTENT,
-    'Not fully attributable': Label.INCONSISTENT,
-    'Generic': Label.GENERIC,
-}
 # The detector's classes: entailed, unsupported, contradicted, generic.
 PAIR_LABELS = (
     Label.CONSISTENT,
@@ -74,16 +68,11 @@ def begin_examples(folder: Path) -> Iterator[Record]:
     :param folder: holds ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
     """
     for corpus in BEGIN_CORPORA:
-        path = folder / f'begin_dev_{corpus}.tsv'
-        with open(path, encoding='utf-8', newline='') as stream:
-            rows = csv.DictReader(stream, delimiter='\t', quoting=csv.QUOTE_NONE)
-            for n, row in enumerate(rows):
-                knowledge, response = row['knowledge'], row['response']
-                label = BEGIN_LABELS[row['begin_label']]
-                if knowledge.strip() and response.strip():
-                    yield record(
-                        corpus, row['model_name'], n, knowledge, response, label
-                    )
+        for n, turn in enumerate(read_file(str(folder / f'begin_dev_{corpus}.tsv'))):
+            knowledge, response = turn.knowledge, turn.response
+            if knowledge.strip() and response.strip():
+                system = turn.more['system']
+                yield record(corpus, system, n, knowledge, response, turn.label)
 
 
 def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
@@ -149,8 +138,7 @@ def main() -> None:
     ]
     # So that a part of the file is like the whole.
     random.Random(args.seed).shuffle(records)
-    with open(args.outfile, 'w', encoding='utf-8') as stream:
-        stream.writelines(json.dumps(r, ensure_ascii=False) + '\n' for r in records)
+    write_rows(args.outfile, records)
     counts = Counter((r['corpus'], r['q2_label']) for r in records)
     for (corpus, label), count in sorted(counts.items()):
         logging.info(f'{corpus} {label}: {count}')
