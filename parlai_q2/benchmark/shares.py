@@ -1,17 +1,14 @@
 """
 A pipeline's throughput as a share of its model's own: how large, and how sure.
 
-The interval is a percentile bootstrap over turns (Efron and Tibshirani 1993, chapter
-13), seeded: a ratio of sums has no simpler one.
+The interval is a percentile bootstrap over turns: a ratio of sums has no simpler one.
 """
 
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parlai_q2.benchmark.throughput import Seconds, Turn
-
-ROUNDS, SEED, LEVEL = 2000, 0, 0.95
+from parlai_q2.meta_eval.resampling import intervals
 
 
 def compare(turns: Sequence[Turn], differing: int) -> dict[str, Any]:
@@ -49,18 +46,14 @@ def share(alone: Sequence[float], whole: Sequence[float]) -> dict[str, float]:
     :param whole: as many.
     """
     each = sorted(a / w for a, w in zip(alone, whole, strict=True))
-    random_ = random.Random(SEED)
-    places = range(len(whole))
-    drawn = []
-    for _ in range(ROUNDS):
-        some = random_.choices(places, k=len(places))
-        drawn.append(sum(alone[n] for n in some) / sum(whole[n] for n in some))
-    drawn.sort()
-    beyond = int(ROUNDS * (1 - LEVEL) / 2)
+    (found,) = intervals(
+        lambda weights: ((weights @ alone) / (weights @ whole))[:, None], len(whole)
+    )
+    assert found is not None
     return {
-        'share': sum(alone) / sum(whole),
-        'low': drawn[beyond],
-        'high': drawn[-1 - beyond],
+        'share': found.mean,
+        'low': found.low,
+        'high': found.high,
         'least': each[0],
         'median': each[len(each) // 2],
         'most': each[-1],

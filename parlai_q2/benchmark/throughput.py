@@ -68,7 +68,8 @@ class Turn(NamedTuple):
     :param pairs: how many were scored.
     :param pipeline: the pipeline, with all that it does besides scoring.
     :param tokenizing: the model alone: from texts to tensors.
-    :param model: the model alone: from tensors to probabilities.
+    :param model: the model alone: from tensors to probabilities, on a GPU with the way
+        there and back.
     """
 
     pairs: int
