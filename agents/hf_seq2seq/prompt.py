@@ -100,14 +100,14 @@ class Prompt:
 @dataclass(frozen=True)
 class Fitted:
     """
-    A prompt's text within its limit, and what was cut for it.
+    A prompt's text within its limit.
 
     :param length: the tokens of the text before it was cut.
+    :param knowledge_cut: whether knowledge was cut, and not history alone.
     """
 
     text: str
     length: int
-    history_cut: bool = False
     knowledge_cut: bool = False
 
 
@@ -138,7 +138,7 @@ def fit(
 
     if count(with_history(0)) <= limit:
         kept = _largest(size, lambda n: count(with_history(n)) <= limit)
-        return Fitted(with_history(kept), length, history_cut=True)
+        return Fitted(with_history(kept), length)
 
     bare = count(prompt.render([], ''))
     newest: list[str] = []
@@ -154,12 +154,7 @@ def fit(
         return prompt.render(newest, first_characters(knowledge, n))
 
     kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
-    return Fitted(
-        with_knowledge(kept),
-        length,
-        history_cut=newest != list(turns),
-        knowledge_cut=kept < len(knowledge),
-    )
+    return Fitted(with_knowledge(kept), length, kept < len(knowledge))
 
 
 def last_characters(turns: Sequence[str], n: int) -> list[str]:

@@ -8,6 +8,7 @@ probability that its generator gave it), ``tokens`` (how many it has) and ``labe
 """
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
@@ -114,8 +115,6 @@ def _candidate(place: int, given: Any) -> PoolCandidate:
 
 
 def _is_number(value: Any) -> bool:
-    import math
-
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:

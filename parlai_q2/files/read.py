@@ -25,6 +25,7 @@ from typing import (
 )
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.files.messages import find_knowledge
 from parlai_q2.records import Example
 
 # A csv cell may hold a long passage; Python's own limit is 128 kB.
@@ -313,8 +314,6 @@ def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:
 
 
 def _turns(parley: Any, history: list[str]) -> Iterator[dict[str, Any]]:
-    from parlai_q2.files.messages import find_knowledge
-
     said = parley if isinstance(parley, list) else []
     acts = [act for act in said if isinstance(act, dict)]
     if len(acts) < 2:

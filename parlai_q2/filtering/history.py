@@ -17,16 +17,13 @@ DELIMITER = '\n'
 
 
 def split_at_gaps(
-    episode: Sequence[Mapping[str, Any]],
-    kept: Sequence[bool],
-    delimiter: str = DELIMITER,
+    episode: Sequence[Mapping[str, Any]], kept: Sequence[bool]
 ) -> list[list[dict[str, Any]]]:
     """
     The turns that stay, as episodes.
 
     :param episode: an episode's messages.
     :param kept: which of them stay.
-    :param delimiter: what stands between turns in a text that has several.
     :return: copies of the messages that stay, in order, in one or more episodes; none
         where nothing stays. ``episode_done`` is left out.
     """
@@ -41,21 +38,19 @@ def split_at_gaps(
             if current is None:
                 current = []
                 episodes.append(current)
-                copy = with_history(copy, before, delimiter)
+                copy = with_history(copy, before)
             current.append(copy)
         before += said_in(message)
     return episodes
 
 
-def with_history(
-    message: Mapping[str, Any], before: Sequence[str], delimiter: str = DELIMITER
-) -> dict[str, Any]:
+def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
     """
     A message whose text also has what was said before it.
     """
     copy = dict(message)
     if before:
-        copy['text'] = delimiter.join([*before, str(message.get('text') or '')])
+        copy['text'] = DELIMITER.join([*before, str(message.get('text') or '')])
     return copy
 
 

@@ -48,14 +48,13 @@ def evaluate(
     """
     if not judged.responses:
         raise InputError(f'The set {judged.name} holds no responses.')
-    draft = Evaluation(judged, (), rounds=rounds, seed=seed)
     same: list[Pair] = []
     other: list[Pair] = []
     if other_knowledge:
-        pool = [*judged.responses, *(r for c in judged.crossed for r in c)]
+        pool = [*judged.responses, *judged.crossed_responses]
         same = same_dialogue(judged.responses, pool, seed)
         other = random_dialogue(judged.responses, judged.responses, seed)
-    own = list(_own_pairs(draft))
+    own = list(_own_pairs(judged, seed))
     measures: dict[str, Measure] = {}
     costs: dict[str, Cost] = {}
     # Q2 first: it holds what Q2 without NLI says.
@@ -82,14 +81,13 @@ def evaluate(
     return evaluation, costs
 
 
-def _own_pairs(evaluation: Evaluation) -> Iterable[Pair]:
-    judged = evaluation.judged
+def _own_pairs(judged: JudgedSet, seed: int) -> Iterable[Pair]:
     yield from (r.pair for r in judged.responses)
     for contrast in contrasts(judged.crossed):
         yield contrast.consistent.pair
         yield contrast.inconsistent.pair
     for system in judged.groups('system'):
-        yield from (r.pair for r in random_sample(evaluation, system))
+        yield from (r.pair for r in random_sample(judged, system, seed))
 
 
 def _matched(column: Measure, judged: JudgedSet, warn: Warn) -> Measure:

@@ -3,7 +3,7 @@ A table as data; how it is printed is decided elsewhere.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Union
 
 from parlai_q2.bootstrap import Interval
 
@@ -98,8 +98,8 @@ def number(value: float, column: Column) -> str:
     return f'{value * column.scale:.{column.decimals}f}'
 
 
-def key(name: str, head: Optional[str] = None) -> Column:
+def key(name: str) -> Column:
     """
     A column that says what a row is.
     """
-    return Column(name, name if head is None else head, repeated=True)
+    return Column(name, name, repeated=True)

@@ -184,22 +184,19 @@ class SteadyLinear(nn.Module):
         return nn.functional.linear(x.double(), self.weight.double(), bias).float()
 
 
-def use_int8_linears(
-    model: nn.Module, stored: dict[str, torch.Tensor], keep: tuple[str, ...] = ()
-) -> nn.Module:
+def use_int8_linears(model: nn.Module, stored: dict[str, torch.Tensor]) -> nn.Module:
     """
     Replace linear layers by int8 ones, and those that are stored as floats by steady
     ones.
 
     :param model: a model in evaluation mode, changed in place.
     :param stored: an int8 weight file's tensors, ``<name>.q`` and ``<name>.s``.
-    :param keep: last parts of the names of layers that stay as they are.
     :return: the same model.
     """
     for name, layer in list(model.named_modules()):
         weight = f'{name}.weight'
         parent, _, leaf = name.rpartition('.')
-        if not isinstance(layer, nn.Linear) or leaf in keep:
+        if not isinstance(layer, nn.Linear):
             continue
         new: nn.Module
         if f'{weight}.q' in stored:

@@ -66,7 +66,7 @@ class Data(NamedTuple):
         return np.where(self.generic, np.minimum(p, NOT_VERIFIABLE_VALUE), p)
 
 
-def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
+def read_scored(path: str) -> Data:
     """
     The examples of a scored file that are supported or not.
 
@@ -82,7 +82,7 @@ def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
         for r in rows
         if r.get('q2_label') in (Label.CONSISTENT, Label.INCONSISTENT) and 'parts' in r
     ]
-    missing = [f for r in rows for f in features if f not in r['parts']]
+    missing = [f for r in rows for f in FEATURES if f not in r['parts']]
     if not rows or missing:
         what = f'has no feature {missing[0]!r}' if missing else 'has no example'
         raise InputError(
@@ -93,7 +93,7 @@ def read_scored(path: str, features: Sequence[str] = FEATURES) -> Data:
     labels = [r['q2_label'] for r in rows]
     _both_classes(path, corpora, labels)
     return Data(
-        np.array([[r['parts'][f] for f in features] for r in rows]),
+        np.array([[r['parts'][f] for f in FEATURES] for r in rows]),
         np.array([float(label == Label.CONSISTENT) for label in labels]),
         np.array(corpora),
         np.array([r['label'] == Label.GENERIC for r in rows]),

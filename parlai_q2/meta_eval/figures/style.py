@@ -15,7 +15,7 @@ _PACKAGE = ('matplotlib', 'matplotlib', 'plots', 'A figure')
 
 # Okabe and Ito (2008): told apart with any colour vision, and in print.
 BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'
-SKY, PURPLE, YELLOW, BLACK = '#56B4E9', '#CC79A7', '#F0E442', '#000000'
+SKY, PURPLE, BLACK = '#56B4E9', '#CC79A7', '#000000'
 GREY = '#8A8A8A'
 # Scorers are told apart by more than colour.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)

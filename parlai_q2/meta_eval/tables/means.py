@@ -6,7 +6,7 @@ import random
 from typing import Optional, Sequence
 
 from parlai_q2.meta_eval.evaluation import Evaluation
-from parlai_q2.meta_eval.judged import BINARY, CLASSES, Judged
+from parlai_q2.meta_eval.judged import BINARY, CLASSES, Judged, JudgedSet
 from parlai_q2.meta_eval.published import table_2_row
 from parlai_q2.meta_eval.questions import questions
 from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
@@ -71,14 +71,14 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
     )
 
 
-def random_sample(evaluation: Evaluation, system: str) -> list[Judged]:
+def random_sample(judged: JudgedSet, system: str, seed: int) -> list[Judged]:
     """
     Responses of one system, of either class, among those annotated for all systems.
 
     :return: at most :data:`SAMPLE`; none where no context was annotated for several.
     """
-    pool = [r for r in evaluation.judged.crossed_responses if r.system == system]
-    rng = random.Random(f'{RANDOM} {system} {evaluation.seed}')
+    pool = [r for r in judged.crossed_responses if r.system == system]
+    rng = random.Random(f'{RANDOM} {system} {seed}')
     return rng.sample(pool, min(SAMPLE, len(pool)))
 
 
@@ -94,7 +94,7 @@ def _systems(evaluation: Evaluation) -> dict[str, dict[str, Sequence[Judged]]]:
             of_class = [r for r in responses if r.label == label]
             if of_class or label in BINARY:
                 by_class[label] = of_class
-        sample = random_sample(evaluation, system)
+        sample = random_sample(evaluation.judged, system, evaluation.seed)
         if sample:
             by_class[RANDOM] = sample
         found[system] = by_class
