@@ -12,7 +12,7 @@ from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.meta_eval.judged import CLASSES, Judged, JudgedSet
 from parlai_q2.parlai_support.short_names import PREFIX
-from parlai_q2.parlai_support.task_names import without_repo
+from parlai_q2.parlai_support.task_strings import without_repo
 
 DEV, TEST = 'dev', 'test'
 # BEGIN's earlier release; its teachers are V1Teacher and so on.

@@ -22,9 +22,8 @@ from parlai_q2.parlai_support.annotated_task import (
     CLASSIFICATION,
     DIALOGUE,
     AnnotatedTaskTeacher,
-    narrowed,
 )
-from parlai_q2.parlai_support.task_names import task_arguments
+from parlai_q2.parlai_support.task_strings import narrowed, spelt_out, task_arguments
 
 # What every dialogue view keeps back.
 OF_THE_RESPONSE = ('response', 'q2_label')
@@ -42,8 +41,8 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     words: tuple[str, ...] = ()
     # What words choose, e.g. a corpus, and the words for it; where a subclass has some.
     groups: Mapping[str, Sequence[str]] = {}
-    # Other names for some of them, in lower case.
-    aliases: Mapping[str, str] = {}
+    # Further words, in lower case, and those of the groups that they stand for.
+    aliases: Mapping[str, Sequence[str]] = {}
     # Fields of a turn's ``more`` that belong to its context, not to its response.
     context_fields: tuple[str, ...] = ()
     # The field of ``more`` with the published label, and all published labels.
@@ -80,8 +79,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         raise NotImplementedError
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
-        given = task_arguments(opt.get('task', ''))
-        words = [self.aliases.get(word.lower(), word) for word in given]
+        words = spelt_out(task_arguments(opt.get('task', '')), self.aliases)
         words = narrowed(type(self).__name__, self.words, words, self.groups)
         turns = self.read_turns(opt, words)
         return distinct_contexts(turns) if self.view == DIALOGUE else turns

@@ -15,7 +15,7 @@ Wikipedia, so that its models can be evaluated.
 """
 
 import copy
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 from parlai.core.message import Message
 from parlai.core.metrics import SumMetric
@@ -25,7 +25,6 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.errors import ConfigError
 from parlai_q2.files.messages import TOKEN_KNOWLEDGE
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
@@ -200,32 +199,3 @@ def warn_of_training(opt: Opt, task: str) -> None:
         warn_once(
             f'{task} is for evaluation: train, valid and test are the same turns.'
         )
-
-
-def narrowed(
-    teacher: str,
-    fixed: Sequence[str],
-    words: Sequence[str],
-    groups: Mapping[str, Sequence[str]],
-) -> list[str]:
-    """
-    The words of a teacher that shows a part of its task, and those of a task string.
-
-    :param teacher: the teacher's class, for the error message.
-    :param fixed: its own words.
-    :param words: those of the task string.
-    :param groups: what can be chosen, e.g. ``corpus``, and the words for it.
-    :return: all of them.
-    :raises ConfigError: for a word beside a fixed one of its group: it would make the
-        part larger, and not smaller.
-    """
-    for name, group in groups.items():
-        ours = [word for word in fixed if word in group]
-        others = [w for w in words if w.lower() in group and w.lower() not in ours]
-        if ours and others:
-            raise ConfigError(
-                f'{teacher} shows the {name} {" and ".join(ours)} alone, and '
-                f'{others[0]!r} is another {name}. Leave that word out, or choose by '
-                'words after a teacher that shows all.'
-            )
-    return [*fixed, *words]

@@ -22,7 +22,7 @@ from parlai_q2.parlai_support.annotated_task import (
     ClassificationView,
     DialogueView,
 )
-from parlai_q2.parlai_support.task_words import chosen_words
+from parlai_q2.parlai_support.task_strings import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.begin.build import build
 from parlai_q2.tasks.begin.reader import (
@@ -37,7 +37,7 @@ FOLDS = ('dev', 'test')
 # The corpora by their folders in the repository, and their names in its files.
 CORPORA = {'wow': 'wow', 'cmu': 'cmu', 'topicalchat': 'tc'}
 # The corpora by their names in the files, which messages show.
-ALIASES = {theirs: ours for ours, theirs in CORPORA.items()}
+ALIASES = {theirs: (ours,) for ours, theirs in CORPORA.items()}
 SYSTEMS = ('gpt2', 't5', 'ctrl', 'doha')
 GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOLDS}
 EARLIER_FILES = {'dev': 'dev_05_24_21.tsv', 'test': 'test_05_24_21.tsv'}
@@ -137,8 +137,7 @@ def read_part(
     :return: their turns, one corpus after the other.
     :raises UnknownNameError: for another word.
     """
-    words = [ALIASES.get(word.lower(), word) for word in words]
-    chosen = chosen_words('begin', words, GROUPS)
+    chosen = chosen_words('begin', words, GROUPS, ALIASES)
     names = [
         f'begin_{fold}_{CORPORA[corpus]}.tsv'
         for fold in chosen['fold'] or [fold]

@@ -27,7 +27,7 @@ from parlai_q2.parlai_support.annotated_task import (
     DialogueView,
 )
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
-from parlai_q2.parlai_support.task_words import chosen_words
+from parlai_q2.parlai_support.task_strings import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.scorers.persona import scorer_options
 from parlai_q2.tasks.dialogue_nli.build import build

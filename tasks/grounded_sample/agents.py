@@ -21,9 +21,8 @@ from parlai_q2.parlai_support.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
-    narrowed,
 )
-from parlai_q2.parlai_support.task_names import task_arguments
+from parlai_q2.parlai_support.task_strings import narrowed, task_arguments
 
 SAMPLE = Path(__file__).parent / 'sample.jsonl'
 CLASSES = ('consistent', 'inconsistent', 'generic')

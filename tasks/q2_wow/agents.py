@@ -19,10 +19,9 @@ from parlai_q2.parlai_support.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
-    narrowed,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_names import task_arguments
+from parlai_q2.parlai_support.task_strings import narrowed, task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.q2_wow.build import build
 from parlai_q2.tasks.q2_wow.reader import SYSTEMS, read_cross_file, read_system_file

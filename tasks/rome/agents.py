@@ -23,8 +23,7 @@ from parlai_q2.parlai_support.annotated_task import (
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_names import task_arguments
-from parlai_q2.parlai_support.task_words import chosen_words
+from parlai_q2.parlai_support.task_strings import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.build import build
 from parlai_q2.tasks.rome.reader import DECODINGS, MODELS, read_file
@@ -36,10 +35,10 @@ FILES = {
     'knn': 'knn.csv',
     'dpr': 'dpr.csv',
 }
-CROWD = 'crowd'
 CROWD_PARTS = ('gt', 'knn', 'dpr')
+ALIASES = {'crowd': CROWD_PARTS}
 GROUPS = {
-    'part': [*FILES, CROWD],
+    'part': [*FILES],
     'model': [*MODELS.values()],
     'decoding': [*DECODINGS.values()],
     'class': CLASSES,
@@ -53,14 +52,8 @@ class RomeTeacher(AnnotatedSetTeacher):
 
     classes = CLASSES
     groups = GROUPS
+    aliases = ALIASES
     context_fields = ('part', 'conv_index', 'history')
-
-    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
-        given = [word.lower() for word in task_arguments(opt.get('task', ''))]
-        if self.words == (CROWD,) and set(given) & set(CROWD_PARTS):
-            # A part of what the teacher shows.
-            self.words = ()
-        return super().load_turns(opt)
 
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
         warn_of_training(opt, 'rome')
@@ -96,7 +89,7 @@ class ExpertTeacher(AnnotatedTeacher):
 
 
 class CrowdTeacher(AnnotatedTeacher):
-    words = (CROWD,)
+    words = CROWD_PARTS
 
 
 class GtTeacher(AnnotatedTeacher):
@@ -122,11 +115,8 @@ def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
         judged are left out, with a warning.
     :raises UnknownNameError: for another word.
     """
-    chosen = chosen_words('rome', words, GROUPS)
-    wanted = {*chosen['part']}
-    if CROWD in wanted:
-        wanted.update(CROWD_PARTS)
-    parts = [part for part in FILES if part in wanted or not wanted]
+    chosen = chosen_words('rome', words, GROUPS, ALIASES)
+    parts = chosen['part'] or [*FILES]
     folder = build(opt, [FILES[part] for part in parts])
     turns = [
         turn

@@ -21,7 +21,7 @@ from parlai_q2.parlai_support.annotated_task import (
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_words import chosen_words
+from parlai_q2.parlai_support.task_strings import chosen_words
 from parlai_q2.tasks.topical_chat_usr.build import build
 from parlai_q2.tasks.topical_chat_usr.reader import SYSTEMS, USES, USES_NONE, read_file
 

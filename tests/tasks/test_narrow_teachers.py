@@ -15,6 +15,7 @@ WIDER = {
     'begin:WowTeacher:TC': "corpus 'topicalchat'",
     'dialogue_nli:GoldTeacher:train': "set 'train'",
     'rome:ExpertTeacher:dpr': "part 'dpr'",
+    'rome:CrowdTeacher:expert': "part 'expert'",
     'conv_fever:NegationTeacher:consistent': "kind 'consistent'",
 }
 NARROWER = {
@@ -23,6 +24,7 @@ NARROWER = {
     'begin:WowTeacher:wow:consistent': 2,
     'rome:GtTeacher:generic': 1,
     'rome:CrowdTeacher:gt:knn': 10,
+    'rome:CrowdTeacher:Crowd': 12,
     'dialogue_nli:GoldTeacher:consistent': 1,
 }
 
