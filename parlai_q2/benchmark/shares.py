@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parlai_q2.benchmark.throughput import Seconds, Turn
-from parlai_q2.meta_eval.resampling import intervals
+from parlai_q2.bootstrap import intervals
 
 
 def compare(turns: Sequence[Turn], differing: int) -> dict[str, Any]:

@@ -6,8 +6,7 @@ Honovich et al. 2021, section 5.3 (Topical-Chat, Table 5).
 
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval
-from parlai_q2.meta_eval.resampling import intervals, ratio
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
 
 if TYPE_CHECKING:
     import numpy as np

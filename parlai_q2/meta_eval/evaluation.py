@@ -5,10 +5,9 @@ What every table and figure of one set starts from.
 from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, mean_interval
 from parlai_q2.meta_eval.judged import Judged, JudgedSet, Pair
 from parlai_q2.meta_eval.measure import Measure, Scored, passages
-from parlai_q2.meta_eval.resampling import intervals
 from parlai_q2.meta_eval.response_level import ResponseLevel, response_level
 
 # Scorers of which docs/accuracy.md tells how the presets' settings were chosen.
@@ -118,11 +117,4 @@ class Evaluation:
         values = measure.values(known, part)
         if not len(values):
             return None
-        (interval,) = intervals(
-            lambda weights: (weights @ values / weights.sum(axis=1))[:, None],
-            len(values),
-            self.rounds,
-            self.seed,
-            passages(known),
-        )
-        return interval
+        return mean_interval(values, self.rounds, self.seed, passages(known))

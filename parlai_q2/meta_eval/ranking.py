@@ -9,7 +9,7 @@ no interpolation between points. Equal scores are one threshold.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from parlai_q2.meta_eval.resampling import ratio
+from parlai_q2.bootstrap import ratio
 
 if TYPE_CHECKING:
     import numpy as np

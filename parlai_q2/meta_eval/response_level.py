@@ -9,11 +9,10 @@ out here, and take part in :func:`three_way`.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Mapping, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals
 from parlai_q2.meta_eval.judged import BINARY, CLASSES, Judged
 from parlai_q2.meta_eval.measure import Measure, passages
 from parlai_q2.meta_eval.ranking import Sweep, average_precision, roc_auc
-from parlai_q2.meta_eval.resampling import intervals
 from parlai_q2.meta_eval.three_way import macro_f1, predicted_class
 from parlai_q2.meta_eval.threshold import FIGURES, threshold_figures
 from parlai_q2.records import UNVERIFIABLE, Label
@@ -21,7 +20,7 @@ from parlai_q2.records import UNVERIFIABLE, Label
 if TYPE_CHECKING:
     import numpy as np
 
-    from parlai_q2.meta_eval.resampling import Statistic
+    from parlai_q2.bootstrap import Statistic
 
 RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
 

@@ -16,8 +16,7 @@ are the same for every scorer, so that scorers can be compared round by round.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval
-from parlai_q2.meta_eval.resampling import percentiles
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, percentiles, ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,8 +103,6 @@ def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
     """
     import numpy as np
     from scipy.stats import rankdata
-
-    from parlai_q2.meta_eval.resampling import ratio
 
     # Means of the same numbers in another order differ by rounding, and are equal.
     ranks = rankdata(np.round(scores, 12), axis=1)

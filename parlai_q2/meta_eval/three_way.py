@@ -9,8 +9,8 @@ predicted its F1 is 0, as in scikit-learn.
 
 from typing import TYPE_CHECKING, Sequence
 
+from parlai_q2.bootstrap import ratio
 from parlai_q2.meta_eval.judged import CLASSES
-from parlai_q2.meta_eval.resampling import ratio
 from parlai_q2.records import UNVERIFIABLE, Label, Score
 from parlai_q2.scorers.base import label_of
 

@@ -9,7 +9,7 @@ scikit-learn; of a class that no response has, nothing is defined.
 
 from typing import TYPE_CHECKING
 
-from parlai_q2.meta_eval.resampling import ratio
+from parlai_q2.bootstrap import ratio
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, pearsonr, rankdata, spearmanr
 
+from parlai_q2.bootstrap import intervals, resamples
 from parlai_q2.meta_eval.calibration import calibration, wilson
 from parlai_q2.meta_eval.correlation import correlation, pearson, ranks
-from parlai_q2.meta_eval.resampling import intervals, resamples
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 
@@ -115,7 +115,7 @@ def test_a_mean_and_its_interval():
 
 
 def test_blocks_do_not_matter(monkeypatch):
-    from parlai_q2.meta_eval import resampling
+    from parlai_q2 import bootstrap
 
     values = np.arange(10.0)
 
@@ -123,7 +123,7 @@ def test_blocks_do_not_matter(monkeypatch):
         return (weights @ values / 10)[:, None]
 
     whole = intervals(mean, 10, rounds=200)
-    monkeypatch.setattr(resampling, 'BLOCK', 70)
+    monkeypatch.setattr(bootstrap, 'BLOCK', 70)
     (apart,) = intervals(mean, 10, rounds=200)
     assert (apart.low, apart.high) == pytest.approx(whole[0][1:])
 

@@ -4,8 +4,8 @@ What the figures of a set are where there is nothing to reckon with.
 
 import numpy as np
 
+from parlai_q2.bootstrap import percentiles, ratio
 from parlai_q2.meta_eval.density_groups import GROUPS, density_groups
-from parlai_q2.meta_eval.resampling import percentiles, ratio
 from tests.meta_eval.helpers import judged
 
 

@@ -5,9 +5,8 @@ filter`` decides: generic and unverifiable replies stay.
 
 from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence
 
-from parlai_q2.bootstrap import Interval
+from parlai_q2.bootstrap import Interval, intervals, ratio
 from parlai_q2.filtering import Policy
-from parlai_q2.meta_eval.resampling import intervals, ratio
 from parlai_q2.records import Example
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.zoo.experiments.injected.files import Fields

@@ -10,8 +10,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from parlai_q2.bootstrap import Interval, mean_interval
-from parlai_q2.meta_eval.resampling import intervals, ratio
+from parlai_q2.bootstrap import Interval, intervals, mean_interval, ratio
 from parlai_q2.zoo.experiments.injected.files import Fields, read_turns
 from parlai_q2.zoo.experiments.injected.filter_quality import (
     Quality,
@@ -96,7 +95,7 @@ def results(folder: Path, settings: Settings) -> Results:
     return Results(
         filters,
         trained_on,
-        {key: mean_interval(v.tolist(), settings.rounds) for key, v in values.items()},
+        {key: mean_interval(v, settings.rounds) for key, v in values.items()},
         gains(values, settings.rounds),
         closed(values, settings.conditions, settings.rounds),
         by_seed,
@@ -110,7 +109,7 @@ def gains(values: Values, rounds: int) -> dict[tuple[str, str, str], Interval]:
     """
     return {
         (condition, way, name): mean_interval(
-            (found - values[UNFILTERED, way, name]).tolist(), rounds
+            found - values[UNFILTERED, way, name], rounds
         )
         for (condition, way, name), found in values.items()
         if condition != UNFILTERED
