@@ -5,12 +5,12 @@ The file's records have ``knowledge`` and ``response``, by which they are matche
 the set, and the column. It may hold more or fewer records than the set.
 """
 
-import hashlib
 import math
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
+from parlai_q2.files.checksum import file_sha256
 from parlai_q2.files.read import read_records
 from parlai_q2.meta_eval.judged import Pair
 from parlai_q2.meta_eval.measure import Measure
@@ -96,7 +96,7 @@ def read_column(column: ColumnName) -> ColumnScores:
     signature = f'{column.name}|file:{column.path.name}|column:{column.column}'
     if bounded:
         signature += f'|threshold:{DEFAULT_THRESHOLD:g}'
-    signature += f'|sha256:{_digest(column.path)}'
+    signature += f'|sha256:{file_sha256(column.path)[:10]}'
     scores = {
         pair: Score(value, label_of(value, DEFAULT_THRESHOLD), signature=signature)
         for pair, value in values.items()
@@ -118,7 +118,3 @@ def _number(cell: Any, column: ColumnName, line: int) -> Optional[float]:
     if math.isinf(value):
         raise RecordError(str(column.path), line, f'{column.column} is infinite')
     return None if math.isnan(value) else value
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:10]

@@ -9,10 +9,8 @@ from typing import Any, Iterable, Union
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.files.checksum import file_sha256
+from parlai_q2.models.identity import ENDINGS
 from parlai_q2.models.loading import resolve
-
-# What weights, configurations and tokenizers are stored in.
-MODEL_FILES = ('.bin', '.json', '.model', '.safetensors', '.txt')
 
 
 def model_identity(reference: str) -> Union[str, dict[str, str]]:
@@ -29,7 +27,7 @@ def model_identity(reference: str) -> Union[str, dict[str, str]]:
     return {
         path.name: file_sha256(path)
         for path in sorted(place.iterdir())
-        if path.suffix in MODEL_FILES and path.is_file()
+        if path.suffix in ENDINGS and path.is_file()
     }
 
 
