@@ -24,6 +24,8 @@ from parlai_q2.errors import InputError
 SYNC_SECONDS = 5.0
 # What stands beside an output while it is made and, the summary, after.
 PART, CLAIM, META = ENDINGS = '.part', '.part.run.json', '.meta.json'
+# What to do about a file that cannot be written.
+ANOTHER = 'Choose another --outfile.'
 
 
 def writable(outfile: Path, *infiles: Path) -> Path:
@@ -36,28 +38,22 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     :raises InputError: for a folder, a device, an input, or where nothing can be
         written.
     """
-    try:
+    with writing(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
         if place.exists() and not place.is_file():
             kind = 'a folder' if place.is_dir() else 'no regular file'
-            raise InputError(f'{outfile} is {kind}. Choose another --outfile.')
+            raise InputError(f'{outfile} is {kind}. {ANOTHER}')
         written = [place, *(beside(place, ending) for ending in ENDINGS)]
         read = {os.path.realpath(one) for one in infiles}
         if read & set(map(str, written)):
             raise InputError(
-                f'{outfile}, or what is written beside it, is read too. Choose another '
-                '--outfile.'
+                f'{outfile}, or what is written beside it, is read too. {ANOTHER}'
             )
         place.parent.mkdir(parents=True, exist_ok=True)
         right = os.access(place.parent, os.W_OK)
-    except OSError as e:
-        raise InputError(
-            f'Cannot write {outfile}: {e.strerror}. Choose another --outfile.'
-        ) from e
     if not right:
         raise InputError(
-            f'Cannot write {outfile}: no right to write in its folder. Choose another '
-            '--outfile.'
+            f'Cannot write {outfile}: no right to write in its folder. {ANOTHER}'
         )
     return place
 
@@ -96,17 +92,13 @@ class ResumableWriter:
         self.done = 0
         self.started_over = False
         self._synced = time.monotonic()
-        try:
+        with writing(outfile, ANOTHER):
             self._stream = open(self.part, 'ab')
             try:
                 self._take_over(run)
             except BaseException:
                 self._stream.close()
                 raise
-        except OSError as e:
-            raise InputError(
-                f'Cannot write {outfile}: {e.strerror}. Choose another --outfile.'
-            ) from e
 
     def _take_over(self, run: dict[str, Any]) -> None:
         hold(self._stream, self.part)
@@ -228,7 +220,7 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
 
     :param path: the file, for the message.
     :param remedy: what to do when it cannot be.
-    :raises InputError: when the disk takes no more.
+    :raises InputError: when the system does not let it be written.
     """
     try:
         yield

@@ -12,7 +12,7 @@ from typing import Any, ContextManager, Iterable, Mapping
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import PART, beside, hold, write_text, writing
+from parlai_q2.files.write import ANOTHER, PART, beside, hold, write_text, writing
 
 ENDING = '.jsonl'
 
@@ -35,14 +35,10 @@ class ConversationFile:
         self.path, self.written = path, 0
         self.part = beside(path, PART)
         self.metadata = Path(Metadata._get_path(str(path)))
-        try:
+        with writing(path, ANOTHER):
             path.parent.mkdir(parents=True, exist_ok=True)
             # Not emptied before it is known that nobody else writes it.
             self._stream = open(self.part, 'a', encoding='ascii')
-        except OSError as e:
-            raise InputError(
-                f'Cannot write {path}: {e.strerror}. Choose another --outfile.'
-            ) from e
         try:
             hold(self._stream, self.part)
         except InputError:

@@ -4,13 +4,14 @@ from two such files, side by side.
 """
 
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Optional
 
 import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.files.write import ANOTHER, writing
 from parlai_q2.report.comparison.page import write_comparison
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.html import write_page
@@ -94,7 +95,8 @@ def report_file(
     """
     target = _target(outfile, infile.with_suffix('.html'), infile)
     entries, bad = _read(infile)
-    page = _write(lambda: write_page(entries, target, title or infile.name), target)
+    with writing(target, ANOTHER):
+        page = write_page(entries, target, title or infile.name)
     left_out = f', {bad} left out' if bad else ''
     logging.info(f'Wrote {page}: {len(entries)} responses{left_out}.')
     return page
@@ -124,12 +126,10 @@ def compare_files(
     names = before.name, after.name
     if before.name == after.name:
         names = str(before), str(after)
-    page = _write(
-        lambda: write_comparison(
+    with writing(target, ANOTHER):
+        page = write_comparison(
             old, new, target, title or f'{names[0]} and {names[1]}', names
-        ),
-        target,
-    )
+        )
     bad = bad_old + bad_new
     left_out = f', {bad} left out' if bad else ''
     logging.info(
@@ -169,12 +169,3 @@ def _read(infile: Path) -> tuple[list[Entry], int]:
             'above.'
         )
     return entries, bad
-
-
-def _write(write: Callable[[], Path], target: Path) -> Path:
-    try:
-        return write()
-    except OSError as e:
-        raise InputError(
-            f'Cannot write {target}: {e.strerror}. Choose another --outfile.'
-        ) from e

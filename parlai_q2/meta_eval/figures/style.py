@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Union
 
-from parlai_q2.errors import InputError
-from parlai_q2.files.write import whole_file
+from parlai_q2.files.write import whole_file, writing
 from parlai_q2.optional import import_package
 from parlai_q2.records import Label
 
@@ -90,15 +89,13 @@ def save(figure: Any, path: Union[str, Path]) -> list[Path]:
     if path.suffix in ('.png', '.svg'):
         path = path.with_suffix('')
     written = []
-    try:
+    with writing(path, 'Check --outdir.'):
         for ending in ('png', 'svg'):
             target = path.with_name(f'{path.name}.{ending}')
             stamp = {'Date': None} if ending == 'svg' else {'Software': None}
             with whole_file(target) as part:
                 figure.savefig(part, format=ending, dpi=DPI, metadata=stamp)
             written.append(target)
-    except OSError as e:
-        raise InputError(f'Cannot write {path}: {e.strerror}. Check --outdir.') from e
     return written
 
 
