@@ -31,10 +31,10 @@ def read_q2_wow(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
     from parlai_q2.tasks.q2_wow.agents import CROSS, read_part
 
     crossed: dict[tuple[str, str], list[Judged]] = {}
-    for turn in [] if words else read_part(opt, CROSS):
+    for turn in [] if words else read_part(opt, [CROSS]):
         judged = judged_turn(turn, 'wow')
         crossed.setdefault((judged.dialogue, judged.turn), []).append(judged)
-    turns = read_part(opt, '_'.join(words))
+    turns = read_part(opt, words)
     return JudgedSet(
         'q2_wow',
         'annotated Wizard of Wikipedia responses',

@@ -13,7 +13,6 @@ from typing import Sequence
 from parlai.core.opt import Opt
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.errors import UnknownNameError
 from parlai_q2.parlai_support.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,
@@ -21,7 +20,7 @@ from parlai_q2.parlai_support.annotated_task import (
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_strings import narrowed, task_arguments
+from parlai_q2.parlai_support.task_strings import chosen_words, narrowed, task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.q2_wow.build import build
 from parlai_q2.tasks.q2_wow.reader import SYSTEMS, read_cross_file, read_system_file
@@ -29,7 +28,7 @@ from parlai_q2.tasks.q2_wow.reader import SYSTEMS, read_cross_file, read_system_
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
 CROSS = 'cross_annotation'
 CROSS_FILE = 'cross_annotation.csv'
-GROUPS = {'system': SYSTEMS, 'class': CLASSES}
+GROUPS = {'system': SYSTEMS, 'class': CLASSES, 'part': [CROSS]}
 
 
 class Q2WowTeacher(AnnotatedTaskTeacher):
@@ -38,15 +37,13 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
     """
 
     classes = CLASSES
-    # The part to read when the task string names none; empty for the 600 responses.
-    part = ''
+    # Words that choose a part, in front of those of the task string.
+    words: tuple[str, ...] = ()
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
         warn_of_training(opt, 'q2_wow')
-        part = '_'.join(task_arguments(opt.get('task', '')))
-        fixed, words = words_of(self.part), words_of(part)
-        words = narrowed(type(self).__name__, fixed, words, GROUPS)
-        return read_part(opt, '_'.join(words))
+        words = words_of(task_arguments(opt.get('task', '')))
+        return read_part(opt, narrowed(type(self).__name__, self.words, words, GROUPS))
 
 
 class DialogueTeacher(DialogueView, Q2WowTeacher):
@@ -74,57 +71,53 @@ class ClassificationTeacher(ClassificationView, Q2WowTeacher):
 
 
 class DodecaTeacher(AnnotatedTeacher):
-    part = 'dodeca'
+    words = ('dodeca',)
 
 
 class MemnetTeacher(AnnotatedTeacher):
-    part = 'memnet'
+    words = ('memnet',)
 
 
 class ConsistentTeacher(AnnotatedTeacher):
-    part = 'consistent'
+    words = ('consistent',)
 
 
 class InconsistentTeacher(AnnotatedTeacher):
-    part = 'inconsistent'
+    words = ('inconsistent',)
 
 
 class DodecaConsistentTeacher(AnnotatedTeacher):
-    part = 'dodeca_consistent'
+    words = ('dodeca', 'consistent')
 
 
 class DodecaInconsistentTeacher(AnnotatedTeacher):
-    part = 'dodeca_inconsistent'
+    words = ('dodeca', 'inconsistent')
 
 
 class MemnetConsistentTeacher(AnnotatedTeacher):
-    part = 'memnet_consistent'
+    words = ('memnet', 'consistent')
 
 
 class MemnetInconsistentTeacher(AnnotatedTeacher):
-    part = 'memnet_inconsistent'
+    words = ('memnet', 'inconsistent')
 
 
 class CrossAnnotationTeacher(AnnotatedTeacher):
-    part = CROSS
+    words = (CROSS,)
 
 
-def read_part(opt: Opt, part: str) -> list[AnnotatedTurn]:
+def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
     """
-    The turns of one part of the data.
+    The turns that words choose.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param part: words joined by underscores, in any case; empty for the 600 responses.
-    :return: its turns: Dodeca's before MemNet's, consistent before inconsistent.
+    :param words: parts, in any order and case; none for the 600 responses.
+    :return: turns: Dodeca's before MemNet's, consistent before inconsistent.
     :raises UnknownNameError: for a word that names no part.
     """
-    words = words_of(part)
-    for word in words:
-        if word not in (*SYSTEMS, *CLASSES, CROSS):
-            raise UnknownNameError('part of q2_wow', word, (*SYSTEMS, *CLASSES, CROSS))
-    systems = _chosen(SYSTEMS, words)
-    labels = _chosen(CLASSES, words)
-    if CROSS in words:
+    chosen = chosen_words('q2_wow', words_of(words), GROUPS)
+    systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
+    if chosen['part']:
         folder = build(opt, [CROSS_FILE])
         turns = read_cross_file(os.path.join(folder, CROSS_FILE))
         return [t for t in turns if t.more['system'] in systems and t.label in labels]
@@ -137,17 +130,13 @@ def read_part(opt: Opt, part: str) -> list[AnnotatedTurn]:
     ]
 
 
-def words_of(part: str) -> list[str]:
+def words_of(parts: Sequence[str]) -> list[str]:
     """
-    The words that the name of a part is made of.
+    The words that the names of parts are made of.
 
-    :param part: e.g. ``cross_annotation_dodeca``.
-    :return: e.g. ``['cross_annotation', 'dodeca']``.
+    :param parts: e.g. ``['cross_annotation', 'dodeca_inconsistent']``.
+    :return: e.g. ``['cross_annotation', 'dodeca', 'inconsistent']``.
     """
-    part = part.lower()
+    part = '_'.join(parts).lower()
     words = [word for word in part.replace(CROSS, '').split('_') if word]
     return [CROSS, *words] if CROSS in part else words
-
-
-def _chosen(all_of: Sequence[str], words: Sequence[str]) -> Sequence[str]:
-    return [w for w in all_of if w in words] or all_of

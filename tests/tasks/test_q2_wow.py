@@ -38,7 +38,7 @@ PARTS = {
 
 @pytest.mark.parametrize('part, rows', PARTS.items())
 def test_a_part_holds_the_rows_that_its_name_says(datapath, part, rows):
-    turns = read_part({'datapath': str(datapath)}, part)
+    turns = read_part({'datapath': str(datapath)}, [part])
     assert len(turns) == rows
     for turn in turns:
         assert turn.label in part.split('_') or 'consistent' not in part
@@ -118,7 +118,7 @@ def test_the_classification_view_asks_for_the_class(datapath):
 
 
 def test_a_cross_label_of_1_means_inconsistent(datapath):
-    turns = read_part({'datapath': str(datapath)}, 'cross_annotation')
+    turns = read_part({'datapath': str(datapath)}, ['cross_annotation'])
     assert [(t.more['system'], t.response, t.label) for t in turns] == [
         ('dodeca', 'they need wind .', 'consistent'),
         ('memnet', 'they need snow .', 'inconsistent'),

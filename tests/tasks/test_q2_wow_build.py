@@ -102,12 +102,12 @@ class TestThePublishedFiles:
         assert (datapath / 'q2_wow' / '.built').exists()
 
     def test_there_are_150_responses_of_each_system_and_class(self, datapath):
-        turns = read_part({'datapath': str(datapath)}, '')
+        turns = read_part({'datapath': str(datapath)})
         counts = Counter((t.more['system'], t.label) for t in turns)
         assert len(counts) == 4 and set(counts.values()) == {150}
 
     def test_244_contexts_have_exactly_one_inconsistent_response(self, datapath):
-        turns = read_part({'datapath': str(datapath)}, 'cross_annotation')
+        turns = read_part({'datapath': str(datapath)}, ['cross_annotation'])
         pairs = list(zip(turns[::2], turns[1::2]))
         assert len(pairs) == 544
         assert sum(dodeca.label != memnet.label for dodeca, memnet in pairs) == 244
