@@ -23,10 +23,11 @@ from parlai_q2.errors import UnknownNameError
 PREFIX = 'q2:'
 TASK_PREFIX = 'q2_'
 
-# ParlAI's options whose values are agents and tasks, and the keys they have in an Opt.
-AGENT_OPTIONS = ('-m', '--model')
+# The options whose values are agents and tasks, and the keys they have in an Opt:
+# ParlAI's, and the reranking agent's --generator.
+AGENT_OPTIONS = ('-m', '--model', '--generator')
 TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
-AGENT_KEYS = ('model',)
+AGENT_KEYS = ('model', 'generator')
 TASK_KEYS = ('task', 'evaltask')
 
 

@@ -13,6 +13,7 @@ from parlai_q2.parlai_support import short_names
 RERANK = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 WOW = 'parlai_q2.tasks.q2_wow.agents'
+HF = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +31,7 @@ def known(monkeypatch):
     'given, expected',
     [
         ('q2:grounded_rerank', RERANK),
-        ('q2:hf_seq2seq', 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'),
+        ('q2:hf_seq2seq', HF),
         ('q2:hf_seq2seq/big', 'parlai_q2.agents.hf_seq2seq.big:BigAgent'),
         ('transformer/generator', 'transformer/generator'),
         (RERANK, RERANK),
@@ -63,6 +64,7 @@ def test_tasks_are_written_out(given, expected):
     [
         (['-m', 'q2:grounded_rerank'], ['-m', RERANK]),
         (['--model=q2:grounded_rerank'], [f'--model={RERANK}']),
+        (['--generator', 'q2:hf_seq2seq'], ['--generator', HF]),
         (['-t', 'q2:wow'], ['-t', WOW]),
         (['--tas', 'q2:wow'], ['--tas', WOW]),  # argparse knows --task by that
         (['-et', 'q2:wow', '--evaltask', 'q2:wow'], ['-et', WOW, '--evaltask', WOW]),
@@ -95,8 +97,10 @@ def test_options_read_from_a_file_are_written_out_too(tmp_path):
 
     short_names.register()
     preset = tmp_path / 'preset.opt'
-    preset.write_text(json.dumps({'model': 'q2:grounded_rerank', 'task': 'q2:wow'}))
-    assert Opt.load_init(str(preset)) == {'model': RERANK, 'task': WOW}
+    short = {'model': 'q2:grounded_rerank', 'generator': 'q2:hf_seq2seq'}
+    preset.write_text(json.dumps({**short, 'task': 'q2:wow'}))
+    written_out = {'model': RERANK, 'generator': HF, 'task': WOW}
+    assert Opt.load_init(str(preset)) == written_out
 
 
 def test_registering_twice_is_registering_once():
