@@ -6,6 +6,7 @@ import pytest
 from parlai.scripts.display_model import DisplayModel
 
 from parlai_q2.errors import UnknownNameError
+from parlai_q2.parlai_support import q2_teacher
 from tests.tasks.evaluating import (
     ANNOTATED,
     MODELS,
@@ -88,7 +89,9 @@ def test_missing_texts_are_skipped_and_empty_ones_unverifiable(made, batchsize):
     assert report['unverifiable'] == pytest.approx(said[''] / sum(said.values()))
 
 
-def test_turns_without_knowledge_are_counted_and_not_averaged():
+def test_turns_without_knowledge_are_counted_and_not_averaged(monkeypatch):
+    warned = []
+    monkeypatch.setattr(q2_teacher, 'warn_once', warned.append)
     world = make_world()
     teacher, model = world.agents
     for turn, knowledge in enumerate(['', 'no_passages_used', None, 'It is a planet.']):
@@ -100,6 +103,8 @@ def test_turns_without_knowledge_are_counted_and_not_averaged():
         assert report['unverifiable'] == (1 if turn < 3 else 0.75)
         # Of nothing, but there: train_model looks it up after every validation.
         assert report[NAME] == (1 if turn == 3 else 0)
+    # It asks after every batch, so a first one without knowledge says nothing of all.
+    assert len(warned) == 3 and all('so far' in w and 'Until' in w for w in warned)
 
 
 @pytest.mark.parametrize(
