@@ -16,8 +16,9 @@ from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
 # The two turns of the file, as ParlAI gives them beside the message.
 TURNS = frozenset({'x_turn', 'y_turn'})
-# What a message has of its own, or ParlAI sets.
-OWN = TURNS | {'text', 'labels', 'episode_done', 'id'}
+# What a message has of its own, or ParlAI sets. A world log's turns have eval_labels:
+# what people said there; its references are what the model said.
+OWN = TURNS | {'text', 'labels', 'eval_labels', 'episode_done', 'id'}
 
 
 class GroundedFileTeacher(JsonTeacher):
@@ -52,6 +53,9 @@ class GroundedFileTeacher(JsonTeacher):
             labels = asked.get('labels')
             if isinstance(labels, list) and turn['labels'][0] in labels:
                 turn['labels'] = labels
+            # A world log's are those of what people said, or none.
+            if turn['labels'][0] not in (turn.get('label_candidates') or ()):
+                turn.pop('label_candidates', None)
         return turns
 
 

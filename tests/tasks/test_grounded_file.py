@@ -1,0 +1,34 @@
+"""
+Files in ParlAI's conversation format that ParlAI itself wrote, as a task.
+"""
+
+import json
+
+import pytest
+
+from tests.tasks.evaluating import SAMPLE, evaluate
+from tests.tasks.recording import NAME
+
+FILE = 'parlai_q2.tasks.grounded_file.agents'
+
+
+def test_a_world_log_gives_the_replies_in_it_the_scores_that_they_had(tmp_path):
+    log = str(tmp_path / 'log.jsonl')
+    said = {'model': 'fixed_response', 'fixed_response': 'It is a large planet.'}
+    before = evaluate(SAMPLE, world_logs=log, num_examples=9, **said)
+    after = evaluate(FILE, jsonfile_datapath=log)
+    assert after['exs'] == before['exs'] and 0 < before[NAME] == after[NAME]
+    # The labels are those replies.
+    assert after['f1'] == 1 > before['f1']
+
+
+@pytest.mark.parametrize('candidates', [None, [], ['not that'], ['Hi.', 'Hello.']])
+def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
+    path = tmp_path / 'chat.jsonl'
+    # In a log of a chat, whoever typed had none.
+    asked = {'id': 'localHuman', 'text': 'Hello?', 'label_candidates': candidates}
+    dialog = [[asked, {'id': 'model', 'text': 'Hi.'}]]
+    path.write_text(json.dumps({'dialog': dialog}))
+    options = {'model': 'random_candidate', 'jsonfile_datapath': str(path)}
+    report = evaluate(FILE, **options)
+    assert report['exs'] == 1 and ('hits@1' in report) == ('Hi.' in (candidates or ()))
