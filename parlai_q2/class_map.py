@@ -12,6 +12,7 @@ verified.
 """
 
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, UnknownNameError
@@ -89,10 +90,13 @@ def map_classes(
         if place:
             members[place].append(index)
     if not any(members.values()):
+        # The candidates of a task of replies fill pages.
+        shown = shorten(', '.join(classes), 200, placeholder=', ...')
         raise ConfigError(
-            f"None of the task's classes ({', '.join(classes)}) says what one of the "
-            f"model's outputs ({', '.join(filter(None, outputs))}) says. Give --class-"
-            'map, e.g. --class-map "entailment=' + classes[0] + '".'
+            f"None of the task's classes ({shown}) says what one of the model's "
+            f'outputs ({", ".join(filter(None, outputs))}) says. Where they are '
+            "replies, choose the task's ClassificationTeacher; where they are classes, "
+            f'give --class-map, e.g. --class-map "entailment={classes[0]}".'
         )
     return ClassMap(tuple(classes), tuple(tuple(members[c]) for c in classes))
 

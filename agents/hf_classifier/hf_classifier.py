@@ -225,7 +225,9 @@ class HfClassifierAgent(TorchClassifierAgent):
         if unknown:
             raise ConfigError(
                 f'The task has the label {unknown[0]!r}, which is none of the classes '
-                f"{', '.join(self.class_list)}. Name the task's classes: --classes "
+                f'{", ".join(self.class_list)}. Where the labels are replies, choose '
+                "the task's ClassificationTeacher; where they are classes, name all: "
+                '--classes '
                 + ' '.join(f'"{name}"' for name in [*self.class_list, *unknown])
             )
         return super()._get_labels(batch)

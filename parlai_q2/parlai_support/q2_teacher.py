@@ -110,8 +110,8 @@ class Q2TeacherMixin(_Base):
         report = super().report()
         name = metric_name(self._q2_queue.name) if self._q2_queue else None
         if name and UNVERIFIABLE in report and name not in report:
-            # train_model would end at a validation whose metric is missing. It asks after
-            # every batch, so there may be scores later.
+            # train_model would end at a validation whose metric is missing. It asks
+            # after every batch, so there may be scores later.
             report[name] = AverageMetric(0, 0)
             warn_once(
                 f'No response so far has a score: each is blank, or its turn has no '

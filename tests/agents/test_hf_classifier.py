@@ -219,7 +219,8 @@ def test_a_class_without_an_output_is_never_answered(tmp_path, model):
 
 
 def test_a_label_that_is_no_class_is_an_error_that_names_the_option(tmp_path, model):
-    with pytest.raises(ConfigError, match='--classes .*"Fully attributable"'):
+    says = 'ClassificationTeacher; .*--classes .*"Fully attributable"'
+    with pytest.raises(ConfigError, match=says):
         ask(agent(tmp_path, model), label='Fully attributable')
 
 
