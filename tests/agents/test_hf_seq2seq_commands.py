@@ -16,6 +16,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.eval_wordstat import EvalWordStat
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
@@ -97,6 +98,13 @@ def test_a_saved_models_options_are_kept(trained):
     )
     assert agent.opt['inference'] == 'greedy' and agent.beam_size == 1
     assert agent.respond(LESSONS[0][0]) == LESSONS[0][1]
+
+
+def test_words_are_counted(trained, task, capsys):
+    EvalWordStat.main(model_file=trained[0], skip_generation=False, **task)
+    # Its replies are the lessons', and their words its tokens.
+    words = sum(len(reply.split()) for _, reply in LESSONS)
+    assert f'total_words: {words}, ' in capsys.readouterr().out
 
 
 def test_weights_can_start_another_model(trained, task, tmp_path):
