@@ -322,7 +322,8 @@ def _turns(parley: Any, history: list[str]) -> Iterator[dict[str, Any]]:
     history.append(str(teacher.get('text', '')))
     response = str(model.get('text', ''))
     fields = {
-        'knowledge': find_knowledge(teacher) or '',
+        # In a chat, or where a delimiter or a file gave it, only the model tells it.
+        'knowledge': find_knowledge(teacher) or model.get('rerank_knowledge') or '',
         'response': response,
         'history': list(history),
         **{k: model[k] for k in FROM_MODEL if k in model},

@@ -225,12 +225,16 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
     dialog = [
         [{'text': 'hi', 'checked_sentence': 'K1'}, {'text': 'r1', 'id': 'model'}],
         [{'text': 'and?', 'knowledge': 'title __knowledge__ K2'}, {'text': 'r2'}],
+        [{'text': 'I typed it'}, {'text': 'r3', 'rerank_knowledge': 'K3'}],
+        [{'text': 'I typed none'}, {'text': 'r4', 'rerank_knowledge': ''}],
     ]
     text = json.dumps({'dialog': dialog}) + '\n'
     records = read(tmp_path, text, format='world_logs')
     assert [(r.example.knowledge, r.example.response) for r in records] == [
         ('K1', 'r1'),
         ('K2', 'r2'),
+        ('K3', 'r3'),
+        ('', 'r4'),
     ]
     assert records[1].example.history == ('hi', 'r1', 'and?')
 
