@@ -7,12 +7,13 @@ dotted name, with which plain ``parlai`` finds the agent too:
     q2:hf_seq2seq      parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
     q2:folder/variant  parlai_q2.agents.folder.variant:VariantAgent
     q2:wow             parlai_q2.tasks.q2_wow.agents
-    q2:begin:tiny      parlai_q2.tasks.begin.agents:TinyTeacher
+    q2:begin:wow       parlai_q2.tasks.begin.agents:WowTeacher
 
 A task's leading ``q2_`` may be left out.
 """
 
 import pkgutil
+import re
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from parlai_q2.errors import UnknownNameError
 
 PREFIX = 'q2:'
 TASK_PREFIX = 'q2_'
+TEACHER = 'Teacher'
 
 # The options whose values are agents and tasks, and the keys they have in an Opt:
 # ParlAI's, and the reranking agent's --generator.
@@ -103,7 +105,7 @@ def expand_tasks(names: str) -> str:
     The dotted names of one task or several.
 
     :param names: task strings parted by commas; those without the prefix stay.
-    :raises UnknownNameError: when there is no such task.
+    :raises UnknownNameError: when there is no such task, or it has no such teacher.
     """
     return ','.join(_expand_task(name) for name in names.split(','))
 
@@ -156,10 +158,25 @@ def _expand_task(name: str) -> str:
     if module is None:
         raise UnknownNameError('task', PREFIX + task, _prefixed(tasks()))
     if rest and '=' not in rest[0]:
-        # ParlAI completes a teacher's name only where the task's is not dotted.
-        teacher = _camel_case(rest[0])
-        rest[0] = teacher if 'Teacher' in teacher else f'{teacher}Teacher'
+        rest[0] = _teacher(f'{PREFIX}{task}', module, rest[0])
     return ':'.join([module, *rest])
+
+
+def _teacher(task: str, module: str, word: str) -> str:
+    # ParlAI completes a teacher's name only where the task's is not dotted.
+    name = _camel_case(word)
+    name = name if TEACHER in name else f'{name}{TEACHER}'
+    there = vars(import_module(module))
+    if name not in there:
+        known = {
+            re.sub('(?<!^)(?=[A-Z])', '_', other.removesuffix(TEACHER)).lower()
+            for other, value in there.items()
+            if other.endswith(TEACHER) and value.__module__ == module
+        }
+        # What has the task's own name reads it for the others.
+        known.discard(module.split('.')[-2])
+        raise UnknownNameError(f'teacher of {task}', word, known)
+    return name
 
 
 def _camel_case(name: str) -> str:

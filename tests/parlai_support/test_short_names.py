@@ -48,7 +48,7 @@ def test_an_agent_is_written_out(given, expected):
         ('q2:q2_wow', WOW),
         ('q2:WOW', WOW),  # ParlAI lowers a task's name too
         ('q2:wow:annotated', f'{WOW}:AnnotatedTeacher'),
-        ('q2:wow:all_rows:dodeca', f'{WOW}:AllRowsTeacher:dodeca'),
+        ('q2:wow:cross_annotation:dodeca', f'{WOW}:CrossAnnotationTeacher:dodeca'),
         ('q2:wow:AnnotatedTeacher', f'{WOW}:AnnotatedTeacher'),
         ('q2:wow:threshold=0.3', f'{WOW}:threshold=0.3'),
         ('convai2, q2:wow,babi:task1k:1', f'convai2,{WOW},babi:task1k:1'),
@@ -84,12 +84,15 @@ def test_only_the_values_of_model_and_task_options_are_written_out(given, expect
         ('-m', 'q2:grounded_reranker', 'q2:grounded_rerank'),
         ('-t', 'q2:wov', 'q2:wow'),
         ('-t', 'convai2,q2:grounded_samples', 'q2:grounded_sample'),
+        ('-t', 'q2:wow:memnets', 'memnet'),
+        ('-t', 'q2:wow:dodeca_consistnt:fold', 'dodeca_consistent'),
     ],
 )
 def test_a_wrong_short_name_names_the_nearest(option, value, nearest):
     with pytest.raises(UnknownNameError, match=f'Did you mean {nearest!r}') as raised:
         short_names.expand_arguments([option, value])
-    assert 'Known: q2:' in str(raised.value)
+    known = 'Known: q2:' if nearest.startswith('q2:') else 'Known: annotated, classifi'
+    assert known in str(raised.value) and ', q2_wow' not in str(raised.value)
 
 
 def test_options_read_from_a_file_are_written_out_too(tmp_path):
