@@ -100,7 +100,7 @@ def _in_rounds(
         waiting = [
             [] if s in done else questions for s, questions in enumerate(waiting)
         ]
-        at_once = multi or sum(map(len, waiting)) <= FEW
+        at_once = sum(map(len, waiting)) <= FEW
     return kept
 
 
@@ -120,7 +120,7 @@ def context_of(response: str, span: Span, max_words: int) -> str:
     :param span: the span to ask for.
     :param max_words: the longest context, in words.
     """
-    if len(response) <= max_words or len(response.split()) <= max_words:
+    if len(response.split()) <= max_words:
         return response
     for window in windows(response, max_words):
         if span.start < window.end:

@@ -2,7 +2,7 @@
 The whole metric on toy models, against values worked out by hand.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -18,11 +18,17 @@ KNOWLEDGE = (
     'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles.'
 )
 RESPONSE = 'they are a punk band formed in la in 1990'
-QUESTIONS = {'punk band': ['What are they?'], 'la': ['Where?'], '1990': ['When?']}
+QUESTIONS = {
+    'punk band': ['What are they?'],
+    'la': ['Where?'],
+    # Both are valid; single asks the first.
+    '1990': ['When?', 'What year?'],
+}
 ANSWERS = {
     'What are they?': ['punk band', 'funk rock band'],
     'Where?': ['Los Angeles', 'la'],
     'When?': ['1990', '1983'],
+    'What year?': ['1990'],
 }
 LABELS = {
     ('Where? Los Angeles.', 'Where? la.'): 'entailment',
@@ -78,14 +84,23 @@ def test_without_questions_end_to_end_nli_speaks(response, expected):
     assert (result.value, result.verdicts) == (expected, ())
 
 
-@pytest.mark.parametrize('neutral, expected', [(0.5, 0.4), (0.0, 0.3)])
-def test_a_soft_fallback_counts_the_probabilities(neutral, expected):
+@pytest.mark.parametrize(
+    'settings, expected',
+    [
+        # Contradiction is the likeliest.
+        (Q2Settings(), 0),
+        (Q2Settings(soft_nli=True), 0.4),
+        (Q2Settings(soft_nli=True, neutral_fallback=0.0), 0.3),
+    ],
+)
+def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
+    settings, expected
+):
     class Unsure:
         def classify(self, pairs):
             return [NliProbabilities(0.3, 0.15, 0.5, 0.05) for _ in pairs]
 
     models = replace(toy_models(), nli=Unsure())
-    settings = Q2Settings(soft_nli=True, neutral_fallback=neutral)
     for found in (
         q2([(KNOWLEDGE, 'wow')], models, settings)[0],
         q2_one_at_a_time((KNOWLEDGE, 'wow'), models, settings),
@@ -122,8 +137,25 @@ def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(
     assert settings.describe()['comparison'] == comparison
     pairs = [(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'it rocks', RESPONSE, 'in 1990')]
     batch = q2(pairs, toy_models(), settings)
+    assert len(batch[0].verdicts) == (3 if variant == 'single' else 4)
     assert batch == [q2([p], toy_models(), settings)[0] for p in pairs]
     assert batch == [q2_one_at_a_time(p, toy_models(), settings) for p in pairs]
+
+
+def test_a_span_of_a_long_response_is_asked_for_in_its_window():
+    asked = []
+
+    class Recorder(ToyQuestionGenerator):
+        def generate(self, pairs):
+            asked.extend(pairs)
+            return super().generate(pairs)
+
+    models = replace(toy_models(), generator=Recorder(QUESTIONS))
+    pair = (KNOWLEDGE, 'It rocks. They were formed in 1990. It still rocks.')
+    settings = Q2Settings(max_context_words=5)
+    q2([pair], models, settings)
+    q2_one_at_a_time(pair, models, settings)
+    assert asked == [('1990', 'They were formed in 1990.')] * 2
 
 
 def test_a_batch_takes_one_call_for_each_stage():
@@ -142,6 +174,7 @@ def test_a_batch_takes_one_call_for_each_stage():
         {'neutral_fallback': '0'},
         {'max_context_words': 0},
         {'max_context_words': 1.5},
+        {'max_context_words': True},
         {'personal_filter': 'off'},
         {'soft_nli': 'false'},
         {'use_nli': 1},
@@ -150,6 +183,24 @@ def test_a_batch_takes_one_call_for_each_stage():
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(ConfigError):
         Q2Settings(**settings)
+
+
+def test_every_setting_is_in_the_signature():
+    others = {
+        'variant': 'multi',
+        'use_nli': False,
+        'soft_nli': True,
+        'personal_filter': False,
+        'neutral_fallback': 1,
+        'max_context_words': 1,
+        'drop_pronouns': 'third',
+        'duplicate_spans': False,
+        'vague_questions': False,
+    }
+    assert set(others) == set(asdict(Q2Settings()))
+    seen = [Q2Settings(), *(Q2Settings(**{k: v}) for k, v in others.items())]
+    described = [settings.describe() for settings in seen]
+    assert all(described.count(one) == 1 for one in described)
 
 
 def test_the_loop_too_passes_over_questions_that_are_personal_or_not_answered():
