@@ -28,7 +28,6 @@ def sentences(text: str) -> list[Span]:
     for boundary in [*_BOUNDARY.finditer(text), None]:
         if boundary and _goes_on(text, boundary):
             continue
-        end = boundary.start() if boundary else len(text)
         stop = boundary.end() if boundary else len(text)
         # Closing quotes belong to the sentence they close.
         piece = text[start:stop]
@@ -36,7 +35,7 @@ def sentences(text: str) -> list[Span]:
         if stripped:
             first = start + piece.index(stripped)
             spans.append(Span(stripped, first, first + len(stripped)))
-        start = max(stop, end)
+        start = stop
     return spans
 
 

@@ -20,6 +20,8 @@ LETTERS = st.lists(st.sampled_from('abc'), max_size=8)
         ('a b x a b c', 'a b c', [3]),  # the longest of two runs
         ('a b', 'b b b', [1, 1, 1]),  # a token may be copied again
         ('a b c', 'a x c', [1, 1]),
+        # A run that begins inside another is not looked at, as in Newsroom's code.
+        ('a b a b a c', 'a b a c', [3, 1]),
         ('', 'a', []),
         ('a', '', []),
     ],
@@ -58,6 +60,11 @@ def test_coverage_and_density():
     found = extractiveness('Bees have five eyes.', 'they have FIVE eyes now .')
     assert found.coverage == pytest.approx(4 / 6)
     assert found.density == pytest.approx((9 + 1) / 6)
+
+
+def test_shares_are_of_the_response():
+    # All of it is copied, from a knowledge half as long.
+    assert extractiveness('Five eyes', 'five eyes, five eyes') == (4 / 5, 8 / 5)
 
 
 def test_an_empty_response_copies_nothing():

@@ -17,6 +17,17 @@ from parlai_q2.text.sentences import sentences, windows
             'yes . they are very well behaved .',
             ['yes .', 'they are very well behaved .'],
         ),
+        ('She said "no." He left.', ['She said "no."', 'He left.']),
+        # Abbreviations and initials, tokenised too; "i" is a word.
+        ('Dr. Smith knew J. Doe. He left.', ['Dr. Smith knew J. Doe.', 'He left.']),
+        ('the u . s . army won .', ['the u . s . army won .']),
+        ('so do i . you too', ['so do i .', 'you too']),
+        ('he sees a dr.\nhe left', ['he sees a dr.', 'he left']),
+        # A number of a tokenised text, and a stop between two.
+        ('it is 7 . 8 metres', ['it is 7 . 8 metres']),
+        ('in room 7. 8 men came', ['in room 7.', '8 men came']),
+        ('it ended . 8 men came', ['it ended .', '8 men came']),
+        ('in room 7 . men came', ['in room 7 .', 'men came']),
         ('  ', []),
         ('', []),
     ],
@@ -28,8 +39,16 @@ def test_sentences(text, expected):
 
 
 def test_windows_pack_sentences_up_to_the_limit():
-    text = 'a b c. d e. f g h i.'
-    assert [w.text for w in windows(text, 5)] == ['a b c. d e.', 'f g h i.']
+    text = 'one two. three. four five. six seven eight nine.'
+    assert [w.text for w in windows(text, 5)] == [
+        'one two. three. four five.',
+        'six seven eight nine.',
+    ]
+    assert [w.text for w in windows(text, 4)] == [
+        'one two. three.',
+        'four five.',
+        'six seven eight nine.',
+    ]
 
 
 def test_windows_cut_a_sentence_that_is_too_long():
