@@ -43,8 +43,8 @@ def correlation(
     import numpy as np
 
     x, y = np.asarray(scores, float), np.asarray(ratings, float)
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(None, None, len(x))
+    if not len(x):
+        return Correlation(None, None, 0)
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         # Ranks are taken anew in each resample, as scipy does on each.

@@ -33,7 +33,8 @@ def test_a_correlation_worked_out_by_hand():
     assert correlation([1, 2, 9], [0, 5, 4], rounds=2).spearman.mean == pytest.approx(
         0.5
     )
-    assert correlation([1], [1]).spearman is None
+    assert correlation([1], [1]) == (None, None, 1)
+    assert correlation([], []) == (None, None, 0)
 
 
 def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():
@@ -42,8 +43,8 @@ def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():
     found = pearson(np.ones((2, 3)), rows, np.array([[1.0, 2, 4], [1, 2, 4]]))
     assert np.isnan(found[0]) and found[1] > 0.9
     # Of a resample the same holds for what was drawn.
-    drawn = np.array([[2.0, 0, 0], [1, 0, 2]])
-    found = pearson(drawn, rows[[1, 1]], np.array([[1.0, 2, 4], [1, 2, 4]]))
+    drawn = np.array([[3.0, 0, 0], [1, 0, 2]])
+    found = pearson(drawn, rows[[1, 1]], np.array([[0.1, 2, 4], [1, 2, 4]]))
     assert np.isnan(found[0]) and found[1] == pytest.approx(1)
 
 
@@ -114,7 +115,8 @@ def test_a_mean_and_its_interval():
     assert (found.low, found.high) == (1 / 4, 1)
 
 
-def test_blocks_do_not_matter(monkeypatch):
+@pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
+def test_blocks_do_not_matter(monkeypatch, block, blocks):
     from parlai_q2 import bootstrap
 
     values = np.arange(10.0)
@@ -123,7 +125,9 @@ def test_blocks_do_not_matter(monkeypatch):
         return (weights @ values / 10)[:, None]
 
     whole = intervals(mean, 10, rounds=200)
-    monkeypatch.setattr(bootstrap, 'BLOCK', 70)
+    monkeypatch.setattr(bootstrap, 'BLOCK', block)
+    # Of as many rounds as have so many weights together, and of one at least.
+    assert len(list(resamples(range(10), 200, 0))) == blocks
     (apart,) = intervals(mean, 10, rounds=200)
     assert (apart.low, apart.high) == pytest.approx(whole[0][1:])
 
@@ -141,6 +145,7 @@ def test_nothing_has_no_interval_and_resamples_without_a_figure_are_left_out():
 def test_bins_error_and_brier_worked_out_by_hand():
     found = calibration([0.1, 0.1, 0.9, 1.0], [False, True, True, True], bins=2)
     low, high = found.bins
+    assert (low.low, low.high, high.low, high.high) == (0, 0.5, 0.5, 1)
     assert (low.count, low.confidence, low.share.mean) == (2, 0.1, 0.5)
     assert (high.count, high.confidence, high.share.mean) == (2, 0.95, 1)
     assert found.error == pytest.approx(0.5 * 0.4 + 0.5 * 0.05)

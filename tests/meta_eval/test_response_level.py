@@ -40,6 +40,9 @@ def test_a_score_at_the_threshold_is_inconsistent():
     assert found['accuracy'] == 3 / 4
     # Of four pairs three are in order and one is a tie.
     assert found['roc_auc'] == pytest.approx(7 / 8)
+    # From either end: the first is right, and of the next two, which tie, one is.
+    assert found['consistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
+    assert found['inconsistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
 
 
 @settings(deadline=None, max_examples=30)
@@ -81,7 +84,8 @@ def test_when_nothing_could_be_verified_the_ranking_is_chance():
 
 
 def test_generic_responses_are_of_neither_class():
-    found = level([0.9, 0.1, 0.0], [GOOD, BAD, GENERIC])
+    # A third that had a part in it would be called consistent, which it is not.
+    found = level([0.9, 0.1, 0.8], [GOOD, BAD, GENERIC])
     assert found.counts == {GOOD: 1, BAD: 1} and found.missing == 0
     assert found.figures['accuracy'].mean == 1
 
@@ -129,6 +133,13 @@ def test_macro_f1_of_three_classes_agrees_with_scikit_learn(rows):
     f1 = f1_score(truth, said, labels=CLASSES, average=None, zero_division=0)
     assert [found[c].mean for c in CLASSES] == pytest.approx(list(f1))
     assert found['macro'].mean == pytest.approx(f1.mean())
+
+
+def test_a_response_that_nobody_judged_is_of_none_of_the_three_classes():
+    responses = [judged(0, GOOD), judged(1, GENERIC), judged(2, '')]
+    scored = measure(responses, [0.9, 0.5, 0.9], labels=['any', 'generic', 'any'])
+    found = three_way(scored, responses, rounds=3)
+    assert (found[GOOD].mean, found[GENERIC].mean) == (1, 1)
 
 
 def test_a_scorer_of_two_classes_has_no_macro_f1():

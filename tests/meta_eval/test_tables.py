@@ -311,11 +311,13 @@ def test_differences_are_those_of_the_figures_and_paired():
 
 def test_differences_are_of_responses_that_both_have():
     responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(8)]
-    first = measure(responses, [1, 0] * 4, name='first')
-    part = measure(responses[:4], [1, 0, 0, 1], name='part')
+    # Which is of neither class, and has no part in it.
+    generic = judged(50, GENERIC)
+    first = measure([*responses, generic], [1, 0] * 4 + [0], name='first')
+    part = measure([*responses[:4], generic], [1, 0, 0, 1, 1], name='part')
     other = measure([judged(99)], [0.5], name='other')
     unbounded = replace(measure(responses, [5, 2] * 4, name='far'), threshold=None)
-    given = JudgedSet('small', 'a small set', tuple(responses))
+    given = JudgedSet('small', 'a small set', (*responses, generic))
     found = Evaluation(given, (first, part, other, unbounded), rounds=20)
     one, far = difference_table(found).rows
     assert (one['scorer'], one['accuracy'].mean) == ('part', -0.5)

