@@ -80,10 +80,7 @@ def is_copy(response: str, knowledge: str) -> bool:
         least :data:`COPY_LEAST_WORDS`, is in the knowledge.
     """
     words = tokens(response)
-    # A product that is whole but for rounding is not rounded up.
-    needed = max(COPY_LEAST_WORDS, math.ceil(COPY_SHARE * len(words) - 1e-9))
-    if len(words) < needed:
-        return False
+    needed = max(COPY_LEAST_WORDS, math.ceil(COPY_SHARE * len(words)))
     inside = f' {" ".join(tokens(knowledge))} '
     return any(
         f' {" ".join(words[i : i + needed])} ' in inside

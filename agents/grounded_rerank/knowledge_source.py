@@ -83,11 +83,10 @@ class EpisodeKnowledge:
         if own:
             return Found(own, in_fields=True)
         text = as_text(message.get('text'))
-        if self.source.delimiter:
-            new = find_knowledge({'text': text}, self.source.delimiter)
-            self._passage = new or self._passage
-            if self._passage:
-                return Found(self._passage, in_text=True)
+        new = find_knowledge({'text': text}, self.source.delimiter)
+        self._passage = new or self._passage
+        if self._passage:
+            return Found(self._passage, in_text=True)
         if self.typed:
             return Found(self.typed)
         passage = find_passage(self.source.passages, message, [*history, text])

@@ -56,11 +56,9 @@ def as_text(value: Any) -> str:
         return '\n'.join(filter(None, map(as_text, value)))
     if not isinstance(value, str):
         return str(value)
-    if value.strip() == TOKEN_NOCHOSEN:
-        return ''
     lines = []
     for line in value.splitlines():
-        if line.startswith(TOKEN_NOCHOSEN):
+        if line.lstrip().startswith(TOKEN_NOCHOSEN):
             continue
         # "title __knowledge__ sentence" is how WoW lists what was shown.
         title, marked, sentence = line.partition(f' {TOKEN_KNOWLEDGE} ')

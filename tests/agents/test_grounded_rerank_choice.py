@@ -163,6 +163,22 @@ def test_what_a_copy_is(response, copy, why):
 
 
 @pytest.mark.parametrize(
+    'own, copied, copy',
+    [
+        (1, 9, True),  # nine tenths
+        (2, 14, False),  # seven eighths
+        (0, 8, True),
+        (0, 7, False),  # too short to be a copy
+    ],
+)
+def test_how_much_of_a_reply_is_copied_in_a_copy(own, copied, copy):
+    words = [f'word{n}' for n in range(30)]
+    response = ['mine'] * own + words[5 : 5 + copied]
+    assert is_copy(' '.join(response), ' '.join(words)) is copy
+    assert is_copy(' '.join(response[::-1]), ' '.join(words[::-1])) is copy
+
+
+@pytest.mark.parametrize(
     'response, generic',
     [
         ("I don't know.", True),
@@ -180,9 +196,10 @@ def test_what_a_generic_reply_is(response, generic):
 
 
 def test_a_scorer_that_knows_generic_replies_is_believed():
-    assert is_generic('I love coffee!', {'generic': 0.9})
+    assert is_generic('I love coffee!', {'generic': 0.5})
     assert not is_generic("I don't know.", {'generic': 0.1})
-    assert guards_of(KNOWLEDGE, KNOWLEDGE, {'generic': 0.8}) == ('copy', 'generic')
+    copy = 'coffee is a brewed drink prepared from roasted coffee beans'
+    assert guards_of(copy, KNOWLEDGE, {'generic': 0.8}) == ('copy', 'generic')
 
 
 @pytest.mark.parametrize(

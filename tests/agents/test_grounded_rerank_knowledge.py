@@ -87,10 +87,11 @@ def test_a_passage_in_the_text_holds_until_the_episode_ends():
 
 
 def test_what_was_typed_outlives_an_episode_and_ends_with_the_conversation():
-    knowledge = EpisodeKnowledge(KnowledgeSource())
+    knowledge = EpisodeKnowledge(KnowledgeSource('|'))
     knowledge.typed = 'T.'
     knowledge.end_episode()
     assert knowledge.find({'text': 'hi'}).text == 'T.'
+    assert knowledge.find({'text': 'P.|hi'}).text == 'P.'
     knowledge.reset()
     assert knowledge.find({'text': 'hi'}) is None
 
@@ -114,6 +115,9 @@ def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once(
         message = {'text': text}
         said.append(knowledge.give(message, knowledge.find(message))['text'])
     assert said == ['T.\none', 'two', 'U.\nthree']
+    knowledge.typed = 'V.'
+    # Where there is no text, none is made up.
+    assert knowledge.give({}, knowledge.find({})) == {'knowledge': 'V.'}
 
 
 def test_a_message_with_knowledge_of_its_own_is_given_as_it_is():

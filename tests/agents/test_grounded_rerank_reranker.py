@@ -9,7 +9,12 @@ import pytest
 from parlai.core.metrics import aggregate_unnamed_reports, dict_report
 
 from parlai_q2.agents.grounded_rerank.candidates import Candidate
-from parlai_q2.agents.grounded_rerank.choice import THRESHOLD, Reason, Rule
+from parlai_q2.agents.grounded_rerank.choice import (
+    SCORE_PLUS_GENERATOR,
+    THRESHOLD,
+    Reason,
+    Rule,
+)
 from parlai_q2.agents.grounded_rerank.evidence import metrics, rows
 from parlai_q2.agents.grounded_rerank.reranker import Reranker, Turn
 from tests.agents.rerank_toys import ToyScorer
@@ -61,6 +66,27 @@ def test_no_knowledge_asks_the_scorer_nothing():
     assert scorer.batches == []
     assert (texts(ranking), ranking.reason) == (['b', 'a'], Reason.NO_KNOWLEDGE)
     assert not ranking.verifiable
+
+
+def test_where_nothing_can_be_verified_the_generators_first_stands():
+    # Each is worth a half, and the tie would go to the first by any rule.
+    turn, greetings = Turn('red blue'), pool('hello', 'hello red')
+    (ranking,) = Reranker(ToyScorer()).rank([turn], [greetings])
+    assert ranking.reason == Reason.UNVERIFIABLE and not ranking.verifiable
+    (ranking,) = Reranker(ToyScorer()).rank([turn], [pool('hello', 'red')])
+    assert (texts(ranking), ranking.reason) == (['red', 'hello'], Reason.BEST)
+    assert ranking.verifiable
+
+
+def test_the_generators_opinion_counts_where_the_rule_asks_for_it():
+    candidates = [
+        Candidate('red green', mean_logprob=-1.0),
+        Candidate('red blue', mean_logprob=-7.0),
+    ]
+    # 0.5 - 0.1 * 1 against 1 - 0.1 * 7.
+    reranker = Reranker(ToyScorer(), Rule(by=SCORE_PLUS_GENERATOR))
+    (ranking,) = reranker.rank([Turn('red blue')], [candidates])
+    assert texts(ranking) == ['red green', 'red blue']
 
 
 def test_the_scorer_is_given_the_history():

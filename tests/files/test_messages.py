@@ -22,6 +22,7 @@ from parlai_q2.files.messages import find_knowledge
             'WoW: none used',
         ),
         ({'checked_sentence': ['A', 'B']}, 'A\nB', 'several sentences'),
+        ({'knowledge': ' no_passages_used\n A '}, 'A', 'white space around them'),
         (
             {'knowledge': 'T __knowledge__ S1.\nU __knowledge__ S2.'},
             'S1.\nS2.',

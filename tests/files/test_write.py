@@ -112,6 +112,20 @@ def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
         ResumableWriter(tmp_path / 'file' / 'out.jsonl', RUN)
 
 
+def test_a_part_file_that_cannot_be_opened_names_the_option(tmp_path):
+    (tmp_path / 'out.jsonl.part').mkdir()
+    with pytest.raises(InputError, match='Is a directory. Choose another --outfile'):
+        ResumableWriter(tmp_path / 'out.jsonl', RUN)
+
+
+def test_a_file_that_could_not_be_finished_is_not_there(tmp_path):
+    path = tmp_path / 'new' / 'folder' / 'page.html'
+    with pytest.raises(KeyError), write.whole_file(path) as unfinished:
+        unfinished.write_text('half of it')
+        raise KeyError
+    assert list(path.parent.iterdir()) == []
+
+
 def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     target, link = tmp_path / 'there' / 'real.jsonl', tmp_path / 'link.jsonl'
     target.parent.mkdir()

@@ -23,9 +23,9 @@ def test_a_chunk_has_so_many_records():
 
 
 def test_a_chunk_is_closed_by_the_bytes_it_spans():
-    # 100 bytes a chunk: 60 + 60 reach them, then 300 alone, then what is left.
-    found = cut_chunks(records(60, 120, 420, 430), 10, 100)
-    assert shape(found) == [(0, 2, 120), (1, 1, 420), (2, 1, 430)]
+    # 100 bytes a chunk: 60 + 40 reach them, then 300 alone, then what is left.
+    found = cut_chunks(records(60, 100, 400, 410, 420), 10, 100)
+    assert shape(found) == [(0, 2, 100), (1, 1, 400), (2, 2, 420)]
 
 
 def test_no_records_make_no_chunk():

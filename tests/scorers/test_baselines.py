@@ -188,6 +188,7 @@ def test_the_content_overlap_leaves_stop_words_and_punctuation_out():
     score = score_one(
         load_scorer('content_overlap'), KNOWLEDGE, 'It is FRENCH, and founded in 1969 !'
     )
+    assert f'tokens:spacy-{version("spacy")}' in score.signature
     assert score.parts['precision'] == 1
     assert score.value == pytest.approx(2 * (3 / 7) / (1 + 3 / 7))
     assert score_one(load_scorer('content_overlap'), 'it is', 'it is').value == 0
