@@ -71,9 +71,8 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if not _number(connection, 'SELECT count(*) FROM sqlite_master'):
-        # Both must be set while the file is empty, so that eviction can shrink it.
+        # Set while the file is empty, so that eviction can shrink it.
         connection.execute('PRAGMA auto_vacuum = INCREMENTAL')
-        connection.execute('PRAGMA journal_mode = WAL')
         connection.executescript(f'BEGIN IMMEDIATE;{TABLES}COMMIT;')
     elif _number(connection, 'PRAGMA application_id') != APPLICATION_ID:
         raise ConfigError(

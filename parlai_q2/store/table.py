@@ -126,13 +126,12 @@ def delete(
         meet any condition on it.
     :return: how many there were.
     """
-    with transaction(connection):
-        count = connection.execute(
-            'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
-            '(SELECT id FROM signatures WHERE text = :text)) '
-            'AND (:until IS NULL OR used <= :until OR used > :wrong)',
-            {'text': signature, 'until': used_until, 'wrong': now + CLOCKS_DIFFER},
-        ).rowcount
+    count = connection.execute(
+        'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
+        '(SELECT id FROM signatures WHERE text = :text)) '
+        'AND (:until IS NULL OR used <= :until OR used > :wrong)',
+        {'text': signature, 'until': used_until, 'wrong': now + CLOCKS_DIFFER},
+    ).rowcount
     shrink(connection)
     return count
 

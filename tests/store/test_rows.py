@@ -39,6 +39,11 @@ def test_a_value_that_is_no_number_is_none(written):
     assert decode(value, zlib.crc32(value), SIGNATURE) is None
 
 
+def test_the_signature_that_a_score_is_filed_under_is_not_repeated():
+    value, _ = encode(score_of(0.5), SIGNATURE)
+    assert b'signature' not in value
+
+
 def test_a_value_nested_without_end_is_none():
     value = b'[' * 100_000
     assert decode(value, zlib.crc32(value), SIGNATURE) is None

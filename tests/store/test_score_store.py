@@ -4,12 +4,16 @@ What is kept is found again, exactly, and nothing else is.
 
 import os
 import pickle
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.store import ScoreStore, default_store_path
+from parlai_q2.store import ScoreStore, default_store_path, table
 from parlai_q2.store.score_store import MIN_MAX_BYTES
 from parlai_q2.store.table import USE_NOTED_EVERY
 from tests.store.counting import SIGNATURE, score_of, scores
@@ -150,6 +154,29 @@ def test_what_a_wrong_clock_wrote_does_not_outlive_what_is_used_now(store, clock
         clock.now += 1
     assert store.clear(unused_for=0) > 0
     assert store.get(SIGNATURE, scores(4800)) == {}
+
+
+def test_threads_share_it_one_at_a_time(store, monkeypatch):
+    store.put(SIGNATURE, scores(5))
+    read, inside, most = table.read, [], []
+
+    def slow(*arguments):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.02)
+        inside.pop()
+        return read(*arguments)
+
+    monkeypatch.setattr(table, 'read', slow)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: store.get(SIGNATURE, scores(5)), range(8)))
+    assert found == [scores(5)] * 8 and set(most) == {1}
+
+
+def test_who_reads_waits_for_nobody_who_writes(store):
+    store.put(SIGNATURE, scores(1))
+    with closing(sqlite3.connect(store.path)) as connection:
+        assert connection.execute('PRAGMA journal_mode').fetchone() == ('wal',)
 
 
 def test_a_pickled_store_opens_the_file_for_itself(tmp_path):
