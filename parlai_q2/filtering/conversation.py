@@ -54,16 +54,15 @@ def conversation(
     """
     One conversation.
 
-    :param turns: for each turn its message as it is to be written, and how it was
-        judged.
+    :param turns: for each turn, of which there is one at least, its message as it is to
+        be written, and how it was judged.
     :param left_out: fields of messages that are not written.
     """
     pairs = [
         [_asked(message, turn, left_out), _answered(turn)] for message, turn in turns
     ]
-    if pairs:
-        for act in pairs[-1]:
-            act['episode_done'] = True
+    for act in pairs[-1]:
+        act['episode_done'] = True
     return {'dialog': pairs, 'context': []}
 
 

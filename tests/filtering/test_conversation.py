@@ -67,6 +67,17 @@ def test_a_label_that_is_not_grounded_is_not_written_beside_one_that_is():
     assert asked['labels'] == ['a'] and answered['text'] == 'a'
 
 
+def test_turns_without_a_score_or_without_a_label_are_written_too():
+    blank = {'text': 'two', 'knowledge': 'a', 'labels': []}
+    one = [*episode(('one', None, 'x')), blank]
+    ((first,),) = (c['dialog'] for c in conversations(judged(one)))
+    assert [act['text'] for act in first] == ['one', 'x']
+    assert first[0]['id'] == 'task' and 'q2_score' not in first[1]
+    ((gone,),) = (c['dialog'] for c in conversations(judged(one), kept=False))
+    assert [act['text'] for act in gone] == ['one\nx\ntwo', '']
+    assert gone[0]['id'] == 'teacher' and gone[1]['q2_reason'] == 'no label'
+
+
 def test_fields_that_cannot_be_written_or_are_not_wanted_are_left_out():
     one = [{**FIVE[0], 'image': object(), 'label_candidates': ['a'] * 100, 'n': 1}]
     (kept,) = conversations(judged(one))

@@ -44,6 +44,11 @@ def test_a_turn_without_text_adds_only_its_label():
     assert texts('.k', turns) == [['a\nb']]
 
 
+def test_of_several_labels_the_first_was_said():
+    turns = [{'text': 'a', 'labels': ['b', 'c']}, {'text': 'd', 'labels': ['e']}]
+    assert texts('.k', turns) == [['a\nb\nd']]
+
+
 def read_by_a_model(agent, episodes):
     """
     What a ParlAI model reads, as tokens and as text, by label.

@@ -61,16 +61,55 @@ def test_of_equal_scores_the_earlier_are_shown():
     assert [e['text'] for e in found['least_grounded']] == [str(n) for n in range(10)]
 
 
+SHOWN_AS = """\
+Kept 1 of 4 turns (25.0%); 1 of 2 episodes whole, 1 dropped whole.
+  kept            1  above the threshold
+  dropped         2  not above the threshold
+  dropped         1  another turn of its episode goes
+
+Of the 4 with something to verify: mean score 0.500, of the 1 kept 1.000.
+
+  0.0 to 0.1         2  ----------------------------------------
+  0.1 to 0.2         0
+  0.2 to 0.3         0
+  0.3 to 0.4         0
+  0.4 to 0.5         0
+  0.5 to 0.6         0
+  0.6 to 0.7         0
+  0.7 to 0.8         0
+  0.8 to 0.9         0
+  0.9 to 1.0         2  ####################--------------------
+  # kept, - dropped
+
+Most grounded
+  1.00 dropped b b
+       knowledge  a b
+  1.00 kept    a
+       knowledge  a
+  0.00 dropped x
+       knowledge  a
+  0.00 dropped LONG...
+       knowledge  a
+
+Least grounded
+  0.00 dropped x
+       knowledge  a
+  0.00 dropped LONG...
+       knowledge  a
+  1.00 dropped b b
+       knowledge  a b
+  1.00 kept    a
+       knowledge  a
+
+signature: signed
+"""
+
+
 def test_it_is_json_and_reads_well():
-    found = summary(FIVE)
+    bad = ('one', 'a\nb', 'b\n b'), ('two', 'a', 'x'), ('three', 'a', 'y' * 101)
+    found = summary(episode(*bad), episode(('four', 'a', 'a')), unit='episodes')
     assert json.loads(json.dumps(found)) == found
-    text = render(found)
-    assert text.startswith('Kept 3 of 5 turns (60.0%); 0 of 1 episodes whole')
-    about = 'Of the 4 with something to verify: mean score 0.625, of the 2 kept 1.000.'
-    assert about in text
-    assert '0.9 to 1.0         2  ' + '#' * 40 in text
-    assert '1.00 kept    b b' in text and '0.00 dropped x x' in text
-    assert text.endswith('signature: signed\n')
+    assert render(found) == SHOWN_AS.replace('LONG', 'y' * 97)
 
 
 def test_no_turns_are_no_error():

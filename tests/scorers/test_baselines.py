@@ -47,6 +47,15 @@ def test_a_batch_in_any_order_gives_what_each_gives_alone(scorer):
     assert scorer.score(examples[::-1]) == alone[::-1]
 
 
+@pytest.mark.parametrize('name', BASELINES)
+def test_a_threshold_of_ones_own_decides_the_label(name):
+    if name == 'bleu':
+        pytest.importorskip('sacrebleu')
+    for threshold, label in ((0.9, Label.CONSISTENT), (1, Label.INCONSISTENT)):
+        scorer = load_scorer(name, threshold=threshold)
+        assert score_one(scorer, KNOWLEDGE, KNOWLEDGE).label == label
+
+
 @pytest.mark.parametrize('pair', [('', 'hello'), (KNOWLEDGE, ' '), ('', '')])
 def test_without_a_text_there_is_nothing_to_verify(scorer, pair):
     score = score_one(scorer, *pair)

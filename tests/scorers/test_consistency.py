@@ -16,6 +16,7 @@ from parlai_q2.scorers.consistency import (
     Piece,
     Pooling,
     deciding,
+    is_generic,
     read,
     support,
 )
@@ -42,6 +43,18 @@ def test_support_is_the_share_of_entailment_in_what_is_stated(reading, value, wh
     assert support(NliProbabilities(*reading)) == pytest.approx(value), why
 
 
+@pytest.mark.parametrize(
+    'reading, generic',
+    [
+        ((0.1, 0.2, 0.1, 0.6), True),
+        ((0.1, 0.5, 0.0, 0.4), False),
+        ((0.5, 0.0, 0.0, 0.5), False),  # not alone the likeliest
+    ],
+)
+def test_generic_is_what_is_likelier_generic_than_anything_else(reading, generic):
+    assert is_generic(NliProbabilities(*reading)) is generic
+
+
 def test_the_least_supported_statement_decides_and_chit_chat_does_not():
     pieces = [piece(0.9, 0.1, 0), piece(0.6, 0.4, 0), piece(0.1, 0.1, 0, 0.8)]
     assert deciding(pieces) == pieces[1].reading
@@ -57,7 +70,8 @@ def test_of_chit_chat_alone_the_least_generic_decides():
     [
         (Pooling(), SHORT, 'one. two.', (1, 1)),
         (Pooling(), LONG, 'one. two.', (2, 21)),
-        (Pooling(100), LONG, 'one. two.', (1, 1)),
+        (Pooling(81), LONG, 'one. two.', (2, 21)),
+        (Pooling(82), LONG, 'one. two.', (1, 1)),
         (Pooling(split_response='never'), LONG, 'one. two.', (1, 21)),
         (SENTENCES, SHORT, 'one. two.', (2, 1)),
         (WHOLE, LONG, 'one. two.', (1, 1)),

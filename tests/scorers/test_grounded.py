@@ -8,15 +8,18 @@ import math
 import pytest
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label
 from parlai_q2.scorers import load_scorer
+from parlai_q2.scorers.consistency import Piece
 from parlai_q2.scorers.grounded import (
     FAST_FEATURES,
     FEATURES,
     Coefficients,
     GroundedScorer,
+    fast_parts,
     read_coefficients,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
@@ -54,6 +57,26 @@ def test_a_value_is_the_sigmoid_of_the_weighted_features(tmp_path):
 def test_no_weight_is_too_large_for_the_sigmoid(z):
     value = Coefficients({'words': 1.0}, z - 1, 'mini').probability({'words': 1.0})
     assert 0 <= value <= 1 and (value > 0.5) == (z > 0)
+    if abs(z) <= 1:
+        assert value == pytest.approx(1 / (1 + math.exp(-z)))
+
+
+def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
+    pieces = [
+        Piece('five eyes', NliProbabilities(0.9, 0.1, 0.0)),
+        Piece('six legs', NliProbabilities(0.3, 0.6, 0.1)),
+        # Half of the little that it states; it decides nothing, being chit-chat.
+        Piece('wow', NliProbabilities(0.05, 0.05, 0.0, 0.9)),
+    ]
+    parts = fast_parts(
+        Example('five eyes', 'Five eyes, 6 legs. Wow'),
+        NliProbabilities(0.8, 0.1, 0.1),
+        pieces,
+    )
+    least, mean = 0.3, (0.9 + 0.3 + 0.5) / 3
+    assert parts == pytest.approx(
+        {'detector': (0.8 + least + mean) / 3, 'words': 2 / 4, 'numbers': 1 / 2}
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +125,9 @@ def test_q2_is_its_evidence_and_a_feature():
     found = score(grounded(), 'founded in 1969')
     assert found.verdicts and 'q2' in found.parts
     fast = GroundedScorer(ToyNliModel(), None)
-    assert (fast.name, score(fast, 'founded in 1969').verdicts) == ('grounded_fast', ())
+    alone = score(fast, 'founded in 1969')
+    assert fast.name == 'grounded_fast'
+    assert (alone.verdicts, alone.fallback) == ((), False)
 
 
 def test_a_batch_gives_what_each_example_gives_alone():

@@ -3,6 +3,7 @@ What every scorer promises, and the registry that finds them.
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -142,11 +143,35 @@ def test_nli_values(label, value, expected):
     model = ToyNliModel({(KNOWLEDGE.lower(), 'So it is'): label})
     score = NliScorer(model).score([Example(KNOWLEDGE, 'So it is')])[0]
     assert (score.value, score.label) == (value, expected)
+    assert score.parts[label] == 1
 
 
 def test_q2_without_questions_and_neutral_is_not_verifiable():
     score = toy_q2().score([Example(KNOWLEDGE, 'wow!')])[0]
     assert (score.value, score.label, score.fallback) == (0.5, 'not_verifiable', True)
+
+
+@pytest.mark.parametrize(
+    'label, settings, expected',
+    [
+        ('entailment', {}, (1, 'consistent')),
+        ('contradiction', {}, (0, 'inconsistent')),
+        # Their words decide, of which they share none; NLI is not asked.
+        ('neutral', {'use_nli': False}, (0, 'inconsistent')),
+    ],
+)
+def test_q2_without_questions_is_what_its_fallback_says(label, settings, expected):
+    nli = ToyNliModel({(KNOWLEDGE.lower(), 'wow!'): label})
+    scorer = Q2Scorer(replace(toy_q2().models, nli=nli), Q2Settings(**settings))
+    score = scorer.score([Example(KNOWLEDGE, 'wow!')])[0]
+    assert (score.value, score.label) == expected and score.fallback
+
+
+def test_q2_goes_through_many_responses_in_portions(monkeypatch):
+    examples = [Example(KNOWLEDGE, f'it was founded in 196{n}') for n in range(5)]
+    at_once = toy_q2().score(examples)
+    monkeypatch.setattr('parlai_q2.scorers.q2.CHUNK', 2)
+    assert toy_q2().score(examples) == at_once
 
 
 def test_where_neutral_counts_as_inconsistent_the_label_says_so():

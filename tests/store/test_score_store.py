@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.store import ScoreStore, default_store_path, table
+from parlai_q2.store import ScoreStore, default_store_path, table, upkeep
 from parlai_q2.store.score_store import MIN_MAX_BYTES
 from parlai_q2.store.table import USE_NOTED_EVERY
 from tests.store.counting import SIGNATURE, score_of, scores
@@ -154,6 +154,33 @@ def test_what_a_wrong_clock_wrote_does_not_outlive_what_is_used_now(store, clock
         clock.now += 1
     assert store.clear(unused_for=0) > 0
     assert store.get(SIGNATURE, scores(4800)) == {}
+
+
+def test_within_an_hour_too_what_was_longest_unused_goes_first(store, clock):
+    store.put(SIGNATURE, scores(300))
+    clock.now -= 60
+    store.put(SIGNATURE, scores(300, start=300))
+    with closing(sqlite3.connect(store.path)) as connection:
+        upkeep.evict(connection, upkeep.used_bytes(connection) / 2, int(clock.now) + 60)
+        connection.commit()
+    kept = store.get(SIGNATURE, scores(600))
+    assert kept and set(kept) <= set(scores(300))
+
+
+def test_the_time_of_use_is_noted_once_an_hour(store, clock):
+    def used_at(now):
+        clock.now = now
+        store.get(SIGNATURE, scores(1))
+        return store.signatures()[0].used
+
+    clock.now = made = 1_000_000
+    store.put(SIGNATURE, scores(1))
+    assert used_at(made + 3599) == made
+    assert used_at(made + 3600) == made + 3600
+    # What will be used in the future was noted by a wrong clock, but for an hour by
+    # which clocks may differ.
+    assert used_at(made) == made + 3600
+    assert used_at(made - 1) == made - 1
 
 
 def test_threads_share_it_one_at_a_time(store, monkeypatch):
