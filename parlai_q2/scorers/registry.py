@@ -134,7 +134,7 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     Look at the options that our scorers share.
 
     :param options: as :func:`load_scorer` takes them.
-    :return: the same, the device by its name.
+    :return: the same, the device by its name and the batch size as an int.
     :raises ConfigError: for a threshold that is not in [0, 1], a batch size below 1, or
         a device that torch knows none of. Whether it is there shows when a model is
         loaded: a scorer may be made here to score elsewhere.
@@ -151,10 +151,11 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     ):
         raise ConfigError(f'A threshold is in [0, 1], not {threshold!r}.')
     size = options.get('batch_size')
-    if size is not None and not (
-        isinstance(size, Integral) and not isinstance(size, bool) and int(size) >= 1
-    ):
-        raise ConfigError(f'A batch size is at least 1, not {size!r}.')
+    if size is not None:
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise ConfigError(f'A batch size is at least 1, not {size!r}.')
+        # numpy's whole numbers are none of Python's.
+        checked['batch_size'] = int(size)
     if options.get('device') is not None:
         checked['device'] = str(options['device'])
         check_name(checked['device'])

@@ -5,6 +5,7 @@ What every scorer promises, and the registry that finds them.
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import parlai_q2
@@ -269,8 +270,13 @@ def test_a_threshold_is_between_0_and_1(scorer, threshold):
 
 @pytest.mark.parametrize('size', [0, -1, 2.5, '8', True])
 def test_a_batch_holds_at_least_one(size):
-    with pytest.raises(ConfigError, match='at least 1'):
+    with pytest.raises(ConfigError, match='A batch size is at least 1'):
         load_scorer('consistency', batch_size=size)
+
+
+@pytest.mark.parametrize('size', [1, np.int64(8)])
+def test_a_batch_holds_any_whole_number(size):
+    assert load_scorer('consistency', batch_size=size).model.batch_size == size
 
 
 @pytest.mark.parametrize('size', ['0', 'null', '"8"', '1.5'])
