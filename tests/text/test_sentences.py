@@ -11,6 +11,7 @@ from parlai_q2.text.sentences import sentences, windows
     'text, expected',
     [
         ('One. Two! Three?', ['One.', 'Two!', 'Three?']),
+        ('  One.  Two. ', ['One.', 'Two.']),
         ('it is 3.5 metres tall', ['it is 3.5 metres tall']),
         ('one\ntwo\n\nthree', ['one', 'two', 'three']),
         (
