@@ -21,25 +21,36 @@ def pair_key(pair: Pair) -> bytes:
     return hashlib.sha256(b'%d:' % len(knowledge) + knowledge + response).digest()
 
 
-def encode(score: Score, signature: str) -> tuple[bytes, int]:
+def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
     """
-    A score as JSON, and the CRC-32 of it.
+    A score as JSON, and its checksum.
 
     :param signature: what the score is filed under; it is not repeated in the JSON.
+    :param key: of its pair.
     """
     fields = score.to_dict()
     if fields['signature'] == signature:
         del fields['signature']
     value = json.dumps(fields).encode()
-    return value, zlib.crc32(value)
+    return value, checksum_of(value, signature, key)
 
 
-def decode(value: bytes, checksum: int, signature: str) -> Optional[Score]:
+def checksum_of(value: bytes, signature: str, key: bytes) -> int:
     """
-    Read back what :func:`encode` gave; None for a value that is not whole.
+    The CRC-32 of a value and of what it is filed under: in a file whose parts are of
+    different times, such as a copy that was made while somebody wrote, a sound value
+    can stand in another's place.
+    """
+    return zlib.crc32(value, zlib.crc32(key, zlib.crc32(signature.encode())))
+
+
+def decode(value: bytes, checksum: int, signature: str, key: bytes) -> Optional[Score]:
+    """
+    Read back what :func:`encode` gave; None for a value that is not whole, or not of
+    this pair and recipe.
     """
     try:
-        if zlib.crc32(value) != checksum:
+        if checksum_of(value, signature, key) != checksum:
             return None
         score = Score.from_dict({'signature': signature, **json.loads(value)})
         # Python takes a bool for an int.

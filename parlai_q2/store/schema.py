@@ -4,9 +4,9 @@ The tables of a score file, and how to open one.
     signatures   id, text                                a scorer's recipe, in full
     scores       signature, pair, value, checksum, used  one response against one text
 
-``pair`` is the SHA-256 of knowledge and response, ``value`` the score as
-JSON, ``checksum`` the CRC-32 of that JSON, ``used`` the second of last use. The version
-stands in the file's ``user_version``.
+``pair`` is the SHA-256 of knowledge and response, ``value`` the score as JSON,
+``checksum`` the CRC-32 of signature, pair and value, ``used`` the second of last use.
+The version stands in the file's ``user_version``.
 """
 
 import sqlite3

@@ -96,8 +96,9 @@ class ScoreStore:
             return
         now = int(self.clock())
         rows = [
-            (pair_key(pair), *encode(score, signature), now)
+            (key, *encode(score, signature, key), now)
             for pair, score in scores.items()
+            for key in [pair_key(pair)]
         ]
         self._do(lambda c: table.write(c, signature, rows, self.max_bytes), None)
 

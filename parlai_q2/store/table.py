@@ -71,7 +71,7 @@ def read(
             (signature, *some),
         )
         for key, value, checksum, used, row in rows:
-            score = decode(value, checksum, signature)
+            score = decode(value, checksum, signature, key)
             if score is not None:
                 found[key] = score
                 if used <= now - USE_NOTED_EVERY or used > now + CLOCKS_DIFFER:

@@ -15,10 +15,14 @@ from contextlib import closing
 import pytest
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.records import Label, Score
 from parlai_q2.store import CachedScorer, ScoreStore, table
 from parlai_q2.store import schema as schema_module
 from parlai_q2.store.upkeep import MAGIC
 from tests.store.counting import SIGNATURE, CountingScorer, examples, scores
+
+# SQLite's page.
+PAGE = 4096
 
 
 @pytest.fixture
@@ -147,6 +151,31 @@ def test_a_value_that_changed_on_disk_is_not_believed(path):
     other = "CAST(replace(value, '0.7', '0.9') AS BLOB)"
     change(path, f'UPDATE scores SET value = {other}')
     assert ScoreStore(path).get(SIGNATURE, scores(300)) == {}
+
+
+def test_in_a_file_of_two_states_no_pair_has_anothers_score(tmp_path):
+    # As a copy is that was made while somebody wrote. SQLite finds nothing wrong with
+    # most of them: rows that were deleted leave their numbers to others.
+    pairs = [(f'knowledge {n}', f'response {n}') for n in range(200)]
+    put = {
+        pair: Score(n / 200, Label.CONSISTENT, signature=SIGNATURE)
+        for n, pair in enumerate(pairs)
+    }
+    path, states = tmp_path / 'scores.sqlite', []
+    for order in (pairs, pairs[::-1]):
+        store = ScoreStore(path)
+        store.clear()
+        store.put(SIGNATURE, {pair: put[pair] for pair in order})
+        store.close()
+        states.append(path.read_bytes())
+    kept = 0
+    for cut in range(PAGE, len(states[0]), PAGE):
+        path = tmp_path / f'{cut}.sqlite'
+        path.write_bytes(states[0][:cut] + states[1][cut:])
+        found = ScoreStore(path).get(SIGNATURE, pairs)
+        assert found == {pair: put[pair] for pair in found}
+        kept += len(found)
+    assert kept > len(pairs)
 
 
 def test_the_file_of_a_newer_version_is_left_alone(path, monkeypatch, caplog):

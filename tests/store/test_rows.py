@@ -4,39 +4,48 @@ while it is open.
 """
 
 import sqlite3
-import zlib
 
 import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.files.lock import locked
 from parlai_q2.store import ScoreStore, table
-from parlai_q2.store.rows import decode, encode
+from parlai_q2.store.rows import checksum_of, decode, encode, pair_key
 from tests.store.counting import SIGNATURE, score_of, scores
+
+KEY = pair_key(('knowledge', 'response'))
+
+
+def read(value, signature=SIGNATURE):
+    """
+    What comes back of a value whose checksum is right.
+    """
+    return decode(value, checksum_of(value, signature, KEY), signature, KEY)
 
 
 def test_a_score_comes_back_as_it_was():
-    value, checksum = encode(score_of(0.5), SIGNATURE)
-    assert decode(value, checksum, SIGNATURE) == score_of(0.5)
+    value, checksum = encode(score_of(0.5), SIGNATURE, KEY)
+    assert decode(value, checksum, SIGNATURE, KEY) == score_of(0.5)
     # Filed under another recipe, it keeps its own.
-    value, checksum = encode(score_of(0.5), 'another')
-    assert decode(value, checksum, 'another').signature == SIGNATURE
+    value, checksum = encode(score_of(0.5), 'another', KEY)
+    assert decode(value, checksum, 'another', KEY).signature == SIGNATURE
 
 
 @pytest.mark.parametrize(
     'value', [b'{"colour": "red"}', b'[]', b'null', b'no json', b'\xff', b'']
 )
 def test_a_value_that_is_no_score_is_none(value):
-    assert decode(value, zlib.crc32(value), SIGNATURE) is None
+    assert read(value) is None
 
 
 @pytest.mark.parametrize(
     'written', ['NaN', '"0.5"', 'null', 'true', 'false', '1e999', '[[1]]']
 )
 def test_a_value_that_is_no_number_is_none(written):
-    value, _ = encode(score_of(0.5), SIGNATURE)
+    value, _ = encode(score_of(0.5), SIGNATURE, KEY)
+    assert read(value) is not None
     value = value.replace(b'"score": 0.5', b'"score": ' + written.encode(), 1)
-    assert decode(value, zlib.crc32(value), SIGNATURE) is None
+    assert read(value) is None
 
 
 def test_the_signature_that_a_score_is_filed_under_is_not_repeated():
@@ -46,7 +55,7 @@ def test_the_signature_that_a_score_is_filed_under_is_not_repeated():
 
 def test_a_value_nested_without_end_is_none():
     value = b'[' * 100_000
-    assert decode(value, zlib.crc32(value), SIGNATURE) is None
+    assert read(value) is None
 
 
 def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog):
@@ -64,8 +73,14 @@ def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog)
 
 
 def test_a_value_with_another_checksum_is_none():
-    value, checksum = encode(score_of(0.5), SIGNATURE)
-    assert decode(value, checksum + 1, SIGNATURE) is None
+    value, checksum = encode(score_of(0.5), SIGNATURE, KEY)
+    assert decode(value, checksum + 1, SIGNATURE, KEY) is None
+
+
+def test_a_value_of_another_pair_or_recipe_is_none():
+    value, checksum = encode(score_of(0.5), SIGNATURE, KEY)
+    assert decode(value, checksum, 'another', KEY) is None
+    assert decode(value, checksum, SIGNATURE, pair_key(('knowledge', 'other'))) is None
 
 
 @pytest.fixture
