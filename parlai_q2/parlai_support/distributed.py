@@ -17,7 +17,8 @@ What is wrong on GPUs too:
   multiplied;
 - every worker writes ``--report-filename``, at the same time;
 - workers are spawned, and know neither the bridges nor the short names;
-- a worker that fails before the others have found it lets them wait for half an hour.
+- a worker that fails before the others have found it lets them wait for half an hour;
+- when the command is killed the workers go on.
 
 :func:`bridged` mends that for as long as a run lasts, in ParlAI's own modules; with
 GPUs only the second part. Importing this module applies the other bridges (see
@@ -37,9 +38,11 @@ from parlai.core.opt import Opt
 from parlai.core.teachers import ChunkTeacher, DialogTeacher, FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, Q2Error, WorkerError
 from parlai_q2.parlai_support import short_names
 from parlai_q2.scale.placement import usable_cores, use_threads
+from parlai_q2.scale.process import without_interrupts
+from parlai_q2.scale.worker import end_with_parent
 
 
 def evaluate_in_processes(opt: Opt, port: int) -> Any:
@@ -57,34 +60,53 @@ def evaluate_in_processes(opt: Opt, port: int) -> Any:
     if not size or size < 1:
         raise ConfigError(f'--distributed-world-size must be at least 1, not {size}.')
     spawn = torch.multiprocessing.get_context('spawn')
-    reports = spawn.SimpleQueue()
-    workers = torch.multiprocessing.start_processes(
-        _work, (opt, port, reports), nprocs=size, join=False, start_method='spawn'
-    )
-    report = None
+    answers = spawn.SimpleQueue()
+    with without_interrupts():
+        workers = torch.multiprocessing.start_processes(
+            _work, (opt, port, answers), nprocs=size, join=False, start_method='spawn'
+        )
+    answer = None
     try:
         while True:
-            ended = workers.join(timeout=0.1)
-            # Taken while they run: a large report does not fit into the pipe.
-            if not reports.empty():
-                report = reports.get()
+            try:
+                ended = workers.join(timeout=0.1)
+            finally:
+                # Taken while they run: a large report does not fit into the pipe.
+                if not answers.empty():
+                    answer = answers.get()
+                # What the others raise since they have lost it says less.
+                if isinstance(answer, Q2Error):
+                    raise answer
             if ended:
-                return report
+                return answer
+    except torch.multiprocessing.ProcessExitedException as e:
+        code = f'with exit code {e.exit_code}'
+        how = f'by {e.signal_name}' if e.signal_name else code
+        raise WorkerError(
+            f'Process {e.error_index} of the evaluation ended {how}. Killed ones have '
+            'often run out of memory: give a smaller --distributed-world-size or '
+            '--batchsize, and run it again.'
+        ) from e
     finally:
         for process in workers.processes:
             process.terminate()
 
 
-def _work(rank: int, opt: Opt, port: int, reports: Any) -> None:
+def _work(rank: int, opt: Opt, port: int, answers: Any) -> None:
     from parlai.scripts.multiprocessing_eval import multiprocess_eval
 
+    end_with_parent()
     short_names.register()
-    with bridged(opt, rank) as own_opt:
-        if not torch.cuda.is_available():
-            use_threads(max(1, usable_cores() // opt['distributed_world_size']))
-        report = multiprocess_eval(rank, own_opt, port)
+    try:
+        with bridged(opt, rank) as own_opt:
+            if not torch.cuda.is_available():
+                use_threads(max(1, usable_cores() // opt['distributed_world_size']))
+            answer = multiprocess_eval(rank, own_opt, port)
+    except Q2Error as e:
+        # Its message says all; not every error can be pickled.
+        return answers.put(WorkerError(str(e)))
     if rank == 0:
-        reports.put(report)
+        answers.put(answer)
 
 
 @contextlib.contextmanager

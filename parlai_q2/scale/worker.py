@@ -42,7 +42,7 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
     """
     # Ctrl-C reaches the whole group; the process that writes the file decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     use_threads(place.threads)
     try:
         _serve(pipe, make, place, signature)
@@ -86,7 +86,14 @@ def reason(error: BaseException) -> tuple[str, str]:
     return f'{type(error).__name__}: {error}', traceback.format_exc()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """
+    Let this process end as soon as the one that started it has ended, however it did.
+    """
+    threading.Thread(target=_end_after_parent, daemon=True).start()
+
+
+def _end_after_parent() -> None:
     parent: Any = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

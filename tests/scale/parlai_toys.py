@@ -2,8 +2,13 @@
 A task and a model that spawned processes find by their dotted names.
 """
 
+import os
+import signal
+import time
+
 import torch.distributed as dist
 
+from parlai_q2.files.write import lock
 from parlai_q2.tasks.grounded_sample import agents
 from tests.tasks import recording
 from tests.tasks.models import EchoAgent
@@ -25,4 +30,29 @@ class FailingAgent(EchoAgent):
     def __init__(self, opt, shared=None):
         super().__init__(opt, shared)
         if dist.is_initialized() and dist.get_rank() == 1:
-            raise RuntimeError('The second process fails.')
+            self.fail()
+
+    def fail(self):
+        raise RuntimeError('The second process fails.')
+
+
+class KilledAgent(FailingAgent):
+    """
+    Kills the second process.
+    """
+
+    def fail(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class OrphanedAgent(FailingAgent):
+    """
+    Kills what has started the second process, which would go on for long and holds a
+    file meanwhile.
+    """
+
+    def fail(self):
+        with open('held', 'w') as stream:
+            assert lock(stream)
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(300)

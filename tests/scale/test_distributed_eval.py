@@ -5,18 +5,22 @@ process, and the counts exactly.
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
 from parlai.core.metrics import GlobalMetric
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, WorkerError
+from parlai_q2.files.write import lock
 from parlai_q2.scripts.multiprocessing_eval import MultiprocessingEvalScript
 from tests.agents.rerank_toys import AGENT, trained_generator
 from tests.conftest import ROOT
+from tests.scale.killing import Forked
 from tests.scale.parlai_toys import RECORDING
 
 pytestmark = [
@@ -116,6 +120,45 @@ def test_a_process_that_fails_ends_the_run():
             scorer='overlap',
             distributed_world_size=2,
         )
+
+
+def test_a_process_that_is_killed_ends_the_run_and_is_named():
+    with pytest.raises(WorkerError, match='Process 1 .* ended by SIGKILL.*memory'):
+        MultiprocessingEvalScript.main(
+            task=f'{TOYS}:AnnotatedTeacher',
+            model=f'{TOYS}:KilledAgent',
+            scorer='overlap',
+            distributed_world_size=2,
+        )
+
+
+def test_what_a_process_refuses_is_told_as_one_alone_would():
+    with pytest.raises(WorkerError, match="^There is no scorer 'nonesuch'. Known: "):
+        MultiprocessingEvalScript.main(
+            task=f'{TOYS}:AnnotatedTeacher',
+            model='repeat_label',
+            scorer='nonesuch',
+            distributed_world_size=2,
+        )
+
+
+def test_processes_end_with_the_command(tmp_path):
+    def evaluate():
+        # As in the background of a script; torch's own remedy is a SIGINT.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        MultiprocessingEvalScript.main(
+            task=f'{TOYS}:AnnotatedTeacher',
+            model=f'{TOYS}:OrphanedAgent',
+            scorer='overlap',
+            distributed_world_size=2,
+        )
+
+    assert Forked(tmp_path, evaluate).wait() == -signal.SIGKILL
+    deadline = time.monotonic() + 20
+    with open(tmp_path / 'held') as stream:
+        while not lock(stream):
+            assert time.monotonic() < deadline, 'it still runs'
+            time.sleep(0.05)
 
 
 def test_no_processes_are_an_error():
