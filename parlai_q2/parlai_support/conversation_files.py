@@ -12,19 +12,30 @@ from typing import Any, ContextManager, Iterable, Mapping
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import ANOTHER, PART, beside, hold, write_text, writing
+from parlai_q2.files.write import (
+    ANOTHER,
+    PART,
+    beside,
+    hold,
+    writable,
+    write_text,
+    writing,
+)
 
 ENDING = '.jsonl'
+# What to do where a file cannot be written.
+AGAIN = 'Make room, and run the same command again.'
 
 
 class ConversationFile:
     """
     A file of conversations that has its name only once it is whole, with ParlAI's
-    metadata beside it.
+    metadata beside it. Left without being finished, as a context, it leaves nothing.
 
-    :param path: the file, ending in ``.jsonl``.
-    :raises InputError: for another ending, a folder that cannot be written, or a file
-        that another run is writing.
+    :param path: the file, ending in ``.jsonl``; of a link, what it points to is
+        written.
+    :raises InputError: for another ending, what cannot be written (see
+        :func:`~parlai_q2.files.write.writable`), or a file that another run is writing.
     """
 
     def __init__(self, path: Path):
@@ -33,10 +44,10 @@ class ConversationFile:
                 f'A file of conversations ends in {ENDING}; {path} does not.'
             )
         self.path, self.written = path, 0
-        self.part = beside(path, PART)
+        self._place = writable(path)
+        self.part = beside(self._place, PART)
         self.metadata = Path(Metadata._get_path(str(path)))
         with writing(path, ANOTHER):
-            path.parent.mkdir(parents=True, exist_ok=True)
             # Not emptied before it is known that nobody else writes it.
             self._stream = open(self.part, 'a', encoding='ascii')
         try:
@@ -79,17 +90,25 @@ class ConversationFile:
             os.fsync(self._stream.fileno())
             write_text(self.metadata, json.dumps(metadata, default=str))
             # The name is given while the lock is held: no other run comes in between.
-            os.replace(self.part, self.path)
+            os.replace(self.part, self._place)
         self._stream.close()
+
+    def __enter__(self) -> 'ConversationFile':
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.abandon()
 
     def abandon(self) -> None:
         """
-        Leave nothing behind.
+        Leave nothing behind; of a finished file, all of it.
         """
+        if self._stream.closed:
+            return
         self.part.unlink(missing_ok=True)
         # What a full disk did not take is tried once more, and is no news.
         with suppress(OSError):
             self._stream.close()
 
     def _writing(self) -> ContextManager[None]:
-        return writing(self.path, 'Make room, and run the same command again.')
+        return writing(self.path, AGAIN)

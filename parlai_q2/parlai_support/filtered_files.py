@@ -9,12 +9,12 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 import parlai.utils.logging as logging
 from tqdm import tqdm
 
-from parlai_q2.files.write import write_text
+from parlai_q2.files.write import write_text, writing
 from parlai_q2.filtering.conversation import LEFT_OUT, conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
-from parlai_q2.parlai_support.conversation_files import ConversationFile
+from parlai_q2.parlai_support.conversation_files import AGAIN, ConversationFile
 from parlai_q2.scorers.base import Scorer
 
 
@@ -42,33 +42,35 @@ def write_filtered(
     :raises InputError: when a file cannot be written.
     """
     opt, signature, summary = opt or {}, str(scorer.signature), FilterSummary()
-    kept = ConversationFile(outfile)
-    dropped = ConversationFile(outfile.with_suffix('.dropped' + outfile.suffix))
-    try:
+    with (
+        ConversationFile(outfile) as kept,
+        ConversationFile(outfile.with_suffix('.dropped' + outfile.suffix)) as dropped,
+    ):
         with tqdm(total=total, desc=scorer.name, unit=' turns') as bar:
             for episode in judged:
                 kept.write(conversations(episode, True, left_out))
                 dropped.write(conversations(episode, False, left_out))
                 summary.add(episode)
                 bar.update(len(episode))
-    except BaseException:
-        kept.abandon()
-        dropped.abandon()
-        raise
-    found = summary.to_dict(
-        signature=signature,
-        task=opt.get('task'),
-        datatype=opt.get('datatype'),
-        policy=vars(policy),
-        kept_file=str(kept.path),
-        dropped_file=str(dropped.path),
-        cache=_cache(scorer),
-    )
-    # The last to get its name is the one that says that all is there.
-    dropped.finish(opt, signature=signature)
-    write_text(outfile.with_suffix('.summary.json'), json.dumps(found, indent=1) + '\n')
-    write_text(outfile.with_suffix('.summary.txt'), render(found))
-    kept.finish(opt, signature=signature)
+        found = summary.to_dict(
+            signature=signature,
+            task=opt.get('task'),
+            datatype=opt.get('datatype'),
+            policy=vars(policy),
+            kept_file=str(kept.path),
+            dropped_file=str(dropped.path),
+            cache=_cache(scorer),
+        )
+        # The last to get its name is the one that says that all is there.
+        dropped.finish(opt, signature=signature)
+        for ending, text in (
+            ('.summary.json', json.dumps(found, indent=1) + '\n'),
+            ('.summary.txt', render(found)),
+        ):
+            place = outfile.with_suffix(ending)
+            with writing(place, AGAIN):
+                write_text(place, text)
+        kept.finish(opt, signature=signature)
     logging.info(f'Wrote {outfile}. {sentence(found)}')
     if not found['kept']:
         logging.warning(

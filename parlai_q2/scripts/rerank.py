@@ -24,7 +24,13 @@ from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.errors import InputError
 from parlai_q2.files.pools import Pool, read_pools
-from parlai_q2.files.write import meta_of, writable, write_text
+from parlai_q2.files.write import (
+    meta_of,
+    whole_file,
+    writable,
+    write_text,
+    writing,
+)
 from parlai_q2.parlai_support.file_options import given_files
 from parlai_q2.parlai_support.scorer_options import add_scorer_options
 from parlai_q2.records import Label
@@ -73,7 +79,6 @@ class RerankScript(ParlaiScript):
         abstain_text = self.opt['abstain_text']
         lines = [line_of(p, rankings.get(id(p)), abstain_text) for p in pools]
         text = ''.join(json.dumps(line) + '\n' for line in lines)
-        write_text(outfile, text)
         summary: dict[str, Any] = {
             'signature': signature,
             'pools': len(pools),
@@ -88,10 +93,12 @@ class RerankScript(ParlaiScript):
             logging.info(f'Hallucination rate over {len(labelled)} labelled pools:')
             for policy, interval in rates.items():
                 logging.info(f'  {policy:<7} {interval}')
-        write_text(
-            meta_of(outfile),
-            json.dumps(summary, indent=1) + '\n',
-        )
+        with writing(outfile, 'Make room, and run the same command again.'):
+            with whole_file(outfile) as unfinished:
+                unfinished.write_bytes(text.encode('utf-8'))
+                # In this order: a summary never stands beside another run's file.
+                meta_of(outfile).unlink(missing_ok=True)
+            write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
         logging.info(
             f'Wrote {outfile}: {len(good)} pools, {summary["changed"]} with another '
             'first choice than before.'

@@ -167,6 +167,13 @@ def test_a_run_that_fails_leaves_no_half_file(kept, monkeypatch):
     assert list(kept.parent.glob('kept*')) == []
 
 
+def test_a_summary_that_cannot_be_written_is_told_and_leaves_no_half_file(kept):
+    kept.with_suffix('.summary.txt').mkdir()
+    with pytest.raises(InputError, match='Cannot write .*kept.summary.txt'):
+        run_filter(kept)
+    assert not kept.exists() and list(kept.parent.glob('*.part')) == []
+
+
 def messages(task, path):
     opt = ParlaiParser(True, True).parse_kwargs(
         task=task, jsonfile_datapath=str(path), datatype='valid'

@@ -2,7 +2,10 @@
 ``parlai_q2 rerank``: pools in, order and evidence out, and rates by people's labels.
 """
 
+import errno
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -149,6 +152,18 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path, place)
         RerankScript.main(
             infile=str(infile), outfile=str(tmp_path / place), scorer='precision'
         )
+
+
+def test_a_full_disk_is_told_and_costs_no_earlier_output(tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    run(tmp_path, POOLS[:1])
+    before = {p: p.read_bytes() for p in (tmp_path / 'out').iterdir()}
+    monkeypatch.setattr(Path, 'write_bytes', full)
+    with pytest.raises(InputError, match='ranked.jsonl: No space left .*Make room'):
+        run(tmp_path, POOLS)
+    assert {p: p.read_bytes() for p in (tmp_path / 'out').iterdir()} == before
 
 
 def test_where_no_pool_is_good_the_command_fails(tmp_path):
