@@ -241,6 +241,15 @@ def test_where_scores_are_kept_by_default(monkeypatch, tmp_path):
     assert default_store_path() == tmp_path / '.cache' / 'parlai_q2' / 'scores.sqlite'
 
 
+def test_without_a_home_no_folder_is_named_with_a_tilde(monkeypatch, tmp_path):
+    monkeypatch.delenv('PARLAI_Q2_CACHE', raising=False)
+    monkeypatch.delenv('XDG_CACHE_HOME', raising=False)
+    # What Python gives a user that the system does not know.
+    monkeypatch.setattr(os.path, 'expanduser', lambda path: path)
+    monkeypatch.chdir(tmp_path)
+    assert default_store_path() == tmp_path / '.cache' / 'parlai_q2' / 'scores.sqlite'
+
+
 def test_a_home_that_is_a_tilde_is_written_out(monkeypatch, tmp_path):
     monkeypatch.setenv('HOME', str(tmp_path))
     assert ScoreStore('~/s.sqlite').path == Path(os.environ['HOME']) / 's.sqlite'
