@@ -46,7 +46,9 @@ class Signature:
 
     def __str__(self) -> str:
         pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))
-        return '|'.join([self.scorer, *pairs, f'version:{__version__}'])
+        text = '|'.join([self.scorer, *pairs, f'version:{__version__}'])
+        # A file's name may be bytes that are no UTF-8, which would not go into a file.
+        return text.encode('utf-8', 'backslashreplace').decode('utf-8')
 
     @property
     def short(self) -> str:

@@ -4,12 +4,14 @@ pass for this one's.
 """
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
 
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.store import ScoreStore
 
 MINI = load_preset('mini')
 
@@ -79,3 +81,14 @@ def test_coefficients_that_differ_a_little_are_another_recipe(tmp_path):
         path.write_text(json.dumps({'preset': 'mini', 'grounded_fast': entry}))
         seen.add(signature('grounded_fast', coefficients=str(path)))
     assert len(seen) == 2
+
+
+def test_the_name_of_a_file_that_is_no_utf8_can_be_written_down(tmp_path):
+    preset = tmp_path / os.fsdecode(b'm\xe9.yaml')
+    preset.write_text('base: mini\n')
+    scorer = load_scorer('consistency', preset)
+    assert r'|preset:m\udce9|' in str(scorer.signature)
+    assert len(scorer.signature.short) == 10
+    store = ScoreStore(tmp_path / 'scores.sqlite')
+    pairs = [('knowledge', 'response')]
+    assert store.get(str(scorer.signature), pairs) == {}
