@@ -3,6 +3,8 @@
 figures.
 """
 
+import errno
+import os
 from pathlib import Path
 from typing import Any, Optional
 
@@ -12,6 +14,7 @@ from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.write import writing
 from parlai_q2.meta_eval.cost_file import add_costs
 from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.figures.all import all_figures
@@ -32,6 +35,7 @@ from parlai_q2.text.typed import typed_names
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
 COSTS = 'costs.json'
+CHECK = 'Check --outdir.'
 
 
 @register_script('meta_eval', aliases=['q2_meta_eval'])
@@ -55,6 +59,8 @@ class MetaEvalScript(ParlaiScript):
         variants, columns = variants_from_opt(opt), columns_from_opt(opt)
         sets = [read_judged_set(name, opt) for name in typed_names(opt['judged_sets'])]
         scorers = {judged.name: scorers_from_opt(opt, judged.name) for judged in sets}
+        folder = Path(opt['outdir'])
+        _make(folder)
         for column in columns:
             if column.missing:
                 logging.warning(
@@ -79,7 +85,6 @@ class MetaEvalScript(ParlaiScript):
                 )
             costs[judged.name] = spent
             reports.append(set_report(evaluation))
-        folder = Path(opt['outdir'])
         written = write_report(reports, folder)
         for report in reports:
             seconds = _seconds(folder, report.evaluation, costs)
@@ -139,6 +144,13 @@ def _check(opt: Any) -> None:
         check_matplotlib()
 
 
+def _make(folder: Path) -> None:
+    with writing(folder, CHECK):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def _seconds(
     folder: Path, evaluation: Evaluation, costs: dict[str, dict[str, Cost]]
 ) -> dict[str, float]:
@@ -148,6 +160,7 @@ def _seconds(
         for name, cost in costs[evaluation.judged.name].items()
         if name in signatures
     }
-    known = add_costs(folder / f'{evaluation.judged.name}_{COSTS}', spent)
+    with writing(folder, CHECK):
+        known = add_costs(folder / f'{evaluation.judged.name}_{COSTS}', spent)
     by_name = {name: known[s] for name, s in signatures.items() if s in known}
     return mean_seconds(by_name, list(by_name))

@@ -159,6 +159,24 @@ def test_without_matplotlib_nothing_is_scored_in_vain(meta_eval, without_package
     assert meta_eval(figures='false')
 
 
+def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
+    meta_eval, tmp_path, monkeypatch
+):
+    def fail(*arguments):
+        raise AssertionError('It has scored.')
+
+    (tmp_path / 'out').write_text('a file')
+    monkeypatch.setattr('parlai_q2.scripts.meta_eval.evaluate', fail)
+    with pytest.raises(InputError, match='out: File exists. Check --outdir'):
+        meta_eval()
+
+
+def test_costs_that_cannot_be_written_are_told(meta_eval, tmp_path):
+    (tmp_path / 'out' / 'q2_wow_costs.json').mkdir(parents=True)
+    with pytest.raises(InputError, match='no regular file. Check --outdir'):
+        meta_eval('--num-examples', '4')
+
+
 def test_dialogue_nli_has_the_settings_of_the_paper():
     from parlai_q2.parlai_support.meta_eval_options import scorers_from_opt
 
