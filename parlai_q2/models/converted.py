@@ -59,13 +59,18 @@ def converted(config: ModelConfig, arithmetic: str) -> Path:
     :raises ModelNotFoundError: when the model is neither here nor to be fetched.
     :raises ModelError: when the cache folder cannot be written to.
     """
+    from safetensors import SafetensorError
+
     folder = cache_folder() / 'ctranslate2' / _name(config, arithmetic)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with locked(folder, PATIENCE_SECONDS):
             if not _whole(folder):
                 _convert(config, arithmetic, folder)
-    except OSError as e:
+    except (OSError, SafetensorError) as e:
+        # Where nothing can be written, what is there can still be read.
+        if _whole(folder):
+            return folder
         raise ModelError(
             f"{config.model} cannot be kept in CTranslate2's format in {folder}: {e}. "
             'Let XDG_CACHE_HOME name a folder that can be written to, or leave out '

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import BartConfig, BartForConditionalGeneration
 
@@ -190,6 +191,27 @@ def test_a_folder_that_cannot_be_written_to_is_named(model, tmp_path, monkeypatc
     (tmp_path / 'file').write_text('')
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))
     with pytest.raises(ModelError, match='XDG_CACHE_HOME'):
+        asking(model).generate(PAIRS)
+
+
+def test_what_was_converted_serves_where_nothing_can_be_written(model, cache):
+    first = asking(model).generate(PAIRS)
+    (lock,) = cache.glob('*.lock')
+    lock.unlink()
+    lock.mkdir()  # root may write everywhere else
+    assert asking(model).generate(PAIRS) == first
+    (folder,) = (p for p in cache.iterdir() if p != lock)
+    (folder / 'model.bin').unlink()
+    with pytest.raises(ModelError, match='XDG_CACHE_HOME'):
+        asking(model).generate(PAIRS)
+
+
+def test_a_full_disk_is_told(model, monkeypatch):
+    def full(*_):
+        raise SafetensorError('I/O error: No space left on device')
+
+    monkeypatch.setattr(module, '_convert', full)
+    with pytest.raises(ModelError, match='No space left .*XDG_CACHE_HOME'):
         asking(model).generate(PAIRS)
 
 
