@@ -16,6 +16,7 @@ from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
+from parlai_q2.files.lock import locked
 from parlai_q2.files.write import meta_of
 from parlai_q2.tasks.conv_fever.counts import (
     PUBLISHED_CONVERSATIONS,
@@ -27,6 +28,8 @@ from parlai_q2.tasks.conv_fever.wow import TRAIN
 
 VERSION = '1.1'
 SEED = 2021
+# Another process may be downloading and building: minutes, on a busy machine more.
+PATIENCE_SECONDS = 3600.0
 
 
 def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
@@ -44,10 +47,22 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     outfile, wow = folder / f'{fold}.jsonl', wow_file(opt, fold)
     if is_built(outfile, seed, wow):
         return outfile
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # The other processes of one evaluation, for instance, want the same.
+        with locked(folder, PATIENCE_SECONDS):
+            if not is_built(outfile, seed, wow, tell=True):
+                _build(opt, outfile, seed, wow)
+    except OSError as e:
+        raise TaskDataError(f'Cannot write {outfile}: {e.strerror}.') from e
+    return outfile
+
+
+def _build(opt: Opt, outfile: Path, seed: int, wow: Path) -> None:
     source = wow if wow.is_file() else fetch_wow(opt, wow)
     recipe = {
         'version': VERSION,
-        'fold': fold,
+        'fold': outfile.stem,
         'seed': seed,
         'source': source.name,
         'source_bytes': source.stat().st_size,
@@ -60,17 +75,18 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
             f'{e}. Delete {source.parent} to have Wizard of Wikipedia downloaded again.'
         ) from e
     except InputError as e:
-        why = e.__cause__ or 'another process is building it: wait for it'
-        raise TaskDataError(f'Cannot write {outfile}: {why}.') from e
+        raise TaskDataError(f'Cannot write {outfile}: {e.__cause__ or e}.') from e
     report(record)
-    return outfile
 
 
-def is_built(outfile: Path, seed: int, wow: Optional[Path] = None) -> bool:
+def is_built(
+    outfile: Path, seed: int, wow: Optional[Path] = None, tell: bool = False
+) -> bool:
     """
     Whether a fold is there, whole, of this version and seed, and of the same source.
 
     :param wow: Wizard of Wikipedia's file, compared where it is there.
+    :param tell: whether to warn of a fold that is damaged.
     """
     try:
         path = meta_of(outfile)
@@ -81,15 +97,17 @@ def is_built(outfile: Path, seed: int, wow: Optional[Path] = None) -> bool:
     if wow is not None and wow.is_file():
         wanted['source_bytes'] = wow.stat().st_size
     same = all(record.get(name) == value for name, value in wanted.items())
-    return same and outfile.is_file() and is_whole(outfile, record)
+    return same and outfile.is_file() and is_whole(outfile, record, tell)
 
 
-def is_whole(outfile: Path, record: Mapping[str, Any]) -> bool:
+def is_whole(outfile: Path, record: Mapping[str, Any], tell: bool) -> bool:
     """
     Whether a fold is as large as its record says.
+
+    :param tell: whether to warn where it is not.
     """
     wanted, found = record.get('bytes', 0), outfile.stat().st_size
-    if found != wanted:
+    if tell and found != wanted:
         logging.warning(
             f'{outfile} is damaged: it has {found:,} bytes, and its record says '
             f'{wanted:,}. It is built anew.'

@@ -4,6 +4,8 @@ Conv-FEVER in ParlAI: building it where it is asked for, and the teachers.
 
 import json
 import re
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.utils.testing import train_model
 
 from parlai_q2.errors import ConfigError, TaskDataError, UnknownNameError
+from parlai_q2.files.lock import locked
 from parlai_q2.parlai_support.short_names import expand_tasks
 from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.counts import (
@@ -146,6 +149,34 @@ class TestBuilding:
         assert module.build({'datapath': str(own)}, 'train').read_bytes() == whole
         (line,) = said
         assert 'train.jsonl is damaged' in line and 'built anew' in line
+
+    def test_a_process_waits_for_another_that_builds_the_same(self, own, monkeypatch):
+        real, made, begun = module.build_fold, [], threading.Event()
+
+        def slow(*arguments):
+            made.append(1)
+            begun.set()
+            time.sleep(0.3)
+            return real(*arguments)
+
+        monkeypatch.setattr(module, 'build_fold', slow)
+        opt = {'datapath': str(own)}
+        first = threading.Thread(target=module.build, args=(opt, 'train'))
+        first.start()
+        assert begun.wait(10)
+        path = module.build(opt, 'train')
+        assert path.is_file() and len(made) == 1
+        first.join()
+
+    def test_a_process_does_not_wait_for_ever(self, own, monkeypatch):
+        monkeypatch.setattr(module, 'PATIENCE_SECONDS', 0.1)
+        with (
+            locked(own / 'conv_fever', 0),
+            pytest.raises(
+                TaskDataError, match='Cannot write .*another process has held'
+            ),
+        ):
+            module.build({'datapath': str(own)}, 'train')
 
     def test_a_folder_that_cannot_be_written_is_named(self, own):
         (own / 'conv_fever').write_text('a file')
