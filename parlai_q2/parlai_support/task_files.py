@@ -3,12 +3,18 @@ Gets the files of a task: placed by hand, or downloaded, and checked either way.
 """
 
 import os
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Sequence
 
 from parlai.core.build_data import DownloadableFile, built, make_dir, mark_done
 from parlai.core.opt import Opt
 
 from parlai_q2.errors import TaskDataError
+from parlai_q2.files.lock import locked
+
+# Seconds that another process may take to download.
+PATIENCE_SECONDS = 1800.0
 
 
 def fetch_files(
@@ -33,10 +39,21 @@ def fetch_files(
     folder = os.path.join(opt['datapath'], task)
     if built(folder, version) and all(_there(folder, name) for name in needed):
         return folder
-    make_dir(folder)
     wanted = [resource for resource in resources if resource.file_name in needed]
-    for resource in wanted:
-        _fetch(folder, resource, wanted)
+    with ExitStack() as alone:
+        try:
+            make_dir(folder)
+            # Another process, such as one of the same evaluation, may be downloading
+            # them, and two that write one file would spoil it.
+            alone.enter_context(locked(Path(folder), PATIENCE_SECONDS))
+        except OSError as e:
+            # Where nothing can be written, what was placed by hand can be read.
+            if not all(_there(folder, name) for name in needed):
+                raise TaskDataError(
+                    f'Cannot use {e.filename or folder}: {e.strerror}.'
+                ) from e
+        for resource in wanted:
+            _fetch(folder, resource, wanted)
     if all(_there(folder, r.file_name) for r in resources):
         for resource in resources:
             _check(folder, resource)

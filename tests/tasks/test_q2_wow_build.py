@@ -4,6 +4,8 @@ The annotated csv files: downloaded, placed by hand, and the published ones.
 
 import os
 import shutil
+import threading
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.errors import TaskDataError
+from parlai_q2.parlai_support.task_files import fetch_files
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from parlai_q2.tasks.q2_wow.agents import read_part
 from tests.tasks.evaluating import messages
@@ -84,6 +87,43 @@ def test_what_is_downloaded_is_read(datapath, monkeypatch):
     assert len(messages(f'{TASK}:CrossAnnotationTeacher')) == 4
     assert len(messages(TASK)) == len(messages(TASK)) == 7
     assert len(asked) == len(set(asked)) == 5
+
+
+def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatch):
+    asked, begun = [], threading.Event()
+    for name in Q2_WOW:
+        os.remove(datapath / 'q2_wow' / name)
+
+    def download(url, folder, name):
+        asked.append(url)
+        with open(Path(folder) / name, 'wb') as stream:
+            stream.write(Q2_WOW[name][:10])
+            stream.flush()
+            begun.set()
+            time.sleep(0.3)
+            stream.write(Q2_WOW[name][10:])
+
+    monkeypatch.setattr('parlai.core.build_data.download', download)
+
+    def fetch():
+        resources = q2_wow_build.RESOURCES[:1]
+        opt = {'datapath': str(datapath)}
+        return fetch_files(opt, 'q2_wow', '1', resources, [resources[0].file_name])
+
+    first = threading.Thread(target=fetch)
+    first.start()
+    assert begun.wait(10)
+    fetch()
+    first.join()
+    assert len(asked) == 1
+
+
+def test_files_placed_where_nothing_can_be_written_are_read(datapath):
+    (datapath / 'q2_wow' / 'memnet_consistent.csv').unlink()
+    (datapath / 'q2_wow.lock').mkdir()  # root may write everywhere else
+    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
+    with pytest.raises(TaskDataError, match='Cannot use .*q2_wow.lock'):
+        messages(f'{TASK}:MemnetTeacher')
 
 
 @pytest.mark.real_data
