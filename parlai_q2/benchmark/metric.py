@@ -13,7 +13,7 @@ from parlai_q2.benchmark.stages import watch
 from parlai_q2.models.question_generation import GENERATE
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
-from parlai_q2.scorers.q2 import CHUNK, Q2Scorer
+from parlai_q2.scorers.q2 import Q2Scorer
 
 # Values of the two ways may differ by no more (effects of padding on the last digits).
 TOLERANCE = 1e-4
@@ -41,8 +41,8 @@ def measure_batched(
         # As the scorer cuts it.
         return [
             result
-            for start in range(0, len(pairs), CHUNK)
-            for result in q2(pairs[start : start + CHUNK], watched, settings)
+            for start in range(0, len(pairs), scorer.at_once)
+            for result in q2(pairs[start : start + scorer.at_once], watched, settings)
         ]
 
     times: list[float] = []

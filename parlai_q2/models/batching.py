@@ -9,9 +9,12 @@ from typing import (
     Hashable,
     Iterator,
     Mapping,
+    Optional,
     Sequence,
     TypeVar,
 )
+
+from parlai_q2.models.device import is_cpu
 
 if TYPE_CHECKING:
     import torch
@@ -39,27 +42,52 @@ def map_unique(
 # of the same padded length. So its numbers do not depend on how long others are: with
 # int8 products they are the same in any company, in fp32 to about 1e-7.
 LENGTH_STEP = 8
+# A GPU computes padding in no time, and each of its calls takes some.
+GPU_LENGTH_STEP = 32
 
 
-def padded_length(length: int) -> int:
+def length_step(device: str) -> int:
+    """
+    What inputs are padded to a multiple of.
+
+    :param device: a torch device name.
+    """
+    return LENGTH_STEP if is_cpu(device) else GPU_LENGTH_STEP
+
+
+def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -> int:
+    """
+    How many inputs go into one call of a model.
+
+    :param device: a torch device name.
+    :param batch_size: on a processor, at most.
+    :param gpu_batch_size: on a GPU; None for as many.
+    """
+    return batch_size if is_cpu(device) else gpu_batch_size or batch_size
+
+
+def padded_length(length: int, step: int = LENGTH_STEP) -> int:
     """
     The length that an input is padded to.
     """
-    return -(-length // LENGTH_STEP) * LENGTH_STEP
+    return -(-length // step) * step
 
 
-def length_batches(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+def length_batches(
+    lengths: Sequence[int], batch_size: int, step: int = LENGTH_STEP
+) -> list[list[int]]:
     """
     Indices in batches of one padded length, longest first, so that little is padded and
     memory peaks at the start.
 
     :param lengths: tokens of each input.
     :param batch_size: inputs in a batch, at most.
+    :param step: see :func:`length_step`.
     :return: batches of indices; each index stands in exactly one.
     """
     groups: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
-        groups.setdefault(padded_length(length), []).append(i)
+        groups.setdefault(padded_length(length, step), []).append(i)
     return [
         group[i : i + batch_size]
         for _, group in sorted(groups.items(), reverse=True)
@@ -71,6 +99,7 @@ def pad(
     encoded: Mapping[str, Sequence[list[int]]],
     rows: Sequence[int],
     fill: dict[str, int],
+    step: int = LENGTH_STEP,
 ) -> dict[str, 'torch.Tensor']:
     """
     Some rows of a tokenizer's output as tensors, padded on the right to their
@@ -79,13 +108,14 @@ def pad(
     :param encoded: model input name to one list of ids a row.
     :param rows: which rows, B indices.
     :param fill: model input name to what it is padded with, 0 if not named.
+    :param step: see :func:`length_step`.
     :return: model input name to a tensor [B, L].
     """
     import torch
 
     padded: dict[str, Any] = {}
     for name, values in encoded.items():
-        length = padded_length(max(len(values[i]) for i in rows))
+        length = padded_length(max(len(values[i]) for i in rows), step)
         value = fill.get(name, 0)
         padded[name] = torch.tensor(
             [list(values[i]) + [value] * (length - len(values[i])) for i in rows]
@@ -101,7 +131,10 @@ def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def padded_batches(
-    tokenizer: Any, encoded: Mapping[str, Any], batch_size: int
+    tokenizer: Any,
+    encoded: Mapping[str, Any],
+    batch_size: int,
+    step: int = LENGTH_STEP,
 ) -> tuple[list[list[int]], Iterator[dict[str, 'torch.Tensor']]]:
     """
     A tokenizer's output in batches of one padded length.
@@ -109,9 +142,10 @@ def padded_batches(
     :param tokenizer: a Hugging Face tokenizer.
     :param encoded: what it gave, not padded.
     :param batch_size: inputs in a batch, at most.
+    :param step: see :func:`length_step`.
     :return: the rows of each batch, and its tensors, made when they are asked for.
     """
     inputs = model_inputs(tokenizer, encoded)
-    rows = length_batches([len(i) for i in encoded['input_ids']], batch_size)
+    rows = length_batches([len(i) for i in encoded['input_ids']], batch_size, step)
     fill = {'input_ids': tokenizer.pad_token_id}
-    return rows, (pad(inputs, some, fill) for some in rows)
+    return rows, (pad(inputs, some, fill, step) for some in rows)

@@ -131,15 +131,18 @@ class Beams:
         stops: torch.Tensor,
     ) -> None:
         beams = self.settings.num_beams
-        places = stops[:, :beams].nonzero().tolist()
-        if not places:
+        span, place = stops[:, :beams].nonzero(as_tuple=True)  # each [F]
+        if not len(span):
             return
         length = self.length + 1
-        worth = (total / length**self.settings.length_penalty).tolist()
-        for s, n in places:
-            before = self.tokens[s, parents[s, n], 1:].tolist()
-            self.finished[s].append(Finished(worth[s][n], [*before, int(words[s, n])]))
-        for s in {s for s, _ in places}:
+        worth = total[span, place] / length**self.settings.length_penalty
+        before = self.tokens[span, parents[span, place], 1:]  # [F, T]
+        whole = torch.cat([before, words[span, place, None]], 1)
+        # Few large reads: on a GPU each waits for all that was asked of it.
+        spans = span.tolist()
+        for s, value, tokens in zip(spans, worth.tolist(), whole.tolist(), strict=True):
+            self.finished[s].append(Finished(value, tokens))
+        for s in set(spans):
             self.finished[s].sort(key=lambda found: -found.score)
             del self.finished[s][beams:]
 

@@ -16,6 +16,15 @@ def gpus() -> list[str]:
     return [f'cuda:{n}' for n in range(torch.cuda.device_count())]
 
 
+def is_cpu(device: str) -> bool:
+    """
+    Whether a device is the processor, so that calls are cheap and padding is not.
+
+    :param device: a torch device name.
+    """
+    return device.partition(':')[0] == CPU
+
+
 def check_name(name: str, said: str = 'The device is') -> None:
     """
     See to it that a device's name is one.

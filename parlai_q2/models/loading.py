@@ -19,7 +19,7 @@ from typing import Any, Iterable, Optional, Union
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.files.checksum import file_sha256
-from parlai_q2.models.device import check_device
+from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.inference import in_float32
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
@@ -241,7 +241,7 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
         raise ConfigError(
             f'arithmetic is one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
         )
-    return arithmetic if device.startswith('cpu') else FLOAT32
+    return arithmetic if is_cpu(device) else FLOAT32
 
 
 def int8_folder(reference: str) -> Optional[Path]:

@@ -10,7 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import map_unique, padded_batches
+from parlai_q2.models.batching import (
+    batch_size_on,
+    length_step,
+    map_unique,
+    padded_batches,
+)
 from parlai_q2.models.class_labels import check_labels, find_labels
 from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
@@ -47,7 +52,8 @@ class SequenceNliModel:
     :param config: the preset's section. Settings: ``labels`` (class name to the model's
         output index; without them, the names in the model's configuration), ``order``,
         ``separator``, ``max_tokens`` (of both texts together) and ``lower_case`` (see
-        :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size``, ``head``.
+        :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size`` and, on a GPU,
+        ``gpu_batch_size``, ``head``.
     :param device: a torch device name.
     """
 
@@ -59,6 +65,7 @@ class SequenceNliModel:
         max_tokens: int = 384,
         lower_case: bool = False,
         batch_size: int = 32,
+        gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
@@ -70,7 +77,7 @@ class SequenceNliModel:
         self.config, self.device, self.labels = config, device, labels
         self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
         self.max_tokens, self.lower_case = max_tokens, lower_case
-        self.batch_size = batch_size
+        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # What is loaded keeps its name when the folder gets other weights.
         self._identity = Lazy(partial(identified, config))
@@ -142,7 +149,9 @@ class SequenceNliModel:
         model, tokenizer, _ = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
-        batches, tensors = padded_batches(tokenizer, encoded, self.batch_size)
+        batches, tensors = padded_batches(
+            tokenizer, encoded, self.batch_size, length_step(self.device)
+        )
         for batch, logits in zip(batches, model.logits(tensors), strict=True):
             for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
                 results[i] = self.by_class(row)

@@ -19,7 +19,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import map_unique, padded_batches
+from parlai_q2.models.batching import (
+    batch_size_on,
+    length_step,
+    map_unique,
+    padded_batches,
+)
 from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
@@ -56,7 +61,8 @@ class SpanQuestionAnswerer:
 
     :param config: the preset's section. Settings: ``reading`` (see above),
         ``no_answer_threshold`` (logits, 0 by default), ``max_answer_tokens``,
-        ``max_tokens`` (of question and text together), ``batch_size``.
+        ``max_tokens`` (of question and text together), ``batch_size`` and,
+        on a GPU, ``gpu_batch_size``.
     :param device: a torch device name.
     """
 
@@ -69,6 +75,7 @@ class SpanQuestionAnswerer:
         max_answer_tokens: int = 21,
         max_tokens: int = 384,
         batch_size: int = 32,
+        gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
     ):
         if reading not in READINGS:
@@ -76,7 +83,8 @@ class SpanQuestionAnswerer:
         self.config, self.device, self.reading = config, device, reading
         self.no_answer_threshold = no_answer_threshold
         self.max_answer_tokens = max_answer_tokens
-        self.max_tokens, self.batch_size = max_tokens, batch_size
+        self.max_tokens = max_tokens
+        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # What is loaded keeps its name when the folder gets other weights.
         self._identity = Lazy(partial(identified, config))
@@ -128,7 +136,9 @@ class SpanQuestionAnswerer:
         ids = encoded['input_ids']  # one list a window
         owners = encoded['overflow_to_sample_mapping']
         best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
-        batches, tensors = padded_batches(tokenizer, encoded, self.batch_size)
+        batches, tensors = padded_batches(
+            tokenizer, encoded, self.batch_size, length_step(self.device)
+        )
         for batch, logits in zip(batches, model.logits(tensors), strict=True):
             for row, window in zip(logits, batch, strict=True):  # [L, 2]
                 start, end = row[: len(ids[window])].unbind(-1)

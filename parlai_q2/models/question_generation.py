@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import length_batches, map_unique, pad
+from parlai_q2.models.batching import (
+    batch_size_on,
+    length_batches,
+    length_step,
+    map_unique,
+    pad,
+)
 from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
@@ -58,8 +64,9 @@ class Seq2SeqQuestionGenerator:
     :param config: the preset's section. Settings: ``num_beams``, ``num_questions``,
         ``no_repeat_ngram_size``, ``max_new_tokens``, ``max_prompt_tokens``,
         ``literal_eos`` (the prompt ends with the characters ``</s>``, as the paper's
-        model was trained), ``batch_size`` (spans that are searched for side by side),
-        ``arithmetic`` (``int8`` or ``float32``), ``search`` (one of :data:`SEARCHES`).
+        model was trained), ``batch_size`` (spans that are searched for side by side)
+        and, on a GPU, ``gpu_batch_size``, ``arithmetic`` (``int8`` or ``float32``),
+        ``search`` (one of :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
     :raises ConfigError: for settings that are none, and for CTranslate2 on a GPU.
@@ -77,6 +84,7 @@ class Seq2SeqQuestionGenerator:
         max_prompt_tokens: int = 160,
         literal_eos: bool = False,
         batch_size: int = 32,
+        gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
         search: str = AUTO,
     ):
@@ -99,7 +107,8 @@ class Seq2SeqQuestionGenerator:
         self.num_questions = 1 if decoding == 'greedy' else num_questions
         self.no_repeat_ngram_size = no_repeat_ngram_size if decoding == 'beam' else 0
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
-        self.literal_eos, self.batch_size = literal_eos, batch_size
+        self.literal_eos = literal_eos
+        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
         # What is loaded keeps its name when the folder gets other weights.
         self._identity = Lazy(partial(identified, config))
@@ -258,8 +267,9 @@ class Seq2SeqQuestionGenerator:
 
         inputs = {'input_ids': ids, 'attention_mask': [[1] * len(i) for i in ids]}
         found: list[list[list[int]]] = [[] for _ in ids]
-        for batch in length_batches([len(i) for i in ids], self.batch_size):
-            tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id})
+        step = length_step(self.device)
+        for batch in length_batches([len(i) for i in ids], self.batch_size, step):
+            tensors = pad(inputs, batch, {'input_ids': tokenizer.pad_token_id}, step)
             with inference(self.device):
                 output = model.generate(
                     **{k: t.to(self.device) for k, t in tensors.items()},

@@ -25,9 +25,10 @@ from parlai_q2.scorers.overlap import (
     OverlapScorer,
     RougeLScorer,
 )
-from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.scorers.q2 import CHUNK, Q2Scorer
 
 BERTSCORE = 'bertscore'
+BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 
 # The first backend of those that are alike but for their batch size.
 _BACKENDS: dict[tuple[str, str], Any] = {}
@@ -39,14 +40,18 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
         **config.settings,
         **{k: v for k, v in options.items() if v is not None},
     }
-    size = settings.get('batch_size', 1)
-    if not isinstance(size, int) or size < 1:
-        raise ConfigError(
-            f'{section} of the preset {preset.name!r} has a batch_size of {size!r}; it '
-            'is a whole number of at least 1.'
-        )
+    if options.get('batch_size') is not None:
+        settings.pop('gpu_batch_size', None)  # what was asked for holds everywhere
+    for name in BATCH_SIZES:
+        size = settings.get(name, 1)
+        if not isinstance(size, int) or size < 1:
+            raise ConfigError(
+                f'{section} of the preset {preset.name!r} has a {name} of {size!r}; it '
+                'is a whole number of at least 1.'
+            )
     made = kind(config, **settings)
-    settings.pop('batch_size', None)
+    for name in BATCH_SIZES:
+        settings.pop(name, None)
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
     share_loaded(made, _BACKENDS.setdefault(key, made))
     return made
@@ -84,19 +89,21 @@ def make_q2(
     ``decoding``.
     """
     shared = {'device': device, 'batch_size': batch_size}
+    generator = _backend(
+        Seq2SeqQuestionGenerator,
+        preset,
+        'question_generation',
+        decoding=decoding,
+        **shared,
+    )
     models = Q2Models(
-        _backend(
-            Seq2SeqQuestionGenerator,
-            preset,
-            'question_generation',
-            decoding=decoding,
-            **shared,
-        ),
+        generator,
         _backend(SpanQuestionAnswerer, preset, 'question_answering', **shared),
         _backend(SequenceNliModel, preset, 'nli', **shared),
     )
     settings = Q2Settings(**{**preset.q2, **q2_settings})
-    return Q2Scorer(models, settings, preset.name, threshold)
+    at_once = max(CHUNK, generator.batch_size)
+    return Q2Scorer(models, settings, preset.name, threshold, at_once)
 
 
 def make_q2_f1(preset: Preset, **options: Any) -> Q2Scorer:

@@ -34,6 +34,7 @@ class Q2Scorer(Scorer):
     :param preset: the preset's name, for signatures.
     :param threshold: a value of at most this, in [0, 1], is inconsistent; None for 0.5,
         the paper's, or :data:`SOFT_THRESHOLD` where the comparison is soft.
+    :param at_once: responses in one pass of the pipeline.
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class Q2Scorer(Scorer):
         settings: Q2Settings = PAPER_SETTINGS,
         preset: str = 'custom',
         threshold: Optional[float] = None,
+        at_once: int = CHUNK,
     ):
         self.models, self.q2_settings = models, settings
-        self.preset = preset
+        self.preset, self.at_once = preset, at_once
         if threshold is None:
             soft = settings.use_nli and settings.soft_nli
             threshold = SOFT_THRESHOLD if soft else DEFAULT_THRESHOLD
@@ -67,8 +69,8 @@ class Q2Scorer(Scorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []
-        for start in range(0, len(examples), CHUNK):
-            chunk = examples[start : start + CHUNK]
+        for start in range(0, len(examples), self.at_once):
+            chunk = examples[start : start + self.at_once]
             pairs = [(e.knowledge, e.response) for e in chunk]
             results = q2(pairs, self.models, self.q2_settings)
             scores += [self._score(result, signature) for result in results]

@@ -5,8 +5,9 @@ Spans that start together with inputs of one padded length form a lane. Lanes at
 different steps share every product with weights; attention is computed lane by lane, in
 shapes that depend on the lane's length and step alone. So a span's numbers do not
 depend on what else is being decoded (with int8 weights to the last bit; see
-:mod:`parlai_q2.models.int8_linear`). Each row's products in attention are made as the
-model makes them, one row at a time, so that they round alike.
+:mod:`parlai_q2.models.int8_linear`). On a processor each row's products in attention
+are made as the model makes them, one row at a time, so that they round alike; a GPU
+makes all at once, since there a call costs more than a product.
 
 Three things make it cheap:
 
@@ -37,6 +38,7 @@ class Lane:
         layers, _, size, heads, _, width = cross.shape
         self.size, self.beams, self.step = size, beams, 0
         self._cross, self._mask = cross, mask
+        self._by_row = cross.device.type == 'cpu'
         # Keys and values of the decoded tokens: what row k read at step t is at [t, k].
         self._past = cross.new_empty(layers, size, heads, steps, beams, 2 * width)
         # The row that wrote what a beam read at a step.
@@ -105,15 +107,22 @@ class Lane:
         """
         keys, values = self._cross[layer, :, : self.size].flatten(1, 2)  # [S * H, L, D]
         now, heads, length = self.beams_now, self._cross.shape[3], keys.shape[1]
-        split = q.view(self.size, now, heads, -1).transpose(0, 1).flatten(1, 2)
+        mask = self._mask[: self.size, None]  # [S, 1, L]
+        split = q.view(self.size, now, heads, -1)
+        if not self._by_row:
+            q = split.transpose(1, 2).flatten(0, 1)  # [S * H, rows a span, D]
+            scores = torch.bmm(q, keys.transpose(1, 2)).view(-1, heads, now, length)
+            weights = scores.add_(mask[:, None]).softmax(-1).flatten(0, 1)
+            out = torch.bmm(weights, values).view(self.size, heads, now, -1)
+            return out.transpose(1, 2).reshape(-1, q.shape[2] * heads)
+        split = split.transpose(0, 1).flatten(1, 2)
         scores = q.new_empty(now, len(keys), 1, length)
         for n in range(now):
             torch.bmm(split[n, :, None], keys.transpose(1, 2), out=scores[n])
-        mask = self._mask[: self.size, None]  # [S, 1, L]
         scores.view(now, self.size, heads, length).add_(mask)
-        return self._by_row(scores.softmax(-1), values)
+        return self._read_by_row(scores.softmax(-1), values)
 
-    def _by_row(self, weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    def _read_by_row(self, weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         # [K, S * H, 1, N] and [S * H, N, D] to [S * K, H * D]
         out = torch.stack([torch.bmm(part, values) for part in weights])
         split = out.view(len(weights), self.size, -1, values.shape[2])

@@ -2,9 +2,9 @@
 The likeliest next words of each row.
 
 The vocabulary is by far the widest layer, and passes over its scores cost as much as
-the product that gives them. So the log-probabilities of few rows at a time are made in
-one pass, and the best are found by way of the best of each block of words: the k best
-words lie in the k blocks whose best words are best.
+the product that gives them. So log-probabilities are made in one pass (on a processor,
+of few rows at a time), and the best are found by way of the best of each block of
+words: the k best words lie in the k blocks whose best words are best.
 """
 
 from typing import Optional
@@ -41,8 +41,9 @@ def likeliest(
     values: list[torch.Tensor] = []
     words: list[torch.Tensor] = []
     logits = (layer(x) if room is None else layer(x, room)).float()
-    for start in range(0, len(x), ROWS_AT_ONCE):
-        logs = logits[start : start + ROWS_AT_ONCE].log_softmax(-1)  # [r, V]
+    at_once = ROWS_AT_ONCE if x.device.type == 'cpu' else len(x)
+    for start in range(0, len(x), at_once):
+        logs = logits[start : start + at_once].log_softmax(-1)  # [r, V]
         if banned is not None:
             inside = (banned[:, 0] >= start) & (banned[:, 0] < start + len(logs))
             row, word = banned[inside].unbind(1)

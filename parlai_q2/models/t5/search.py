@@ -10,7 +10,7 @@ from typing import Any, Iterator, Optional, Sequence
 
 import torch
 
-from parlai_q2.models.batching import length_batches, padded_length
+from parlai_q2.models.batching import length_batches, length_step, padded_length
 from parlai_q2.models.beams import Beams, BeamSettings, Finished
 from parlai_q2.models.inference import inference
 from parlai_q2.models.packed import packed
@@ -57,6 +57,7 @@ class T5Search:
         scale = config.d_model**-0.5 if tied else 1.0
         self.decoder = Decoder(model.decoder, scale)
         self.output, self.device = packed(model.lm_head), model.device
+        self.step = length_step(self.device.type)
         self.generation = model.generation_config
 
     def search(
@@ -71,7 +72,7 @@ class T5Search:
         :return: S lists of K sequences, best first.
         """
         results: list[list[Finished]] = [[] for _ in inputs]
-        waiting = _Waiting(inputs)
+        waiting = _Waiting(inputs, self.step)
         bias = self.decoder.position_bias(settings.max_new_tokens)
         most = min(len(inputs), spans_at_once) * settings.num_beams
         memory = room_for(self.output, most)
@@ -87,7 +88,7 @@ class T5Search:
     def _begin(
         self, inputs: Sequence[list[int]], spans: list[int], settings: BeamSettings
     ) -> tuple[Lane, Beams]:
-        length = padded_length(len(inputs[spans[0]]))
+        length = padded_length(len(inputs[spans[0]]), self.step)
         ids = torch.zeros(len(spans), length, dtype=torch.long)
         low = torch.finfo(torch.float32).min
         mask = torch.full((len(spans), length), low, dtype=torch.float32)
@@ -160,8 +161,9 @@ class _Waiting:
     Inputs that wait for room, in groups of one padded length, the longest first.
     """
 
-    def __init__(self, inputs: Sequence[list[int]]):
-        self.groups = length_batches([len(i) for i in inputs], max(1, len(inputs)))
+    def __init__(self, inputs: Sequence[list[int]], step: int):
+        lengths = [len(i) for i in inputs]
+        self.groups = length_batches(lengths, max(1, len(inputs)), step)
 
     def __bool__(self) -> bool:
         return bool(self.groups)

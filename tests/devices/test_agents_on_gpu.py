@@ -1,0 +1,54 @@
+"""
+ParlAI agents on a GPU act as they do on the processor.
+"""
+
+import pytest
+from parlai.core.agents import create_agent
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.scorers.factories import forget_backends
+from tests.agents.rerank_toys import make_agent, reply_to, trained_generator
+from tests.devices.pretend_gpu import pretend_gpu
+
+TEXTS = '1 2 3', '4 4 2 1'
+CLAIM = {
+    'knowledge': 'Bees have five eyes.',
+    'text': 'Bees have five eyes.\nThey have two eyes.',
+    'labels': ['inconsistent'],
+    'episode_done': True,
+}
+
+
+@pytest.mark.parametrize(
+    'strategies', ['beam:3', 'greedy:1,nucleus:2', 'beam:2,topk:2,delayedbeam:2']
+)
+def test_candidates_and_choice_are_those_of_the_processor(strategies):
+    options = {'candidate_strategies': strategies, 'candidate_seed': 5}
+    trained_generator()
+    expected = reply_to(make_agent(**options), *TEXTS)
+    with pretend_gpu():
+        agent = make_agent(**options, no_cuda=False, gpu=0)
+        assert next(agent.model.parameters()).is_cuda
+        found = reply_to(agent, *TEXTS)
+    for gpu, cpu in zip(found, expected, strict=True):
+        assert gpu['text'] == cpu['text']
+        candidates = [(row['text'], row['strategies']) for row in cpu['rerank']]
+        assert [(r['text'], r['strategies']) for r in gpu['rerank']] == candidates
+
+
+def test_the_detector_classifies():
+    def judged(**where):
+        agent = create_agent(
+            ParlaiParser(True, True).parse_kwargs(
+                model='parlai_q2.agents.consistency.consistency:ConsistencyAgent',
+                preset='mini_float32',
+                **where,
+            )
+        )
+        agent.observe(CLAIM)
+        return agent.act()['text']
+
+    expected = judged(no_cuda=True)
+    with pretend_gpu():
+        assert judged(gpu=0) == expected
+    forget_backends()

@@ -1,0 +1,49 @@
+"""
+Beam search on a GPU: the processor's sequences, in calls that do not grow with what is
+searched for.
+"""
+
+import copy
+
+import pytest
+
+from parlai_q2.models.beams import BeamSettings
+from parlai_q2.models.t5.search import T5Search
+from tests.devices.pretend_gpu import pretend_gpu
+from tests.models.test_t5_search import END, assert_same, inputs, random_t5, searched
+
+SETTINGS = {
+    'num_beams': 5,
+    'max_new_tokens': 8,
+    'no_repeat_ngram_size': 3,
+}
+
+
+def on_gpu(model, prompts):
+    """
+    What a search on the GPU finds, and what it asked of it.
+    """
+    with pretend_gpu() as counted:
+        search = T5Search(copy.deepcopy(model).to('cuda:0'))
+        counted.calls = counted.waits = 0
+        found = search.search(
+            prompts, BeamSettings(start=0, end=END, **SETTINGS), spans_at_once=512
+        )
+        asked = counted.calls, counted.waits
+    return [([f.tokens for f in row], [f.score for f in row]) for row in found], asked
+
+
+@pytest.mark.parametrize('act', ['gated-gelu', 'relu'])
+def test_it_finds_what_the_processor_finds(act):
+    model, prompts = random_t5(act=act), inputs(12, longest=60)
+    found, _ = on_gpu(model, prompts)
+    assert_same(found, searched(model, prompts, **SETTINGS))
+
+
+def test_its_calls_and_waits_do_not_grow_with_the_spans():
+    model = random_t5()
+    # Of many lengths, all below one step of a GPU's padding.
+    _, few = on_gpu(model, inputs(8))
+    _, many = on_gpu(model, inputs(80))
+    for one, other in zip(few, many, strict=True):
+        assert other < 1.5 * one
