@@ -49,7 +49,7 @@ def test_a_value_that_is_no_number_is_none(written):
 
 
 def test_the_signature_that_a_score_is_filed_under_is_not_repeated():
-    value, _ = encode(score_of(0.5), SIGNATURE)
+    value, _ = encode(score_of(0.5), SIGNATURE, KEY)
     assert b'signature' not in value
 
 
