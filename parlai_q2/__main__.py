@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from typing import Any, Optional
 
-from parlai_q2.errors import Q2Error, UnknownNameError
+from parlai_q2.errors import Q2Error, UnknownNameError, is_out_of_memory
 from parlai_q2.report.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
@@ -27,6 +27,10 @@ GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # Exit statuses; the last two as a shell knows them: 128 and SIGINT or SIGPIPE.
 REFUSED, STOPPED, UNREAD = 2, 130, 141
+NO_ROOM = (
+    'Out of memory. Give a smaller --scorer-batch-size or --batchsize, or fewer '
+    '--workers.'
+)
 
 
 def main() -> None:
@@ -73,6 +77,12 @@ def obey(arguments: list[str]) -> Any:
             raise
         name = visible(os.fsdecode(error.filename))
         sys.stderr.write(f'Cannot use {name}: {error.strerror}.\n')
+        return REFUSED
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        what = visible(str(error).partition('\n')[0])
+        sys.stderr.write(f'{NO_ROOM} {what}'.rstrip() + '\n')
         return REFUSED
     except KeyboardInterrupt:
         sys.stderr.write(stopped(arguments) + '\n')

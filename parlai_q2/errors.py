@@ -118,3 +118,18 @@ class WorkerError(Q2Error):
     """
     A process that scores for another has died again and again, or cannot go on.
     """
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """
+    Whether memory has run out, the processor's or a GPU's: Python's own error, or one
+    of those that torch has for it.
+
+    >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
+    True
+    """
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == 'OutOfMemoryError'
+        or "can't allocate memory" in str(error)
+    )

@@ -81,6 +81,29 @@ def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
     assert capsys.readouterr().err == "Not with ['score'].\n"
 
 
+@pytest.mark.parametrize(
+    'error', [MemoryError(), RuntimeError("can't allocate memory: 9 bytes\nat ...")]
+)
+def test_too_little_memory_is_a_line_that_says_what_to_do(main, capsys, error):
+    def fill(arguments):
+        raise error
+
+    with pytest.raises(SystemExit) as end:
+        main(fill, 'score')
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith('Out of memory. Give a smaller --scorer-batch-size')
+    assert said.count('\n') == 1
+
+
+def test_another_fault_of_torchs_is_no_lack_of_memory(main):
+    def fail(arguments):
+        raise RuntimeError('shape')
+
+    with pytest.raises(RuntimeError, match='shape'):
+        main(fail, 'score')
+
+
 def test_a_terminal_shows_and_does_not_obey_what_names_and_errors_hold(main, capsys):
     def act(arguments):
         logging.getLogger('any').error('no %s, \x1b[1mbold\x1b[0m', '\x1b]0;title\x07')

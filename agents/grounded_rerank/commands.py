@@ -5,6 +5,7 @@ The commands of a chat: ``/knowledge``, ``/why``, ``/candidates`` and ``/help``.
 import re
 from typing import Any, Mapping, NamedTuple, Optional
 
+from parlai_q2.agents.grounded_rerank.guards import COPY, GENERIC
 from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.records import Score
@@ -18,6 +19,11 @@ HELP = """\
 /candidates        all candidates of the last turn, best first
 /help              this list"""
 NAMES = ('knowledge', 'why', 'candidates', 'help')
+# What a guard finds, said of a reply.
+SAID_OF = {
+    COPY: 'a copy of the knowledge',
+    GENERIC: 'chit-chat that states nothing',
+}
 
 _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
 
@@ -109,6 +115,6 @@ def _why(said: Said, colour: bool, width: int) -> str:
     if said.text != chosen['text']:
         lines.append(f'Said instead: {said.text}')
     if chosen['guards']:
-        guards = ' and '.join(chosen['guards'])
-        lines.append(f'Counted as {chosen["guarded_score"]:.2f}, as a {guards}.')
+        guards = ' and '.join(SAID_OF[guard] for guard in chosen['guards'])
+        lines.append(f'Counted as {chosen["guarded_score"]:.2f}: it is {guards}.')
     return '\n'.join([*lines, shown])

@@ -144,10 +144,13 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     for name in ('knowledge', 'response'):
         if name not in fields:
             found = ', '.join(sorted(map(str, fields))) or 'none'
-            raise InputError(
-                f'has no {name!r} field (fields: {found}). Every record needs '
-                '"knowledge" and "response"; give "" for a text that is empty.'
+            remedy = (
+                'A world log is read with --format world_logs.'
+                if 'dialog' in fields
+                else 'Every record needs "knowledge" and "response"; give "" for a '
+                'text that is empty.'
             )
+            raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
     knowledge = joined(fields['knowledge'])
     history = history_of(fields)
     for name, value in (('knowledge', knowledge), ('response', fields['response'])):

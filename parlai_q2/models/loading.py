@@ -17,7 +17,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Iterable, Optional, Union
 
-from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.errors import (
+    ConfigError,
+    ModelError,
+    ModelNotFoundError,
+    is_out_of_memory,
+)
 from parlai_q2.files.checksum import file_sha256
 from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.inference import in_float32
@@ -418,9 +423,9 @@ def _from_pretrained(
         options['revision'] = revision
     try:
         return auto_class.from_pretrained(place, **NO_CODE, **options)
-    except MemoryError:
-        raise  # no fault of the files
     except Exception as e:
+        if is_out_of_memory(e):
+            raise  # no fault of the files
         if 'trust_remote_code' in str(e):
             raise ModelError(
                 f'{reference!r} brings Python code of its own, which is not run. Use a '

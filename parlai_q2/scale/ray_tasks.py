@@ -12,6 +12,7 @@ import pyarrow
 from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
+from parlai_q2.errors import is_out_of_memory
 from parlai_q2.files.chunks import Chunk
 from parlai_q2.scale.placement import use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
@@ -92,8 +93,8 @@ class ScoreActor:
             if self._scorer is None:
                 self._scorer = checked(self._make, None, self._signature)
             return SCORED, score_chunk(chunk, self._scorer)
-        except MemoryError:
-            # Ray gives the chunk to another, as when the system had ended this one.
-            os._exit(NO_MEMORY)
         except Exception as e:
+            if is_out_of_memory(e):
+                # Ray gives the chunk to another, as when the system had ended this one.
+                os._exit(NO_MEMORY)
             return FAILED, reason(e)

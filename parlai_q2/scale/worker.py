@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Optional
 
-from parlai_q2.errors import Q2Error
+from parlai_q2.errors import Q2Error, is_out_of_memory
 from parlai_q2.files.chunks import Chunk
 from parlai_q2.scale.placement import Place, use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
@@ -46,10 +46,10 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
     use_threads(place.threads)
     try:
         _serve(pipe, make, place, signature)
-    except MemoryError:
-        # As if the system had ended it: another worker may have room for the chunk.
-        os._exit(NO_MEMORY)
     except BaseException as e:
+        if is_out_of_memory(e):
+            # As if the system had ended it: another worker may have room for the chunk.
+            os._exit(NO_MEMORY)
         _tell(pipe, FAILED, reason(e))
     # There is nothing to tidy up, and with torch that takes seconds.
     os._exit(0)

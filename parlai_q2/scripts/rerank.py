@@ -100,8 +100,8 @@ class RerankScript(ParlaiScript):
                 meta_of(outfile).unlink(missing_ok=True)
             write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
         logging.info(
-            f'Wrote {outfile}: {len(good)} pools, {summary["changed"]} with another '
-            'first choice than before.'
+            f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them with '
+            'another first choice than before.'
         )
         logging.info(f'Signature: {signature}')
         if not good:

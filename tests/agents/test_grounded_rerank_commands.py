@@ -106,7 +106,7 @@ def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
         Command('why', ''), knowledge, said(text='No idea.')
     )
     generic = said(turn='it is so', candidates=['it is so'])
-    assert 'Counted as 0.50, as a generic.' in answer(
+    assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer(
         Command('why', ''), knowledge, generic
     )
 

@@ -34,6 +34,7 @@ def test_json_lines_pass_other_fields_through(tmp_path):
         ('[1, 2]', 'a JSON list'),
         ('"text"', 'a JSON str'),
         ('{"response": "r"}', "has no 'knowledge' field"),
+        ('{"dialog": []}', 'is read with --format world_logs'),
         ('{"knowledge": "k"}', "has no 'response' field"),
         ('{"knowledge": "k", "response": null}', "'response' must be a string"),
         ('{"knowledge": 7, "response": "r"}', "'knowledge' must be a string, not int"),

@@ -57,7 +57,7 @@ class ToyScorer(OverlapScorer):
             if 'hang up' in example.response:
                 raise HANG_UPS[example.response]('of the scorer')
             if 'fill once' in example.response and not self.marked():
-                raise MemoryError
+                raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
             if 'fill always' in example.response:
                 raise MemoryError
             if 'refuse' in example.response:
