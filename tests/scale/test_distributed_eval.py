@@ -112,32 +112,32 @@ def test_more_processes_than_episodes(tmp_path):
     assert report['exs'].value() == 1
 
 
-def test_a_process_that_fails_ends_the_run():
-    with pytest.raises(Exception, match='The second process fails.'):
+@pytest.mark.parametrize(
+    'model, scorer, error, says',
+    [
+        (f'{TOYS}:FailingAgent', 'overlap', Exception, 'The second process fails.'),
+        (
+            f'{TOYS}:KilledAgent',
+            'overlap',
+            WorkerError,
+            'Process 1 .* by SIGKILL.*memory',
+        ),
+        # As one process alone would say it.
+        (
+            'repeat_label',
+            'nonesuch',
+            WorkerError,
+            "^There is no scorer 'nonesuch'. Known",
+        ),
+    ],
+    ids=['fails', 'is killed', 'refuses'],
+)
+def test_a_process_that_ends_ends_the_run_and_is_told(model, scorer, error, says):
+    with pytest.raises(error, match=says):
         MultiprocessingEvalScript.main(
             task=f'{TOYS}:AnnotatedTeacher',
-            model=f'{TOYS}:FailingAgent',
-            scorer='overlap',
-            distributed_world_size=2,
-        )
-
-
-def test_a_process_that_is_killed_ends_the_run_and_is_named():
-    with pytest.raises(WorkerError, match='Process 1 .* ended by SIGKILL.*memory'):
-        MultiprocessingEvalScript.main(
-            task=f'{TOYS}:AnnotatedTeacher',
-            model=f'{TOYS}:KilledAgent',
-            scorer='overlap',
-            distributed_world_size=2,
-        )
-
-
-def test_what_a_process_refuses_is_told_as_one_alone_would():
-    with pytest.raises(WorkerError, match="^There is no scorer 'nonesuch'. Known: "):
-        MultiprocessingEvalScript.main(
-            task=f'{TOYS}:AnnotatedTeacher',
-            model='repeat_label',
-            scorer='nonesuch',
+            model=model,
+            scorer=scorer,
             distributed_world_size=2,
         )
 
