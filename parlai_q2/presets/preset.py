@@ -10,7 +10,8 @@ beside this file shows them all.
 
 ``base`` names another preset, by name or by path, from which everything is taken that
 this one does not say. A section that names another model takes nothing of the base's:
-settings of one model, such as which class is which, are wrong for another.
+settings of one model, such as which class is which, are wrong for another. One that
+says ``batch_size`` takes no ``gpu_batch_size`` of the base's.
 """
 
 from dataclasses import dataclass, field
@@ -154,7 +155,10 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
         model, revision = settings.pop('model', None), settings.pop('revision', None)
         if below is not None and model in (None, below.model):
             model, revision = below.model, revision or below.revision
-            settings = {**below.settings, **settings}
+            inherited = dict(below.settings)
+            if 'batch_size' in settings:
+                inherited.pop('gpu_batch_size', None)  # what was said holds everywhere
+            settings = {**inherited, **settings}
         models[section] = ModelConfig(model, revision, settings)
     q2 = fields.get('q2') or {}
     if not isinstance(q2, dict):

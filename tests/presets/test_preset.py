@@ -61,6 +61,16 @@ def test_the_same_model_may_be_named_again_and_keeps_its_revision(tmp_path):
     assert newer.model('consistency').reference == 'some/model@v2'
 
 
+def test_a_batch_size_that_is_said_holds_on_gpus_too(tmp_path):
+    def on_gpu(said):
+        path = written(tmp_path, f'base: mini\nnli: {{{said}}}\n')
+        return load_preset(path).model('nli').settings.get('gpu_batch_size')
+
+    assert on_gpu('max_tokens: 9') == 512
+    assert on_gpu('batch_size: 8') is None
+    assert on_gpu('batch_size: 8, gpu_batch_size: 9') == 9
+
+
 def test_a_base_stands_beside_the_file_that_names_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'in').mkdir()
