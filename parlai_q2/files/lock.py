@@ -21,19 +21,25 @@ POLL_SECONDS = 0.05
 
 
 @contextmanager
-def locked(path: Path, patience: float) -> Iterator[None]:
+def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     """
     Hold the lock of a file, waiting for whoever has it; it ends with its process.
 
     :param path: the file; the lock is an empty file beside it, ``<name>.lock``.
     :param patience: seconds to wait at most: whoever has it may be stopped or hang.
+    :param needed: whether to go on only with the lock: some network file systems have
+        none.
     :raises TimeoutError: when they are over.
     :raises OSError: when the lock cannot be made.
     """
     lock = beside(path, '.lock')
     with open(lock, 'ab') as stream:
         if fcntl is not None:
-            _wait_for(stream, lock, patience)
+            try:
+                _wait_for(stream, lock, patience)
+            except OSError as e:
+                if needed or isinstance(e, TimeoutError):
+                    raise
         # Closing the file gives the lock back.
         yield
 

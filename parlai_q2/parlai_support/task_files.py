@@ -3,7 +3,7 @@ Gets the files of a task: placed by hand, or downloaded, and checked either way.
 """
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Sequence
 
@@ -45,7 +45,7 @@ def fetch_files(
             make_dir(folder)
             # Another process, such as one of the same evaluation, may be downloading
             # them, and two that write one file would spoil it.
-            alone.enter_context(locked(Path(folder), PATIENCE_SECONDS))
+            alone.enter_context(locked(Path(folder), PATIENCE_SECONDS, needed=False))
         except OSError as e:
             # Where nothing can be written, what was placed by hand can be read.
             if not all(_there(folder, name) for name in needed):
@@ -57,7 +57,8 @@ def fetch_files(
     if all(_there(folder, r.file_name) for r in resources):
         for resource in resources:
             _check(folder, resource)
-        mark_done(folder, version)
+        with suppress(OSError):  # where nothing can be written they are checked again
+            mark_done(folder, version)
     return folder
 
 

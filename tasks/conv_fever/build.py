@@ -50,7 +50,7 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # The other processes of one evaluation, for instance, want the same.
-        with locked(folder, PATIENCE_SECONDS):
+        with locked(folder, PATIENCE_SECONDS, needed=False):
             if not is_built(outfile, seed, wow, tell=True):
                 _build(opt, outfile, seed, wow)
     except OSError as e:

@@ -2,6 +2,7 @@
 Conv-FEVER in ParlAI: building it where it is asked for, and the teachers.
 """
 
+import errno
 import json
 import re
 import threading
@@ -177,6 +178,13 @@ class TestBuilding:
             ),
         ):
             module.build({'datapath': str(own)}, 'train')
+
+    def test_where_files_cannot_be_locked_it_is_built(self, own, monkeypatch):
+        def refuse(*_):
+            raise OSError(errno.ENOLCK, 'No locks available')
+
+        monkeypatch.setattr('parlai_q2.files.lock.fcntl.flock', refuse)
+        assert module.build({'datapath': str(own)}, 'train').is_file()
 
     def test_a_folder_that_cannot_be_written_is_named(self, own):
         (own / 'conv_fever').write_text('a file')

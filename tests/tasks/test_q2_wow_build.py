@@ -2,6 +2,7 @@
 The annotated csv files: downloaded, placed by hand, and the published ones.
 """
 
+import errno
 import os
 import shutil
 import threading
@@ -124,6 +125,27 @@ def test_files_placed_where_nothing_can_be_written_are_read(datapath):
     assert len(messages(f'{TASK}:DodecaTeacher')) == 4
     with pytest.raises(TaskDataError, match='Cannot use .*q2_wow.lock'):
         messages(f'{TASK}:MemnetTeacher')
+
+
+def test_whole_data_placed_where_nothing_can_be_written_are_read(datapath, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, 'Permission denied')
+
+    monkeypatch.setattr('parlai_q2.parlai_support.task_files.mark_done', refuse)
+    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
+
+
+def test_where_files_cannot_be_locked_they_are_downloaded(datapath, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, 'No locks available')
+
+    def download(url, folder, name):
+        (Path(folder) / name).write_bytes(Q2_WOW[name])
+
+    os.remove(datapath / 'q2_wow' / 'dodeca_inconsistent.csv')
+    monkeypatch.setattr('fcntl.flock', refuse)
+    monkeypatch.setattr('parlai.core.build_data.download', download)
+    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
 
 
 @pytest.mark.real_data
