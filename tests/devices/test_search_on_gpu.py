@@ -19,16 +19,15 @@ SETTINGS = {
 }
 
 
-def on_gpu(model, prompts):
+def on_gpu(model, prompts, **changed):
     """
     What a search on the GPU finds, and what it asked of it.
     """
+    settings = BeamSettings(start=0, end=END, **{**SETTINGS, **changed})
     with pretend_gpu() as counted:
         search = T5Search(copy.deepcopy(model).to('cuda:0'))
         counted.calls = counted.waits = 0
-        found = search.search(
-            prompts, BeamSettings(start=0, end=END, **SETTINGS), spans_at_once=512
-        )
+        found = search.search(prompts, settings, spans_at_once=512)
         asked = counted.calls, counted.waits
     return [([f.tokens for f in row], [f.score for f in row]) for row in found], asked
 
@@ -40,10 +39,15 @@ def test_it_finds_what_the_processor_finds(act):
     assert_same(found, searched(model, prompts, **SETTINGS))
 
 
-def test_its_calls_and_waits_do_not_grow_with_the_spans():
+def test_its_calls_and_waits_do_not_grow_with_spans_lengths_or_beams():
     model = random_t5()
     # Of many lengths, all below one step of a GPU's padding.
-    _, few = on_gpu(model, inputs(8))
     _, many = on_gpu(model, inputs(80))
-    for one, other in zip(few, many, strict=True):
-        assert other < 1.5 * one
+    _, few = on_gpu(model, inputs(8))
+    _, alike = on_gpu(model, [[*prompt[:1] * 9, END] for prompt in inputs(80)])
+    _, narrow = on_gpu(model, inputs(80), num_beams=2)
+    for asked, *fewer in zip(many, few, alike, narrow, strict=True):
+        assert asked < 1.3 * min(fewer)
+    # A row's attention is no call of its own.
+    _, wide = on_gpu(model, inputs(80), num_beams=8)
+    assert wide[0] < 1.15 * narrow[0]
