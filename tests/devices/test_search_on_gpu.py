@@ -19,7 +19,7 @@ SETTINGS = {
 }
 
 
-def on_gpu(model, prompts, **changed):
+def on_gpu(model, prompts, spans_at_once=512, **changed):
     """
     What a search on the GPU finds, and what it asked of it.
     """
@@ -27,7 +27,7 @@ def on_gpu(model, prompts, **changed):
     with pretend_gpu() as counted:
         search = T5Search(copy.deepcopy(model).to('cuda:0'))
         counted.calls = counted.waits = 0
-        found = search.search(prompts, settings, spans_at_once=512)
+        found = search.search(prompts, settings, spans_at_once)
         asked = counted.calls, counted.waits
     return [([f.tokens for f in row], [f.score for f in row]) for row in found], asked
 
@@ -51,3 +51,12 @@ def test_its_calls_and_waits_do_not_grow_with_spans_lengths_or_beams():
     # A row's attention is no call of its own.
     _, wide = on_gpu(model, inputs(80), num_beams=8)
     assert wide[0] < 1.15 * narrow[0]
+
+
+def test_more_spans_than_have_room_wait_until_all_are_done():
+    model, prompts = random_t5(), inputs(80)
+    parts = [on_gpu(model, prompts[start : start + 40]) for start in (0, 40)]
+    found, asked = on_gpu(model, prompts, 40)
+    assert_same(found, [row for part, _ in parts for row in part])
+    for together, *alone in zip(asked, *(part for _, part in parts), strict=True):
+        assert together < 1.1 * sum(alone)

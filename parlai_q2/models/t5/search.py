@@ -3,7 +3,8 @@ Beam search with T5: the sequences and scores of ``model.generate``, sooner.
 
 Inputs are read in batches of one padded length and decoded side by side. A span leaves
 when it is done, and waiting ones take the room, so that the products with weights stay
-large. What a span's numbers depend on is its input alone.
+large; on a GPU they wait until all are done. What a span's numbers depend on is its
+input alone.
 """
 
 from typing import Any, Iterator, Optional, Sequence
@@ -12,6 +13,7 @@ import torch
 
 from parlai_q2.models.batching import length_batches, length_step, padded_length
 from parlai_q2.models.beams import Beams, BeamSettings, Finished
+from parlai_q2.models.device import is_cpu
 from parlai_q2.models.inference import inference
 from parlai_q2.models.packed import packed
 from parlai_q2.models.t5.decoder import Decoder, Lane
@@ -58,6 +60,8 @@ class T5Search:
         self.decoder = Decoder(model.decoder, scale)
         self.output, self.device = packed(model.lm_head), model.device
         self.step = length_step(self.device.type)
+        # On a GPU each lane costs calls at every step, and keeps its memory to its end.
+        self.refills = is_cpu(self.device.type)
         self.generation = model.generation_config
 
     def search(
@@ -80,6 +84,8 @@ class T5Search:
         with inference(self.device):
             while running or waiting:
                 room = spans_at_once - sum(lane.size for lane, _ in running)
+                if running and not self.refills:
+                    room = 0
                 for spans in waiting.take(room, urgent=not running):
                     running.append(self._begin(inputs, spans, settings))
                 running = list(self._step(running, settings, bias, memory, results))
