@@ -12,6 +12,7 @@ from typing import Any, Iterator, Sequence
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
 from parlai_q2.errors import InputError
+from parlai_q2.files.messages import find_knowledge
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
 # The two turns of the file, as ParlAI gives them beside the message.
@@ -46,10 +47,13 @@ class GroundedFileTeacher(JsonTeacher):
         self, xturns: Sequence[dict], yturns: Sequence[dict]
     ) -> list[dict[str, Any]]:
         turns = super()._get_ep_from_turns(xturns, yturns)
-        for turn, asked in zip(turns, xturns):
+        for turn, asked, said in zip(turns, xturns, yturns):
             turn.update({k: v for k, v in asked.items() if k not in OWN})
             # A file that was filtered before has those of its first reading too.
             turn['x_turn'] = {k: v for k, v in asked.items() if k not in TURNS}
+            # Of a chat only the reranking agent tells what a reply was judged by.
+            if (judged_by := said.get('rerank_knowledge')) and not find_knowledge(turn):
+                turn['knowledge'] = judged_by
             labels = asked.get('labels')
             if isinstance(labels, list) and turn['labels'][0] in labels:
                 turn['labels'] = labels

@@ -32,3 +32,12 @@ def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
     options = {'model': 'random_candidate', 'jsonfile_datapath': str(path)}
     report = evaluate(FILE, **options)
     assert report['exs'] == 1 and ('hits@1' in report) == ('Hi.' in (candidates or ()))
+
+
+@pytest.mark.parametrize('asked, score', [({}, 1), ({'knowledge': 'Mars.'}, 0)])
+def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(tmp_path, asked, score):
+    path = tmp_path / 'chat.jsonl'
+    reply = {'id': 'model', 'text': 'Two moons.', 'rerank_knowledge': 'Two moons.'}
+    path.write_text(json.dumps({'dialog': [[{'text': 'Moons?', **asked}, reply]]}))
+    report = evaluate(FILE, jsonfile_datapath=str(path), scorer='precision')
+    assert report['knowledge_precision'] == score
