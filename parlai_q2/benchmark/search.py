@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from parlai_q2.benchmark.clock import timed
+from parlai_q2.models.device import is_cpu
 from parlai_q2.models.question_generation import AUTO, CTRANSLATE2, GENERATE
 from parlai_q2.q2.ask import context_of
 from parlai_q2.scorers.q2 import Q2Scorer
@@ -33,7 +34,7 @@ def measure_search(scorer: Q2Scorer, responses: Sequence[str]) -> dict[str, Any]
     prompts = list(dict.fromkeys(prompts))
     generator: Any = scorer.models.generator
     searches = [AUTO, GENERATE]
-    if find_spec('ctranslate2') and generator.device.startswith('cpu'):
+    if find_spec('ctranslate2') and is_cpu(generator.device):
         searches.append(CTRANSLATE2)
     found: dict[str, Any] = {'spans': len(prompts)}
     questions = {}

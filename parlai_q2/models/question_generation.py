@@ -18,6 +18,7 @@ from parlai_q2.models.batching import (
     map_unique,
     pad,
 )
+from parlai_q2.models.device import is_cpu
 from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
@@ -90,7 +91,7 @@ class Seq2SeqQuestionGenerator:
     ):
         if search not in SEARCHES:
             raise ConfigError(f'search is one of {SEARCHES}, not {search!r}.')
-        if search == CTRANSLATE2 and not device.startswith('cpu'):
+        if search == CTRANSLATE2 and not is_cpu(device):
             raise ConfigError(
                 f'"search: {CTRANSLATE2}" is for processors, not for {device}. Leave '
                 'it out of the preset, or score on the cpu.'

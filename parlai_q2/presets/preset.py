@@ -135,6 +135,20 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
     return _parse(fields, path, _load(base, (*through, path)))
 
 
+def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    A model's settings with others put over them.
+
+    :param below: a section's.
+    :param above: what is said over them; a ``batch_size`` holds on a GPU too, whatever
+        ``gpu_batch_size`` stands below.
+    """
+    settings = dict(below)
+    if 'batch_size' in above:
+        settings.pop('gpu_batch_size', None)
+    return {**settings, **above}
+
+
 def _parse(fields: dict, path: Path, base: Preset) -> Preset:
     unknown = sorted(set(map(str, fields)) - {'name', 'q2', *SECTIONS})
     if unknown:
@@ -155,10 +169,7 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
         model, revision = settings.pop('model', None), settings.pop('revision', None)
         if below is not None and model in (None, below.model):
             model, revision = below.model, revision or below.revision
-            inherited = dict(below.settings)
-            if 'batch_size' in settings:
-                inherited.pop('gpu_batch_size', None)  # what was said holds everywhere
-            settings = {**inherited, **settings}
+            settings = overlaid(below.settings, settings)
         models[section] = ModelConfig(model, revision, settings)
     q2 = fields.get('q2') or {}
     if not isinstance(q2, dict):

@@ -12,6 +12,7 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig, Preset
+from parlai_q2.presets.preset import overlaid
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
@@ -36,12 +37,8 @@ _BACKENDS: dict[tuple[str, str], Any] = {}
 
 def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
     config = preset.model(section)
-    settings = {
-        **config.settings,
-        **{k: v for k, v in options.items() if v is not None},
-    }
-    if options.get('batch_size') is not None:
-        settings.pop('gpu_batch_size', None)  # what was asked for holds everywhere
+    asked_for = {k: v for k, v in options.items() if v is not None}
+    settings = overlaid(config.settings, asked_for)
     for name in BATCH_SIZES:
         size = settings.get(name, 1)
         if not isinstance(size, int) or size < 1:

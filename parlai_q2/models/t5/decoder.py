@@ -21,6 +21,7 @@ from typing import Any, Sequence
 
 import torch
 
+from parlai_q2.models.device import is_cpu
 from parlai_q2.models.t5.layers import Attention, FeedForward
 
 
@@ -38,7 +39,7 @@ class Lane:
         layers, _, size, heads, _, width = cross.shape
         self.size, self.beams, self.step = size, beams, 0
         self._cross, self._mask = cross, mask
-        self._by_row = cross.device.type == 'cpu'
+        self._by_row = is_cpu(cross.device.type)
         # Keys and values of the decoded tokens: what row k read at step t is at [t, k].
         self._past = cross.new_empty(layers, size, heads, steps, beams, 2 * width)
         # The row that wrote what a beam read at a step.

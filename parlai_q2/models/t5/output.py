@@ -12,6 +12,7 @@ from typing import Optional
 import torch
 from torch import nn
 
+from parlai_q2.models.device import is_cpu
 from parlai_q2.models.int8_linear import Int8Linear
 from parlai_q2.models.t5.layers import Layer
 
@@ -41,7 +42,7 @@ def likeliest(
     values: list[torch.Tensor] = []
     words: list[torch.Tensor] = []
     logits = (layer(x) if room is None else layer(x, room)).float()
-    at_once = ROWS_AT_ONCE if x.device.type == 'cpu' else len(x)
+    at_once = ROWS_AT_ONCE if is_cpu(x.device.type) else len(x)
     for start in range(0, len(x), at_once):
         logs = logits[start : start + at_once].log_softmax(-1)  # [r, V]
         if banned is not None:
