@@ -12,7 +12,8 @@ def notes_of(row: Mapping[str, Any]) -> list[str]:
     Why a candidate stands where it stands.
 
     :param row: a candidate as the reranking agent's evidence has it: ``reason``, and
-        perhaps ``guards`` with ``guarded_score``, and ``prefilter_score``.
+        perhaps ``guards`` with ``guarded_score``, ``prefilter_score``, and ``q2_label``
+        (what a person said of it).
     :return: some short notes; mostly none or one.
     """
     notes = []
@@ -24,6 +25,8 @@ def notes_of(row: Mapping[str, Any]) -> list[str]:
         notes.append(f'counted as {counted:.2f}, as a {names}')
     if row.get('score') is None and row.get('prefilter_score') is not None:
         notes.append(f'pruned by the prefilter, {row["prefilter_score"]:.2f}')
+    if row.get('q2_label'):
+        notes.append(f'annotation {one_line(str(row["q2_label"]))}')
     return notes
 
 

@@ -1,9 +1,11 @@
 """
-Reads scored records from what ``parlai_q2 score`` writes, or from ParlAI world logs.
+Reads scored records from what ``parlai_q2 score`` or ``parlai_q2 rerank`` writes, or
+from ParlAI world logs.
 
 In world logs the model's messages carry their evidence: ``q2_evidence`` (what the Q2
 teacher found) or ``rerank`` (what the reranking agent chose from) with
-``rerank_knowledge`` and ``rerank_signature``.
+``rerank_knowledge`` and ``rerank_signature``. Of a pool of candidates that was put in
+order, the response is what is to be said, and the evidence is in ``rerank``, too.
 """
 
 import json
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Union
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.files.read import Record, read_records
+from parlai_q2.files.read import Record, example_of, read_records
 from parlai_q2.files.write import meta_of
 from parlai_q2.records import not_verifiable
 from parlai_q2.report.candidates import before_and_after
@@ -24,7 +26,7 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
     """
     The entries of a file, in order; a bad record is an error in its place.
 
-    :param path: JSON lines of scored records, or of conversations.
+    :param path: JSON lines of scored records, of pools in order, or of conversations.
     :raises InputError: when the file cannot be read or holds no record.
     """
     if not path.is_file():
@@ -67,7 +69,48 @@ def holds_conversations(path: Path) -> bool:
 def _from_scores(record: Record) -> dict[str, Any]:
     if 'error' in record.fields and 'label' not in record.fields:
         raise InputError(f'it was not scored: {record.fields["error"]}')
+    # A reranked reply that was scored anew has the verdicts of that.
+    if 'abstained' in record.fields and 'verdicts' not in record.fields:
+        return _from_pool(record.fields)
     return _with_texts(record)
+
+
+def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The record of one pool in order. What else its input had is passed over, such as a
+    score of something else.
+    """
+    example = example_of({'knowledge': '', **fields, 'response': fields.get('text')})
+    # Spans count from where the reranker saw the knowledge begin.
+    knowledge, rows = example.knowledge.strip(), _rows(fields)
+    try:
+        given = [fields['candidates'][place] for place in fields['order']]
+        rows = [_as_given(*pair) for pair in zip(given, rows, strict=True)]
+        (chosen,) = (row for row in rows if row.get('chosen'))
+    except (LookupError, TypeError, ValueError) as e:
+        raise InputError(
+            "'candidates', 'order' and 'rerank' do not belong together. Put the pools "
+            'in order again: parlai_q2 rerank'
+        ) from e
+    pool = {
+        'id': example.id,
+        'knowledge': knowledge,
+        'response': example.response,
+        'history': list(example.history),
+        'rerank': rows,
+        'q2_label': None if fields['abstained'] else chosen['q2_label'],
+    }
+    score = _score_of_choice(pool) if knowledge else not_verifiable().to_dict()
+    return {**pool, **score}
+
+
+def _as_given(candidate: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    A candidate's row with what its pool says of it: a person's label, and its
+    generator's score, which the row has as 0 where there is none.
+    """
+    said = candidate if isinstance(candidate, Mapping) else {}
+    return {**row, 'q2_label': said.get('label'), 'generator_score': said.get('score')}
 
 
 def _from_log(record: Record) -> dict[str, Any]:
@@ -76,10 +119,7 @@ def _from_log(record: Record) -> dict[str, Any]:
     """
     fields = _with_texts(record)
     evidence = fields.pop('q2_evidence', None)
-    # A field that could not be written is a string in the log; an unused one is empty.
-    rows = fields.get('rerank')
-    readable = isinstance(rows, list) and all(isinstance(r, Mapping) for r in rows)
-    fields['rerank'] = rows if readable else []
+    fields['rerank'] = _rows(fields)
     if isinstance(evidence, Mapping) and 'score' in evidence:
         return {**fields, **evidence}
     if not any(row.get('chosen') for row in fields['rerank']):
@@ -88,6 +128,17 @@ def _from_log(record: Record) -> dict[str, Any]:
             'Evaluate with a Q2 teacher or the reranking agent, and --world-logs.'
         )
     return {**fields, **_score_of_choice(fields)}
+
+
+def _rows(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """
+    The candidates that were chosen from; none where they cannot be read. A field that
+    could not be written is a string in a world log; an unused one is empty.
+    """
+    rows = fields.get('rerank')
+    if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows):
+        return rows
+    return []
 
 
 def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:

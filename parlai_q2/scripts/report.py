@@ -1,6 +1,6 @@
 """
-``parlai_q2 report``: a page of evidence from a file of scores, or from world logs; or
-from two such files, side by side.
+``parlai_q2 report``: a page of evidence from a file of scores, from pools that were put
+in order, or from world logs; or from two such files, side by side.
 """
 
 from pathlib import Path
@@ -34,8 +34,8 @@ class ReportScript(ParlaiScript):
             'scores',
             nargs='?',
             default=None,
-            help='what parlai_q2 score wrote, or world logs of eval_model in the '
-            'conversations format',
+            help='what parlai_q2 score or parlai_q2 rerank wrote, or world logs of '
+            'eval_model in the conversations format',
         )
         parser.add_argument(
             'other',
@@ -86,7 +86,7 @@ def report_file(
     """
     Write a file of scores as a page.
 
-    :param infile: scored records or world logs, see
+    :param infile: scored records, pools in order or world logs, see
         :mod:`parlai_q2.report.scored_file`. Bad records are named and left out.
     :param outfile: the page to write; by default the input's name with ``.html``.
     :param title: the page's title; by default the input's name.

@@ -3,7 +3,7 @@ Fuzz: every reader of files, on thousands of damaged and made-up files. Each mus
 records or an error of parlai_q2's own that names the file; none may do anything else.
 
 ``PARLAI_Q2_FUZZ`` sets how many inputs each reader gets (default 400; the whole run has
-seven readers).
+eight readers).
 """
 
 import csv
@@ -48,6 +48,17 @@ SCORED = {
     ],
 }
 POOL = {**RECORD, 'candidates': ['yes', {'text': 'no', 'score': -3, 'tokens': 2}]}
+CANDIDATE = {'text': 'yes', 'chosen': True, 'first': True, 'reason': 'best score'}
+RANKED = {
+    **POOL,
+    'text': 'yes',
+    'order': [0, 1],
+    'abstained': False,
+    'rerank': [
+        {**SCORED, **CANDIDATE},
+        {'text': 'no', 'score': None, 'guards': ['copy'], 'prefilter_score': 0.1},
+    ],
+}
 LOG = {'dialog': [[{'id': 'task', 'text': 'a', **RECORD}, {'id': 'm', 'text': 'b'}]]}
 PRESET = """
 models:
@@ -135,6 +146,7 @@ READERS = {
     'records.csv': (lambda p, r: delimited_file(',', p, r), check_records),
     'records.tsv': (lambda p, r: delimited_file('\t', p, r), check_records),
     'scores.jsonl': (lambda p, r: p.write_bytes(json_file(SCORED, r)), check_scored),
+    'ranked.jsonl': (lambda p, r: p.write_bytes(json_file(RANKED, r)), check_scored),
     'logs.jsonl': (lambda p, r: p.write_bytes(json_file(LOG, r)), check_scored),
     'pools.jsonl': (lambda p, r: p.write_bytes(json_file(POOL, r)), check_pools),
     'preset.yaml': (

@@ -1,0 +1,153 @@
+"""
+``parlai_q2 report`` of what ``parlai_q2 rerank`` writes: each pool with its candidates.
+"""
+
+import json
+
+import pytest
+
+from parlai_q2.report.scored_file import read_scored_file
+from parlai_q2.scripts.report import ReportScript
+from parlai_q2.scripts.rerank import RerankScript
+from tests.report.samples import SIGNATURE, reranked, scored
+from tests.scripts.test_report import entries_of, write
+
+K = 'Sephora is a French chain founded in 1969.'
+POOLS = [
+    {'id': 'plain', 'knowledge': [K, 'It sells.'], 'candidates': ['moon', 'in 1969']},
+    {
+        'knowledge': K,
+        'history': ['What is it?'],
+        'candidates': [
+            {'text': 'a chain', 'label': 'consistent', 'score': -3.5, 'tokens': 2},
+            {'text': 'sun', 'label': 'inconsistent', 'score': -4, 'tokens': 1},
+        ],
+        # What the pool came with is not what reranking found.
+        'response': 'sun',
+        'score': 7,
+        'label': 'of something else',
+        'signature': 'theirs',
+    },
+    {'knowledge': K},
+    {'candidates': ['x', 'y']},
+    {
+        'id': 'sun',
+        'knowledge': K,
+        'candidates': [{'text': 'sun', 'label': 'consistent'}],
+    },
+]
+
+
+@pytest.fixture(scope='module')
+def ranked(tmp_path_factory):
+    """
+    What the command writes of five pools, the third of which is bad.
+    """
+    folder = tmp_path_factory.mktemp('ranked')
+    infile, outfile = write(folder / 'pools.jsonl', *POOLS), folder / 'ranked.jsonl'
+    options = {'scorer': 'precision', 'abstain_below': 0.1}
+    RerankScript.main(infile=str(infile), outfile=str(outfile), **options)
+    return outfile
+
+
+def pool_of(**fields):
+    """
+    A pool as the command writes it, of a reranked turn with spans.
+    """
+    turn = reranked()
+    rows = turn['rerank']
+    return {
+        'knowledge': turn['knowledge'],
+        'candidates': [row['text'] for row in reversed(rows)],
+        'text': rows[0]['text'],
+        'order': [1, 0],
+        'reason': 'best score',
+        'abstained': False,
+        'rerank': rows,
+        **fields,
+    }
+
+
+def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
+    data = entries_of(ReportScript.main(str(ranked)))
+    assert [e['id'] for e in data['entries']] == ['plain', '2', '4', 'sun']
+    first, second = data['entries'][:2]
+    assert first['response'] == [['in 1969']] and first['knowledge'][0][0].endswith('.')
+    assert (first['score'], first['label']) == (1.0, 'consistent')
+    rows = [(c['response'], c['score'], c['label']) for c in first['rerank']]
+    assert rows == [([['in 1969']], 1.0, 'consistent'), ([['moon']], 0, 'inconsistent')]
+    assert [c['first'] for c in first['rerank']] == [False, True]
+    assert (second['score'], second['response']) == (1.0, [['a chain']])
+    assert second['history'] == ['What is it?']
+    assert [s[:25] for s in data['signatures']] == ['overlap|measure:precision']
+
+
+def test_a_generators_scores_are_shown_where_it_gave_any(ranked):
+    first, second = list(read_scored_file(ranked))[:2]
+    assert [c['generator'] for c in first['rerank']] == [None, None]
+    assert [c['generator'] for c in second['rerank']] == [-3.5, -4]
+
+
+def test_what_people_called_the_candidates_is_shown(ranked):
+    first, second = list(read_scored_file(ranked))[:2]
+    assert (first['class'], second['class']) == ('', 'consistent')
+    notes = [c['note'] for c in second['rerank']]
+    assert notes[0].endswith('; annotation consistent')
+    assert notes[1] == 'annotation inconsistent'
+
+
+def test_a_pool_that_was_not_ranked_is_named_and_left_out(ranked):
+    (problem,) = (e for e in read_scored_file(ranked) if not isinstance(e, dict))
+    assert 'ranked.jsonl, line 3: it was not scored: pools.jsonl' in str(problem)
+
+
+def test_where_there_is_nothing_to_judge_by_or_nothing_is_said_no_score_counts(ranked):
+    blank, abstained = list(read_scored_file(ranked))[3:]
+    for entry in (blank, abstained):
+        assert (entry['score'], entry['label']) == (0.5, 'not_verifiable')
+    assert [c['score'] for c in blank['rerank']] == [None, None]
+    assert abstained['rerank'][0]['score'] == 0 and abstained['class'] == ''
+
+
+def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
+    turn = scored()
+    row = {**turn, 'text': turn['response'], 'chosen': True, 'first': True}
+    for name in ('id', 'knowledge', 'response', 'history', 'signature'):
+        del row[name]
+    pool = pool_of(
+        knowledge=f' \n{turn["knowledge"]}',
+        candidates=[row['text']],
+        text=row['text'],
+        order=[0],
+        rerank=[row],
+    )
+    (entry,) = read_scored_file(write(tmp_path / 'ranked.jsonl', pool))
+    marks = [piece[0] for piece in entry['knowledge'] if len(piece) > 1]
+    assert marks == ['Madonna', 'August 16, 1958']
+    assert entry['response'][3][:2] == ['1985', 'contradicted']
+
+
+def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
+    record = {**pool_of(), **scored()}
+    (entry,) = read_scored_file(write(tmp_path / 'scores.jsonl', record))
+    assert (entry['score'], entry['signature']) == (0.3333, SIGNATURE)
+    assert len(entry['rerank']) == 2
+
+
+@pytest.mark.parametrize(
+    'fields',
+    [
+        {'order': [1]},
+        {'order': [1, 2]},
+        {'order': None},
+        {'candidates': None},
+        {'rerank': '<gone>'},
+        {'rerank': [{'text': 'a'}, {'text': 'b'}]},
+        {'rerank': [], 'order': [], 'candidates': []},
+    ],
+)
+def test_parts_that_do_not_belong_together_are_told(tmp_path, fields):
+    path = write(tmp_path / 'ranked.jsonl', pool_of(**fields), pool_of())
+    problem, good = read_scored_file(path)
+    assert 'line 1' in str(problem) and 'do not belong together' in str(problem)
+    assert json.dumps(good) and len(good['rerank']) == 2
