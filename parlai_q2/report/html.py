@@ -20,7 +20,14 @@ from parlai_q2.report.page import TABLE, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
 # In the order in which they build on each other.
-SCRIPTS = ('marks.js', 'evidence.js', 'detail.js', 'table.js', 'responses.js')
+SCRIPTS = (
+    'marks.js',
+    'evidence.js',
+    'detail.js',
+    'address.js',
+    'table.js',
+    'responses.js',
+)
 
 DEFAULT_TITLE = 'Groundedness report'
 

@@ -9,22 +9,24 @@
 //   rowOf     a record's row, which has open(wanted), and the row below it
 function showTable({ noun, records, columns, orders: more, start, filters, haystack, rowOf }) {
   const orders = [...columns.filter((c) => c.key), ...more];
-  const state = { ...start, page: 0, rows: 25, found: [] };
+  const state = { page: 0, found: [] };
   records.forEach((record, place) => { record.place = place; });
 
-  function select() {
+  // The controls are what is known of the view; page is the one to show, from 1.
+  function select(page = 1) {
     const sought = byId('search').value.toLowerCase().split(/\s+/).filter(Boolean);
     const asked = filters.map(({ id, fits }) => [byId(id).value, fits])
       .filter(([value]) => value !== '');
     state.found = records.filter((record) => asked.every(([value, fits]) => fits(record, value))
       && sought.every((word) => hay(record).includes(word)));
-    const { key } = orders.find((o) => o.name === state.order);
-    const sign = state.down ? -1 : 1;
+    const { name, down } = order();
+    const { key } = orders.find((o) => o.name === name);
+    const sign = down ? -1 : 1;
     state.found.sort((a, b) => {
       const [x, y] = [key(a), key(b)];
       return (x < y ? -sign : x > y ? sign : 0) || a.place - b.place;
     });
-    state.page = 0;
+    state.page = page - 1;
     draw();
   }
 
@@ -33,28 +35,44 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     return record.words;
   }
 
+  function order() {
+    const [, name, way] = byId('order').value.match(/^(.*) (up|down)$/);
+    return { name, down: way === 'down' };
+  }
+
+  const pageAsked = () => Math.trunc(Number(byId('page').value)) || 1;
+
+  const rowsPerPage = () => Number(byId('rows-per-page').value);
+
+  function shown() {
+    const { found, page } = state;
+    const from = page * rowsPerPage();
+    return { found, from, to: Math.min(from + rowsPerPage(), found.length) };
+  }
+
+  function tell(from, to) {
+    const [first, last, count, all] = [from + 1, to, state.found.length, records.length]
+      .map((n) => n.toLocaleString('en'));
+    byId('status').textContent = count === '0' ? `None of ${all} ${noun} match.`
+      : `${first} to ${last} of ${count}${count === all ? '' : ` (of ${all} in all)`}`;
+  }
+
   function draw() {
-    const { found, rows } = state;
-    const pages = Math.max(1, Math.ceil(found.length / rows));
+    const pages = Math.max(1, Math.ceil(state.found.length / rowsPerPage()));
     state.page = Math.min(Math.max(state.page, 0), pages - 1);
-    const from = state.page * rows;
-    const shown = found.slice(from, from + rows);
-    byId('rows').replaceChildren(...shown.flatMap(rowOf));
-    const all = records.length.toLocaleString('en');
-    byId('status').textContent = found.length === 0 ? `None of ${all} ${noun} match.`
-      : `${(from + 1).toLocaleString('en')} to ${(from + shown.length).toLocaleString('en')} of `
-        + `${found.length.toLocaleString('en')}`
-        + (found.length < records.length ? ` (of ${all} in all)` : '');
+    const { found, from, to } = shown();
+    byId('rows').replaceChildren(...found.slice(from, to).flatMap(rowOf));
+    tell(from, to);
     byId('page').value = state.page + 1;
     byId('page').max = pages;
     byId('page-count').textContent = pages.toLocaleString('en');
     byId('previous').disabled = state.page === 0;
     byId('next').disabled = state.page === pages - 1;
+    const { name, down } = order();
     for (const head of byId('columns').querySelectorAll('th[data-order]')) {
-      const sorted = head.dataset.order === state.order;
-      head.setAttribute('aria-sort', !sorted ? 'none' : state.down ? 'descending' : 'ascending');
+      const sorted = head.dataset.order === name;
+      head.setAttribute('aria-sort', !sorted ? 'none' : down ? 'descending' : 'ascending');
     }
-    byId('order').value = `${state.order} ${state.down ? 'down' : 'up'}`;
     for (const column of document.querySelectorAll('.column')) {
       column.classList.toggle('chosen', column.dataset.bin === byId('bin').value);
     }
@@ -69,47 +87,50 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     if (!key) return el('th', { scope: 'col', class: kind }, name);
     const button = el('button', { type: 'button' }, name);
     button.addEventListener('click', () => {
-      state.down = state.order === name ? !state.down : false;
-      state.order = name;
-      select();
+      const { name: old, down } = order();
+      byId('order').value = `${name} ${old === name && !down ? 'down' : 'up'}`;
+      changed();
     });
     return el('th', { scope: 'col', class: kind, 'data-order': name }, button);
   }
 
-  for (const { id, options } of filters) {
-    fill(id, options);
-    byId(id).addEventListener('change', select);
-  }
+  filters.forEach(({ id, options }) => fill(id, options));
   fill('order', orders.flatMap(({ name }) => [[`${name} up`, `${name} ↑`],
     [`${name} down`, `${name} ↓`]]));
   byId('columns').append(el('th', {}, el('span', { class: 'hidden' }, 'Evidence')),
     ...columns.map(heading));
+  const keep = addressed({
+    search: '',
+    ...Object.fromEntries(filters.map(({ id, options }) => [id, options[0][0]])),
+    order: `${start.order} ${start.down ? 'down' : 'up'}`,
+    'rows-per-page': '25',
+    page: '1',
+  }, () => select(pageAsked()));
+  const changed = (letter = false) => {
+    select();
+    keep(letter);
+  };
+  for (const id of [...filters.map((filter) => filter.id), 'order']) {
+    byId(id).addEventListener('change', () => changed());
+  }
   let waiting = 0;
   byId('search').addEventListener('input', () => {
     clearTimeout(waiting);
-    waiting = setTimeout(select, 150);
-  });
-  byId('order').addEventListener('change', () => {
-    const [, name, way] = byId('order').value.match(/^(.*) (up|down)$/);
-    state.order = name;
-    state.down = way === 'down';
-    select();
+    waiting = setTimeout(changed, 150, true);
   });
   byId('controls').addEventListener('submit', (event) => event.preventDefault());
   const turn = (page) => {
     state.page = page;
     draw();
+    keep();
     // A page is read from its beginning.
     const { top } = byId('responses').getBoundingClientRect();
     if (top < 0) byId('responses').scrollIntoView();
   };
   byId('previous').addEventListener('click', () => turn(state.page - 1));
   byId('next').addEventListener('click', () => turn(state.page + 1));
-  byId('page').addEventListener('change', () => turn((Number(byId('page').value) || 1) - 1));
-  byId('rows-per-page').addEventListener('change', () => {
-    state.rows = Number(byId('rows-per-page').value);
-    turn(0);
-  });
+  byId('page').addEventListener('change', () => turn(pageAsked() - 1));
+  byId('rows-per-page').addEventListener('change', () => turn(0));
   byId('open-all').addEventListener('click', () => {
     const rows = [...document.querySelectorAll('tr.response')];
     const wanted = rows.some((row) => row.nextElementSibling.hidden);
@@ -119,14 +140,14 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     const { bin } = column.dataset;
     column.addEventListener('click', () => {
       byId('bin').value = byId('bin').value === bin ? '' : bin;
-      select();
+      changed();
     });
   }
   window.addEventListener('beforeprint', () => {
     document.querySelectorAll('details').forEach((d) => { d.open = true; });
   });
   for (const id of ['controls', 'responses', 'pages', 'open-all']) byId(id).hidden = false;
-  select();
+  select(pageAsked());
 }
 
 // The row of a record, with a row below that opens: detail(pick) fills it, and a click on

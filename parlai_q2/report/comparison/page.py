@@ -25,7 +25,13 @@ from parlai_q2.report.html import figure_row, signature_list, three
 from parlai_q2.report.page import TABLE, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
-SCRIPTS = ('marks.js', 'evidence.js', 'table.js', 'comparison/changes.js')
+SCRIPTS = (
+    'marks.js',
+    'evidence.js',
+    'address.js',
+    'table.js',
+    'comparison/changes.js',
+)
 DEFAULT_TITLE = 'Two runs compared'
 
 

@@ -1,0 +1,158 @@
+"""
+What is looked at stands in the page's address, in a real browser.
+"""
+
+from urllib.parse import quote
+
+import pytest
+
+from parlai_q2.report import write_report
+from parlai_q2.report.comparison.page import write_comparison
+from tests.report.browser import Browser
+from tests.report.runs import entries, two_runs
+from tests.report.samples import scored, simple
+
+# A label that an address has to quote.
+ODD = 'a & b=c #d%20 <i>é'
+CONTROLS = ('search', 'label', 'bin', 'order', 'rows-per-page', 'page')
+VALUES = f'{list(CONTROLS)}.map((id) => document.getElementById(id).value)'
+AT_FIRST = ['', '', '', 'Record up', '25', '1']
+
+
+@pytest.fixture(scope='module')
+def page(tmp_path_factory):
+    """
+    A page of 60 records.
+    """
+    records = [scored(), simple(1, 0.5, label=ODD)]
+    records += [simple(n, n / 60) for n in range(2, 60)]
+    return write_report(records, tmp_path_factory.mktemp('address') / 'page.html')
+
+
+def go(browser: Browser, address: str) -> None:
+    """
+    Open an address in a page that was not there before.
+    """
+    browser.goto('about:blank')
+    browser.goto(address)
+
+
+def at(browser: Browser) -> str:
+    return browser.js('location.hash')
+
+
+def back(browser: Browser, expected: str) -> None:
+    browser.js('history.back()')
+    browser.wait_for(f"location.hash === '{expected}'")
+
+
+def test_a_view_is_the_same_where_its_address_is_opened(browser, page):
+    browser.goto(page)
+    browser.choose('label', 'inconsistent')
+    browser.click('th[data-order="Score"] button')
+    browser.click('th[data-order="Score"] button')
+    browser.click('#next')
+    assert at(browser) == '#label=inconsistent&order=Score+down&page=2'
+    address, status = browser.js('location.href'), browser.text('#status')
+    first = browser.text('tr.response')
+    assert status == '26 to 30 of 30 (of 60 in all)'
+    go(browser, address)
+    assert browser.text('#status') == status and browser.text('tr.response') == first
+    assert browser.js(VALUES) == ['', 'inconsistent', '', 'Score down', '25', '2']
+    assert browser.js('location.href') == address
+    assert browser.complaints() == []
+
+
+def test_any_label_can_stand_in_an_address(browser, page):
+    browser.goto(page)
+    browser.choose('label', ODD)
+    assert browser.text('#status') == '1 to 1 of 1 (of 60 in all)'
+    go(browser, browser.js('location.href'))
+    assert browser.js(VALUES)[1] == ODD
+    assert browser.text('#status') == '1 to 1 of 1 (of 60 in all)'
+
+
+def test_back_undoes_a_step_and_all_letters_of_a_search_are_one(browser, page):
+    go(browser, page.as_uri())
+    browser.choose('label', 'inconsistent')
+    browser.js("document.getElementById('search').focus()")
+    for letters, count in (('Resp', 'of 29 '), ('onse 17', 'of 1 ')):
+        browser.type(letters)
+        browser.wait_for(
+            f"document.getElementById('status').textContent.includes('{count}')"
+        )
+    assert at(browser) == '#search=Response+17&label=inconsistent'
+    browser.click('.column[data-bin="2"]')
+    assert at(browser) == '#search=Response+17&label=inconsistent&bin=2'
+    back(browser, '#search=Response+17&label=inconsistent')
+    back(browser, '#label=inconsistent')
+    assert browser.text('#status') == '1 to 25 of 30 (of 60 in all)'
+    back(browser, '')
+    assert browser.text('#status') == '1 to 25 of 60'
+    assert browser.js(VALUES) == AT_FIRST
+    browser.js('history.forward()')
+    browser.wait_for("location.hash === '#label=inconsistent'")
+    assert browser.text('#status') == '1 to 25 of 30 (of 60 in all)'
+
+
+def test_what_is_as_at_first_stays_out_of_the_address(browser, page):
+    go(browser, page.as_uri() + '#rows-per-page=50&page=2')
+    assert browser.text('#status') == '51 to 60 of 60'
+    # What is sought begins on its first page.
+    browser.choose('label', 'consistent')
+    assert at(browser) == '#label=consistent&rows-per-page=50'
+    browser.choose('label', '')
+    browser.choose('rows-per-page', '25')
+    assert browser.js('location.href') == page.as_uri()
+
+
+@pytest.mark.parametrize(
+    'fragment, values',
+    [
+        ('label=nonsense&bin=99&order=__proto__+up&rows-per-page=-5', AT_FIRST),
+        ('toString=1&constructor=label&status=x&page=1e999', AT_FIRST),
+        ('page=-3', AT_FIRST),
+        ('%', AT_FIRST),
+        ('%ff&=&&page=NaN&order=', AT_FIRST),
+        ('page=99', [*AT_FIRST[:5], '3']),
+        ('page=2.9', [*AT_FIRST[:5], '2']),
+        ('label=inconsistent&label=consistent', ['', 'inconsistent', *AT_FIRST[2:]]),
+    ],
+)
+def test_an_address_chooses_only_what_the_controls_offer(
+    browser, page, fragment, values
+):
+    go(browser, f'{page.as_uri()}#{fragment}')
+    assert browser.js(VALUES) == values
+    assert browser.count('tr.response') >= 10
+    assert browser.complaints() == []
+
+
+def test_a_search_in_an_address_is_text(browser, page):
+    said = '"><img src=x onerror=alert(1)>'
+    go(browser, f'{page.as_uri()}#search={quote(said)}')
+    assert browser.js(VALUES)[0] == said
+    assert browser.text('#status') == 'None of 60 responses match.'
+    assert browser.count('img') == 0
+    assert browser.complaints() == []
+
+
+def test_an_address_changed_by_hand_is_followed(browser, page):
+    go(browser, page.as_uri())
+    browser.js("location.hash = 'bin=9'")
+    browser.wait_for("document.getElementById('status').textContent.includes('of 6 ')")
+    assert browser.count('.column.chosen') == 1
+
+
+def test_two_runs_have_an_address_too(browser, tmp_path):
+    before, after = two_runs(40)
+    path = write_comparison(entries(*before), entries(*after), tmp_path / 'page.html')
+    go(browser, path.as_uri())
+    assert browser.text('#status') == '1 to 12 of 12 (of 40 in all)'
+    # All of them are not what this page begins with.
+    browser.choose('moved', '')
+    assert at(browser) == '#moved='
+    go(browser, path.as_uri() + '#moved=flip')
+    assert browser.text('#status') == '1 to 4 of 4 (of 40 in all)'
+    go(browser, path.as_uri() + '#moved=')
+    assert browser.text('#status') == '1 to 25 of 40'
