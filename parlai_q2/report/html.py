@@ -25,6 +25,7 @@ SCRIPTS = (
     'evidence.js',
     'detail.js',
     'address.js',
+    'print.js',
     'table.js',
     'responses.js',
 )

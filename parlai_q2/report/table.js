@@ -143,9 +143,7 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
       changed();
     });
   }
-  window.addEventListener('beforeprint', () => {
-    document.querySelectorAll('details').forEach((d) => { d.open = true; });
-  });
+  printsAll({ shown, rowOf, tell });
   for (const id of ['controls', 'responses', 'pages', 'open-all']) byId(id).hidden = false;
   select(pageAsked());
 }

@@ -29,6 +29,7 @@ SCRIPTS = (
     'marks.js',
     'evidence.js',
     'address.js',
+    'print.js',
     'table.js',
     'comparison/changes.js',
 )
