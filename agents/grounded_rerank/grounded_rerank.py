@@ -50,6 +50,7 @@ from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
     parse_strategies,
 )
+from parlai_q2.parlai_support.q2_metrics import of_nothing
 from parlai_q2.parlai_support.readable import readable
 
 # Where an observation carries its Turn, and a batch its turns.
@@ -264,6 +265,9 @@ class GroundedRerankAgent(ChatCommands):
     def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
         for name, values in evidence.metrics(rankings).items():
             self.record_local_metric(name, values)
+            if name == self.opt.get('validation_metric'):
+                # A task's values, if there is one, come before it.
+                self.global_metrics.add(name, of_nothing())
         # A time belongs to the process and not to a task: every worker's batches count.
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))

@@ -6,7 +6,7 @@ with a question, the share of questions the knowledge does not answer, and how m
 questions there were.
 """
 
-from parlai.core.metrics import ALL_METRICS, AverageMetric
+from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric
 
 from parlai_q2.records import Comparison, Example, Label, Score
 
@@ -18,6 +18,8 @@ Q2_PARTS = ('q2_f1', 'nli')
 UNVERIFIABLE = 'unverifiable'
 # The part by which a scorer shows that it knows generic responses.
 GENERIC_PART = 'generic'
+# Of scored responses, besides the score itself: what score_metrics may give.
+OF_SCORED = (*Q2_PARTS, 'generic', 'coverage', 'questions', 'no_answer')
 # ParlAI's own metrics of a response against its label, besides those it lists.
 PARLAI_METRICS = ALL_METRICS | {'precision', 'recall', 'exs'}
 
@@ -30,6 +32,17 @@ def metric_name(scorer: str) -> str:
     :return: the same, or ``knowledge_<name>`` where ParlAI has a metric of that name.
     """
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
+
+
+def of_nothing() -> GlobalAverageMetric:
+    """
+    A metric of which no turn has a value: 0. train_model ends at a validation whose
+    ``--validation-metric`` is missing.
+
+    :return: a global one, which has no part in a mean over tasks: there it gives way to
+        the values of the others.
+    """
+    return GlobalAverageMetric(0, 0)
 
 
 def score_metrics(

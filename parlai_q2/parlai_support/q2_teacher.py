@@ -14,14 +14,18 @@ not scored.
 from typing import TYPE_CHECKING, Any, Optional
 
 from parlai.core.message import Message
-from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.files.messages import find_knowledge
-from parlai_q2.parlai_support.q2_metrics import UNVERIFIABLE, metric_name
+from parlai_q2.parlai_support.q2_metrics import (
+    OF_SCORED,
+    UNVERIFIABLE,
+    metric_name,
+    of_nothing,
+)
 from parlai_q2.parlai_support.response_queue import ResponseQueue, Waiting
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.records import Example
@@ -110,9 +114,11 @@ class Q2TeacherMixin(_Base):
         report = super().report()
         name = metric_name(self._q2_queue.name) if self._q2_queue else None
         if name and UNVERIFIABLE in report and name not in report:
-            # train_model would end at a validation whose metric is missing. It asks
-            # after every batch, so there may be scores later.
-            report[name] = AverageMetric(0, 0)
+            report[name] = of_nothing()
+            by = self.opt.get('validation_metric')
+            if by in OF_SCORED:
+                report[by] = of_nothing()
+            # train_model asks after every batch, so there may be scores later.
             warn_once(
                 f'No response so far has a score: each is blank, or its turn has no '
                 f'knowledge. Until one has, {name} is reported as 0.'

@@ -1,5 +1,6 @@
 """
-``--validation-metric`` picks a checkpoint by the Q2 teacher's score.
+``--validation-metric`` picks a checkpoint by the Q2 teacher's score, or by the
+reranking agent's.
 """
 
 import json
@@ -15,9 +16,12 @@ from parlai.core.teachers import DialogTeacher
 from parlai_q2.__main__ import run
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.store import ScoreStore
+from tests.agents.rerank_toys import AGENT
 from tests.filtering.toys import SCORER, WordScorer
 
 TASK = 'validated_toy'
+# The same without knowledge.
+UNKNOWING = 'unknowing_toy'
 MODEL = 'practising'
 # What the model says of a turn after so many epochs: best after the third.
 SAYS = ['x y', 'x {n}', 'fact x {n}', 'fact {n}', 'x y']
@@ -29,18 +33,25 @@ class ValidatedTeacher(Q2TeacherMixin, DialogTeacher):
     Four turns in training, and ten in validation.
     """
 
+    name, knowledge = TASK, 'fact {n}'
+
     def __init__(self, opt, shared=None):
         self.count = 4 if opt['datatype'].startswith('train') else 10
         # ParlAI writes the number of examples beside the file.
         opt['datafile'] = f'{tempfile.mkdtemp()}/toy'
         super().__init__(opt, shared)
-        self.id = TASK
+        self.id = self.name
 
     def setup_data(self, datafile):
         for n in range(self.count):
-            knowledge = f'fact {n}'
+            knowledge = self.knowledge.format(n=n)
             fields = {'text': str(n), 'labels': ['gold'], 'knowledge': knowledge}
             yield fields, True
+
+
+@register_teacher(UNKNOWING)
+class UnknowingTeacher(ValidatedTeacher):
+    name, knowledge = UNKNOWING, ''
 
 
 @register_agent(MODEL)
@@ -133,3 +144,27 @@ def test_validation_can_be_a_sample_and_is_scored_once(tmp_path, cached):
     assert set(per_epoch) <= set(said)
     assert not (cached and repeated)
     assert bool(ScoreStore().path.exists()) is cached
+
+
+@pytest.mark.parametrize('metric', [SCORER, 'coverage'])
+def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
+    valid, _ = train(tmp_path, *by(metric), '-t', UNKNOWING)
+    assert valid[metric].value() == 0 and valid['unverifiable'].value() == 1
+
+
+def test_of_several_tasks_one_without_any_score_is_in_no_mean(tmp_path):
+    valid, _ = train(tmp_path, *by(SCORER), '-t', f'{UNKNOWING},{TASK}')
+    assert valid[SCORER].value() == valid[f'{TASK}/{SCORER}'].value() > 0
+
+
+@pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
+def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, metric):
+    # A small model that nothing has taught what to say.
+    model = ['-m', AGENT, '--generator', 'transformer/generator', '--n-layers', 1]
+    model += ['--n-heads', 1, '--embedding-size', 8, '--ffn-size', 8, '--num-epochs', 1]
+    model += ['--label-truncate', 4, '--candidate-strategies', 'beam:2']
+    valid, _ = train(tmp_path / 'one', *by(metric), '-t', UNKNOWING, *model)
+    assert valid[metric].value() == 0 and valid['rerank/unverifiable'].value() == 1
+    both = f'{UNKNOWING},{TASK}'
+    valid, _ = train(tmp_path / 'two', *by(metric), '-t', both, *model)
+    assert valid[metric].value() == valid[f'{TASK}/{metric}'].value()
