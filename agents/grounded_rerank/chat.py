@@ -2,7 +2,7 @@
 The agent's side of a chat: commands, and evidence shown with each reply.
 
 A command is answered in the place of a reply, but stays out of the batch and out of the
-history.
+history; the answer is marked as one, for those who read a log of the chat.
 """
 
 from typing import TYPE_CHECKING, Any, Mapping, Optional
@@ -12,6 +12,7 @@ from parlai.core.torch_agent import Batch
 
 from parlai_q2.agents.grounded_rerank import commands, display
 from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
+from parlai_q2.files.world_logs import COMMAND
 
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent as _Generator
@@ -65,7 +66,12 @@ class ChatCommands(_Generator):
             display.show(answer)
             answer = f'(/{command.name})'
         self.observation = Message(
-            {'episode_done': False, 'batch_padding': True, ANSWER: answer}
+            {
+                'episode_done': False,
+                'batch_padding': True,
+                ANSWER: answer,
+                COMMAND: command.name,
+            }
         )
         return self.observation
 
@@ -114,6 +120,8 @@ class ChatCommands(_Generator):
         for observation, reply in zip(observations, replies, strict=True):
             if ANSWER in observation:
                 reply['text'] = observation[ANSWER]
+                # A log of the chat has the answer too, and no place to keep it apart.
+                reply[COMMAND] = observation[COMMAND]
         return replies
 
     def reset(self) -> None:

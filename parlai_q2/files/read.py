@@ -10,6 +10,7 @@ file can no longer be cut into rows does the reading end, with an error that say
 
 import csv
 import json
+import logging
 import re
 from io import TextIOWrapper
 from pathlib import Path
@@ -25,16 +26,13 @@ from typing import (
 )
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.files.messages import find_knowledge
+from parlai_q2.files.world_logs import LEFT_OUT, turns_of
 from parlai_q2.records import Example
 
 # A csv cell may hold a long passage; Python's own limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
 # Lines that one cell may span; in a longer one a quote was left open.
 CELL_LINES = 100
-# Fields of a world log that pass through: evidence, and a human's judgement.
-FROM_MODEL = ('q2_evidence', 'rerank', 'rerank_knowledge', 'rerank_signature')
-FROM_TEACHER = ('q2_label',)
 FORMATS = ('jsonl', 'csv', 'tsv', 'world_logs')
 
 # How files begin that hold no UTF-8; that of UTF-32 begins with that of UTF-16.
@@ -53,6 +51,8 @@ QUOTES = (
 # In the error that ends the reading of a file.
 NOT_READ = 'The rows after it were not read.'
 LINE_END = re.compile('\r\n?|\n')
+
+_logger = logging.getLogger(__name__)
 
 
 class Record(NamedTuple):
@@ -304,38 +304,20 @@ def _fields(
 
 
 def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:
+    commands = 0
     for number, value, problem in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
         if problem or not isinstance(dialog, list):
             problem = problem or 'has no "dialog" list; is it a ParlAI world log?'
             yield number, {}, problem
             continue
-        history: list[str] = []
-        for turn, parley in enumerate(dialog):
-            for fields in _turns(parley, history):
+        for turn, fields in turns_of(dialog):
+            if fields is None:
+                commands += 1
+            else:
                 yield number, {'id': f'{number}.{turn}', **fields}, None
-
-
-def _turns(parley: Any, history: list[str]) -> Iterator[dict[str, Any]]:
-    said = parley if isinstance(parley, list) else []
-    acts = [act for act in said if isinstance(act, dict)]
-    if len(acts) < 2:
-        return
-    teacher, model = acts[0], acts[1]
-    history.append(str(teacher.get('text', '')))
-    response = str(model.get('text', ''))
-    fields = {
-        # In a chat, or where a delimiter or a file gave it, only the model tells it.
-        'knowledge': find_knowledge(teacher) or model.get('rerank_knowledge') or '',
-        'response': response,
-        'history': list(history),
-        **{k: model[k] for k in FROM_MODEL if k in model},
-        **{k: teacher[k] for k in FROM_TEACHER if k in teacher},
-    }
-    if 'turn_id' in teacher:
-        fields['id'] = teacher['turn_id']
-    yield fields
-    history.append(response)
+    if commands:
+        _logger.warning(LEFT_OUT.format(commands))
 
 
 READERS: dict[str, Callable[[TextIO], Iterator[Parsed]]] = {

@@ -75,7 +75,9 @@ def labels_of(message: Message) -> list[str]:
     The labels of a message, whichever of its two names they have.
     """
     labels = message.get('labels') or message.get('eval_labels') or ()
-    return [labels] if isinstance(labels, str) else [str(label) for label in labels]
+    if isinstance(labels, str):
+        return [labels]
+    return [str(label) for label in labels if label is not None]
 
 
 def knowledge_of(

@@ -7,12 +7,20 @@ besides its text in ``x_turn``. Here those fields are the message's own, so a mo
 reads ``knowledge`` or ``checked_sentence`` trains as it did on the task they came from.
 """
 
+from itertools import zip_longest
 from typing import Any, Iterator, Sequence
 
+import parlai.utils.logging as logging
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.messages import find_knowledge
+from parlai_q2.files.world_logs import (
+    COMMAND,
+    LEFT_OUT,
+    logged_message,
+    text_of,
+    without_commands,
+)
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
 # The two turns of the file, as ParlAI gives them beside the message.
@@ -35,8 +43,11 @@ class GroundedFileTeacher(JsonTeacher):
         :raises InputError: when it has none: nothing can be trained on it.
         """
         turn = None
+        self._commands = 0
         for turn in super().setup_data(path):
             yield turn
+        if self._commands:
+            logging.warning(LEFT_OUT.format(self._commands))
         if turn is None:
             raise InputError(
                 f'{path} has no turns. If filter or distill wrote it, they kept none: '
@@ -46,14 +57,19 @@ class GroundedFileTeacher(JsonTeacher):
     def _get_ep_from_turns(
         self, xturns: Sequence[dict], yturns: Sequence[dict]
     ) -> list[dict[str, Any]]:
+        # With both speakers' turns as labels each conversation is seen twice.
+        replies = xturns if self.label_turns == 'firstspeaker' else yturns
+        self._commands += sum(COMMAND in reply for reply in replies)
+        pairs = zip_longest(xturns, yturns)
+        said = without_commands([m for pair in pairs for m in pair if m is not None])
+        xturns, yturns = said[::2], said[1::2]
         turns = super()._get_ep_from_turns(xturns, yturns)
-        for turn, asked, said in zip(turns, xturns, yturns):
+        for turn, asked, reply in zip(turns, xturns, yturns):
+            turn['text'], turn['labels'] = text_of(asked), [text_of(reply)]
             turn.update({k: v for k, v in asked.items() if k not in OWN})
             # A file that was filtered before has those of its first reading too.
             turn['x_turn'] = {k: v for k, v in asked.items() if k not in TURNS}
-            # Of a chat only the reranking agent tells what a reply was judged by.
-            if (judged_by := said.get('rerank_knowledge')) and not find_knowledge(turn):
-                turn['knowledge'] = judged_by
+            turn.update(logged_message(turn, reply))
             labels = asked.get('labels')
             if isinstance(labels, list) and turn['labels'][0] in labels:
                 turn['labels'] = labels

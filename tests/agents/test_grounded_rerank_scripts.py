@@ -189,6 +189,8 @@ def test_a_chat_log_has_the_evidence(monkeypatch, capsys, tmp_path):
     (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
     replies = [turn[1] for turn in json.loads(line)['dialog']]
     assert replies[-1]['rerank_knowledge'] == '1'
+    # Who reads the log tells by it that a command is no turn.
+    assert [r.get('rerank_command') for r in replies] == ['knowledge', None]
 
 
 def test_self_chat(tmp_path):

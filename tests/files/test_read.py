@@ -11,6 +11,7 @@ import pytest
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.files.read import CELL_LINES, read_records
+from parlai_q2.files.world_logs import LEFT_OUT
 
 GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
 
@@ -292,6 +293,24 @@ def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
     assert good.example.knowledge == 'k'
     assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
     assert 'shorten the cell' in str(bad.error)
+
+
+def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):
+    why = [{'text': '/why'}, {'text': 'Best score.', 'rerank_command': 'why'}]
+    # Without the mark it is what somebody said.
+    dialog = [why, [{'text': '/r/aww'}, {'text': 'r1'}], why, [{'text': 'hi'}, {}]]
+    text = json.dumps({'dialog': dialog}) + '\n'
+    records = read(tmp_path, text * 2, format='world_logs')
+    assert [r.fields['id'] for r in records] == ['1.1', '1.3', '2.1', '2.3']
+    assert records[1].example.history == ('/r/aww', 'r1', 'hi')
+    assert caplog.messages == [LEFT_OUT.format(4)]
+
+
+def test_a_text_of_a_world_log_that_is_null_is_none(tmp_path):
+    dialog = [[{'text': None}, {'text': 'r1'}], [{'text': 'and?'}, {'text': None}]]
+    text = json.dumps({'dialog': dialog})
+    _, last = read(tmp_path, text, format='world_logs')
+    assert last.example.response == '' and last.example.history == ('', 'r1', 'and?')
 
 
 def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):

@@ -115,6 +115,7 @@ def test_a_passage_in_a_text_holds_until_the_next():
         ({'labels': ('a', 'b')}, ['a', 'b']),
         ({'eval_labels': ['a']}, ['a']),
         ({'labels': 'a'}, ['a']),
+        ({'labels': [None, 'a']}, ['a']),
         ({}, []),
     ],
 )

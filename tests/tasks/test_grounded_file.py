@@ -4,9 +4,11 @@ Files in ParlAI's conversation format that ParlAI itself wrote, as a task.
 
 import json
 
+import parlai.utils.logging as logging
 import pytest
 
-from tests.tasks.evaluating import SAMPLE, evaluate
+from parlai_q2.files.world_logs import LEFT_OUT
+from tests.tasks.evaluating import SAMPLE, evaluate, make_world
 from tests.tasks.recording import NAME
 
 FILE = 'parlai_q2.tasks.grounded_file.agents'
@@ -41,3 +43,34 @@ def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(tmp_path, asked, sc
     path.write_text(json.dumps({'dialog': [[{'text': 'Moons?', **asked}, reply]]}))
     report = evaluate(FILE, jsonfile_datapath=str(path), scorer='precision')
     assert report['knowledge_precision'] == score
+
+
+def turns_of(tmp_path, dialog, label_turns='secondspeaker'):
+    path = tmp_path / 'log.jsonl'
+    path.write_text(json.dumps({'dialog': dialog}))
+    options = {'jsonfile_datapath': str(path), 'label_turns': label_turns}
+    world = make_world(task=FILE, scorer='overlap', **options)
+    teacher = world.get_task_agent()
+    return [(t['text'], *t['eval_labels']) for t in teacher if not t.is_padding()]
+
+
+SECOND, FIRST = [('hi', 'oh'), ('bye', 'ok')], [('__SILENCE__', 'hi'), ('oh', 'bye')]
+
+
+@pytest.mark.parametrize(
+    'label_turns, expected',
+    [('secondspeaker', SECOND), ('firstspeaker', FIRST), ('both', FIRST + SECOND)],
+)
+def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, expected):
+    warned = []
+    monkeypatch.setattr(logging, 'warning', warned.append)
+    why = [{'text': '/why'}, {'text': 'Nothing said.', 'rerank_command': 'why'}]
+    said = [[{'text': 'hi'}, {'text': 'oh'}], [{'text': 'bye'}, {'text': 'ok'}]]
+    dialog = [why, said[0], why, said[1], why]
+    assert turns_of(tmp_path, dialog, label_turns) == expected
+    assert warned == [LEFT_OUT.format(3)]
+
+
+def test_a_text_that_is_null_or_missing_is_none(tmp_path):
+    dialog = [[{'text': None}, {'text': 'oh'}], [{'text': 'hi'}, {}]]
+    assert turns_of(tmp_path, dialog) == [('', 'oh'), ('hi', '')]
