@@ -3,7 +3,7 @@ The options of the reranking agent, and the reranker they ask for.
 """
 
 import argparse
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Mapping
 
 from parlai.core.params import ParlaiParser
 
@@ -15,6 +15,7 @@ from parlai_q2.agents.grounded_rerank.choice import (
     SCORE,
     Rule,
 )
+from parlai_q2.agents.grounded_rerank.ranges import RANGES, check_ranges
 from parlai_q2.agents.grounded_rerank.reranker import (
     DEFAULT_COPY_PENALTY,
     DEFAULT_GENERIC_PENALTY,
@@ -73,6 +74,7 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     :param opt: ParlAI options that :func:`add_rerank_options` declared.
     :raises ConfigError: when an option is out of range or names nothing.
     """
+    check_ranges(opt)
     by = opt.get('rerank_by', SCORE)
     if by not in RULES:
         raise ConfigError(
@@ -117,19 +119,19 @@ def _add_candidates(parser: ParlaiParser) -> None:
     )
     group.add_argument(
         '--rerank-topk',
-        type=_from(int, 1),
+        type=RANGES['rerank_topk'],
         default=strategies.DEFAULT_TOPK,
         help='how many likeliest tokens topk and delayedbeam sample from',
     )
     group.add_argument(
         '--rerank-topp',
-        type=_mass,
+        type=RANGES['rerank_topp'],
         default=strategies.DEFAULT_TOPP,
         help='probability mass the nucleus strategies sample from, in (0, 1]',
     )
     group.add_argument(
         '--rerank-beam-delay',
-        type=_from(int, 0),
+        type=RANGES['rerank_beam_delay'],
         default=strategies.DEFAULT_BEAM_DELAY,
         help='tokens the delayed strategies sample before they search with a beam',
     )
@@ -163,7 +165,7 @@ def add_choice_options(parser: ParlaiParser) -> None:
     )
     group.add_argument(
         '--rerank-tolerance',
-        type=_share,
+        type=RANGES['rerank_tolerance'],
         default=DEFAULT_TOLERANCE,
         help='candidates whose score is at most this far below the best are as good as '
         "it, and the generator's favourite among them is said",
@@ -177,7 +179,7 @@ def add_choice_options(parser: ParlaiParser) -> None:
     )
     group.add_argument(
         '--abstain-below',
-        type=_share,
+        type=RANGES['abstain_below'],
         default=None,
         help='when even the chosen score, in [0, 1], is below this, say --abstain-text',
     )
@@ -195,20 +197,20 @@ def add_choice_options(parser: ParlaiParser) -> None:
     )
     group.add_argument(
         '--prefilter-keep',
-        type=_from(int, 1),
+        type=RANGES['prefilter_keep'],
         default=DEFAULT_PREFILTER_KEEP,
         help="candidates the prefilter keeps; the generator's first is kept besides",
     )
     group.add_argument(
         '--copy-penalty',
-        type=_from(float, 0),
+        type=RANGES['copy_penalty'],
         default=DEFAULT_COPY_PENALTY,
         help='taken from the score of a verbatim copy of the knowledge, down to the '
         'threshold at most; 0 takes nothing',
     )
     group.add_argument(
         '--generic-penalty',
-        type=_from(float, 0),
+        type=RANGES['generic_penalty'],
         default=DEFAULT_GENERIC_PENALTY,
         help='taken from the score of a reply that would fit any turn, down to the '
         'threshold at most; 0 takes nothing',
@@ -238,35 +240,3 @@ def _strategies(text: str) -> str:
         return ','.join(map(str, strategies.parse_strategies(text)))
     except ConfigError as e:
         raise argparse.ArgumentTypeError(str(e)) from e
-
-
-def _share(text: str) -> float:
-    value = _number(float, text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f'{text} is not in [0, 1]')
-    return value
-
-
-def _mass(text: str) -> float:
-    value = _share(text)
-    if not value:
-        raise argparse.ArgumentTypeError(f'{text} is not in (0, 1]')
-    return value
-
-
-def _from(kind: Callable[[str], Any], least: float) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        value = _number(kind, text)
-        if not value >= least:
-            raise argparse.ArgumentTypeError(f'{text} is less than {least}')
-        return value
-
-    return read
-
-
-def _number(kind: Callable[[str], Any], text: str) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        word: Optional[str] = 'whole number' if kind is int else 'number'
-        raise argparse.ArgumentTypeError(f'{text!r} is no {word}') from None

@@ -14,6 +14,7 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.agents.grounded_rerank.encode_once import encode_once
 from parlai_q2.agents.grounded_rerank.options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.agents.grounded_rerank.strategies import NAMES
+from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import (
     AGENT,
     MADE,
@@ -21,6 +22,18 @@ from tests.agents.rerank_toys import (
     reply_to,
     trained_generator,
 )
+
+OUT_OF_RANGE = [
+    ('abstain_below', 2),
+    ('rerank_tolerance', 1.5),
+    ('prefilter_keep', 0),
+    ('copy_penalty', -1),
+    ('generic_penalty', -0.5),
+    ('rerank_beam_delay', -1),
+    ('rerank_topk', 'many'),
+    ('rerank_topp', 0),  # torch cannot sample from nothing
+    ('rerank_topp', 1.5),
+]
 
 
 @pytest.fixture(scope='module')
@@ -336,12 +349,20 @@ def test_options_out_of_range_are_told_so():
     for option, value in [
         ('candidate_strategies', 'beams:3'),
         ('rerank_by', 'luck'),
-        ('abstain_below', 2),
-        ('prefilter_keep', 0),
-        ('copy_penalty', -1),
-        ('rerank_topk', 'many'),
-        ('rerank_topp', '0'),  # torch cannot sample from nothing
-        ('rerank_topp', '1.5'),
+        *OUT_OF_RANGE,
     ]:
         with pytest.raises(ValueError, match=option.replace('_', '-')):
             make_agent(**{option: value})
+
+
+def test_so_are_those_of_a_file_with_options(tmp_path):
+    path = tmp_path / 'opt.json'
+    for option, value in [*OUT_OF_RANGE, ('rerank_topk', '3')]:
+        path.write_text(json.dumps({option: value}))
+        with pytest.raises(ConfigError) as error:
+            make_agent(init_opt=str(path))
+        assert f'argument --{option.replace("_", "-")}: ' in str(error.value)
+    # In the words of the parser.
+    path.write_text(json.dumps({'abstain_below': 2}))
+    with pytest.raises(ConfigError, match=r'^argument --abstain-below: 2 is not in \['):
+        make_agent(init_opt=str(path))
