@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, ContextManager, Iterable, Iterator
 
 from parlai_q2.errors import InputError
+from parlai_q2.files.lock import lock
 
 # Seconds between two syncs to the disk. A killed process loses nothing that it flushed;
 # only a machine that loses power can lose what was written since, and it is done again.
@@ -230,7 +231,7 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
 
 def hold(stream: IO[Any], path: Path) -> None:
     """
-    Hold an open part file for this process, as :func:`lock` does.
+    Hold an open part file for this process, as :func:`~parlai_q2.files.lock.lock` does.
 
     :param path: where it was opened.
     :raises InputError: when another run holds it, or it is not there any more: one that
@@ -244,26 +245,6 @@ def hold(stream: IO[Any], path: Path) -> None:
         raise InputError(
             f'Another run is writing {path}. Wait for it, or choose another --outfile.'
         )
-
-
-def lock(stream: IO[Any]) -> bool:
-    """
-    Hold a file for this process, until it is closed or the process ends.
-
-    :return: False when another process holds it. True also where files cannot be
-        locked: some network file systems, and Windows.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def drop_cut_line(path: Path) -> int:

@@ -183,7 +183,7 @@ class TestBuilding:
         def refuse(*_):
             raise OSError(errno.ENOLCK, 'No locks available')
 
-        monkeypatch.setattr('parlai_q2.files.lock.fcntl.flock', refuse)
+        monkeypatch.setattr('fcntl.flock', refuse)
         assert module.build({'datapath': str(own)}, 'train').is_file()
 
     def test_a_folder_that_cannot_be_written_is_named(self, own):
