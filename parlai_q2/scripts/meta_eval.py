@@ -85,12 +85,13 @@ class MetaEvalScript(ParlaiScript):
                 )
             costs[judged.name] = spent
             reports.append(set_report(evaluation))
+        # First, since the folder's disk may be full by now.
+        logging.info('\n' + to_text(reports))
         written = write_report(reports, folder)
         for report in reports:
             seconds = _seconds(folder, report.evaluation, costs)
             if opt['figures']:
                 written += all_figures(report.evaluation, folder / 'figures', seconds)
-        logging.info('\n' + to_text(reports))
         logging.info(f'Wrote {len(written)} files to {folder}.')
         return to_dict(reports)
 

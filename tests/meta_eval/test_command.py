@@ -4,6 +4,7 @@
 
 import json
 
+import parlai.utils.logging as logging
 import pytest
 
 from parlai_q2.__main__ import run
@@ -175,6 +176,15 @@ def test_costs_that_cannot_be_written_are_told(meta_eval, tmp_path):
     (tmp_path / 'out' / 'q2_wow_costs.json').mkdir(parents=True)
     with pytest.raises(InputError, match='no regular file. Check --outdir'):
         meta_eval('--num-examples', '4')
+
+
+def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr(logging, 'info', shown.append)
+    (tmp_path / 'out' / 'meta_eval.txt').mkdir(parents=True)
+    with pytest.raises(InputError, match='no regular file. Check --outdir'):
+        meta_eval('--num-examples', '4')
+    assert 'Accuracy and ranking of responses' in shown[-1]
 
 
 def test_dialogue_nli_has_the_settings_of_the_paper():
