@@ -36,15 +36,17 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     :param outfile: as it was asked for; its folder is made.
     :param infiles: what is read, and must not be written over.
     :return: the file; of a link, what it points to, which keeps the link.
-    :raises InputError: for a folder, a device, an input, or where nothing can be
-        written.
+    :raises InputError: where it, or what is written beside it, is a folder, a device or
+        an input, or where nothing can be written.
     """
     with writing(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
-        if place.exists() and not place.is_file():
-            kind = 'a folder' if place.is_dir() else 'no regular file'
-            raise InputError(f'{outfile} is {kind}. {ANOTHER}')
         written = [place, *(beside(place, ending) for ending in ENDINGS)]
+        for path in written:
+            if path.exists() and not path.is_file():
+                kind = 'a folder' if path.is_dir() else 'no regular file'
+                name = outfile if path == place else path
+                raise InputError(f'{name} is {kind}. {ANOTHER}')
         read = {os.path.realpath(one) for one in infiles}
         if read & set(map(str, written)):
             raise InputError(

@@ -27,6 +27,21 @@ ENDING = '.jsonl'
 AGAIN = 'Make room, and run the same command again.'
 
 
+def places_of(path: Path) -> tuple[Path, Path]:
+    """
+    Where a file of conversations and its metadata are written, looked at before any
+    work is done.
+
+    :raises InputError: for another ending than ``.jsonl``, or what cannot be written
+        (see :func:`~parlai_q2.files.write.writable`).
+    """
+    if path.suffix != ENDING:
+        raise InputError(f'A file of conversations ends in {ENDING}; {path} does not.')
+    metadata = Path(Metadata._get_path(str(path)))
+    writable(metadata)
+    return writable(path), metadata
+
+
 class ConversationFile:
     """
     A file of conversations that has its name only once it is whole, with ParlAI's
@@ -34,19 +49,14 @@ class ConversationFile:
 
     :param path: the file, ending in ``.jsonl``; of a link, what it points to is
         written.
-    :raises InputError: for another ending, what cannot be written (see
-        :func:`~parlai_q2.files.write.writable`), or a file that another run is writing.
+    :raises InputError: when it cannot be written (see :func:`places_of`), or another
+        run is writing it.
     """
 
     def __init__(self, path: Path):
-        if path.suffix != ENDING:
-            raise InputError(
-                f'A file of conversations ends in {ENDING}; {path} does not.'
-            )
         self.path, self.written = path, 0
-        self._place = writable(path)
+        self._place, self.metadata = places_of(path)
         self.part = beside(self._place, PART)
-        self.metadata = Path(Metadata._get_path(str(path)))
         with writing(path, ANOTHER):
             # Not emptied before it is known that nobody else writes it.
             self._stream = open(self.part, 'a', encoding='ascii')

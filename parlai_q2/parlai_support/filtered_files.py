@@ -9,13 +9,32 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 import parlai.utils.logging as logging
 from tqdm import tqdm
 
-from parlai_q2.files.write import write_text, writing
+from parlai_q2.files.write import writable, write_text, writing
 from parlai_q2.filtering.conversation import LEFT_OUT, conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
-from parlai_q2.parlai_support.conversation_files import AGAIN, ConversationFile
+from parlai_q2.parlai_support.conversation_files import (
+    AGAIN,
+    ConversationFile,
+    places_of,
+)
 from parlai_q2.scorers.base import Scorer
+
+# Of what stands beside the conversations that stay.
+DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
+
+
+def check_places(outfile: Path) -> None:
+    """
+    See that all of :func:`write_filtered` can be written, before any work is done.
+
+    :raises InputError: when one of its files cannot be.
+    """
+    places_of(outfile)
+    places_of(outfile.with_suffix(DROPPED))
+    for ending in (SUMMARY, SUMMARY_TEXT):
+        writable(outfile.with_suffix(ending))
 
 
 def write_filtered(
@@ -41,10 +60,11 @@ def write_filtered(
     :return: the summary.
     :raises InputError: when a file cannot be written.
     """
+    check_places(outfile)
     opt, signature, summary = opt or {}, str(scorer.signature), FilterSummary()
     with (
         ConversationFile(outfile) as kept,
-        ConversationFile(outfile.with_suffix('.dropped' + outfile.suffix)) as dropped,
+        ConversationFile(outfile.with_suffix(DROPPED)) as dropped,
     ):
         with tqdm(total=total, desc=scorer.name, unit=' turns') as bar:
             for episode in judged:
@@ -64,8 +84,8 @@ def write_filtered(
         # The last to get its name is the one that says that all is there.
         dropped.finish(opt, signature=signature)
         for ending, text in (
-            ('.summary.json', json.dumps(found, indent=1) + '\n'),
-            ('.summary.txt', render(found)),
+            (SUMMARY, json.dumps(found, indent=1) + '\n'),
+            (SUMMARY_TEXT, render(found)),
         ):
             place = outfile.with_suffix(ending)
             with writing(place, AGAIN):
@@ -77,7 +97,7 @@ def write_filtered(
             f'No turn was kept, so {outfile} is empty. The summary has the scores: '
             'choose another --threshold or --scorer.'
         )
-    logging.info(f'Summary: {outfile.with_suffix(".summary.txt")}')
+    logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
     logging.info(f'Signature: {signature}')
     return found
 

@@ -34,7 +34,7 @@ from parlai_q2.parlai_support.filter_options import (
     delimiter_from_opt,
     policy_from_opt,
 )
-from parlai_q2.parlai_support.filtered_files import write_filtered
+from parlai_q2.parlai_support.filtered_files import check_places, write_filtered
 from parlai_q2.parlai_support.replies import replies
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.parlai_support.task_episodes import (
@@ -81,6 +81,7 @@ class DistillScript(ParlaiScript):
     def run(self) -> dict[str, Any]:
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'best.jsonl')
+        check_places(outfile)
         # With -mf alone ParlAI would take the generator itself.
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
         # Before those that are replied to: a large task is held once.

@@ -112,10 +112,12 @@ def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
         ResumableWriter(tmp_path / 'file' / 'out.jsonl', RUN)
 
 
-def test_a_part_file_that_cannot_be_opened_names_the_option(tmp_path):
-    (tmp_path / 'out.jsonl.part').mkdir()
-    with pytest.raises(InputError, match='Is a directory. Choose another --outfile'):
+@pytest.mark.parametrize('ending', write.ENDINGS)
+def test_a_folder_of_a_name_beside_it_is_told_before_any_work(tmp_path, ending):
+    (tmp_path / f'out.jsonl{ending}').mkdir()
+    with pytest.raises(InputError, match=f'{ending} is a folder. Choose another'):
         ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_file_that_could_not_be_finished_is_not_there(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from parlai.core.message import Message
 
 from parlai_q2.__main__ import run
+from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy
 from parlai_q2.parlai_support.distillation import ABSTAINED, judge_replies, references
 from parlai_q2.parlai_support.replies import replies
@@ -194,6 +195,16 @@ def test_a_generators_grounded_choices_are_written(best):
         assert asked['gold_labels']
     replied = lines(best.with_name('best.replies.jsonl'))
     assert sum(len(one['replies']) for one in replied) == 10
+
+
+@pytest.mark.parametrize(
+    'name, says', [('best.txt', 'ends in .jsonl'), ('best.jsonl', 'txt is a folder')]
+)
+def test_what_cannot_be_written_is_told_before_any_reply(tmp_path, name, says):
+    (tmp_path / 'best.summary.txt').mkdir()
+    with pytest.raises(InputError, match=says):
+        run_distill(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ['best.summary.txt']
 
 
 def test_choices_are_scored_once(best):

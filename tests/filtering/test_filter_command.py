@@ -2,6 +2,7 @@
 ``parlai_q2 filter`` from the task to a file that trains.
 """
 
+import errno
 import json
 import os
 import signal
@@ -55,6 +56,17 @@ def test_it_writes_what_stays_what_goes_and_a_summary(kept):
     assert 'Kept 30 of 36 turns' in kept.with_name('kept.summary.txt').read_text()
     assert found['signature'] == str(WordScorer().signature)
     assert not list(kept.parent.glob('*.part'))
+
+
+@pytest.mark.parametrize(
+    'ending', 'jsonl metadata dropped.jsonl dropped.metadata summary.json'.split()
+)
+def test_a_folder_of_any_name_it_writes_is_told_before_any_work(kept, ending):
+    (kept.parent / f'kept.{ending}').mkdir()
+    with pytest.raises(InputError, match=f'kept.{ending} is a folder. Choose another'):
+        run_filter(kept)
+    assert len(list(kept.parent.iterdir())) == 1
+    assert not any(scorer.scored for scorer in WordScorer.made)
 
 
 def test_whole_episodes_go_when_asked(kept):
@@ -167,9 +179,14 @@ def test_a_run_that_fails_leaves_no_half_file(kept, monkeypatch):
     assert list(kept.parent.glob('kept*')) == []
 
 
-def test_a_summary_that_cannot_be_written_is_told_and_leaves_no_half_file(kept):
-    kept.with_suffix('.summary.txt').mkdir()
-    with pytest.raises(InputError, match='Cannot write .*kept.summary.txt'):
+def test_a_summary_that_cannot_be_written_is_told_and_leaves_no_half_file(
+    kept, monkeypatch
+):
+    def full(path, text):
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    monkeypatch.setattr(filtered_files, 'write_text', full)
+    with pytest.raises(InputError, match='summary.json: No space .* Make room'):
         run_filter(kept)
     assert not kept.exists() and list(kept.parent.glob('*.part')) == []
 
