@@ -2,4 +2,4 @@
 The version of parlai_q2, in one place.
 """
 
-__version__ = '0.3.0'
+__version__ = '0.4.0'
