@@ -101,7 +101,8 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
         'q2_label': None if fields['abstained'] else chosen['q2_label'],
     }
     score = _score_of_choice(pool) if knowledge else not_verifiable().to_dict()
-    return {**pool, **score}
+    # Files of before 0.4 have it in their metadata alone.
+    return {**pool, **score, 'signature': fields.get('rerank_signature')}
 
 
 def _as_given(candidate: Any, row: Mapping[str, Any]) -> dict[str, Any]:

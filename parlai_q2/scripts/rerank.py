@@ -77,7 +77,9 @@ class RerankScript(ParlaiScript):
         rankings = dict(zip(map(id, good), rank(good, reranker), strict=True))
         signature = str(reranker.scorer.signature)
         abstain_text = self.opt['abstain_text']
-        lines = [line_of(p, rankings.get(id(p)), abstain_text) for p in pools]
+        lines = [
+            line_of(p, rankings.get(id(p)), abstain_text, signature) for p in pools
+        ]
         text = ''.join(json.dumps(line) + '\n' for line in lines)
         summary: dict[str, Any] = {
             'signature': signature,
@@ -142,11 +144,14 @@ def candidates_of(pool: Pool) -> list[Candidate]:
     ]
 
 
-def line_of(pool: Pool, ranking: Any, abstain_text: str) -> dict[str, Any]:
+def line_of(
+    pool: Pool, ranking: Any, abstain_text: str, signature: str
+) -> dict[str, Any]:
     """
     What is written for a pool: its fields, the chosen text, the order, the evidence.
 
     :param abstain_text: the text where the ranking abstains.
+    :param signature: the scorer's.
     """
     if ranking is None:
         return {**pool.fields, 'line': pool.line, 'error': str(pool.error)}
@@ -157,6 +162,7 @@ def line_of(pool: Pool, ranking: Any, abstain_text: str) -> dict[str, Any]:
         'reason': ranking.reason,
         'abstained': ranking.abstain,
         'rerank': evidence.rows(ranking),
+        'rerank_signature': signature,
     }
 
 

@@ -151,3 +151,10 @@ def test_parts_that_do_not_belong_together_are_told(tmp_path, fields):
     problem, good = read_scored_file(path)
     assert 'line 1' in str(problem) and 'do not belong together' in str(problem)
     assert json.dumps(good) and len(good['rerank']) == 2
+
+
+def test_a_ranked_file_names_its_scorer_wherever_it_goes(ranked, tmp_path):
+    moved = tmp_path / 'elsewhere.jsonl'
+    moved.write_bytes(ranked.read_bytes())
+    found = [e['signature'] for e in read_scored_file(moved) if isinstance(e, dict)]
+    assert [signature[:25] for signature in found] == ['overlap|measure:precision'] * 4
