@@ -141,7 +141,7 @@ def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     What :func:`add_model_options` declared, as a scorer that has models takes it.
     """
     options = {'device': scorer_device(opt)}
-    if opt.get('scorer_batch_size'):
+    if opt.get('scorer_batch_size') is not None:
         options['batch_size'] = opt['scorer_batch_size']
     return options
 
@@ -167,8 +167,8 @@ def store_from_opt(opt: Mapping[str, Any]) -> ScoreStore:
 
     :raises ConfigError: for a file with the wrong ending, or a limit that is too small.
     """
-    megabytes = opt.get('cache_megabytes') or 0
-    max_bytes = megabytes * MEGABYTE if megabytes else DEFAULT_MAX_BYTES
+    megabytes = opt.get('cache_megabytes')
+    max_bytes = DEFAULT_MAX_BYTES if megabytes is None else megabytes * MEGABYTE
     return ScoreStore(opt.get('cache_file'), max_bytes)
 
 

@@ -148,6 +148,15 @@ def test_a_wrong_ending_is_an_error():
         scorer_from_opt(opt('--cache-file', 'pairs.jsonl'))
 
 
+@pytest.mark.parametrize(
+    'name, problem',
+    [('--cache-megabytes', 'at least'), ('--scorer-batch-size', 'A batch size')],
+)
+def test_zero_is_an_error_and_not_the_default(name, problem):
+    with pytest.raises(ConfigError, match=problem):
+        scorer_from_opt(opt(name, '0', '--cache', 'true'))
+
+
 def test_what_a_scorer_keeps_the_command_shows():
     CachedScorer(CountingScorer(), ScoreStore()).score(examples(4))
     found = command()['signatures']
