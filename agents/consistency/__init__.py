@@ -1,3 +1,3 @@
 """
-A scorer as a ParlAI classifier of responses.
+A ParlAI agent that classifies responses with any scorer.
 """

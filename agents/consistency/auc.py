@@ -1,5 +1,5 @@
 """
-Areas under the ROC curve, as ``eval_model -auc 3`` asks a classifier for.
+Computes the areas under the ROC curve that ``eval_model -auc 3`` asks of a classifier.
 """
 
 from typing import Any, Mapping, Sequence
@@ -11,7 +11,7 @@ from parlai_q2.errors import UnknownNameError
 
 class Aucs:
     """
-    One for all copies of an agent.
+    Counts answers for the areas; one instance serves all copies of an agent.
 
     :param opt: ParlAI options; ``area_under_curve_digits`` and
         ``area_under_curve_class`` are read.
@@ -41,7 +41,8 @@ class Aucs:
         """
         Start counting afresh.
 
-        :raises UnknownNameError: when a class is asked for that there is not.
+        :raises UnknownNameError: when ``area_under_curve_class`` names an unknown
+            class.
         """
         for name in self.wanted:
             if self.classes and name not in self.classes:
@@ -54,6 +55,6 @@ class Aucs:
     @property
     def indices(self) -> list[int]:
         """
-        Which classes are counted.
+        The indices of the classes that are counted.
         """
         return [self.classes.index(metric._class_name) for metric in self.metrics]

@@ -5,8 +5,9 @@ Says whether responses are consistent with their knowledge, as a ParlAI classifi
         -t parlai_q2.tasks.grounded_sample.agents:ClassificationTeacher
 
 The answer is one of the task's own class names. By default the shipped detector
-answers; ``--scorer`` and ``--preset`` choose any other scorer. A batch is scored in one
-call. Nothing is trained; for a classifier that is, see ``agents/hf_classifier``.
+answers; ``--scorer`` and ``--preset`` choose another scorer. Each batch is scored in
+one call. Nothing is trained; for a classifier that you can train, see
+``agents/hf_classifier``.
 """
 
 from typing import Any, Optional
@@ -44,16 +45,16 @@ from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.class_names import FINDINGS
 
-# What is answered where neither the task nor --classes names the classes.
+# The classes to answer with where neither the task nor --classes names any.
 OWN_CLASSES = ('consistent', 'inconsistent', 'generic')
 
 
 class ConsistencyAgent(Agent):
     """
-    A scorer that answers with a class.
+    Answers with the class that a scorer finds.
 
-    Its messages carry ``consistency``: ``score``, ``label`` and ``parts`` of the
-    scorer, and ``probabilities`` by class.
+    Its messages carry ``consistency``: the scorer's ``score``, ``label`` and ``parts``,
+    and the ``probabilities`` by class.
     """
 
     @classmethod
@@ -144,7 +145,7 @@ class ConsistencyAgent(Agent):
             reply['class_list'] = list(classes.classes)
             reply['probs'] = probabilities
             if true is None:
-                # The words of ParlAI's own classifiers.
+                # Worded as ParlAI's own classifiers word it.
                 probability = round_sigfigs(probabilities[chosen], 4)
                 reply.force_set(
                     'text',
@@ -193,7 +194,7 @@ class ConsistencyAgent(Agent):
                 )
         return self._maps[classes]
 
-    # What eval_model -auc reads of a classifier.
+    # What eval_model -auc reads from a classifier.
 
     @property
     def calc_auc(self) -> bool:

@@ -1,5 +1,5 @@
 """
-A score as probabilities of a task's classes, and the class that they choose.
+Turns a score into probabilities of a task's classes, and chooses a class from them.
 """
 
 from typing import Optional, Sequence
@@ -20,14 +20,14 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
     """
     The probabilities of the findings.
 
-    A scorer that has one number only gives it to "entailment" and the rest to
-    "contradiction"; where it says that there is nothing to verify and the task has a
-    class for that, "generic" gets it all.
+    A scorer that gives a single number gives that number to "entailment" and the rest
+    to "contradiction". Where it says that there is nothing to verify and the task has a
+    class for that, "generic" gets everything.
 
-    :param score: a scorer's.
-    :param classes: of the findings, in the order of
+    :param score: the score.
+    :param classes: the task's classes, mapped from
         :data:`~parlai_q2.text.class_names.FINDINGS`.
-    :return: one for each finding, summing to 1.
+    :return: one probability for each of ``FINDINGS``, in their order, summing to 1.
     """
     if has_findings(score):
         return [score.parts[finding] for finding in FINDINGS]
@@ -41,12 +41,12 @@ def choose(
     probabilities: Sequence[float], classes: ClassMap, threshold: Optional[float]
 ) -> int:
     """
-    The class that is answered.
+    Choose the class to answer with.
 
     :param probabilities: one for each class.
     :param classes: the classes.
-    :param threshold: the class of entailed responses is chosen where its probability is
-        above this, and the likeliest of the others elsewhere; None for the likeliest.
+    :param threshold: above this probability the class of entailed responses is chosen,
+        otherwise the likeliest of the other classes. None chooses the likeliest class.
     :return: the class's index.
     """
     indices = [i for i, members in enumerate(classes.members) if members]
@@ -60,7 +60,7 @@ def choose(
 
 def place_of(finding: str, classes: ClassMap) -> Optional[int]:
     """
-    The index of the class that a finding speaks for, or None.
+    The index of the class that a finding counts towards, or None.
     """
     index = FINDINGS.index(finding)
     return next((i for i, m in enumerate(classes.members) if index in m), None)

@@ -46,7 +46,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         help='say the probability of the answer, in chat, and put class_list and probs '
         'in the message',
     )
-    # As ParlAI's torch agents have them; the scorer goes by them.
+    # Named as in ParlAI's torch agents; the scorer follows them.
     group.add_argument(
         '--no-cuda',
         action='store_true',
@@ -59,9 +59,9 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
 
 def check_options(opt: Mapping[str, Any]) -> None:
     """
-    Check what an ``opt`` says of the threshold.
+    Check the threshold in ``opt``.
 
-    :raises ConfigError: when it is out of range, or there are two.
+    :raises ConfigError: when it is out of range, or both kinds of threshold are given.
     """
     threshold = opt.get('threshold')
     if threshold is None:

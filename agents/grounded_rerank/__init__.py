@@ -1,6 +1,6 @@
 """
-Reranks any ParlAI generator's candidates by how far each stays with the knowledge.
+Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge.
 """
 
-# What follows -m.
+# The agent's name, as -m takes it.
 AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'

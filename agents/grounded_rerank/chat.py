@@ -1,8 +1,8 @@
 """
 The agent's side of a chat: commands, and evidence shown with each reply.
 
-A command is answered in the place of a reply, but stays out of the batch and out of the
-history; the answer is marked as one, for those who read a log of the chat.
+A command gets an answer instead of a reply, and stays out of the batch and the history.
+The answer is marked as such for readers of a log of the chat.
 """
 
 from typing import TYPE_CHECKING, Any, Mapping, Optional
@@ -17,16 +17,16 @@ from parlai_q2.files.world_logs import COMMAND
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent as _Generator
 else:
-    # In the classes that are made, the generator's class comes next.
+    # In the combined classes, the generator's class comes next.
     _Generator = object
 
-# Where the message of a command carries its answer.
+# The field of a command's message that carries its answer.
 ANSWER = 'rerank_answer'
 
 
 class ChatCommands(_Generator):
     """
-    Takes commands where an agent takes messages; a mixin over a generator's class.
+    Handles chat commands; a mixin over a generator's class.
     """
 
     knowledge: EpisodeKnowledge
@@ -35,7 +35,7 @@ class ChatCommands(_Generator):
 
     def set_interactive_mode(self, mode: bool, shared: Any = None) -> None:
         """
-        Take commands in chat only: elsewhere a text that looks like one is a text.
+        Take commands in chat only: elsewhere, a text that looks like one is plain text.
         """
         self._interactive = mode
         super().set_interactive_mode(mode, shared)
@@ -44,14 +44,14 @@ class ChatCommands(_Generator):
         self, observation: Mapping[str, Any]
     ) -> Optional[commands.Command]:
         """
-        The command that a message is, if it is one and this is a chat.
+        Read a message as a command, if it is one and this is a chat.
         """
         text = observation.get('text') if self._interactive else None
         return commands.read_command(text)
 
     def observe_command(self, command: commands.Command) -> Message:
         """
-        A message that stays out of batch and history, with the answer in it.
+        A message with the command's answer, which stays out of batch and history.
         """
         terminal = display.at_terminal(self.opt)
         answer = commands.answer(
@@ -62,7 +62,7 @@ class ChatCommands(_Generator):
             width=display.width(),
         )
         if terminal and command.name in ('why', 'candidates'):
-            # ParlAI cuts long replies and paints over colours.
+            # ParlAI would cut long replies and override colours.
             display.show(answer)
             answer = f'(/{command.name})'
         self.observation = Message(
@@ -77,7 +77,7 @@ class ChatCommands(_Generator):
 
     def self_observe(self, self_message: Message) -> None:
         """
-        Remember what was said and why; commands leave no trace.
+        Remember the reply and its evidence; commands leave no trace.
         """
         observed = self.observation or {}
         if ANSWER in observed:
@@ -95,7 +95,7 @@ class ChatCommands(_Generator):
 
     def act(self) -> Message:
         """
-        Reply; with ``--show-candidates``, show what there was to choose from.
+        Reply; with ``--show-candidates``, also show the candidates.
         """
         reply = super().act()
         if self.opt.get('show_candidates') and reply.get('rerank'):
@@ -105,12 +105,12 @@ class ChatCommands(_Generator):
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
-        Reply to a batch; a command has its answer already.
+        Reply to a batch; for a command the answer is ready.
         """
         if isinstance(observations, Batch):
             return super().batch_act(observations)
         if all(ANSWER in observation for observation in observations):
-            # Some generators cannot batch what is padding only.
+            # Some generators cannot batch padding alone.
             replies = [
                 Message({'id': self.getID(), 'episode_done': False})
                 for _ in observations
@@ -120,13 +120,13 @@ class ChatCommands(_Generator):
         for observation, reply in zip(observations, replies, strict=True):
             if ANSWER in observation:
                 reply['text'] = observation[ANSWER]
-                # A log of the chat has the answer too, and no place to keep it apart.
+                # A chat log holds the answer too and has no separate place for it.
                 reply[COMMAND] = observation[COMMAND]
         return replies
 
     def reset(self) -> None:
         """
-        Start a new conversation, which knows nothing of the last.
+        Start a new conversation that knows nothing of the last one.
         """
         super().reset()
         self.knowledge.reset()

@@ -1,13 +1,18 @@
 """
-Chooses among scored candidates. Plain numbers in, an order out; nothing here needs
-torch.
+Chooses among scored candidates.
 
-Three rules. ``score``: the most grounded. ``score_plus_generator``: score plus a weight
-times the generator's mean log probability of a token. ``threshold``: the first in the
-generator's order that passes the scorer's threshold. Ties go to the generator's order:
-of those within a tolerance of the best the generator's favourite is said, since a
-hundredth of a score is no reason for an odder sentence. When nothing can be verified
-the generator's first choice stands.
+It takes plain numbers and returns an order; nothing here needs torch. There are three
+rules:
+
+- ``score``: the most grounded candidate;
+- ``score_plus_generator``: the best sum of the score and the weighted mean log
+  probability of a token under the generator;
+- ``threshold``: the first in the generator's order that passes the scorer's threshold.
+
+Ties follow the generator's order. Candidates within a tolerance of the best count as
+tied with it, so the generator's favourite among them is said: a hundredth of a score is
+no reason for an odder sentence. When nothing can be verified, the generator's first
+choice stands.
 """
 
 from dataclasses import dataclass
@@ -18,13 +23,14 @@ SCORE_PLUS_GENERATOR = 'score_plus_generator'
 THRESHOLD = 'threshold'
 RULES = (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD)
 
-# A mean log probability of a token is around -1, a score within [0, 1]: at this weight
-# the generator decides between candidates whose scores are within about 0.1.
+# A mean log probability of a token is around -1 and a score is in [0, 1]: at this
+# weight the generator decides between candidates whose scores differ by up to about
+# 0.1.
 DEFAULT_GENERATOR_WEIGHT = 0.1
 
-# Candidates this near the best are as good as it.
+# Candidates this close to the best count as equally good.
 DEFAULT_TOLERANCE = 0.02
-# Scores that differ by less are equal: batching changes the last digits.
+# Digits that count when scores are compared: batching changes the last digits.
 _DIGITS = 6
 
 
@@ -49,10 +55,10 @@ class Option:
     One candidate as the choice sees it.
 
     :param value: its score after the guards, in [0, 1]; None when it was pruned.
-    :param score: its score as the scorer gave it; None when it was pruned.
-    :param verifiable: whether there was anything to verify in it.
-    :param mean_logprob: the generator's mean log probability of a token.
-    :param pruned_by: what the cheap scorer gave it; orders those that were pruned.
+    :param score: the scorer's score before the guards; None when it was pruned.
+    :param verifiable: whether it contained anything to verify.
+    :param mean_logprob: the generator's mean log probability of a token, in nats.
+    :param pruned_by: the prefilter's value, by which pruned candidates are ordered.
     """
 
     value: Optional[float]
@@ -68,10 +74,12 @@ class Rule:
     How to choose.
 
     :param by: one of :data:`RULES`.
-    :param generator_weight: of the mean log probability, for ``score_plus_generator``.
-    :param threshold: a value must be above it, for ``threshold``; in [0, 1].
-    :param tolerance: how far below the best a value may be to count as a tie with it.
-    :param abstain_below: say nothing when the chosen score is below; None never does.
+    :param generator_weight: the weight of the mean log probability, for
+        ``score_plus_generator``.
+    :param threshold: for ``threshold``, a value must be above this; in [0, 1].
+    :param tolerance: how far below the best a value may be and still tie with it.
+    :param abstain_below: abstain when the chosen score is below this; None to never
+        abstain.
     """
 
     by: str = SCORE
@@ -86,9 +94,9 @@ class Choice:
     """
     What was chosen.
 
-    :param order: places of the N options, best first.
-    :param reason: one of :class:`Reason`'s words.
-    :param abstain: whether to say the abstaining text in its stead.
+    :param order: the places of the N options, best first.
+    :param reason: one of the texts in :class:`Reason`.
+    :param abstain: whether to say the abstaining text instead.
     """
 
     order: tuple[int, ...]
@@ -102,7 +110,7 @@ def choose(options: Sequence[Option], rule: Rule) -> Choice:
 
     :param options: N candidates in the generator's order, at least one.
     :param rule: how to choose.
-    :return: the choice. Pruned candidates come last, by what pruned them.
+    :return: the choice. Pruned candidates come last, ordered by the prefilter.
     """
     places = range(len(options))
     if not any(o.verifiable and o.value is not None for o in options):
@@ -116,7 +124,7 @@ def choose(options: Sequence[Option], rule: Rule) -> Choice:
         return False, round(rank(option, option.value), _DIGITS)
 
     order = sorted(places, key=key)
-    # Numbers are better when smaller here: a key is a rank.
+    # A key is a rank, so smaller is better.
     nearly = key(order[0])[1] + rule.tolerance
     tied = [place for place in order if key(place) <= (False, round(nearly, _DIGITS))]
     as_good = key(min(tied)) != key(order[0])
@@ -138,7 +146,7 @@ def _ranks(rule: Rule) -> Callable[[Option, float], float]:
 
 
 def _abstains(best: Option, rule: Rule) -> bool:
-    # What cannot be verified is no hallucination: there is nothing to abstain from.
+    # What cannot be verified is not a hallucination, so it is no reason to abstain.
     return (
         rule.abstain_below is not None
         and best.verifiable

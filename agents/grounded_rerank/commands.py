@@ -1,5 +1,5 @@
 """
-The commands of a chat: ``/knowledge``, ``/why``, ``/candidates`` and ``/help``.
+The chat commands ``/knowledge``, ``/why``, ``/candidates`` and ``/help``.
 """
 
 import re
@@ -19,7 +19,7 @@ HELP = """\
 /candidates        all candidates of the last turn, best first
 /help              this list"""
 NAMES = ('knowledge', 'why', 'candidates', 'help')
-# What a guard finds, said of a reply.
+# How each guard describes a reply.
 SAID_OF = {
     COPY: 'a copy of the knowledge',
     GENERIC: 'chit-chat that states nothing',
@@ -30,7 +30,7 @@ _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
 
 class Command(NamedTuple):
     """
-    A command as typed: its name in lower case, and what stands behind it.
+    A typed command: its name in lower case, and the text after it.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Command(NamedTuple):
 
 class Said(NamedTuple):
     """
-    What an agent last said, with its evidence.
+    An agent's last reply, with its evidence.
 
     :param text: the reply.
     :param rows: the candidates (:func:`~.evidence.rows`).
-    :param knowledge: what they were judged by; empty where there was none.
+    :param knowledge: the knowledge they were judged by; empty where there was none.
     """
 
     text: str
@@ -53,9 +53,9 @@ class Said(NamedTuple):
 
 def read_command(text: Any) -> Optional[Command]:
     """
-    The command that a message is, if it is one.
+    Read a message as a command, if it is one.
 
-    :param text: a message's text. ``/r/aww is nice`` is no command.
+    :param text: a message's text. ``/r/aww is nice`` is not a command.
     """
     match = _COMMAND.match(text) if isinstance(text, str) else None
     if match is None:
@@ -71,14 +71,14 @@ def answer(
     width: int = 80,
 ) -> str:
     """
-    Carry a command out.
+    Carry out a command.
 
     :param command: the command.
     :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
-    :param said: what was said last, or None.
+    :param said: the last reply, or None.
     :param colour: whether evidence is shown in colour.
-    :param width: columns of a line.
-    :return: what to answer.
+    :param width: the width of a line, in columns.
+    :return: the text to answer with.
     """
     if command.name == 'help':
         return HELP

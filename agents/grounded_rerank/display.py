@@ -1,6 +1,6 @@
 """
-Shows evidence in a terminal, as ParlAI's interactive chat shows replies: on standard
-output, since it is part of the chat and no log.
+Shows evidence on standard output, where ParlAI's interactive chat shows its replies: it
+is part of the chat, not a log.
 """
 
 import shutil
@@ -9,15 +9,16 @@ from typing import Any, Mapping
 
 from parlai_q2.report.terminal import use_colour
 
-# LocalHumanAgent's own option: only chats at a terminal have it, and no port to listen
-# on.
+# LocalHumanAgent's own option: only chats at a terminal have it. A chat in a browser
+# has a port instead.
 _TERMINAL_OPTION = 'local_human_candidates_file'
 _BROWSER_OPTION = 'port'
 
 
 def at_terminal(opt: Mapping[str, Any]) -> bool:
     """
-    Whether a person reads standard output: ``parlai interactive``, not its web twin.
+    Whether a person reads standard output: true for ``parlai interactive``, false for
+    its browser version.
 
     :param opt: the agent's options.
     """
@@ -26,21 +27,21 @@ def at_terminal(opt: Mapping[str, Any]) -> bool:
 
 def colour() -> bool:
     """
-    Whether standard output takes colour.
+    Whether standard output can show colour.
     """
     return use_colour(sys.stdout)
 
 
 def width() -> int:
     """
-    Columns of the terminal; 80 where there is none.
+    The terminal's width in columns; 80 where there is no terminal.
     """
     return shutil.get_terminal_size().columns
 
 
 def show(text: str) -> None:
     """
-    Write a text on lines of its own.
+    Write a text and a line end.
     """
     sys.stdout.write(f'{text}\n')
     sys.stdout.flush()

@@ -1,5 +1,5 @@
 """
-Runs a generator's encoder once for all searches over the same context.
+Runs a generator's encoder only once for all searches over the same context.
 """
 
 from contextlib import contextmanager
@@ -11,10 +11,11 @@ from torch import nn
 
 class EncoderMemo:
     """
-    Stands in for an encoder and gives its last output again for the same input.
+    Replaces an encoder and returns its last output again for the same input.
 
-    :param encoder: the encoder. In evaluation it is a function of its input; searches
-        copy its output before they change it (``reorder_encoder_states``).
+    :param encoder: the encoder. In evaluation its output depends on its input alone,
+        and searches copy that output before they change it
+        (``reorder_encoder_states``).
     """
 
     def __init__(self, encoder: nn.Module):
@@ -23,7 +24,7 @@ class EncoderMemo:
         self._last: Optional[tuple[Any, Any]] = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # Input and output are kept as one, since threads may share the model.
+        # Input and output are stored together, because threads may share the model.
         last = self._last
         if last is None or not _same(last[0], (args, kwargs)):
             last = (args, kwargs), self.encoder(*args, **kwargs)
@@ -38,13 +39,15 @@ class EncoderMemo:
 @contextmanager
 def encode_once(model: nn.Module) -> Iterator[Optional[EncoderMemo]]:
     """
-    Let a model's encoder run once for as long as the context lasts.
+    Let a model's encoder run once per input while the context lasts.
 
-    The memo shadows ``model.encoder`` in the instance's own attributes, so the module
-    itself, its parameters and its state are untouched.
+    The memo shadows ``model.encoder`` in the instance's own attributes. The module
+    itself, its parameters and its state stay untouched.
 
-    :param model: a TorchGeneratorModel, or one wrapped for distributed data.
-    :return: the memo; None where the model has no plain encoder, and nothing changes.
+    :param model: a TorchGeneratorModel, or one wrapped for distributed data
+        parallelism.
+    :return: the memo; None where the model has no plain encoder, in which case nothing
+        changes.
     """
     if isinstance(model, nn.parallel.DistributedDataParallel):
         model = model.module

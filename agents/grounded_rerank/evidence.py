@@ -1,5 +1,5 @@
 """
-What a ranking says for itself, as JSON-safe values, and as metrics.
+Reports a ranking as JSON-safe rows and as metrics.
 """
 
 import math
@@ -16,12 +16,12 @@ def rows(ranking: Ranking) -> list[dict[str, Any]]:
     A ranking as rows, one for each candidate, best first.
 
     :param ranking: one pool's ranking.
-    :return: JSON-safe rows: ``text``, ``strategies`` (that found it),
+    :return: JSON-safe rows: ``text``, ``strategies`` (those that found it),
         ``generator_score`` and ``mean_logprob`` (None if not finite), ``score``,
-        ``label``, ``fallback``, ``verdicts`` and ``parts`` (as ``Score.to_dict``; score
-        and label None when it was not scored), ``guards`` and ``guarded_score``,
-        ``prefilter_score``, ``chosen``, ``first`` (the generator's) and ``reason`` (of
-        the chosen one).
+        ``label``, ``fallback``, ``verdicts`` and ``parts`` (as in ``Score.to_dict``;
+        score and label are None for a candidate that was not scored), ``guards`` and
+        ``guarded_score``, ``prefilter_score``, ``chosen``, ``first`` (whether it was
+        the generator's first) and ``reason`` (for the chosen one).
     """
     return [
         {
@@ -44,12 +44,11 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
     The metrics of a batch.
 
     :param rankings: B rankings.
-    :return: B values for each name, None where a turn has none. Scores are those of
-        the scorer, before the guards, and of the candidate that came first even where
-        the agent abstained. A turn without anything to verify counts in
-        ``rerank/unverifiable`` and in no score.
-        ``rerank/generic`` and ``rerank/copy`` are the shares of turns whose candidate
-        that comes first now is degenerate in that way.
+    :return: B values for each name, None where a turn has none. Scores are the
+        scorer's, before the guards. They belong to the candidate that now comes first,
+        even where the agent abstained. A turn without anything to verify counts in
+        ``rerank/unverifiable`` and in no score. ``rerank/generic`` and ``rerank/copy``
+        are the shares of turns whose first candidate is generic or a copy.
     """
     chosen = [_average(r, r.chosen.score) for r in rankings]
     first = [_average(r, r.first.score) for r in rankings]
@@ -77,7 +76,7 @@ def _score(judged: Judged) -> dict[str, Any]:
         }
         return {**score, 'guards': [], 'guarded_score': None}
     score = judged.finding.score.to_dict()
-    # One signature for all of them stands beside the rows.
+    # All rows share one signature, which is reported beside them.
     score.pop('signature')
     return {
         **score,

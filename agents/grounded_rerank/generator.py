@@ -1,8 +1,8 @@
 """
-Finds the generator that is to be reranked, and makes the agent that reranks it.
+Finds the generator to rerank, and makes the agent class that reranks it.
 
-The reranking agent is a mixin: an instance is of a class made of the mixin and the
-generator's own class. So it is that generator, with its history, options and metrics.
+The reranking agent is a mixin. An instance belongs to a class made of the mixin and the
+generator's own class, so it is that generator, with its history, options and metrics.
 """
 
 import argparse
@@ -26,12 +26,12 @@ _CLASSES: dict[tuple[type, type], type] = {}
 
 def generator_name(opt: Mapping[str, Any]) -> str:
     """
-    The generator's name: ``--generator``, else what ``-mf`` (or ``--init-model``) was
-    trained with, else the one that ships.
+    The generator's name: ``--generator``, else the agent that ``-mf`` (or
+    ``--init-model``) was trained with, else the shipped one.
 
     :param opt: ParlAI options.
-    :return: a name as ``-m`` takes it.
-    :raises ConfigError: when a model file stands alone, without its .opt.
+    :return: a name that ``-m`` accepts.
+    :raises ConfigError: when a model file has no .opt beside it.
     """
     if opt.get('generator'):
         return opt['generator']
@@ -55,8 +55,8 @@ def generator_name(opt: Mapping[str, Any]) -> str:
 
 def names_its_generator(opt: Mapping[str, Any]) -> bool:
     """
-    Whether the options say what is to be reranked: by name, or by a model file that is
-    where they say.
+    Whether the options say which generator to rerank, either by name or by a model file
+    that exists at the path given.
 
     :param opt: ParlAI options.
     """
@@ -69,8 +69,8 @@ def generator_class(name: str) -> type[TorchGeneratorAgent]:
     """
     The class of a generator.
 
-    :param name: a name as ``-m`` takes it.
-    :raises ConfigError: when there is none, or it is no generator.
+    :param name: a name that ``-m`` accepts.
+    :raises ConfigError: when there is no such agent, or it is not a generator.
     """
     try:
         found = load_agent_module(name)
@@ -96,7 +96,7 @@ def reranking_class(mixin: type, generator: type[TorchGeneratorAgent]) -> type:
 
     :param mixin: the reranking agent.
     :param generator: the generator's class.
-    :return: always the same class for the same two.
+    :return: the class; the same two always give the same class.
     """
     if (mixin, generator) not in _CLASSES:
         fields = {
@@ -113,8 +113,9 @@ def add_generator_options(parser: ParlaiParser, opt: Optional[Opt]) -> None:
     """
     Add ``--generator`` and the options of the generator it names.
 
-    ParlAI reads the command line once before it knows an agent's own options, so
-    ``--generator`` may not be known yet; then its options are added when it is met.
+    ParlAI first reads the command line without knowing an agent's own options.
+    ``--generator`` may therefore not be known yet; its options are then added when the
+    parser reaches it.
 
     :param parser: the parser, changed in place.
     :param opt: what ParlAI has read so far.
@@ -135,7 +136,7 @@ def add_generator_options(parser: ParlaiParser, opt: Optional[Opt]) -> None:
 
 class _GeneratorAction(argparse._StoreAction):
     """
-    Stores ``--generator`` and adds its options, if another's were added on a guess.
+    Stores ``--generator`` and adds its options, replacing those of a wrong guess.
     """
 
     added: str
@@ -157,7 +158,7 @@ class _GeneratorAction(argparse._StoreAction):
 def _add_options_of(name: str, parser: ParlaiParser, opt: Optional[Opt]) -> None:
     generator = generator_class(name)
     generator.add_cmdline_args(parser, opt)
-    # What ParlAI does for an agent it knows by -m.
+    # As ParlAI does for an agent named by -m.
     defaults: dict[str, Any] = {'dict_class': class2str(generator.dictionary_class())}
     parser.set_defaults(**defaults)
 
@@ -166,5 +167,5 @@ def _reranks(name: str) -> bool:
     try:
         return bool(getattr(load_agent_module(name), 'reranks', False))
     except (ImportError, AttributeError, IndexError):
-        # generator_class says what is wrong with it.
+        # generator_class reports what is wrong with it.
         return False

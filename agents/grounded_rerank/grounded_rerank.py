@@ -1,13 +1,14 @@
 """
-Reranks any ParlAI generator's candidates by how far each stays with the knowledge.
+Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge.
 
     parlai eval_model -t wizard_of_wikipedia -mf <any generator> \\
         -m parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent
 
-The agent is its generator: an instance is of a class made of
+The agent is its generator: an instance belongs to a class made of
 :class:`GroundedRerankAgent` and the generator's class, so history, options, metrics,
-``share`` and saving are the generator's own. Only the search is another: candidates of
-several strategies, scored against the turn's knowledge, the best first.
+``share`` and saving are the generator's own. Only the search differs: it collects the
+candidates of several strategies, scores them against the turn's knowledge, and puts the
+best first.
 """
 
 import time
@@ -53,10 +54,10 @@ from parlai_q2.agents.grounded_rerank.strategies import (
 from parlai_q2.parlai_support.q2_metrics import of_nothing
 from parlai_q2.parlai_support.readable import readable
 
-# Where an observation carries its Turn, and a batch its turns.
+# The fields that carry an observation's Turn and a batch's turns.
 TURN = 'rerank_turn'
 TURNS = 'rerank_turns'
-# Stands in options from disk until the generator is known.
+# Marks options read from disk until the generator is known.
 UPGRADE_LATER = 'rerank_upgrade_later'
 
 
@@ -64,18 +65,18 @@ class GroundedRerankAgent(ChatCommands):
     """
     A generator that says the most grounded of its candidates.
 
-    Its replies carry ``beam_texts`` in the new order with the generator's own scores,
-    and the evidence: ``rerank`` (a row for each candidate, see
+    Its replies carry ``beam_texts`` in the new order, with the generator's own scores.
+    They also carry the evidence: ``rerank`` (a row for each candidate, see
     :func:`~parlai_q2.agents.grounded_rerank.evidence.rows`), ``rerank_knowledge`` and
     ``rerank_signature``.
     """
 
-    # How other modules know this class when it was imported under another name.
+    # Lets other modules recognise this class when it was imported under another name.
     reranks = True
-    # The generator's class; set in the classes that are made of both.
+    # The generator's class; set in the classes that combine both.
     generator_class: Optional[type[TorchGeneratorAgent]] = None
 
-    # Seeds for the search that is running; None leaves it to the global numbers.
+    # Seeds for the running search; None leaves it to the global random numbers.
     search_seeds: Optional[SearchSeeds] = None
     _rankings: Optional[list[Ranking]] = None
     _in_loss = False
@@ -85,7 +86,7 @@ class GroundedRerankAgent(ChatCommands):
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
         """
-        Add the generator's options and those of reranking.
+        Add the generator's options and the reranking options.
         """
         add_generator_options(parser, partial_opt)
         return add_rerank_options(parser)
@@ -93,11 +94,11 @@ class GroundedRerankAgent(ChatCommands):
     @classmethod
     def upgrade_opt(cls, opt_from_disk: Opt) -> Opt:
         """
-        Upgrade an old ``.opt`` as its generator does, and note the generator.
+        Upgrade an old ``.opt`` as its generator does, and record the generator.
 
-        ParlAI writes where the model lies now into the options only after this. Where
-        they still name a place that the model was moved from, the generator is not
-        known yet, and its upgrade is left to the making of the agent.
+        ParlAI writes the model's current path into the options only after this call. If
+        the options still name the place that the model was moved from, the generator is
+        not known yet, and its upgrade waits until the agent is made.
         """
         if cls.generator_class is not None:
             return super().upgrade_opt(opt_from_disk)
@@ -112,7 +113,7 @@ class GroundedRerankAgent(ChatCommands):
 
     def __new__(cls, opt: Optional[Opt] = None, shared: Any = None):
         """
-        An instance of the class that is both this agent and its generator.
+        Make an instance of the class that is both this agent and its generator.
         """
         if cls.generator_class is None:
             generator = generator_class(generator_name(opt or {}))
@@ -126,7 +127,7 @@ class GroundedRerankAgent(ChatCommands):
             self.reranker: Reranker = shared['reranker']
             source = shared['knowledge_source']
         else:
-            # A saved .opt says both names in full, whatever was typed.
+            # A saved .opt gives both names in full, however they were typed.
             opt['generator'] = generator_name(opt)
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
@@ -151,7 +152,7 @@ class GroundedRerankAgent(ChatCommands):
 
     def observe(self, observation: Message) -> Message:
         """
-        Read a message and find its knowledge; or take a command.
+        Read a message and find its knowledge, or take a command.
         """
         observation = readable(observation)
         command = self.read_command(observation)
@@ -168,9 +169,9 @@ class GroundedRerankAgent(ChatCommands):
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
         """
-        Let the batch carry each example's turn, in the batch's order.
+        Add each example's turn to the batch, in the batch's order.
         """
-        # Whether to sort is left to the generator: its own default counts (HRED).
+        # The generator decides whether to sort, by its own default (HRED has one).
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
             none = Turn(None)
@@ -179,7 +180,7 @@ class GroundedRerankAgent(ChatCommands):
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
         """
-        The generator's own step, with the evidence beside its output.
+        Take the generator's own step, and add the evidence to its output.
         """
         self._rankings = None
         output = super().eval_step(batch)
@@ -199,7 +200,7 @@ class GroundedRerankAgent(ChatCommands):
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         """
-        The generator's own loss, and its own search where it has one for that.
+        Compute the generator's own loss, with its own search where the loss needs one.
         """
         self._in_loss = True
         try:
@@ -216,12 +217,13 @@ class GroundedRerankAgent(ChatCommands):
         **kwargs: Any,
     ) -> tuple[list, list]:
         """
-        Find candidates, score them in one call, and give them in their new order.
+        Find candidates, score them in one call, and return them in their new order.
         """
         turns = batch.get(TURNS)
         if turns is None or self._in_loss:
-            # Not a batch of observations (ParlAI's dummy batches), or no reply to one
-            # (unlikelihood training learns from what it says): nothing to rerank.
+            # Nothing to rerank: either not a batch of observations (ParlAI's dummy
+            # batches) or not a reply to one (unlikelihood training learns from what it
+            # generates).
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
@@ -252,8 +254,10 @@ class GroundedRerankAgent(ChatCommands):
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
-        Reply to a batch. A reply's metrics are those it has a value of: a mean over
-        tasks, and a log, would take a metric of nothing for 0.
+        Reply to a batch.
+
+        Metrics without a value are dropped from the replies, because a mean over tasks
+        and a log would count them as 0.
         """
         replies = super().batch_act(observations)
         for reply in replies:
@@ -266,16 +270,16 @@ class GroundedRerankAgent(ChatCommands):
         for name, values in evidence.metrics(rankings).items():
             self.record_local_metric(name, values)
             if name == self.opt.get('validation_metric'):
-                # A task's values, if there is one, come before it.
+                # This placeholder gives way to a task's values, where a task has any.
                 self.global_metrics.add(name, of_nothing())
-        # A time belongs to the process and not to a task: every worker's batches count.
+        # Timings belong to the process, not to a task, so every worker's batches count.
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))
         )
 
     def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
         """
-        The generator's search, seeded where ``--candidate-seed`` asks for it.
+        The generator's search, seeded if ``--candidate-seed`` asks for it.
         """
         search = super()._treesearch_factory(device, verbose=verbose)
         return self.search_seeds.give(search) if self.search_seeds else search

@@ -1,10 +1,10 @@
 """
-Finds replies that are grounded without being a good answer: verbatim copies of the
+Finds replies that are grounded without being good answers: verbatim copies of the
 knowledge, and generic replies.
 
-A scorer may be right to call both grounded, so without a guard they win. Only text is
-looked at, except that a scorer which knows generic replies (the label ``generic``, or a
-part of that name) is believed.
+A scorer may be right to call both grounded, so without a guard they would win. Only the
+text is examined, with one exception: a scorer that recognises generic replies (by the
+label ``generic`` or a part of that name) is believed.
 """
 
 import math
@@ -17,15 +17,16 @@ COPY = 'copy'
 GENERIC = 'generic'
 
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
-# so many: a short answer ("in 1776") is in the knowledge too, and is no copy.
+# this many. A short answer ("in 1776") also occurs in the knowledge, but is no copy.
 COPY_SHARE = 0.9
 COPY_LEAST_WORDS = 8
 
-# The part of a score that says how likely a reply is generic, and when it is believed.
+# The part of a score that is the probability of a generic reply, and the least
+# probability at which it is believed.
 GENERIC_PART = 'generic'
 GENERIC_SHARE = 0.5
 
-# A reply of nothing but these words says nothing about the world.
+# A reply made only of these words says nothing about the world.
 _EMPTY_WORDS: frozenset[str] = frozenset(
     """
     about absolutely actually ah agree all alright also always am amazing and any
@@ -54,13 +55,13 @@ def guards_of(
     label: str = '',
 ) -> tuple[str, ...]:
     """
-    What is degenerate in a reply.
+    The ways in which a reply is degenerate.
 
     :param response: the reply.
     :param knowledge: what it was scored against.
-    :param parts: further figures of its score, by name.
+    :param parts: the further figures of its score, by name.
     :param label: the score's label.
-    :return: some of :data:`COPY` and :data:`GENERIC`; mostly none.
+    :return: any of :data:`COPY` and :data:`GENERIC`; usually none.
     """
     found: list[str] = []
     if is_copy(response, knowledge):
@@ -72,12 +73,12 @@ def guards_of(
 
 def is_copy(response: str, knowledge: str) -> bool:
     """
-    Whether a reply is a stretch of the knowledge, word for word.
+    Whether a reply is copied word for word from the knowledge.
 
     :param response: the reply.
     :param knowledge: the knowledge.
-    :return: true when an unbroken run of :data:`COPY_SHARE` of its normalised words, at
-        least :data:`COPY_LEAST_WORDS`, is in the knowledge.
+    :return: true when an unbroken run of :data:`COPY_SHARE` of the reply's normalised
+        words, and of at least :data:`COPY_LEAST_WORDS`, occurs in the knowledge.
     """
     words = tokens(response)
     needed = max(COPY_LEAST_WORDS, math.ceil(COPY_SHARE * len(words)))
@@ -90,10 +91,11 @@ def is_copy(response: str, knowledge: str) -> bool:
 
 def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
     """
-    Whether a reply would fit any turn: "I don't know", "That's so cool!".
+    Whether a reply would fit any turn, such as "I don't know" or "That's so cool!".
 
     :param response: the reply; an empty one is generic.
-    :param parts: the parts of its score; one named :data:`GENERIC_PART` decides.
+    :param parts: the parts of its score; if one is named :data:`GENERIC_PART`, it
+        decides.
     """
     if GENERIC_PART in parts:
         return parts[GENERIC_PART] >= GENERIC_SHARE
@@ -104,8 +106,9 @@ def guarded(value: float, penalty: float, threshold: float) -> float:
     """
     A score after its penalty.
 
-    A penalty takes a score down to the threshold and no further: a guarded reply loses
-    to every reply the scorer calls consistent, and still wins over an inconsistent one.
+    A penalty takes a score down to the threshold at most. A guarded reply thus loses to
+    every reply that the scorer calls consistent, and still wins over an inconsistent
+    one.
 
     :param value: the score, in [0, 1].
     :param penalty: at least 0.
@@ -122,14 +125,14 @@ def counted(
     threshold: float,
 ) -> float:
     """
-    What a score counts for after the guards.
+    The value of a score after the guards.
 
-    A reply with the label ``generic`` counts for the threshold, however low its value:
-    it says nothing, which is better than something wrong.
+    A reply with the label ``generic`` counts as the threshold, however low its value:
+    it says nothing, which is better than saying something wrong.
 
     :param score: the score.
     :param guards: what is degenerate in the reply.
-    :param penalties: of each guard, at least 0; 0 turns it off.
+    :param penalties: the penalty of each guard, at least 0; 0 turns it off.
     :param threshold: the scorer's threshold, in [0, 1].
     """
     if score.label == Label.GENERIC and penalties[GENERIC]:

@@ -1,8 +1,8 @@
 """
 Reads ``--knowledge-file``: knowledge for turns that bring none of their own.
 
-A ``.jsonl`` file has a record on each line: ``knowledge`` (a text or a list of texts)
-and, optionally, ``topic``. Any other file is one passage for every turn.
+Each line of a ``.jsonl`` file is a record with ``knowledge`` (a text or a list of
+texts) and, optionally, ``topic``. Any other file is one passage for every turn.
 """
 
 import json
@@ -13,7 +13,8 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.files.messages import as_text
 
-# Where ParlAI's tasks name what a turn is about (Wizard of Wikipedia, Topical-Chat).
+# The fields in which ParlAI's tasks name a turn's topic (Wizard of Wikipedia,
+# Topical-Chat).
 TOPIC_FIELDS = ('topic', 'chosen_topic', 'title')
 
 
@@ -21,7 +22,7 @@ class Passage(NamedTuple):
     """
     One piece of knowledge.
 
-    :param topic: what it is about, in lower case; None holds for every turn.
+    :param topic: what it is about, in lower case; None if it holds for every turn.
     :param text: the knowledge.
     """
 
@@ -35,8 +36,8 @@ def read_passages(path: str) -> list[Passage]:
 
     :param path: a file in UTF-8.
     :return: at least one passage.
-    :raises ConfigError: when it cannot be read or holds nothing.
-    :raises RecordError: when a line of a ``.jsonl`` file is no record.
+    :raises ConfigError: when the file cannot be read or is empty.
+    :raises RecordError: when a line of a ``.jsonl`` file is not a valid record.
     """
     try:
         text = Path(path).expanduser().read_text(encoding='utf-8')
@@ -61,11 +62,12 @@ def find_passage(
     """
     The passage for one turn.
 
-    :param passages: what :func:`read_passages` gave.
+    :param passages: the passages from :func:`read_passages`.
     :param message: the turn's message; its topic fields decide if they name a topic.
-    :param history: the dialogue so far, oldest first, the message's text last. Without
-        a topic field, the topic mentioned last decides.
-    :return: the passage; else those without a topic, joined by lines; else None.
+    :param history: the dialogue so far, oldest first, ending with the message's text.
+        Without a topic field, the topic mentioned last decides.
+    :return: the passage; else the passages without a topic, joined by line ends; else
+        None.
     """
     by_topic = {p.topic: p.text for p in passages if p.topic}
     for field in TOPIC_FIELDS:
@@ -76,7 +78,7 @@ def find_passage(
         places = {topic: _last_mention(topic, said) for topic in by_topic}
         mentioned = [topic for topic, place in places.items() if place >= 0]
         if mentioned:
-            # Of "Paris" and "Paris Hilton" in one place, the longer is meant.
+            # If "Paris" and "Paris Hilton" match at one place, the longer is meant.
             return by_topic[max(mentioned, key=lambda t: (places[t], len(t)))]
     return '\n'.join(p.text for p in passages if not p.topic) or None
 

@@ -1,11 +1,16 @@
 """
-Finds the knowledge that a turn is to stay with.
+Finds the knowledge that the reply to a turn should be grounded in.
 
-In order: what the message brings (``checked_sentence``, ``knowledge``, or marked inside
-its text), a passage before a delimiter in its text, such a passage of an earlier turn
-of the episode, what the person typed with ``/knowledge``, the knowledge file. What is
-typed stands in for the file, so that typing it in a chat that has a file does
-something.
+The sources are tried in this order:
+
+1. the message itself (``checked_sentence``, ``knowledge``, or marked inside its text);
+2. a passage before a delimiter in its text;
+3. such a passage from an earlier turn of the episode;
+4. what the person typed with ``/knowledge``;
+5. the knowledge file.
+
+Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a chat
+that has a file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,9 +38,9 @@ class Found(NamedTuple):
     Knowledge and where it was found.
 
     :param text: the knowledge.
-    :param in_fields: whether the message has it in a field, so that a generator that
-        reads knowledge has found it too.
-    :param in_text: whether it is in the text of this message or of an earlier one.
+    :param in_fields: whether it came in a field of the message, where a generator that
+        reads knowledge finds it too.
+    :param in_text: whether it stands in the text of this message or an earlier one.
     """
 
     text: str
@@ -45,9 +50,9 @@ class Found(NamedTuple):
 
 class KnowledgeSource:
     """
-    Where knowledge comes from; made once and shared by an agent's clones.
+    Where knowledge comes from; made once, and shared by an agent's clones.
 
-    :param delimiter: ``--knowledge-delimiter``; a typed ``\\n`` is a line end.
+    :param delimiter: ``--knowledge-delimiter``; a typed ``\\n`` means a line end.
     :param file: ``--knowledge-file``.
     """
 
@@ -58,7 +63,7 @@ class KnowledgeSource:
 
 class EpisodeKnowledge:
     """
-    What one agent has been given in one episode.
+    The knowledge that one agent has been given in one episode.
 
     :param source: where knowledge comes from.
     """
@@ -94,13 +99,12 @@ class EpisodeKnowledge:
 
     def give(self, message: Mapping[str, Any], found: Optional[Found]) -> Message:
         """
-        Let the generator have knowledge that is not in the message.
+        Give the generator knowledge that the message does not carry.
 
         :param message: the message to reply to; it is not changed.
         :param found: what :meth:`find` found in it.
-        :return: a message with the field ``knowledge``. Where texts carry passages
-            before a delimiter, one that is new in this episode is also put before the
-            text.
+        :return: a message with the field ``knowledge``. If a delimiter is set, a
+            passage that is new in this episode is also put before the text.
         """
         given = Message(message)
         if found is None or found.in_fields:
@@ -115,7 +119,7 @@ class EpisodeKnowledge:
 
     def end_episode(self) -> None:
         """
-        Forget a passage that stood in an earlier turn's text; keep what was typed.
+        Forget a passage from an earlier turn's text; keep what was typed.
         """
         self._passage = self._written = None
 

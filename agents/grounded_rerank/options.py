@@ -1,5 +1,5 @@
 """
-The options of the reranking agent, and the reranker they ask for.
+The reranking agent's options, and the reranker that they describe.
 """
 
 import argparse
@@ -36,7 +36,8 @@ DEFAULT_SEED = 0
 
 def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
     """
-    Add the options of candidates, choice, knowledge and chat, and the scorer's.
+    Add the options for candidates, choice, knowledge and chat, and the scorer's
+    options.
 
     :param parser: the parser, changed in place.
     :return: the same parser.
@@ -49,13 +50,15 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
 
 def forget_others_options(opt: dict[str, Any]) -> None:
     """
-    Leave out of saved options what another command's scorer was told: a generator that
-    was trained on a task of parlai_q2 has that task's ``scorer`` in its ``.opt``, and a
-    mutator's, and with it another threshold, device or cache than reranking's defaults.
+    Drop scorer options that another command saved.
 
-    :param opt: a model file's options, changed in place. Those that a reranking agent
-        saved stay as they are, and so does what ParlAI has put over them since they
-        were read, which is what somebody asks for now.
+    A generator trained on a task of parlai_q2, or with one of its mutators, has that
+    task's ``scorer`` in its ``.opt``, and with it a threshold, device or cache other
+    than the reranking defaults.
+
+    :param opt: a model file's options, changed in place. Options that a reranking agent
+        saved are kept. So are those that ParlAI has overridden since reading the file,
+        because somebody asks for them now.
     """
     asked_for = {name for name, *_ in getattr(opt, 'history', ())}
     if 'candidate_strategies' in opt.keys() - asked_for:
@@ -69,10 +72,10 @@ def forget_others_options(opt: dict[str, Any]) -> None:
 
 def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     """
-    The reranker that an ``opt`` asks for; its models are loaded when it first scores.
+    The reranker described by an ``opt``; its models are loaded when it first scores.
 
     :param opt: ParlAI options that :func:`add_rerank_options` declared.
-    :raises ConfigError: when an option is out of range or names nothing.
+    :raises ConfigError: when an option is out of range or names something unknown.
     """
     check_ranges(opt)
     by = opt.get('rerank_by', SCORE)
@@ -92,7 +95,7 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     return Reranker(
         scorer,
         rule,
-        # --scorer-threshold is meant for the scorer that decides.
+        # --scorer-threshold is meant for the scorer that decides, not for this one.
         prefilter=(
             None
             if cheap in (None, NO_PREFILTER)
@@ -146,7 +149,7 @@ def _add_candidates(parser: ParlaiParser) -> None:
 
 def add_choice_options(parser: ParlaiParser) -> None:
     """
-    Add the options that decide between candidates, wherever those come from.
+    Add the options for choosing between candidates, wherever those come from.
     """
     group = parser.add_argument_group('Reranking: choice')
     group.add_argument(

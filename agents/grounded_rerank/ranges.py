@@ -1,8 +1,9 @@
 """
-The ranges of reranking's options.
+The valid ranges of the reranking options.
 
-The command line's parser checks what is typed. What comes out of ``--init-opt``, a
-model file's options or a program never passes it, and is checked where it is used.
+The command line's parser checks typed values. Values from ``--init-opt``, a model
+file's options or a program never pass through it, so they are checked where they are
+used.
 """
 
 import argparse
@@ -45,7 +46,7 @@ def _mass(text: str) -> float:
     return value
 
 
-# What reads each option, or says what is wrong with it.
+# For each option, the function that reads it or reports what is wrong with it.
 RANGES: Mapping[str, Read] = {
     'rerank_topk': _from(int, 1),
     'rerank_topp': _mass,
@@ -60,16 +61,16 @@ RANGES: Mapping[str, Read] = {
 
 def check_ranges(opt: Mapping[str, Any]) -> None:
     """
-    Check the options that there are, in the parser's words.
+    Check the options that are present; errors are worded as the parser words them.
 
-    :raises ConfigError: when one is out of its range, or no number.
+    :raises ConfigError: when one is out of its range or is not a number.
     """
     for name, read in RANGES.items():
         value = opt.get(name)
         if value is None:
             continue
         try:
-            # A number in quotes is a text, which nobody will read as a number.
+            # A number in quotes is text, and nothing will convert it to a number later.
             read(repr(value) if isinstance(value, str) else str(value))
         except argparse.ArgumentTypeError as e:
             raise ConfigError(f'argument --{name.replace("_", "-")}: {e}') from None

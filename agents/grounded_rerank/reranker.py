@@ -1,8 +1,8 @@
 """
 Scores pools of candidates against their knowledge and puts each pool in order.
 
-All pools of a batch go through the scorer in one call. With a prefilter, a cheap scorer
-sees all of them first (one call) and the scorer only those it keeps.
+The scorer sees all pools of a batch in one call. With a prefilter, a cheap scorer sees
+all of them first, also in one call, and the scorer sees only those that it keeps.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from parlai_q2.agents.grounded_rerank.guards import COPY, GENERIC, counted, guar
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 
-# A penalty of half the scale takes a perfect score down to a half.
+# A penalty of half the scale halves a perfect score.
 DEFAULT_COPY_PENALTY = 0.5
 DEFAULT_GENERIC_PENALTY = 0.5
 DEFAULT_PREFILTER_KEEP = 4
@@ -35,11 +35,11 @@ class Turn(NamedTuple):
 @dataclass(frozen=True)
 class Finding:
     """
-    What a scorer found of a candidate.
+    What a scorer found in a candidate.
 
     :param score: the scorer's score.
     :param value: the score after the guards, in [0, 1].
-    :param guards: what is degenerate in the candidate: ``copy``, ``generic``.
+    :param guards: in which ways the candidate is degenerate: ``copy``, ``generic``.
     """
 
     score: Score
@@ -50,12 +50,13 @@ class Finding:
 @dataclass(frozen=True)
 class Judged:
     """
-    A candidate and what was found of it.
+    A candidate and what was found in it.
 
     :param candidate: the candidate.
     :param place: its place in the generator's order, from 0.
-    :param finding: the scorer's; None when it was pruned or there is no knowledge.
-    :param prefilter: the prefilter's, if there is one.
+    :param finding: the scorer's finding; None when the candidate was pruned or there is
+        no knowledge.
+    :param prefilter: the prefilter's finding, if there is a prefilter.
     """
 
     candidate: Candidate
@@ -73,7 +74,7 @@ class Judged:
     @property
     def verifiable(self) -> bool:
         """
-        Whether it was scored and there was anything to verify.
+        Whether it was scored and contained anything to verify.
         """
         return self.finding is not None and self.finding.score.verifiable
 
@@ -83,10 +84,10 @@ class Ranking:
     """
     One pool in its new order.
 
-    :param judged: N candidates, best first; the first of them is the chosen one.
+    :param judged: N candidates, best first; the first is the chosen one.
     :param reason: why it was chosen.
-    :param abstain: whether to say the abstaining text in its stead.
-    :param knowledge: what the pool was judged by; empty where there is none.
+    :param abstain: whether to say the abstaining text instead.
+    :param knowledge: the knowledge it was judged by; empty where there is none.
     """
 
     judged: tuple[Judged, ...]
@@ -97,21 +98,21 @@ class Ranking:
     @property
     def chosen(self) -> Judged:
         """
-        The candidate that comes first now.
+        The candidate that comes first in the new order.
         """
         return self.judged[0]
 
     @property
     def first(self) -> Judged:
         """
-        The candidate that came first for the generator.
+        The candidate that came first in the generator's order.
         """
         return min(self.judged, key=lambda j: j.place)
 
     @property
     def verifiable(self) -> bool:
         """
-        Whether there was anything to verify in any candidate.
+        Whether any candidate contained anything to verify.
         """
         return any(one.verifiable for one in self.judged)
 
@@ -120,13 +121,13 @@ class Reranker:
     """
     Puts pools of candidates in order.
 
-    :param scorer: decides.
+    :param scorer: the scorer that decides.
     :param rule: how to choose; None for the best score.
     :param prefilter: a cheap scorer that prunes first, or None.
-    :param prefilter_keep: candidates it keeps of a pool. The generator's first is kept
-        besides, so that the gain over it can be told.
-    :param copy_penalty: taken from the score of a verbatim copy, at least 0.
-    :param generic_penalty: taken from the score of a generic reply, at least 0.
+    :param prefilter_keep: how many candidates of a pool it keeps. The generator's first
+        is always kept as well, so that the gain over it can be measured.
+    :param copy_penalty: subtracted from the score of a verbatim copy, at least 0.
+    :param generic_penalty: subtracted from the score of a generic reply, at least 0.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class Reranker:
         cheap: Optional[Sequence[Sequence[Optional[Finding]]]] = None,
     ) -> list[list[Optional[Finding]]]:
         """
-        One call of a scorer over what was kept of all pools, and the guards.
+        Call a scorer once on the kept candidates of all pools, and apply the guards.
         """
         examples, owners = [], []
         for b, (turn, pool) in enumerate(zip(turns, pools, strict=True)):
@@ -190,7 +191,7 @@ class Reranker:
         scores = scorer.score(examples) if examples else []
         for (b, n), example, score in zip(owners, examples, scores, strict=True):
             before = cheap[b][n] if cheap else None
-            # A prefilter that knows generic replies is believed, too.
+            # A prefilter that recognises generic replies is believed as well.
             parts = {**(before.score.parts if before else {}), **score.parts}
             text, knowledge = example.response, example.knowledge
             guards = guards_of(text, knowledge, parts, score.label)

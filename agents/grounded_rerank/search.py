@@ -1,5 +1,5 @@
 """
-Runs a generator's searches and pools what they find.
+Runs a generator's searches and pools their candidates.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,17 +25,17 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
 from parlai_q2.errors import ConfigError
 
-# Generators that search with another library's generate(), which keeps only the best:
-# ParlAI's own search runs their encoder and decoder as well (RAG does the same).
+# These generators search with another library's generate(), which keeps only the best.
+# ParlAI's own search can run their encoder and decoder instead, as RAG does.
 NOT_PARLAI_SEARCH = ('parlai.agents.hugging_face.t5',)
 
-# TorchGeneratorAgent's own default of --beam-length-penalty.
+# TorchGeneratorAgent's default for --beam-length-penalty.
 PARLAI_LENGTH_PENALTY = 0.65
 
 
 class RankedBeam:
     """
-    Hypotheses in their new order, where ParlAI expects a finished search.
+    Ranked hypotheses with the interface of a finished ParlAI search.
 
     :param hypotheses: N hypotheses, best first.
     """
@@ -65,22 +65,22 @@ def pool_candidates(
     **kwargs: Any,
 ) -> list[list[Candidate]]:
     """
-    The candidates of a batch.
+    Find the candidates of a batch.
 
     :param agent: the agent; its ``opt`` and ``search_seeds`` are set for each search.
     :param generator: the generator's class.
-    :param inherited: the ``_generate`` that the agent has from it.
+    :param inherited: the ``_generate`` that the agent inherits from that class.
     :param batch: B examples.
     :param strategies: the searches, in the order that decides ties.
-    :param grounded: B truth values: whether there is knowledge to choose by. Without,
-        an example has the candidates of the first strategy only.
-    :param seed: of what is sampled; below 0 for the global random numbers.
-    :param max_ts: steps at most.
-    :param prefix_tokens: [B, P], with which outputs begin; None for none.
-    :param kwargs: more that ``inherited`` takes.
-    :return: B pools of distinct candidates, in the generator's order; an empty reply is
-        none of them unless there is no other.
-    :raises ConfigError: when the generator gives no list of candidates.
+    :param grounded: B truth values: whether the example has knowledge to choose by.
+        Without knowledge only the first strategy searches.
+    :param seed: the seed for sampling; below 0 the global random numbers are used.
+    :param max_ts: the maximum number of steps.
+    :param prefix_tokens: [B, P], the tokens that outputs begin with; None for none.
+    :param kwargs: further arguments of ``inherited``.
+    :return: B pools of distinct candidates, in the generator's order. An empty reply is
+        kept only where there is no other.
+    :raises ConfigError: when the generator does not return a list of candidates.
     """
     asked = _asked(strategies, grounded)
     generate = generate_function(agent, generator, inherited)
@@ -116,17 +116,17 @@ def search_one_by_one(
     Search with the generator's own loop, one strategy after another.
 
     :param agent: the agent.
-    :param generate: searches over a batch with a given width; gives ParlAI's pair of
+    :param generate: searches a batch with a given width and returns ParlAI's pair of
         best hypotheses (unused) and searches.
     :param batch: B examples.
-    :param asked: strategies, and for which examples each is to search.
-    :param seed: of what is sampled; below 0 for the global random numbers.
+    :param asked: the strategies, and the examples that each is to search for.
+    :param seed: the seed for sampling; below 0 the global random numbers are used.
     :return: for each strategy and each of its examples, the finished searches.
     """
     found = []
     with encode_once(agent.model), own_random_numbers(batch, seed):
         for strategy, examples in asked:
-            # A generator may write into its batch (RAG does), so each search has a
+            # A generator may write into its batch (RAG does), so each search gets a
             # copy.
             copy = type(batch)(**batch)
             with decoding(agent, strategy), seeded(agent, batch, strategy, seed):
@@ -162,11 +162,11 @@ def _collect(
 
 def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
     """
-    The function that searches for a generator.
+    The function that runs a generator's search.
 
     :param agent: the agent.
     :param generator: the generator's class.
-    :param inherited: the ``_generate`` it has.
+    :param inherited: the ``_generate`` that the agent inherits from that class.
     """
     if generator._generate.__module__ in NOT_PARLAI_SEARCH:
         return TorchGeneratorAgent._generate.__get__(agent)
@@ -175,7 +175,7 @@ def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
 
 def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[Any]]:
     """
-    The searches of each example: one, or (RAG-Sequence) one for each document.
+    The searches of each example: one, or one for each document (RAG-Sequence).
     """
     each, rest = divmod(len(beams), examples)
     if not each or rest:
@@ -188,6 +188,6 @@ def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[An
 
 def _speaking(pool: list[Candidate]) -> list[Candidate]:
     """
-    Without empty replies, unless there are no others.
+    The pool without empty replies, unless there are no others.
     """
     return [c for c in pool if c.text.strip()] or pool

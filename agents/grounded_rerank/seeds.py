@@ -1,9 +1,9 @@
 """
 Makes sampled candidates reproducible without touching the global random numbers.
 
-Every step of every search gets a seed of its own, from the seed asked for, the
-strategy, the context and the step. So a turn's candidates do not depend on the turns
-before it, nor on what stands in the same batch.
+Each step of each search gets its own seed, derived from the given seed, the strategy,
+the context and the step. A turn's candidates therefore depend neither on earlier turns
+nor on the other examples in the batch.
 """
 
 import hashlib
@@ -16,9 +16,9 @@ import torch
 
 class SearchSeeds:
     """
-    Gives the searches of one batch their seeds, in the order of the batch's rows.
+    Seeds the searches of one batch, in the order of the batch's rows.
 
-    :param seed: the seed asked for.
+    :param seed: the given seed.
     :param strategy: the strategy's name.
     :param contexts: B rows of tokens, right- or left-padded; None for a batch without
         text.
@@ -38,7 +38,7 @@ class SearchSeeds:
             for row in rows
         ]
         self._rest = f'{seed}|{strategy}'
-        # How many searches were given seeds, and whether one has taken a step since.
+        # How many searches have been seeded, and whether one has taken a step since.
         self._given = 0
         self._begun = False
 
@@ -50,7 +50,7 @@ class SearchSeeds:
         :return: the same search.
         """
         if self._begun:
-            # Some models search twice (RAG with ReGReT).
+            # A new search begins: some models search twice (RAG with ReGReT).
             self._given, self._begun = 0, False
         place, self._given = self._given, self._given + 1
         select = search.select_paths
@@ -58,7 +58,7 @@ class SearchSeeds:
 
         def select_paths(logprobs, prior_scores, current_length):
             if not key:
-                # Only now is it known how many searches there are.
+                # Only now is the number of searches known.
                 key.append(self._key(place))
             self._begun = True
             _reseed(logprobs.device, f'{key[0]}|{current_length}')
@@ -71,7 +71,7 @@ class SearchSeeds:
         each, rest = divmod(self._given, max(len(self._keys), 1))
         if not each or rest:
             return f'{self._rest}|search {place}'
-        # Some models have several searches for an example, one for each document.
+        # Some models run several searches for an example, one for each document.
         example, document = divmod(place, each)
         return self._keys[example] + (f'|document {document}' if each > 1 else '')
 
@@ -85,13 +85,14 @@ def seeded(
     examples: Optional[Sequence[int]] = None,
 ) -> Iterator[None]:
     """
-    Let the searches that an agent makes as long as the context lasts be seeded.
+    Seed the searches that an agent makes while the context lasts.
 
     :param agent: the agent; it reads ``search_seeds`` when it makes a search.
     :param batch: B examples.
-    :param strategy: the strategy; nothing is done for one without chance.
-    :param seed: below 0 nothing is done either.
-    :param examples: those that searches are made for, in that order; None for all.
+    :param strategy: the strategy; nothing is done for one that does not sample.
+    :param seed: the given seed; nothing is done for one below 0.
+    :param examples: the examples that searches are made for, in that order; None for
+        all.
     """
     if seed < 0 or not strategy.samples:
         yield
@@ -109,11 +110,11 @@ def seeded(
 @contextmanager
 def own_random_numbers(batch: Any, seed: int) -> Iterator[None]:
     """
-    Leave torch's random numbers where they were, whatever seeded searches draw as long
-    as the context lasts.
+    Restore torch's random numbers when the context ends, whatever seeded searches drew
+    from them.
 
     :param batch: B examples.
-    :param seed: below 0 nothing is done: the global numbers are asked for.
+    :param seed: below 0 nothing is done, because the global numbers were asked for.
     """
     if seed < 0:
         yield

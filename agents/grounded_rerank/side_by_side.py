@@ -1,11 +1,11 @@
 """
 Runs the searches of all strategies over a batch side by side.
 
-A step of decoding takes about as long for ten rows as for four: reading the weights and
-calling the layers is most of it. So searches that are to follow one another take their
-steps together, with one call of the decoder each. What a search does in its steps is
-ParlAI's; this is its loop (``TorchGeneratorAgent._generate``) for searches of different
-kinds and widths.
+A decoding step takes about as long for ten rows as for four, because most of it goes
+into reading the weights and calling the layers. Searches that would otherwise follow
+one another therefore take their steps together, with one decoder call for each step.
+What a search does in a step is ParlAI's code; this is ParlAI's loop
+(``TorchGeneratorAgent._generate``) for searches of different kinds and widths.
 """
 
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ from parlai.utils.torch import neginf
 from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
 from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
 
-# Strategies, and for which examples of a batch each is to search.
+# The strategies, and the examples of a batch that each is to search for.
 Asked = list[tuple[Strategy, Sequence[int]]]
 
-# With more rows, the decoder's time grows with them and its memory counts.
+# With more rows than this, decoding time grows with them and memory starts to matter.
 MOST_ROWS = 64
 
 
 @dataclass(frozen=True)
 class Running:
     """
-    A search of one strategy for one example, which is not done.
+    A running search of one strategy for one example.
 
     :param search: ParlAI's search.
     :param example: the example's place in the batch.
-    :param width: rows that it reads at each step.
+    :param width: the number of rows that it reads at each step.
     """
 
     search: Any
@@ -43,10 +43,10 @@ class Running:
 
 def few_rows(batch: Batch, asked: Asked) -> bool:
     """
-    Whether a batch is one for which searching side by side pays.
+    Whether a batch is small enough for searching side by side to pay off.
 
     :param batch: B examples.
-    :param asked: strategies, and for which examples each is to search.
+    :param asked: the strategies, and the examples that each is to search for.
     """
     rows = sum(strategy.number * len(examples) for strategy, examples in asked)
     return batch.text_vec is not None and rows <= MOST_ROWS
@@ -61,14 +61,14 @@ def search_side_by_side(
     prefix_tokens: Optional[torch.Tensor] = None,
 ) -> list[list[list[Any]]]:
     """
-    Search as ``TorchGeneratorAgent._generate`` does, for all strategies together.
+    Search as ``TorchGeneratorAgent._generate`` does, with all strategies together.
 
     :param agent: a TorchGeneratorAgent.
     :param batch: B examples with text.
-    :param asked: strategies, and for which examples each is to search.
-    :param seed: of what is sampled; below 0 for the global random numbers.
-    :param max_ts: steps at most.
-    :param prefix_tokens: [B, P], with which the examples' outputs begin; None for none.
+    :param asked: the strategies, and the examples that each is to search for.
+    :param seed: the seed for sampling; below 0 the global random numbers are used.
+    :param max_ts: the maximum number of steps.
+    :param prefix_tokens: [B, P], the tokens that outputs begin with; None for none.
     :return: for each strategy and each of its examples, the one finished search.
     """
     model = getattr(agent.model, 'module', agent.model)
@@ -93,7 +93,7 @@ def search_side_by_side(
             scores = agent._generation_activation(scores)
             if prefix_tokens is not None and step < prefix_tokens.size(1):
                 _only(scores, prefix_tokens[_rows(running, device), step])
-            # Those that are not done, and the rows that their next step goes on from.
+            # The searches that go on, and the rows that their next step continues.
             going_on, rows, first = [], [], 0
             for one in running:
                 one.search.advance(scores[0, first : first + one.width], step)
@@ -133,7 +133,7 @@ def _searches(
 
 def _rows(running: Sequence[Running], device: torch.device) -> torch.Tensor:
     """
-    The example of each row.
+    The example that each row belongs to.
     """
     examples = [one.example for one in running for _ in range(one.width)]
     return torch.tensor(examples, dtype=torch.long, device=device)
@@ -141,10 +141,10 @@ def _rows(running: Sequence[Running], device: torch.device) -> torch.Tensor:
 
 def _only(scores: torch.Tensor, tokens: torch.Tensor) -> None:
     """
-    Leave each row one token.
+    Leave each row a single possible token.
 
-    :param scores: [1, R, V], changed in place.
-    :param tokens: [R].
+    :param scores: [1, R, V], the scores, changed in place.
+    :param tokens: [R], the tokens to leave.
     """
     others = torch.ones_like(scores[0], dtype=torch.bool)
     others[torch.arange(len(tokens)), tokens] = False

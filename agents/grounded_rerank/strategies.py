@@ -1,9 +1,9 @@
 """
-The ways candidates are found, and the decoding settings of each.
+The strategies that find candidates, and their decoding settings.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
-with p = 0.9, beam search, and delayed beam search, which samples from the 10 likeliest
-tokens for 5 steps and then searches with a beam.
+with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
+likeliest tokens and then searches with a beam.
 """
 
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from parlai.core.opt import Opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.text.typed import typed_names
 
-# ParlAI's own names for --inference.
+# The names that ParlAI's --inference takes.
 NAMES = (
     'beam',
     'nucleus',
@@ -36,10 +36,10 @@ DEFAULT_BEAM_DELAY = 5
 @dataclass(frozen=True)
 class Strategy:
     """
-    One search and how many candidates it gives.
+    One search, and how many candidates it gives.
 
     :param name: one of :data:`NAMES`.
-    :param number: candidates wanted, which is also the width of the search; at least 1.
+    :param number: how many candidates are wanted, at least 1; also the search's width.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Strategy:
     @property
     def samples(self) -> bool:
         """
-        Whether chance has a part in it.
+        Whether the search draws at random.
         """
         return self.name in SAMPLING
 
@@ -62,7 +62,7 @@ def parse_strategies(text: str) -> list[Strategy]:
 
     :param text: names and numbers, in the order that decides ties.
     :return: at least one strategy, no name twice.
-    :raises ConfigError: when it cannot be read so.
+    :raises ConfigError: when the text does not have that form.
     """
     strategies: list[Strategy] = []
     for part in typed_names(text):
@@ -86,13 +86,14 @@ def decoding_settings(
     strategy: Strategy, opt: Mapping[str, Any], vocabulary: int
 ) -> dict[str, Any]:
     """
-    What ParlAI's search reads from ``opt`` for one strategy.
+    The options that ParlAI's search reads for one strategy.
 
     :param strategy: the strategy.
     :param opt: the agent's options.
-    :param vocabulary: tokens in the dictionary: top-k cannot sample from more.
-    :return: options by name. What is not here (block lists, n-gram blocking, length
-        penalty, temperature, least length) stays as the generator has it.
+    :param vocabulary: the number of tokens in the dictionary, which is the most that
+        top-k can sample from.
+    :return: options by name. Options that are not here (block lists, n-gram blocking,
+        length penalty, temperature, minimum length) keep the generator's values.
     """
     return {
         'inference': strategy.name,
@@ -106,10 +107,10 @@ def decoding_settings(
 @contextmanager
 def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
     """
-    Let an agent decode by a strategy for as long as the context lasts.
+    Make an agent decode by a strategy while the context lasts.
 
-    Clones of an agent share one ``opt``, so the agent is given a copy of its own for
-    that time and the shared one is never written to.
+    Clones of an agent share one ``opt``. The agent is given a copy of its own for that
+    time, so that the shared one is never changed.
 
     :param agent: a TorchGeneratorAgent.
     :param strategy: the strategy.
