@@ -1,8 +1,8 @@
 """
-Where a classifier's weights, configuration and tokenizer come from and go to.
+Loads and saves a classifier's weights, configuration and tokenizer.
 
 The folder beside a trained model (see :mod:`parlai_q2.parlai_support.saved_folder`)
-holds its configuration, which names the outputs, its tokenizer, and
+holds its tokenizer, its configuration with the names of the outputs, and
 ``classifier.yaml``, which says how pairs are read.
 """
 
@@ -23,15 +23,15 @@ def load_network(
     opt: Mapping[str, Any], config: ModelConfig, classes: Sequence[str]
 ) -> tuple[Any, list[Optional[str]]]:
     """
-    The Hugging Face model, ready to be trained, and what its outputs are called.
+    Load the Hugging Face model, ready for training, and the names of its outputs.
 
     :param opt: ParlAI options.
     :param config: the classifier.
     :param classes: the names of a new head's outputs.
-    :return: a sequence classifier in fp32, its weights random where ParlAI will read
-        them from a model file; and a name for each output, None for one to be left out.
+    :return: a sequence classifier in fp32, with random weights where ParlAI will read
+        them from a model file; and a name for each output, None for one to leave out.
     :raises ModelError: when it cannot be loaded.
-    :raises ConfigError: when nobody says what its outputs mean.
+    :raises ConfigError: when nothing says what its outputs mean.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
@@ -68,7 +68,7 @@ def load_network(
 
 def load_hf_tokenizer(opt: Mapping[str, Any], config: ModelConfig) -> Any:
     """
-    The Hugging Face tokenizer that goes with :func:`load_network`.
+    Load the Hugging Face tokenizer that goes with :func:`load_network`.
     """
     folder = saved_folder(opt)
     if folder is not None:
@@ -78,9 +78,9 @@ def load_hf_tokenizer(opt: Mapping[str, Any], config: ModelConfig) -> Any:
 
 def longest_input(model: Any, tokenizer: Any) -> int:
     """
-    How many tokens a model can read, special ones included.
+    The number of tokens a model can read, special tokens included.
 
-    RoBERTa has positions that it does not use; its tokenizer knows the true number.
+    RoBERTa has positions that it does not use; its tokenizer knows the right number.
     """
     positions = getattr(model.config, 'max_position_embeddings', None)
     return min(filter(None, (positions, tokenizer.model_max_length)))
@@ -90,17 +90,17 @@ def save_folder(
     model_file: str, model: Any, tokenizer: Any, form: PairInput, weights: bool
 ) -> None:
     """
-    Write what stands beside a model file.
+    Write the folder that stands beside a model file.
 
-    :param model_file: its path.
+    :param model_file: the path of the model file.
     :param model: the Hugging Face model.
     :param tokenizer: its tokenizer.
     :param form: how pairs are read.
-    :param weights: whether the weights are written, too.
+    :param weights: whether to write the weights too.
     """
     folder = Path(model_file + SUFFIX)
     folder.mkdir(parents=True, exist_ok=True)
-    # save_pretrained notes this too; a folder without weights needs it as much.
+    # save_pretrained records this too; a folder without weights needs it as well.
     model.config.architectures = [type(model).__name__]
     (model if weights else model.config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -110,7 +110,7 @@ def save_folder(
 
 def names_of(names: Sequence[str]) -> dict[str, Any]:
     """
-    The names of outputs as a Hugging Face configuration has them.
+    The names of outputs in the form of a Hugging Face configuration.
     """
     return {
         'num_labels': len(names),

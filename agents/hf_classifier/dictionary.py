@@ -1,5 +1,5 @@
 """
-A classifier's Hugging Face tokenizer as a ParlAI dictionary.
+Makes a classifier's Hugging Face tokenizer a ParlAI dictionary.
 """
 
 from typing import Any
@@ -25,13 +25,13 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def get_tokenizer(self, opt: Opt) -> Any:
         """
-        The tokenizer of the saved model, or of the classifier.
+        The tokenizer of the saved model, or else of ``--classifier``.
         """
         return load_hf_tokenizer(opt, classifier_config(opt))
 
     def override_special_tokens(self, opt: Opt) -> None:
         """
-        Give ParlAI's four special tokens their counterparts.
+        Map ParlAI's four special tokens to the tokenizer's.
 
         :raises ModelError: when the tokenizer has no padding token.
         """
@@ -49,7 +49,7 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
         """
-        A text's tokens, with no special tokens around them.
+        A text's tokens, without special tokens around them.
         """
         return vec_type(
             self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)

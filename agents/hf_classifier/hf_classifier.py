@@ -1,12 +1,13 @@
 """
-A ParlAI classifier around any Hugging Face sequence classifier: it evaluates published
-detectors (FactCC, ALBERT with VitaminC, NLI models) and trains one's own.
+A ParlAI classifier around any Hugging Face sequence classifier: evaluates published
+detectors (FactCC, ALBERT with VitaminC, NLI models) and trains your own.
 
     parlai_q2 eval_model -m q2:hf_classifier --classifier factcc \\
         -t q2:grounded_sample:classification
 
-``--classifier`` names a preset; its ``consistency`` section says which model, what its
-outputs mean and how it reads a pair. All else is ParlAI's TorchClassifierAgent.
+``--classifier`` names a preset. Its ``consistency`` section says which model to use,
+what its outputs mean and how it reads a pair. Everything else is ParlAI's
+TorchClassifierAgent.
 """
 
 import copy
@@ -77,12 +78,12 @@ class HfClassifierAgent(TorchClassifierAgent):
             self.classifier, self.pair_input = shared['classifier']
         else:
             opt = copy.deepcopy(opt)
-            # First, for ParlAI says here which saved model is to be read.
+            # First, because ParlAI determines here which saved model to read.
             self._get_init_model(opt, shared)
             self.classifier = classifier_config(opt)
             self.pair_input = pair_input(self.classifier, opt.get('text_truncate'))
             _settle_classes(opt, default_classes(self.classifier))
-        # ParlAI would freeze the head, too: it knows it by another name.
+        # Keeps ParlAI from freezing the head too: it knows the head by another name.
         head_only = opt.get('update_classifier_head_only', False)
         self._head_only = head_only
         opt['update_classifier_head_only'] = False
@@ -96,7 +97,7 @@ class HfClassifierAgent(TorchClassifierAgent):
 
     def share(self) -> dict[str, Any]:
         """
-        Share the classifier's settings; the model is shared by ParlAI.
+        Share the classifier's settings; ParlAI shares the model.
         """
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
 
@@ -110,7 +111,7 @@ class HfClassifierAgent(TorchClassifierAgent):
 
     def build_model(self) -> HfClassifierModel:
         """
-        The model, its outputs given to the classes.
+        Build the model, with its outputs mapped to the classes.
         """
         hf, outputs = load_network(self.opt, self.classifier, self.class_list)
         given = parse_class_map(self.opt.get('class_map'))
@@ -133,7 +134,7 @@ class HfClassifierAgent(TorchClassifierAgent):
 
     def save(self, path: Optional[str] = None) -> None:
         """
-        Save weights and options, and what Hugging Face needs beside them.
+        Save weights and options, and the files that Hugging Face needs beside them.
         """
         super().save(path)
         path = path or self.opt.get('model_file')
@@ -150,7 +151,8 @@ class HfClassifierAgent(TorchClassifierAgent):
         self, obs: Message, history: History, truncate: Optional[int]
     ) -> Message:
         """
-        Write the pair's tokens into the message; an episode's past is not read.
+        Put the pair's tokens into the message; earlier turns of the episode are not
+        read.
         """
         pair = self._pair(obs)
         if pair is None:
@@ -178,7 +180,7 @@ class HfClassifierAgent(TorchClassifierAgent):
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
         """
-        Add the segments.
+        Add the segments to the batch.
         """
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
@@ -192,7 +194,7 @@ class HfClassifierAgent(TorchClassifierAgent):
 
     def batch_act(self, observations: Any) -> list[Message]:
         """
-        Answer a batch; in chat, say how to ask where there is nothing to classify.
+        Answer a batch. In chat, explain how to ask where there is nothing to classify.
         """
         replies = super().batch_act(observations)
         if self.opt.get('interactive_mode'):
@@ -213,7 +215,8 @@ class HfClassifierAgent(TorchClassifierAgent):
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
         """
-        ParlAI's own step; with ``--print-scores`` each answer has its class list.
+        Take ParlAI's own step; with ``--print-scores``, add the class list to each
+        answer.
         """
         output = super().eval_step(batch)
         if output is not None and output.get('class_list') is not None:
@@ -240,9 +243,10 @@ class HfClassifierAgent(TorchClassifierAgent):
 
 def _settle_classes(opt: Opt, default: list[str]) -> None:
     """
-    Write the classes into an ``opt``, the one that ``--threshold`` is about first.
+    Write the classes into an ``opt``, starting with the one that ``--threshold`` is
+    about.
 
-    ParlAI moves that class to the front only after it has numbered them.
+    ParlAI itself moves that class to the front only after it has numbered the classes.
     """
     if opt.get('classes_from_file'):
         return

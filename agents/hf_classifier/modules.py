@@ -1,7 +1,7 @@
 """
 A Hugging Face sequence classifier whose outputs are a task's classes.
 
-B examples, L tokens, O outputs of the model, C classes.
+Shapes: B examples, L tokens, O outputs of the model, C classes.
 """
 
 import math
@@ -12,19 +12,19 @@ from torch import nn
 
 from parlai_q2.class_map import ClassMap
 
-# What stands for the probability 0 of a class that no output speaks for: finite, so
-# that the loss of an evaluation stays a number.
+# The log probability of a class that no output counts towards. It is finite, so that
+# the loss of an evaluation stays a number.
 NEVER = math.log(1e-6)
 
 
 class HfClassifierModel(nn.Module):
     """
-    Adds up the probabilities of the outputs that speak for each class.
+    Adds up the probabilities of the outputs that count towards each class.
 
-    Where each output is a class of its own the scores are the model's logits.
+    Where each output is a class of its own, the scores are the model's logits.
 
     :param hf: a model of transformers' ``AutoModelForSequenceClassification`` family.
-    :param classes: which outputs speak for which class.
+    :param classes: which outputs count towards which class.
     """
 
     def __init__(self, hf: Any, classes: ClassMap):
@@ -41,8 +41,9 @@ class HfClassifierModel(nn.Module):
         """
         :param tokens: [B, L], padded on the right.
         :param mask: [B, L], 1 for tokens and 0 for padding.
-        :param segments: [B, L], which text a token is of; None for models without.
-        :return: scores [B, C], whose softmax are the classes' probabilities.
+        :param segments: [B, L], the text that each token belongs to; None for models
+            without segments.
+        :return: scores [B, C]; their softmax gives the probabilities of the classes.
         """
         inputs = {'input_ids': tokens, 'attention_mask': mask}
         if segments is not None:

@@ -1,8 +1,8 @@
 """
 The agent's options, and the classifier that they name.
 
-A classifier is the ``consistency`` section of a preset: see ``parlai_q2/presets`` for
-those that ship, and ``factcc.yaml`` there for the form.
+A classifier is the ``consistency`` section of a preset. ``parlai_q2/presets`` has those
+that ship; see ``factcc.yaml`` there for the format.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from parlai_q2.text.class_names import GENERIC
 
 DEFAULT_CLASSIFIER = 'mini'
 SECTION = 'consistency'
-# What stands beside a trained model: its classifier, in the form of a preset.
+# The file beside a trained model that describes its classifier, in preset format.
 CLASSIFIER_FILE = 'classifier.yaml'
 DEFAULT_CLASSES = ('consistent', 'inconsistent')
 # Santhanam et al. 2021, section 5.
@@ -68,7 +68,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
 
 def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
     """
-    The classifier that an ``opt`` names: that of a saved model, or ``--classifier``.
+    The classifier that an ``opt`` names: the saved model's, or else ``--classifier``.
 
     :raises ConfigError: when the preset cannot be read or has no such section.
     """
@@ -85,10 +85,11 @@ def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
 
 def pair_input(config: ModelConfig, text_truncate: Optional[int] = None) -> PairInput:
     """
-    The form in which a classifier reads pairs.
+    How a classifier reads pairs.
 
-    :param config: a preset's section.
-    :param text_truncate: ``--text-truncate``, in tokens; the smaller limit counts.
+    :param config: the preset's section.
+    :param text_truncate: ``--text-truncate``, in tokens; the smaller of the two limits
+        applies.
     """
     known = {field.name for field in dataclasses.fields(PairInput)}
     settings = {k: v for k, v in config.settings.items() if k in known}
@@ -100,14 +101,14 @@ def pair_input(config: ModelConfig, text_truncate: Optional[int] = None) -> Pair
 
 def at_most(form: PairInput, limit: int) -> PairInput:
     """
-    The same form with inputs of at most so many tokens.
+    The same form, with inputs of at most ``limit`` tokens.
     """
     return dataclasses.replace(form, max_tokens=min(form.max_tokens, limit))
 
 
 def default_classes(config: ModelConfig) -> list[str]:
     """
-    The classes of a classifier where ``--classes`` names none.
+    A classifier's classes when ``--classes`` names none.
     """
     generic = GENERIC in (config.settings.get('labels') or {})
     return [*DEFAULT_CLASSES, *([GENERIC] if generic else [])]
@@ -115,12 +116,12 @@ def default_classes(config: ModelConfig) -> list[str]:
 
 def classifier_text(name: str, folder: Path, form: PairInput) -> str:
     """
-    A trained classifier as a preset.
+    Write a trained classifier as a preset.
 
     :param name: the preset's name.
-    :param folder: where its weights are, or would be.
+    :param folder: the folder of its weights, whether or not they are saved there.
     :param form: how it reads pairs.
-    :return: YAML.
+    :return: the preset as YAML.
     """
     import yaml
 

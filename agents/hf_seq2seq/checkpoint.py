@@ -1,9 +1,9 @@
 """
-Where an agent's weights, configuration and tokenizer come from and go to.
+Loads and saves an agent's weights, configuration and tokenizer.
 
-Configuration and tokenizer of a trained model are in the folder beside it (see
-:mod:`parlai_q2.parlai_support.saved_folder`). A model file without such a folder takes
-both from ``--hf-model``.
+A trained model keeps its configuration and tokenizer in the folder beside it (see
+:mod:`parlai_q2.parlai_support.saved_folder`). For a model file without such a folder,
+both come from ``--hf-model``.
 """
 
 from typing import Any, Mapping
@@ -14,12 +14,12 @@ from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
 
 def load_network(opt: Mapping[str, Any]) -> Any:
     """
-    The Hugging Face model, ready to be trained.
+    Load the Hugging Face model, ready for training.
 
     :param opt: options with ``hf_model``.
     :return: an encoder-decoder in fp32; its weights are random where ParlAI will read
         them from a model file.
-    :raises ModelError: when it can not be loaded.
+    :raises ModelError: when it cannot be loaded.
     """
     folder = saved_folder(opt)
     if folder is None:
@@ -35,7 +35,7 @@ def load_network(opt: Mapping[str, Any]) -> Any:
 
 def load_hf_tokenizer(opt: Mapping[str, Any]) -> Any:
     """
-    The Hugging Face tokenizer that goes with :func:`load_network`.
+    Load the Hugging Face tokenizer that goes with :func:`load_network`.
     """
     folder = saved_folder(opt)
     return load_tokenizer(opt['hf_model'] if folder is None else str(folder))

@@ -1,12 +1,13 @@
 """
-A Hugging Face tokenizer as a ParlAI dictionary.
+Makes a Hugging Face tokenizer a ParlAI dictionary.
 
-ParlAI adds a start token to what the decoder reads and an end token to what it writes.
-The end token is the tokenizer's ``eos_token``, the null token its ``pad_token``. The
-start token is ``bos_token``, or ``pad_token`` where there is none (T5): for ParlAI's
-search it must differ from the end token, so it only stands for the start. The model
-puts the token it was trained to start with in its place (``decoder_start_token_id``: T5
-the padding, BART the end token).
+ParlAI puts a start token before the decoder's input and an end token after its output.
+The end token is the tokenizer's ``eos_token``, and the null token is its ``pad_token``.
+
+The start token is ``bos_token``, or ``pad_token`` where there is none (T5). ParlAI's
+search needs it to differ from the end token, so it is only a placeholder: the model
+replaces it with the token it was trained to start with (``decoder_start_token_id``:
+padding for T5, the end token for BART).
 """
 
 from typing import Any, Iterable, Optional
@@ -17,7 +18,7 @@ from parlai.core.opt import Opt
 from parlai_q2.agents.hf_seq2seq.checkpoint import load_hf_tokenizer
 from parlai_q2.errors import ModelError
 
-# A word that tokenizers leave as it is, to see what they put around a text.
+# A word that tokenizers keep whole; it shows what they put around a text.
 PROBE = 'a'
 
 
@@ -37,13 +38,13 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def get_tokenizer(self, opt: Opt) -> Any:
         """
-        The tokenizer of the saved model, or of ``--hf-model``.
+        The tokenizer of the saved model, or else of ``--hf-model``.
         """
         return load_hf_tokenizer(opt)
 
     def override_special_tokens(self, opt: Opt) -> None:
         """
-        Give ParlAI's four special tokens their counterparts.
+        Map ParlAI's four special tokens to the tokenizer's.
 
         :raises ModelError: when the tokenizer has no padding or no end token.
         """
@@ -63,7 +64,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def add_additional_special_tokens(self, additional_special_tokens: list[str]):
         """
-        Add tokens that are not to be split; the agent makes room for them in the model.
+        Add tokens that must not be split; the agent makes room for them in the model.
         """
         self.additional_special_tokens = additional_special_tokens
         self.hf_tokenizer.add_special_tokens(
@@ -77,7 +78,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
         """
-        A text's tokens, with no special tokens around them.
+        A text's tokens, without special tokens around them.
         """
         if self.lower:
             text = text.lower()
@@ -87,15 +88,15 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def tokenize(self, text: str, building: bool = False) -> list[str]:
         """
-        A text's tokens as they are written, which ``eval_wordstat`` counts.
+        A text's tokens as strings, which ``eval_wordstat`` counts.
         """
         return self.hf_tokenizer.convert_ids_to_tokens(self.txt2vec(text))
 
     def vec2txt(self, vec: Iterable[int], **kwargs: Any) -> str:
         """
-        The text of tokens, without the tokenizer's own special tokens.
+        The text of a token sequence, without the tokenizer's own special tokens.
 
-        Tokens that were added with ``--special-tok-lst`` are kept.
+        Tokens added with ``--special-tok-lst`` are kept.
         """
         tokenizer = self.hf_tokenizer
         added = set(tokenizer.convert_tokens_to_ids(self.additional_special_tokens))
@@ -105,22 +106,22 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def encode_text(self, text: str) -> list[int]:
         """
-        What the encoder reads: the tokens and those that the tokenizer puts around
-        them; the last is the end token, also where the tokenizer adds none.
+        The encoder's input: the tokens and those that the tokenizer puts around them.
+        The last one is the end token, even where the tokenizer adds none.
         """
         before, after = self._around_text
         return before + self.txt2vec(text) + after
 
     def frame_label(self, vec: list[int]) -> list[int]:
         """
-        What the decoder is to write: a label's tokens and those around them.
+        The decoder's target: a label's tokens and those that go around them.
         """
         before, after = self._around_label
         return before + vec + after
 
     def token_within_text(self, mark: str) -> int:
         """
-        The token of a punctuation mark as it stands after a word.
+        The token of a punctuation mark that follows a word.
         """
         index = self.txt2vec(PROBE + mark)[-1]
         return self.txt2vec(mark)[-1] if index == self[self.unk_token] else index

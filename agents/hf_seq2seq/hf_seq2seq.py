@@ -1,12 +1,12 @@
 """
-A ParlAI generator around any Hugging Face encoder-decoder (T5, BART and their kin).
+A ParlAI generator around any Hugging Face encoder-decoder (T5, BART and the like).
 
     parlai interactive -m parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
 
 ``--hf-model`` takes a shipped model, a local folder or a hub name; the default is the
-shipped grounded-reply model. ``--prompt-template`` says how the turn's knowledge and
-the dialogue become the encoder's text. All else is ParlAI's TorchGeneratorAgent:
-training, beam search and sampling, metrics, saving.
+shipped grounded-reply model. ``--prompt-template`` determines how the turn's knowledge
+and the dialogue become the encoder's text. Everything else is ParlAI's
+TorchGeneratorAgent: training, beam search and sampling, metrics, saving.
 """
 
 import copy
@@ -65,7 +65,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
     @classmethod
     def history_class(cls):
         """
-        The history, which can give its turns without their knowledge.
+        The history class, which can also give turns without their knowledge.
         """
         return GroundedHistory
 
@@ -75,7 +75,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
                 flag = '--' + name.replace('_', '-')
                 raise ConfigError(f'HfSeq2seqAgent has no {flag}. Leave it out.')
         if opt.get('inference') == 'greedy' and opt.get('beam_size') != 1:
-            # Greedy search has one beam, whatever the default is for beam search.
+            # Greedy search has one beam, whatever the default for beam search is.
             opt = copy.deepcopy(opt)
             opt['beam_size'] = 1
         self.prompt = prompt_from_opt(opt)
@@ -98,7 +98,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
 
     def build_model(self) -> HfSeq2seqModel:
         """
-        The model, with room for the dictionary's additional tokens.
+        Build the model, with room for the dictionary's additional tokens.
         """
         hf = load_network(self.opt)
         if len(self.dict.hf_tokenizer) > hf.get_input_embeddings().num_embeddings:
@@ -122,7 +122,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
 
     def load_state_dict(self, state_dict: dict[str, torch.Tensor]) -> None:
         """
-        Take saved weights; tokens that were added since then keep their own.
+        Load saved weights; tokens that were added since then keep their own.
         """
         for name, own in self.model.state_dict().items():
             saved = state_dict.get(name)
@@ -144,7 +144,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
         self, obs: Message, history: History, truncate: Optional[int]
     ) -> Message:
         """
-        Write the prompt's tokens into the message.
+        Put the prompt's tokens into the message.
         """
         if 'text_vec' in obs:
             return super()._set_text_vec(obs, history, truncate)
@@ -178,7 +178,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
 
     def get_prefix_tokens(self, batch: Batch) -> Optional[torch.Tensor]:
         """
-        The token that the model's configuration says each output begins with, if any.
+        The token that each output begins with, if the model's configuration names one.
 
         :return: [B, 1], or None.
         """
@@ -189,7 +189,8 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
 
     def _treesearch_factory(self, device: Any, verbose: bool = False) -> TreeSearch:
         """
-        ParlAI's search; for factual nucleus sampling with tokens that end sentences.
+        ParlAI's search; factual nucleus sampling also gets the tokens that end
+        sentences.
         """
         if self.opt.get('inference') != 'factual_nucleus':
             return super()._treesearch_factory(device, verbose=verbose)
@@ -215,7 +216,7 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
 
 class _SentenceEnds:
     """
-    What FactualNucleusSampling asks of a dictionary: one token for each mark.
+    The part of a dictionary that FactualNucleusSampling needs: one token for each mark.
 
     Subword tokenizers split a mark that stands alone into a varying number of tokens.
     """
@@ -228,6 +229,6 @@ class _SentenceEnds:
 
 
 def _at_most(limit: Optional[int], config: Any, name: str) -> Optional[int]:
-    # Models with learned positions cannot read past the last; T5 has no such end.
+    # Models with learned positions cannot read past the last one; T5 has no such limit.
     ends = (getattr(config, n, None) for n in (name, 'max_position_embeddings'))
     return min(filter(None, (limit, *ends)), default=None)

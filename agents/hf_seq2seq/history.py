@@ -1,10 +1,10 @@
 """
-ParlAI's dialogue history, with the turns also to be had without their knowledge.
+ParlAI's dialogue history, which can also give its turns without their knowledge.
 
-Tasks may write a turn's knowledge into its text: Wizard of Wikipedia between two
-markers, others as lines of their own. Where the prompt has a place for the knowledge,
-those are taken out of the turns, so that the current knowledge stands there once, and
-that of earlier turns not at all.
+Tasks may write a turn's knowledge into its text: Wizard of Wikipedia puts it between
+two markers, others on lines of its own. A prompt with a place for the knowledge needs
+the turns without it. The current knowledge then occurs once, and that of earlier turns
+not at all.
 """
 
 import re
@@ -24,7 +24,7 @@ MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 
 class GroundedHistory(History):
     """
-    A history that remembers which knowledge was shown with its turns.
+    A history that remembers the knowledge shown in its turns.
     """
 
     def __init__(self, *args, **kwargs):
@@ -43,9 +43,9 @@ class GroundedHistory(History):
 
     def turns(self, with_knowledge: bool) -> list[str]:
         """
-        The turns, oldest first, the newest with ParlAI's ``temp_history`` at its end.
+        The turns, oldest first; the newest ends with ParlAI's ``temp_history``.
 
-        :param with_knowledge: leave knowledge in the texts where a task put it.
+        :param with_knowledge: whether to keep knowledge that a task put into the texts.
         """
         turns = self.history_strings[:]
         if turns and self.temp_history is not None:
@@ -59,5 +59,5 @@ class GroundedHistory(History):
             turn = MARKED.sub('', turn).strip()
         lines = turn.splitlines()
         others = [line for line in lines if line.strip() not in self._shown]
-        # A turn that is nothing but the knowledge is what somebody said.
+        # A turn that consists of knowledge alone is what somebody said, so it stays.
         return '\n'.join(others) if others and len(others) < len(lines) else turn

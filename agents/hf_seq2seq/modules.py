@@ -2,8 +2,8 @@
 A Hugging Face encoder-decoder behind ParlAI's generator interface.
 
 The encoder runs once for a batch. The decoder keeps transformers' cache of past keys
-and values, so each step reads one new token; ParlAI hands over the whole sequence, of
-which only the last token is used. B examples (times the beam), L tokens, V words.
+and values, so each step reads one new token: ParlAI passes the whole sequence, but only
+its last token is used. Shapes: B examples (times the beam), L tokens, V words.
 """
 
 from typing import Any, Optional, Union
@@ -25,7 +25,7 @@ class HfEncoder(nn.Module):
 
     def __init__(self, hf: nn.Module, pad: int):
         super().__init__()
-        # In a list, so that the weights are registered, saved and counted once.
+        # In a list, so that the weights are registered, saved and counted only once.
         self._hf: list[Any] = [hf]
         self._pad = pad
 
@@ -56,7 +56,7 @@ class HfDecoder(nn.Module):
         use_cache: bool = True,
     ) -> tuple[torch.Tensor, Any]:
         """
-        :param tokens: [B, L], all that was decoded so far, with ParlAI's start token.
+        :param tokens: [B, L], everything decoded so far, with ParlAI's start token.
         :param incr_state: the cache of the step before, or None.
         :return: logits [B, L, V], or [B, 1, V] with a cache, and the new cache.
         """
@@ -103,7 +103,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
 
     def output(self, decoded: torch.Tensor) -> torch.Tensor:
         """
-        The logits: the decoder has them already.
+        The logits, which the decoder has computed already.
         """
         return decoded
 
@@ -140,7 +140,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
         if incremental_state is None:
             return None
         if isinstance(incremental_state, tuple):
-            # What transformers returned before it had cache classes.
+            # The form that transformers returned before it had cache classes.
             return tuple(
                 tuple(part.index_select(0, inds.to(part.device)) for part in layer)
                 for layer in incremental_state
@@ -150,7 +150,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
 
     def half(self) -> 'HfSeq2seqModel':
         """
-        Go to fp16, but for the layers that overflow in it (T5's ``wo``).
+        Convert to fp16, except for the layers that would overflow (T5's ``wo``).
         """
         super().half()
         kept = getattr(self.hf, '_keep_in_fp32_modules', None) or []
@@ -162,7 +162,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
 
 def decoder_start(hf: nn.Module, otherwise: int) -> int:
     """
-    The token that the decoder of a model was trained to start with.
+    The token that a model's decoder was trained to start with.
     """
     for config in (getattr(hf, 'generation_config', None), hf.config):
         start: Optional[int] = getattr(config, 'decoder_start_token_id', None)

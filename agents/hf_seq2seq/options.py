@@ -1,5 +1,5 @@
 """
-The agent's options, and the decoding that the shipped reply model brings with it.
+The agent's options, and the decoding defaults of the shipped reply model.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from parlai_q2.text.typed import typed_line_ends
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
 
-# Decoding that suits the shipped reply model, and ParlAI's own, which other models have
-# unless they are asked for something else. Lengths are in tokens.
+# Decoding that suits the shipped reply model, and ParlAI's own decoding, which is the
+# default for other models. Lengths are in tokens.
 REPLY_DECODING = {
     'inference': 'beam',
     'beam_size': 5,
@@ -42,7 +42,7 @@ def add_options(
     Add ``--hf-model``, ``--prompt-template`` and ``--model-parallel``.
 
     :param parser: a parser with TorchGeneratorAgent's options, changed in place.
-    :param partial_opt: what ParlAI has read so far.
+    :param partial_opt: the options that ParlAI has read so far.
     :return: the same parser.
     """
     group = parser.add_argument_group('HfSeq2seq Agent')
@@ -78,12 +78,13 @@ def add_options(
 
 def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
-    The model and prompt that ``--init-model`` was trained with. They are the defaults
-    of a training that starts from it, whose weights expect no other prompt.
+    The model and prompt that ``--init-model`` was trained with. They become the
+    defaults when training starts from it, because its weights expect that prompt.
 
-    :param opt: options. Where their ``model_file`` exists ParlAI goes by that one's.
-    :return: ``hf_model`` and ``prompt_template``; nothing where there is no initial
-        model or it was of another agent.
+    :param opt: options. Where their ``model_file`` exists, ParlAI starts from that
+        file.
+    :return: ``hf_model`` and ``prompt_template``; empty where there is no initial
+        model, or another kind of agent saved it.
     """
     own, beside = opt.get('model_file'), saved_opt(opt, 'init_model')
     if not beside or (own and Path(own).exists()):
@@ -96,14 +97,14 @@ def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
 
 def decoding(hf_model: str) -> dict[str, Any]:
     """
-    The defaults of the decoding options for a model.
+    The default decoding options for a model.
     """
     return REPLY_DECODING if hf_model == DEFAULT_MODEL else PARLAI_DECODING
 
 
 def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
     """
-    The prompt that the options ask for.
+    The prompt that the options describe.
     """
     template = opt.get('prompt_template')
     if template is None:
@@ -113,10 +114,10 @@ def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
 
 class _ModelAction(argparse._StoreAction):
     """
-    Stores ``--hf-model`` and sets the defaults that go with it.
+    Stores ``--hf-model`` and sets the decoding defaults that go with it.
 
-    ParlAI reads the command line again once it knows an agent's options, and it is then
-    that they count.
+    They take effect when ParlAI reads the command line again, once it knows the agent's
+    options.
     """
 
     def __call__(self, parser, namespace, values, option_string=None):

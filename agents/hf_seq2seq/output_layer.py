@@ -1,10 +1,10 @@
 """
-The output layer for a few rows.
+A faster output layer for a few rows.
 
-A search reads as many rows as it has beams or samples. For two to eleven of them the
-fp32 product of the hidden states with tens of thousands of words takes up to four
-times as long, with torch's libraries on x86, as that of the words with the hidden
-states, which is the same product but for rounding.
+A search reads as many rows as it has beams or samples. For two to eleven rows in fp32,
+with torch's libraries on x86, multiplying the hidden states by tens of thousands of
+words takes up to four times as long as multiplying the words by the hidden states. The
+results are the same except for rounding.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ FEW = range(2, 12)
 
 class FewRowsLinear(nn.Linear):
     """
-    A linear layer that takes the quicker product where it reads a few rows.
+    A linear layer that computes the faster product when it reads only a few rows.
     """
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
@@ -42,7 +42,8 @@ class FewRowsLinear(nn.Linear):
 
 def quicken_output(hf: Any) -> None:
     """
-    Let a model's output layer be such a layer, if it is a plain one; its weights stay.
+    Turn a model's output layer into a :class:`FewRowsLinear` if it is a plain linear
+    layer. The weights stay.
 
     :param hf: a Hugging Face model.
     """

@@ -1,13 +1,14 @@
 """
-How knowledge and history become the encoder's text, and what gives way when it is long.
+Writes knowledge and history as the encoder's text, and shortens them when they are
+long.
 
-A prompt is the one the shipped reply model was trained on (named ``reply``), or a
-format string with ``{history}``, ``{knowledge}`` and ``{text}``. When the rendered text
-is longer than the encoder may read, history is cut first, oldest words first. Knowledge
-is cut only where it would not fit alone; its beginning stays, and so does the end of
-the newest turn, in a quarter of the room.
+A prompt is either the one that the shipped reply model was trained on (named ``reply``)
+or a format string with ``{history}``, ``{knowledge}`` and ``{text}``. When the rendered
+text is longer than the encoder may read, history is cut first, starting with the oldest
+words. Knowledge is cut only where it would not fit alone. Its beginning is kept, and so
+is the end of the newest turn, in a quarter of the room.
 
-Pure text: the caller brings the function that counts tokens.
+This module handles text only: the caller passes in the function that counts tokens.
 """
 
 import re
@@ -20,7 +21,7 @@ from parlai_q2.models.prompts import reply_prompt
 
 # The prompt of the shipped reply model, by name.
 REPLY = 'reply'
-# What ParlAI's generators read: the history's text as it stands.
+# What ParlAI's generators read: the history's text as it is.
 PLAIN = '{text}'
 FIELDS = ('history', 'knowledge', 'text')
 # The share of the room that the newest turn keeps where knowledge must be cut.
@@ -30,11 +31,12 @@ NEWEST_TURN_SHARE = 0.25
 @dataclass(frozen=True)
 class Prompt:
     """
-    A way to write knowledge and history as one text.
+    A template for writing knowledge and history as one text.
 
     :param template: ``reply``, or a format string.
-    :param delimiter: what stands between turns in ``{history}`` and ``{text}``.
-    :raises ConfigError: when the template is no such string.
+    :param delimiter: the text between turns in ``{history}`` and ``{text}``.
+    :raises ConfigError: when the template is neither ``reply`` nor such a format
+        string.
     """
 
     template: str = PLAIN
@@ -60,8 +62,8 @@ class Prompt:
     @property
     def _fields(self) -> set[str]:
         """
-        What stands in braces, with all that is said of its format: ``{text:d}`` is no
-        field here.
+        Everything in braces, including any format specification, so that ``{text:d}``
+        does not count as the field ``text``.
         """
         found = set()
         for _, field, format_spec, conversion in Formatter().parse(self.template):
@@ -73,14 +75,14 @@ class Prompt:
     @property
     def has_knowledge(self) -> bool:
         """
-        Whether the knowledge has a place of its own.
+        Whether the template has a place for the knowledge.
         """
         return self.template == REPLY or 'knowledge' in self._fields
 
     @property
     def is_plain(self) -> bool:
         """
-        Whether the prompt is ParlAI's history text and takes nothing away from it.
+        Whether the prompt is ParlAI's history text with nothing taken out.
         """
         return 'text' in self._fields and not self.has_knowledge
 
@@ -100,10 +102,10 @@ class Prompt:
 @dataclass(frozen=True)
 class Fitted:
     """
-    A prompt's text within its limit.
+    A prompt's text, cut to its limit.
 
-    :param length: the tokens of the text before it was cut.
-    :param knowledge_cut: whether knowledge was cut, and not history alone.
+    :param length: the number of tokens of the text before it was cut.
+    :param knowledge_cut: whether knowledge was cut, and not only history.
     """
 
     text: str
@@ -123,9 +125,9 @@ def fit(
 
     :param turns: the dialogue so far, oldest turn first.
     :param knowledge: the current turn's knowledge; may be empty.
-    :param count: the number of tokens of a text.
+    :param count: returns the number of tokens in a text.
     :param limit: how many tokens the encoder may read; None for no limit.
-    :return: the text; longer than the limit only where the template's own words are.
+    :return: the text. It exceeds the limit only where the template's own words do.
     """
     full = prompt.render(turns, knowledge)
     length = count(full)
@@ -184,13 +186,13 @@ def first_characters(text: str, n: int) -> str:
     start = text[:n]
     if n >= len(text) or text[n].isspace() or not re.search(r'\s', text):
         return start
-    # A word was cut in two: it goes.
+    # Drop a word that was cut in two.
     return re.sub(r'\S*$', '', start).rstrip()
 
 
 def _largest(total: int, fits: Callable[[int], bool], start: int = 256) -> int:
     """
-    The largest number up to ``total`` that fits, by doubling and then halving.
+    The largest number up to ``total`` that fits, found by doubling and then bisecting.
     """
     low, high = 0, start
     while high < total and fits(high):
