@@ -1,5 +1,5 @@
 """
-The annotated tasks as sets of judged responses, read without their teachers.
+Reads the annotated tasks as sets of judged responses, without their teachers.
 """
 
 import re
@@ -15,9 +15,9 @@ from parlai_q2.parlai_support.short_names import PREFIX
 from parlai_q2.parlai_support.task_strings import without_repo
 
 DEV, TEST = 'dev', 'test'
-# BEGIN's earlier release; its teachers are V1Teacher and so on.
+# Names BEGIN's earlier release, whose teachers are V1Teacher and so on.
 EARLIER = 'v1'
-# Views of a task that change nothing about what was judged.
+# Views of a task that show the same judged responses.
 VIEWS = ('default', 'annotated', 'dialogue', 'classification')
 _DOTTED = re.compile(r'(?:parlai_q2|parlai_internal)\.tasks\.(\w+)\.agents')
 
@@ -26,7 +26,8 @@ Read = Callable[[Mapping[str, Any], Sequence[str]], JudgedSet]
 
 def read_q2_wow(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
     """
-    The 600 responses of the Q2 paper; all of them with its 544 contexts of two systems.
+    The 600 responses of the Q2 paper; all of them come with its 544 contexts answered
+    by both systems.
     """
     from parlai_q2.tasks.q2_wow.agents import CROSS, read_part
 
@@ -45,8 +46,8 @@ def read_q2_wow(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
 
 def read_begin(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
     """
-    BEGIN's dev set, or its test set where a word or the datatype says so; with the word
-    ``v1`` that of the earlier release.
+    BEGIN's dev set, or its test set if a word or the datatype asks for it. The word
+    ``v1`` chooses that set of the earlier release.
     """
     from parlai_q2.tasks.begin.agents import read_earlier_part, read_part
 
@@ -83,7 +84,7 @@ def read_dialogue_nli(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet
 
 def read_topical_chat_usr(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
     """
-    The Topical-Chat part of USR: ratings, and no classes.
+    The Topical-Chat part of USR, which has ratings and no classes.
     """
     from parlai_q2.tasks.topical_chat_usr.agents import read_part
 
@@ -101,14 +102,15 @@ READERS: dict[str, Read] = {
 
 def read_judged_set(task: str, opt: Mapping[str, Any]) -> JudgedSet:
     """
-    Read one set by its task.
+    Read the judged set of a task.
 
     :param task: e.g. ``q2_wow``, ``begin:wow``, ``q2:begin`` or a dotted name.
     :param opt: ParlAI options; ``datapath`` and ``datatype`` are read.
-    :raises UnknownNameError: for a task that is no such set; it names the nearest.
-    :raises TaskDataError: when its files are not there and cannot be fetched.
+    :raises UnknownNameError: for a task that is not one of these sets; the message
+        names the nearest.
+    :raises TaskDataError: when its files are missing and cannot be fetched.
     """
-    # Unknown to ParlAI where no command of ours has told it.
+    # ParlAI does not know this prefix unless one of our commands has registered it.
     task = task.strip().removeprefix(PREFIX)
     name, *words = without_repo(task).split(':')
     dotted = _DOTTED.fullmatch(name.strip())
@@ -131,11 +133,12 @@ def read_judged_set(task: str, opt: Mapping[str, Any]) -> JudgedSet:
 
 def judged_turn(turn: AnnotatedTurn, corpus: str = '') -> Judged:
     """
-    What a turn of an annotated task says of its response.
+    What an annotated turn says about its response.
 
-    :param turn: the turn. A label that is no class of ours, as in a task of ratings, is
-        left out.
-    :param corpus: of all turns of the task, where they do not name it.
+    :param turn: the turn. A label that is not one of our classes, as in a task of
+        ratings, is left out.
+    :param corpus: the corpus of all turns of the task, where they do not name their
+        own.
     """
     more = turn.more
     human = dict(more.get('human_ratings', {}))
@@ -155,7 +158,7 @@ def judged_turn(turn: AnnotatedTurn, corpus: str = '') -> Judged:
 
 def fold_of(opt: Mapping[str, Any]) -> str:
     """
-    The datatype's fold: ``dev`` or ``test``.
+    The datatype's fold as ``dev`` or ``test``.
     """
     fold = DatatypeHelper.fold(opt.get('datatype') or 'valid')
     return TEST if fold == TEST else DEV
@@ -166,7 +169,8 @@ def _of_turns(name: str, title: str, turns: Sequence[AnnotatedTurn]) -> JudgedSe
 
 
 def _word(text: str) -> str:
-    # A short name's second word has become a teacher's: WowTeacher is wow again.
+    # ParlAI turned a short name's second word into a teacher's: WowTeacher is wow
+    # again.
     text = re.sub(r'Teacher$', '', text.strip())
     text = re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', text).lower()
     # V1ClassificationTeacher is a view of v1.

@@ -1,7 +1,7 @@
 """
-The tasks, in the form of ParlAI's own list (``parlai/tasks/task_list.py``).
+The tasks, in the format of ParlAI's own list (``parlai/tasks/task_list.py``).
 
-``task`` is what follows ``-t``; it works wherever parlai_q2 is installed.
+``task`` is the name that ``-t`` takes; it works wherever parlai_q2 is installed.
 """
 
 from typing import Any

@@ -1,11 +1,11 @@
 """
-BEGIN: responses of four systems to three corpora, annotated for attribution (Dziri et
-al. 2022), and the earlier release of 2021.
+BEGIN: responses of four systems on three corpora, annotated for attribution (Dziri et
+al. 2022), and its earlier release of 2021.
 
-``valid`` is its dev set and ``test`` its test set; there are no training turns, so
-``train`` is the dev set too, with a warning. After the teacher's name a task string may
-name corpora (``wow``, ``cmu``, ``topicalchat`` or ``tc``), systems, classes, and a fold
-(``dev``, ``test``) in place of the datatype's.
+``valid`` is its dev set and ``test`` its test set. It has no training turns, so
+``train`` is the dev set too, with a warning. After the teacher's name, a task string
+may name corpora (``wow``, ``cmu``, ``topicalchat`` or ``tc``), systems, classes, and a
+fold (``dev``, ``test``) that replaces the datatype's.
 """
 
 import os
@@ -34,9 +34,9 @@ from parlai_q2.tasks.begin.reader import (
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT, Label.GENERIC)
 FOLDS = ('dev', 'test')
-# The corpora by their folders in the repository, and their names in its files.
+# Corpora by their folder names in the repository, with their names in its files.
 CORPORA = {'wow': 'wow', 'cmu': 'cmu', 'topicalchat': 'tc'}
-# The corpora by their names in the files, which messages show.
+# Corpora by their names in the files, which messages show.
 ALIASES = {theirs: (ours,) for ours, theirs in CORPORA.items()}
 SYSTEMS = ('gpt2', 't5', 'ctrl', 'doha')
 GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOLDS}
@@ -45,7 +45,7 @@ EARLIER_FILES = {'dev': 'dev_05_24_21.tsv', 'test': 'test_05_24_21.tsv'}
 
 class BeginTeacher(AnnotatedSetTeacher):
     """
-    Reads the release of 2022; its subclasses show it in their views.
+    Reads the 2022 release; its subclasses show it in their views.
     """
 
     classes = CLASSES
@@ -61,7 +61,7 @@ class BeginTeacher(AnnotatedSetTeacher):
 
 class EarlierTeacher(BeginTeacher):
     """
-    Reads the release of 2021; its subclasses show it in their views.
+    Reads the 2021 release; its subclasses show it in their views.
     """
 
     labelled = ('V1Teacher', 'V1ClassificationTeacher')
@@ -91,7 +91,7 @@ class AnnotatedTeacher(AnnotatedView, BeginTeacher):
 
 class ClassificationTeacher(ClassificationView, BeginTeacher):
     """
-    Knowledge and response in, the response's class out.
+    Shows knowledge and response; the label is the response's class.
     """
 
 
@@ -121,7 +121,7 @@ class V1DialogueTeacher(DialogueView, EarlierTeacher):
 
 class V1ClassificationTeacher(ClassificationView, EarlierTeacher):
     """
-    Knowledge and response of the earlier release in, the class out.
+    The earlier release's knowledge and responses; the label is the response's class.
     """
 
 
@@ -129,13 +129,14 @@ def read_part(
     opt: Opt, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedTurn]:
     """
-    The turns of the release of 2022 that words choose.
+    Read the chosen turns of the 2022 release.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param words: corpora, systems, classes and folds; all of what none is named of.
-    :param fold: what to read when no word says it.
-    :return: their turns, one corpus after the other.
-    :raises UnknownNameError: for another word.
+    :param words: corpora, systems, classes and folds; of a kind that no word names, all
+        are taken.
+    :param fold: the fold to read when no word names one.
+    :return: the turns, one corpus after the other.
+    :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('begin', words, GROUPS, ALIASES)
     names = [
@@ -157,20 +158,20 @@ def read_earlier_part(
     opt: Opt, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedTurn]:
     """
-    The turns of the release of 2021 that words choose.
+    Read the chosen turns of the 2021 release.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param words: folds, our classes, and the five labels.
-    :param fold: what to read when no word says it.
-    :return: their turns.
-    :raises UnknownNameError: for another word.
+    :param fold: the fold to read when no word names one.
+    :return: the turns.
+    :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words(
         'begin:v1',
         words,
         {
             'class': CLASSES,
-            # "generic" is a class already.
+            # "generic" is one of our classes already.
             'label': [label for label in EARLIER_LABELS if label not in CLASSES],
             'fold': FOLDS,
         },
@@ -191,7 +192,7 @@ def fold_of(opt: Opt, task: str) -> str:
     The fold of a datatype: ``test`` for test, ``dev`` for valid and for train.
 
     :param opt: ParlAI options; ``datatype`` is read.
-    :param task: the task's name, for the warning that there are no training turns.
+    :param task: the task's name, for the warning that it has no training turns.
     """
     datatype = opt.get('datatype', 'valid')
     if DatatypeHelper.is_training(datatype):

@@ -1,13 +1,13 @@
 """
-Gets BEGIN (Dziri et al. 2022) and its earlier release of 2021.
+Fetches BEGIN (Dziri et al. 2022) and its earlier release of 2021.
 
-The files come from the authors' repository. Where there is no network, place them by
-hand in ``<datapath>/begin``; they are checked in the same way.
+The files come from the authors' repository. Without a network, place them by hand in
+``<datapath>/begin``; they are checked in the same way.
 
 The repository publishes no checksums. Those of the dev files were taken from copies of
-the release. Of the other files of the named commits the numbers of characters are
-known, and of the test files of CMU-DoG and Topical-Chat nothing: they are fetched from
-the newest commit, and checked row by row when they are read.
+the release. For the other files of the named commits, only the number of characters is
+known. For the test files of CMU-DoG and Topical-Chat nothing is known: they are fetched
+from the newest commit, and checked row by row when they are read.
 """
 
 from typing import Sequence
@@ -57,11 +57,11 @@ RESOURCES = [
 
 def build(opt: Opt, needed: Sequence[str]) -> str:
     """
-    See to it that files of the task are there.
+    Make sure that the files are there.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param needed: the names of the files to be read.
     :return: the folder they are in.
-    :raises TaskDataError: when one cannot be had, or is not the published one.
+    :raises TaskDataError: when a file cannot be fetched or is not the published one.
     """
     return fetch_files(opt, 'begin', VERSION, RESOURCES, needed)

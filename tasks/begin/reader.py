@@ -1,9 +1,9 @@
 """
-Reads the tsv files of BEGIN, of the release of 2022 and of the earlier one.
+Reads the tsv files of BEGIN, from the 2022 release and from the earlier one.
 
-Fields are parted by tabs and never quoted; a quotation mark is a character like others.
-The release of 2022 has three labels; that of 2021 five, and what the annotators
-answered.
+Fields are separated by tabs and never quoted: a quotation mark is an ordinary
+character. The 2022 release has three labels. The 2021 release has five, and the
+annotators' answers.
 """
 
 from typing import Iterator
@@ -29,13 +29,13 @@ EARLIER_COLUMNS = (
     'full label set',
 )
 
-# The published labels and the classes they are here.
+# The published labels, and the classes that they become here.
 LABELS = {
     'Fully attributable': Label.CONSISTENT,
     'Not fully attributable': Label.INCONSISTENT,
     'Generic': Label.GENERIC,
 }
-# What is off the topic does not stay with its knowledge either.
+# A response that is off the topic is not grounded in its knowledge either.
 EARLIER_LABELS = {
     'entailment': Label.CONSISTENT,
     'contradiction': Label.INCONSISTENT,
@@ -47,11 +47,11 @@ EARLIER_LABELS = {
 
 def read_file(path: str) -> list[AnnotatedTurn]:
     """
-    Read a file of the release of 2022.
+    Read a file of the 2022 release.
 
     :param path: the tsv file.
     :return: its rows, each a conversation of its own.
-    :raises RecordError: when the file has no such columns, or a row is broken.
+    :raises RecordError: when a column is missing or a row is broken.
     """
     turns = []
     for number, row in _rows(path, COLUMNS):
@@ -78,11 +78,11 @@ def read_file(path: str) -> list[AnnotatedTurn]:
 
 def read_earlier_file(path: str) -> list[AnnotatedTurn]:
     """
-    Read a file of the release of 2021, all of it from Wizard of Wikipedia.
+    Read a file of the 2021 release, all of whose rows come from Wizard of Wikipedia.
 
     :param path: the tsv file.
     :return: its rows, each a conversation of its own.
-    :raises RecordError: when the file has no such columns, or a row is broken.
+    :raises RecordError: when a column is missing or a row is broken.
     """
     turns = []
     for number, row in _rows(path, EARLIER_COLUMNS):
@@ -110,9 +110,9 @@ def read_earlier_file(path: str) -> list[AnnotatedTurn]:
 
 def _rows(path: str, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     """
-    A file's rows with their lines.
+    A file's rows, each with its line number.
     """
-    # The csv module, told not to quote, stops at a lone CR inside a field.
+    # Even without quoting, the csv module stops at a lone CR inside a field.
     with open(path, encoding='utf-8', newline='\n') as lines:
         header: list[str] = []
         number = 0

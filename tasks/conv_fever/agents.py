@@ -1,12 +1,13 @@
 """
 Conv-FEVER: does a response agree with its knowledge? (Santhanam et al. 2021, arXiv
-2110.05456).
+2110.05456)
 
-A corpus for training detectors, built from Wizard of Wikipedia: a wizard's replies with
-the sentences they rest on, and the same perturbed in three ways. Knowledge and response
-go in, ``consistent`` or ``inconsistent`` is the label. After the teacher's name a task
-string may name perturbations, what they changed (``response``, ``knowledge``,
-``context``), and Wizard of Wikipedia's split (``random_split``, ``topic_split``).
+A corpus for training detectors, built from Wizard of Wikipedia. It has a wizard's
+replies with the sentences they are based on, and the same replies perturbed in three
+ways. Knowledge and response are shown; the label is ``consistent`` or ``inconsistent``.
+After the teacher's name, a task string may name perturbations, what they changed
+(``response``, ``knowledge``, ``context``), and Wizard of Wikipedia's split
+(``random_split``, ``topic_split``).
 """
 
 from typing import Optional
@@ -39,17 +40,17 @@ from parlai_q2.tasks.conv_fever.reader import (
 from parlai_q2.tasks.conv_fever.wow import SPLITS, TRAIN
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
-# The perturbations as a task string names them.
+# The names of the perturbations in a task string.
 WORDS = {Label.CONSISTENT if name == NONE else name: name for name in PERTURBATIONS}
 GROUPS = {'kind': [*WORDS], 'changed text': PERTURBED, 'split': SPLITS}
 
 
 class ClassificationTeacher(FixedDialogTeacher):
     """
-    Knowledge and response in, the response's class out.
+    Shows knowledge and response; the label is the response's class.
     """
 
-    # What to show when the task string does not say it; empty for all.
+    # The words that apply when the task string has none; empty for all examples.
     words: tuple[str, ...] = ()
 
     @classmethod

@@ -1,26 +1,26 @@
 """
-Whether a word that can be an auxiliary is one where it stands: "may" is a month too,
-"can" a thing, and "have" and "do" are verbs of their own, which take no "not".
+Decides whether a word that can be an auxiliary is one in its place: "may" is a month
+too, "can" a thing, and "have" and "do" can be main verbs, which take no "not".
 
-These are rules of thumb on the words beside it. What they wrongly leave out is one
-example less; what they wrongly let in would be no English.
+These are rules of thumb about the neighbouring words. A word wrongly left out costs one
+example; a word wrongly let in would give ungrammatical English.
 """
 
 import re
 
-# Nouns and a month, where one of the words below stands before them.
+# Nouns and a month, if one of the words below comes before them.
 ALSO_NOUNS = frozenset('may might must will can'.split())
 ARTICLES = frozenset('a an the my your his her its our their'.split())
 PREPOSITIONS = frozenset(
     'about after as at before between by during for from in into of on since than '
     'through till until with'.split()
 )
-# Those that these nouns are seen with ("free will", "late may", "a tin can").
+# Adjectives that these nouns occur with ("free will", "late may", "a tin can").
 ADJECTIVES = frozenset(
     'no own free good ill iron last next early mid late tin trash garbage'.split()
 )
 BEFORE_A_NOUN = ARTICLES | PREPOSITIONS | ADJECTIVES
-# Behind a noun, and never behind a modal.
+# These follow a noun, and never a modal.
 _BEHIND_A_NOUN = re.compile(r'\s+(?:of|is|are|was|were|has|had|does|did)\b', re.I)
 _DIGIT = re.compile(r'\s*\d')
 _CLAUSE_ENDS = re.compile(r'\s*(?:$|[.,;:!?)"”])')
@@ -28,16 +28,15 @@ _CLAUSE_ENDS = re.compile(r'\s*(?:$|[.,;:!?)"”])')
 PRONOUNS = frozenset('i you he she it we they who'.split())
 
 MAIN_VERBS = frozenset('have has had do does did'.split())
-# What a main verb has or does, and an auxiliary never stands before ("has a", "do
-# this", "had two").
+# What follows a main verb and never an auxiliary ("has a", "do this", "had two").
 OBJECTS = ARTICLES | frozenset(
     'this that these those some any many much more few several enough one two three '
     'four five six seven eight nine ten to'.split()
 )
 OBJECT_PRONOUNS = frozenset('it them him her me us'.split())
-# What can follow an auxiliary of the same clause, and is no second one then.
+# Can follow an auxiliary in the same clause, and is then not an auxiliary itself.
 INFINITIVES = ('have', 'do')
-# Such an auxiliary, and no clause begun since; "didnt" is as good as "didn't" here.
+# Such an auxiliary with no new clause since; "didnt" counts as "didn't" here.
 _BEHIND_ANOTHER = re.compile(
     r'\b(?:do|does|did|can?|could|may|might|must|shall|should|will|wo|would)'
     r"(?:\s?n['’]?t|not)?\s+"
@@ -53,10 +52,10 @@ def is_auxiliary(before: str, word: str, after: str, question: bool) -> bool:
     """
     Whether a word is an auxiliary.
 
-    :param before: its sentence up to it.
+    :param before: the sentence up to the word.
     :param word: the word, in lower case.
-    :param after: what follows it.
-    :param question: whether it opens a question ("Did the dog bark?").
+    :param after: the text that follows the word.
+    :param question: whether the word opens a question ("Did the dog bark?").
     """
     if word in ALSO_NOUNS and _is_noun(before, word, after):
         return False

@@ -1,10 +1,10 @@
 """
-Gets Conv-FEVER: builds it from Wizard of Wikipedia, whose files ParlAI downloads.
+Builds Conv-FEVER from Wizard of Wikipedia, whose files ParlAI downloads.
 
-``<datapath>/conv_fever`` gets a file of JSON lines for each fold that is asked for, and
-beside it a record: version, seed, spaCy pipeline and counts. Without a network, place
-Wizard of Wikipedia's files by hand in ``<datapath>/wizard_of_wikipedia``, or a fold
-that was built elsewhere, with its record, in ``<datapath>/conv_fever``.
+Each fold that is asked for becomes a JSON lines file in ``<datapath>/conv_fever``, with
+a record beside it: version, seed, spaCy pipeline and counts. Without a network, place
+Wizard of Wikipedia's files by hand in ``<datapath>/wizard_of_wikipedia``. Or place a
+fold that was built elsewhere, with its record, in ``<datapath>/conv_fever``.
 """
 
 import json
@@ -28,20 +28,20 @@ from parlai_q2.tasks.conv_fever.wow import TRAIN
 
 VERSION = '1.1'
 SEED = 2021
-# Another process may be downloading and building: minutes, on a busy machine more.
+# Another process may be downloading and building: minutes, or more on a busy machine.
 PATIENCE_SECONDS = 3600.0
 
 
 def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     """
-    See to it that a fold is there.
+    Make sure that a fold is built.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param fold: one of :data:`~parlai_q2.tasks.conv_fever.wow.FOLDS`.
-    :param seed: decides what is drawn. A fold of another seed is built anew.
-    :return: its file.
-    :raises TaskDataError: when Wizard of Wikipedia cannot be had, or is broken, or the
-        folder cannot be written.
+    :param seed: decides what is drawn. A fold with another seed is built anew.
+    :return: the fold's file.
+    :raises TaskDataError: when Wizard of Wikipedia cannot be fetched or is broken, or
+        the folder cannot be written.
     """
     folder = Path(opt['datapath']) / 'conv_fever'
     outfile, wow = folder / f'{fold}.jsonl', wow_file(opt, fold)
@@ -49,7 +49,7 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
         return outfile
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # The other processes of one evaluation, for instance, want the same.
+        # Other processes may want the same fold, for instance in one evaluation.
         with locked(folder, PATIENCE_SECONDS, needed=False):
             if not is_built(outfile, seed, wow, tell=True):
                 _build(opt, outfile, seed, wow)
@@ -83,10 +83,10 @@ def is_built(
     outfile: Path, seed: int, wow: Optional[Path] = None, tell: bool = False
 ) -> bool:
     """
-    Whether a fold is there, whole, of this version and seed, and of the same source.
+    Whether a fold is complete, and of this version, seed and source.
 
-    :param wow: Wizard of Wikipedia's file, compared where it is there.
-    :param tell: whether to warn of a fold that is damaged.
+    :param wow: Wizard of Wikipedia's file, compared if it exists.
+    :param tell: whether to warn when the fold is damaged.
     """
     try:
         path = meta_of(outfile)
@@ -102,9 +102,9 @@ def is_built(
 
 def is_whole(outfile: Path, record: Mapping[str, Any], tell: bool) -> bool:
     """
-    Whether a fold is as large as its record says.
+    Whether a fold has the size that its record gives.
 
-    :param tell: whether to warn where it is not.
+    :param tell: whether to warn when it does not.
     """
     wanted, found = record.get('bytes', 0), outfile.stat().st_size
     if tell and found != wanted:
@@ -117,7 +117,7 @@ def is_whole(outfile: Path, record: Mapping[str, Any], tell: bool) -> bool:
 
 def wow_file(opt: Opt, fold: str) -> Path:
     """
-    Where Wizard of Wikipedia's file of a fold is, or will be.
+    The path of a fold's file in Wizard of Wikipedia, whether or not it exists yet.
     """
     return Path(opt['datapath']) / 'wizard_of_wikipedia' / f'{fold}.json'
 
@@ -126,13 +126,13 @@ def fetch_wow(opt: Opt, path: Path) -> Path:
     """
     Have ParlAI download Wizard of Wikipedia.
 
-    :param path: the file that must be there then.
-    :raises TaskDataError: when it is not; says where to place it.
+    :param path: the file that must exist afterwards.
+    :raises TaskDataError: when it does not; the message says where to place it.
     """
     try:
         build_wow(opt)
     except Exception as e:
-        # ParlAI raises whatever its network library does.
+        # ParlAI passes on whatever its network library raises.
         raise TaskDataError(
             f'Could not download Wizard of Wikipedia ({e}). Without a network, fetch '
             f'it elsewhere and place {path.name} in {path.parent}. Then run the '
@@ -149,7 +149,7 @@ def fetch_wow(opt: Opt, path: Path) -> Path:
 
 def report(record: Mapping[str, Any]) -> None:
     """
-    Log a fold's counts, and how far those of the training fold are from the paper's.
+    Log a fold's counts, and how far the training fold's are from the paper's.
     """
     counts = record['counts']
     listed = ', '.join(f'{n:,} {name}' for name, n in counts.items())

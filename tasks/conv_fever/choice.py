@@ -1,5 +1,5 @@
 """
-Which examples of a file are shown, and how often.
+Chooses which examples of a file are shown, and how often.
 """
 
 from typing import Sequence
@@ -11,11 +11,11 @@ class Choice:
     """
     Chooses examples by their kind; counts those that cannot be shown.
 
-    :param perturbations: which to have; empty for all.
-    :param perturbed: which changed texts to have; empty for all. Consistent examples
-        are asked for by ``perturbations`` alone.
-    :param context: whether the context is shown. Where it is not, an example whose
-        context was perturbed looks like a consistent one.
+    :param perturbations: the perturbations to show; empty for all.
+    :param perturbed: the changed texts to show; empty for all. Only ``perturbations``
+        decides about consistent examples.
+    :param context: whether the context is shown. If it is not, an example whose context
+        was perturbed looks like a consistent one.
     """
 
     def __init__(
@@ -40,11 +40,12 @@ class Choice:
 
 def balanced(examples: ExampleFile) -> list[int]:
     """
-    Places of examples so that both classes come equally often.
+    The places of examples, repeated so that both classes occur equally often.
 
     :param examples: the examples.
-    :return: every place at least once; those of the smaller class again and again,
-        the last time perhaps not all of them. Each once where there is one class only.
+    :return: every place at least once. The places of the smaller class are repeated,
+        the last time perhaps not all of them. If there is only one class, each place
+        occurs once.
     """
     classes: tuple[list[int], list[int]] = ([], [])
     for place in range(len(examples)):

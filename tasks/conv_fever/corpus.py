@@ -1,15 +1,15 @@
 """
-Makes Conv-FEVER's examples of conversations (Santhanam et al. 2021, section 4).
+Makes Conv-FEVER's examples from conversations (Santhanam et al. 2021, section 4).
 
-Of each reply of a wizard that rests on a sentence come
+Each wizard's reply that is based on a sentence gives
 
-- the reply with its sentence: consistent;
-- two by random pairing: another reply, or another sentence;
+- the reply with its sentence, which is consistent;
+- two examples by random pairing: with another reply, or another sentence;
 - up to two by negation: of the reply, or of the sentence;
 - up to two by an entity swap: in the context, or in the sentence.
 
-What is drawn for a reply depends on the seed and its place alone, so that a build that
-goes on where another one was stopped makes the same corpus.
+What is drawn for a reply depends only on the seed and the reply's place, so that a
+build that resumes a stopped one makes the same corpus.
 """
 
 import random
@@ -53,9 +53,9 @@ class Pools:
 
 def collect_pools(path: Path) -> Pools:
     """
-    Read a fold once for what random pairing needs.
+    Read a fold once to collect what random pairing needs.
 
-    :raises RecordError: when there is no conversation in it.
+    :raises RecordError: when the file has no conversation.
     """
     responses, knowledge, count = Pool(), Pool(), 0
     for conversation in read_conversations(path):
@@ -72,7 +72,7 @@ def collect_pools(path: Path) -> Pools:
 
 def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
     """
-    A wizard's replies with the sentences they rest on.
+    A wizard's replies, each with the sentence it is based on.
     """
     for place in conversation.replies:
         turn = conversation.turns[place]
@@ -92,8 +92,8 @@ def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample
 
 def texts_to_parse(conversation: Conversation) -> list[str]:
     """
-    The texts whose entities :func:`examples_of` needs: what was said, the sentences
-    that were checked, and the topic's own passage.
+    The texts whose entities :func:`examples_of` needs: the utterances, the sentences
+    that were checked, and the passage about the topic.
     """
     said = [t.text for t in conversation.turns]
     checked = [t.checked for t in conversation.turns if t.checked]
@@ -104,12 +104,12 @@ def examples_of(
     conversation: Conversation, pools: Pools, entities: Entities, seed: str
 ) -> Iterator[ConvFeverExample]:
     """
-    All examples of a conversation, those of one reply together.
+    All examples of a conversation; those of one reply follow each other.
 
     :param conversation: the conversation.
-    :param pools: of the whole fold.
-    :param entities: the entities of each of :func:`texts_to_parse`.
-    :param seed: what is drawn depends on it, and on the reply's place.
+    :param pools: the pools of the whole fold.
+    :param entities: the entities in each of :func:`texts_to_parse`.
+    :param seed: with the reply's place, decides what is drawn.
     """
     index = entity_index(
         entity for text in texts_to_parse(conversation) for entity in entities[text]
@@ -126,7 +126,7 @@ def paired(
     example: ConvFeverExample, pools: Pools, seed: str
 ) -> Iterator[ConvFeverExample]:
     """
-    The example with another reply, and with another sentence.
+    The example with another reply, and the example with another sentence.
     """
     for perturbed, pool in (
         (RESPONSE, pools.responses),
@@ -145,8 +145,8 @@ def paired(
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
     """
-    The example with its reply negated, and with its sentence negated, where each can
-    be.
+    The example with its reply negated, and the example with its sentence negated, where
+    that is possible.
     """
     for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, NEGATION, perturbed)
@@ -169,8 +169,8 @@ def swapped(
     seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
-    The example with an entity swapped in its context, and in its sentence, where each
-    shares one with the reply.
+    The example with an entity swapped in its context, and the example with one swapped
+    in its sentence, where that text shares an entity with the reply.
     """
     for perturbed, texts in (
         (CONTEXT, example.context),
@@ -203,5 +203,5 @@ def _perturbed(
 
 
 def _random(*seeds: str) -> random.Random:
-    # Strings seed by their bytes, and alike in every process.
+    # A string seeds by its bytes, which gives the same numbers in every process.
     return random.Random('/'.join(seeds))

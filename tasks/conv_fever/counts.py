@@ -1,5 +1,5 @@
 """
-How many examples of each kind there are, beside how many the paper has.
+Counts the examples of each kind, and compares the counts with the paper's.
 """
 
 from typing import Iterable, Mapping
@@ -13,22 +13,22 @@ from parlai_q2.tasks.conv_fever.reader import (
     ConvFeverExample,
 )
 
-# Santhanam et al. 2021, the table of Conv-FEVER's sizes.
+# The paper's counts (Santhanam et al. 2021, the table of Conv-FEVER's sizes).
 PAPER = {
     NONE: 68_957,
     RANDOM_PAIRING: 137_914,
     NEGATION: 107_845,
     ENTITY_SWAP: 73_178,
 }
-# Conversations of the published training file; another one is not compared.
+# Conversations in the published training file; no other file is compared.
 PUBLISHED_CONVERSATIONS = 18_430
-# A count that differs by more than this share of the paper's is worth a warning.
+# A count that differs from the paper's by more than this share is worth a warning.
 TOLERANCE = 0.05
 
 
 class Counts:
     """
-    Counts examples by perturbation, and by the text that it changed.
+    Counts examples by perturbation and by the text that was changed.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Counts:
 
     def add(self, examples: Iterable[ConvFeverExample]) -> None:
         """
-        Count some more.
+        Count more examples.
         """
         for example in examples:
             kind = example.perturbation, example.perturbed
@@ -45,7 +45,7 @@ class Counts:
     @property
     def by_perturbation(self) -> dict[str, int]:
         """
-        How many there are of each perturbation; ``none`` are the consistent ones.
+        The count of each perturbation; ``none`` stands for the consistent examples.
         """
         return {
             name: sum(n for (kind, _), n in self._by_kind.items() if kind == name)
@@ -55,7 +55,7 @@ class Counts:
     @property
     def by_text(self) -> dict[str, int]:
         """
-        The same by what was changed too, e.g. ``negation of response``.
+        The count of each perturbation and changed text, e.g. ``negation of response``.
         """
         return {
             f'{kind} of {text}': n

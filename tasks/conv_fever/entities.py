@@ -8,17 +8,17 @@ from typing import Iterable
 from parlai_q2.tasks.conv_fever.entity_swap import Entity
 from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
 
-# What finding entities does not need.
+# Pipeline components that finding entities does not need.
 UNUSED = ('tagger', 'attribute_ruler', 'parser')
 BATCH = 256
-# Texts remembered: the passages of all topics of Wizard of Wikipedia, which return in
-# many conversations, with room for what is said in between.
+# How many texts are remembered: enough for the passages of all topics in Wizard of
+# Wikipedia, which recur in many conversations, and for the utterances in between.
 REMEMBERED = 50_000
 
 
 class EntityFinder:
     """
-    Finds entities, and remembers those of the texts it saw last.
+    Finds entities, and remembers those of the texts it saw most recently.
 
     :param remembered: how many texts to remember.
     """
@@ -31,8 +31,8 @@ class EntityFinder:
         """
         The entities of each text, in order.
 
-        :param texts: texts, perhaps with repetition.
-        :return: each text with its entities; they do not depend on the other texts.
+        :param texts: the texts; they may repeat.
+        :return: each text with its entities, which do not depend on the other texts.
         """
         distinct = list(dict.fromkeys(texts))
         new = [t for t in distinct if t not in self._known]
@@ -48,7 +48,7 @@ class EntityFinder:
 
 def find_entities(texts: list[str]) -> Iterable[list[Entity]]:
     """
-    The entities of each text, without memory.
+    The entities of each text, without remembering them.
     """
     docs = pipeline().pipe(
         (t[:MAX_CHARACTERS] for t in texts), disable=list(UNUSED), batch_size=BATCH

@@ -1,13 +1,13 @@
 """
-Swaps an entity for another one of its type: one of Conv-FEVER's perturbations
-(Santhanam et al. 2021, section 4).
+Swaps an entity for another of its type: one of Conv-FEVER's perturbations (Santhanam et
+al. 2021, section 4).
 
-A text that the response rests on (its knowledge, or the conversation before it) shares
-an entity with the response. There it is replaced, wherever it stands, by another one of
-the same type that the same conversation speaks of. So the text no longer says what the
-response says.
+A text that the response is based on (its knowledge, or the conversation before it)
+shares an entity with the response. Every mention of that entity in the text is replaced
+by another entity of the same type from the same conversation. The text then no longer
+says what the response says.
 
-What is an entity is found elsewhere; this is text alone.
+This module handles text only; the entities are found elsewhere.
 """
 
 import random
@@ -16,7 +16,7 @@ from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
 
 _ARTICLE = re.compile(r'(?:the|a|an)\s+', re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$", re.IGNORECASE)
-# Words without a letter in "USA" and "CNN".
+# Words that count for nothing when initials such as "USA" and "CNN" are formed.
 _SMALL = frozenset('the a an of and for in'.split())
 PERSON = 'PERSON'
 _SENTENCE_START = re.compile(r'(?:^|[.!?]["”’\')]*\s)["“‘\'(\s]*$')
@@ -26,7 +26,7 @@ class Entity(NamedTuple):
     """
     A named entity.
 
-    :param text: as it is written, perhaps with an article, or with "'s".
+    :param text: the name as written, perhaps with an article or with "'s".
     :param type: its type, e.g. ``PERSON``.
     """
 
@@ -36,21 +36,21 @@ class Entity(NamedTuple):
     @property
     def shown(self) -> str:
         """
-        The text without "'s", to stand elsewhere.
+        The text without "'s", ready to be put elsewhere.
         """
         return _POSSESSIVE.sub('', self.text)
 
     @property
     def name(self) -> str:
         """
-        The same without an article.
+        The text without "'s" and without an article.
         """
         return _ARTICLE.sub('', self.shown, count=1) if self.article else self.shown
 
     @property
     def article(self) -> bool:
         """
-        Whether the text begins with an article and goes on.
+        Whether the text is an article followed by something else.
         """
         return bool(_ARTICLE.match(self.text))
 
@@ -59,9 +59,9 @@ class Swapped(NamedTuple):
     """
     Texts with one entity replaced.
 
-    :param texts: as many as were given.
-    :param before: the entity that was there.
-    :param after: the entity that stands there now.
+    :param texts: the texts, as many as were given.
+    :param before: the entity that was replaced.
+    :param after: the entity that replaced it.
     """
 
     texts: tuple[str, ...]
@@ -71,7 +71,7 @@ class Swapped(NamedTuple):
 
 def entity_index(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
     """
-    A conversation's entities by type, each name once, where it first occurs.
+    A conversation's entities by type, each name once, at its first occurrence.
     """
     index: dict[str, dict[str, Entity]] = {}
     for entity in entities:
@@ -92,10 +92,10 @@ def swap_entity(
 
     :param texts: the texts to change.
     :param entities: the entities in them.
-    :param response: stays as it is.
-    :param index: what :func:`entity_index` made of the conversation.
-    :param draw: chooses the entity, and what it is replaced by.
-    :return: None where no entity is shared, or none can be replaced.
+    :param response: the response, which stays as it is.
+    :param index: the conversation's entities, from :func:`entity_index`.
+    :param draw: chooses the entity and its replacement.
+    :return: the changed texts; None where no entity is shared, or none can be replaced.
     """
     choices: dict[str, tuple[Entity, list[Entity]]] = {}
     for entity in entities:
@@ -107,7 +107,7 @@ def swap_entity(
     if not choices:
         return None
     entity, others = draw.choice(list(choices.values()))
-    # One that is not there yet leaves a sentence that reads like any other.
+    # A replacement that the text does not have yet leaves a natural sentence.
     fresh = [o for o in others if not any(occurs(o.name, text) for text in texts)]
     other = draw.choice(fresh or others)
     changed = tuple(replace_entity(text, entity, other) for text in texts)
@@ -118,12 +118,12 @@ def replacements(
     entity: Entity, response: str, of_type: Sequence[Entity]
 ) -> list[Entity]:
     """
-    What an entity can be replaced by.
+    The entities that can replace an entity.
 
     :param entity: the entity.
-    :param response: what must not speak of the replacement.
+    :param response: a text that must not mention the replacement.
     :param of_type: the entities of its type.
-    :return: those that are no other name for it.
+    :return: those that are not another name for it.
     """
     return [
         other
@@ -135,8 +135,9 @@ def replacements(
 
 def may_be_one(one: Entity, other: Entity) -> bool:
     """
-    Whether two names may be those of one thing: a part of the other ("Marley"), its
-    plural or its initials, or for persons the same last name ("Robert Nesta Marley").
+    Whether two names may mean the same thing. One may be a part of the other
+    ("Marley"), its plural or its initials; for persons, the last name may be the same
+    ("Robert Nesta Marley").
     """
     a, b = one.name, other.name
     if occurs(a, b) or occurs(b, a) or _initials(a) == _bare(b):
@@ -151,7 +152,8 @@ def may_be_one(one: Entity, other: Entity) -> bool:
 
 
 def _plain(name: str) -> str:
-    # Of "World Cups" the "World Cup"; to compare, since "Texas" loses its s too.
+    # Makes "World Cups" the "World Cup"; for comparison only, since "Texas" loses its s
+    # too.
     return re.sub(r'(?<=\w\w[^\Ws])s$', '', name.lower())
 
 
@@ -170,7 +172,7 @@ def _last_same(a: str, b: str) -> bool:
 
 def occurs(name: str, text: str) -> bool:
     """
-    Whether a text has a name as whole words, in any case.
+    Whether a text contains a name as whole words, in any case.
     """
     return _whole_words(name).search(text) is not None
 
@@ -179,9 +181,8 @@ def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
     A text with every mention of an entity replaced.
 
-    An article goes with the entity that it belongs to, and gives way to that of the new
-    one; "the 1969 album" keeps its own for 1971. Where a sentence begins, the
-    replacement does so with a capital letter.
+    An article is replaced together with its entity; "the 1969 album" keeps its article
+    for 1971. At the beginning of a sentence, the replacement gets a capital letter.
     """
 
     def replaced(found: 're.Match[str]') -> str:

@@ -1,8 +1,8 @@
 """
 Builds one fold of Conv-FEVER from one file of Wizard of Wikipedia.
 
-Conversations are read, parsed and written some at a time. A build that was stopped goes
-on where it ended, and the fold takes its name in one step when it is whole.
+Conversations are read, parsed and written in chunks. A stopped build resumes where it
+ended, and the fold gets its final name in one step when it is complete.
 """
 
 import json
@@ -25,23 +25,24 @@ from parlai_q2.tasks.conv_fever.reader import ConvFeverExample
 from parlai_q2.tasks.conv_fever.wow import Conversation, read_conversations
 from parlai_q2.text.pipeline import pipeline, pipeline_name
 
-# Conversations whose texts are parsed together, and are lost to a kill.
+# Conversations that are parsed together, and lost if the build is killed.
 CHUNK = 64
 
 
 def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str, Any]:
     """
-    Build a fold, going on with a build that was stopped.
+    Build a fold, or resume a stopped build.
 
     :param source: a file of Wizard of Wikipedia.
-    :param outfile: the JSON lines to write; the record is written beside it.
-    :param recipe: what decides the examples: ``seed``, and what else shall be in the
-        record. A build of another recipe starts over.
+    :param outfile: the JSON lines file to write; the record is written beside it.
+    :param recipe: what determines the examples: ``seed``, and anything else that
+        belongs in the record. A build with another recipe starts over.
     :return: the record: the recipe, the spaCy pipeline, and the counts.
     :raises RecordError: when the source is broken.
-    :raises InputError: when the folder cannot be written, or another build holds it.
+    :raises InputError: when the folder cannot be written, or another build has locked
+        it.
     """
-    # First, since it may be missing.
+    # First, because the pipeline may be missing.
     pipeline()
     run = {**recipe, 'entities': pipeline_name()}
     writer = ResumableWriter(outfile, run)
@@ -87,7 +88,7 @@ def _resume(writer: ResumableWriter) -> tuple[int, Counts]:
     """
     Drop the last conversation that a stopped build wrote, which may lack examples.
 
-    :return: the conversation to go on with, and the counts of those before it.
+    :return: the conversation to resume with, and the counts of those before it.
     """
     counts, pending = Counts(), list[ConvFeverExample]()
     episode = start = size = 0

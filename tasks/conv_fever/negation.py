@@ -1,19 +1,19 @@
 """
-Negates a sentence, or takes its negation back: one of Conv-FEVER's perturbations
+Negates a sentence, or removes its negation: one of Conv-FEVER's perturbations
 (Santhanam et al. 2021, section 4).
 
-It happens at one of the auxiliaries that the paper names, after Kryscinski et al. 2020
-(arXiv 1910.12840): "not" or "n't" is put behind it, or is taken away. "won't" is left
-alone: "wo" is not among them. Where this departs from their code:
+This happens at one of the auxiliaries that the paper lists, after Kryscinski et al.
+2020 (arXiv 1910.12840): "not" or "n't" is put after it, or removed. "won't" is left
+alone, because "wo" is not in the list. The departures from their code are:
 
-- a capital letter counts as such only where a sentence begins, so that "in May 1969" is
-  no auxiliary and "Is it red?" is one;
-- before its subject an auxiliary takes "n't" ("Isn't it red?"), since "not" cannot
+- a capital letter is accepted only at the beginning of a sentence, so that "in May
+  1969" has no auxiliary and "Is it red?" has one;
+- an auxiliary before its subject takes "n't" ("Isn't it red?"), since "not" cannot
   stand there;
 - statements are negated rather than questions, whose truth hardly changes: an auxiliary
-  of a question is taken only where a text has no other;
-- what is no auxiliary where it stands ("in may 2010", "a tin can", "it has a tail") is
-  left alone, as :mod:`parlai_q2.tasks.conv_fever.auxiliary` tells it.
+  in a question is used only if the text has no other;
+- a word that is not an auxiliary in its place ("in may 2010", "a tin can", "it has a
+  tail") is left alone; :mod:`parlai_q2.tasks.conv_fever.auxiliary` decides this.
 """
 
 import random
@@ -27,16 +27,16 @@ AUXILIARIES = tuple(
     'are is was were have has had do does did can ca could may might must shall should '
     'will would'.split()
 )
-# These take "not" in statements, as in Kryscinski et al.
+# In statements, these take only "not" and never "n't", as in Kryscinski et al.
 WITHOUT_CONTRACTION = ('may', 'might', 'must', 'shall', 'will')
 CONTRACTIONS = {
     **{a: f"{a}n't" for a in AUXILIARIES if a not in ('ca', 'may', 'shall')},
     'can': "can't",
     'will': "won't",
 }
-# First words of a sentence that are as often names.
+# As first words of a sentence these are just as often names.
 NAMES = ('may', 'will')
-# What stands behind an auxiliary that was moved before its subject.
+# The words that follow an auxiliary moved before its subject.
 SUBJECTS = frozenset('i you he she it we they there'.split())
 DETERMINERS = frozenset(
     'this that these those the a an my your his her its our'.split()
@@ -44,13 +44,13 @@ DETERMINERS = frozenset(
 
 _CERTAIN = '|'.join(a for a in AUXILIARIES if a != 'ca')
 _AUXILIARY = re.compile(
-    # "ca" is one only as the first half of "can't".
+    # "ca" counts only as the first half of "can't".
     rf"(?<![\w'’-])(?P<aux>ca(?=\s?n['’]t)|{_CERTAIN})"
     r"(?P<negation>\s?n['’]t|\s+not|(?<=can)not)?(?![\w'’-])",
     re.IGNORECASE,
 )
 _NEXT_WORD = re.compile(r"\s+([\w'’]+)")
-# Before such words a second negation would take the first one back.
+# Before such words, a second negation would cancel the first.
 _NEGATED_LATER = re.compile(
     r'\s+(?:\w+\s+)?(?:no|not|never|none|nothing|nobody|nowhere|'
     r'(?:are|is|was|were|has|have|had|do|does|did|ca|could|should|wo|would)nt)\b',
@@ -62,11 +62,11 @@ _OPENING = '"“‘\'([ '
 
 class Site(NamedTuple):
     """
-    An auxiliary that can be negated, or whose negation can be taken back.
+    An auxiliary that can be negated, or whose negation can be removed.
 
-    :param start: where it begins.
-    :param end: where it ends, with its negation if it has one.
-    :param auxiliary: the word as it is written.
+    :param start: the offset where it begins.
+    :param end: the offset where it ends, including its negation if it has one.
+    :param auxiliary: the word as written.
     :param negated: whether a negation follows.
     :param inverted: whether it stands before its subject.
     :param question: whether its sentence ends with a question mark.
@@ -82,11 +82,11 @@ class Site(NamedTuple):
 
 class Negated(NamedTuple):
     """
-    A text with one negation more or less.
+    A text with one negation added or removed.
 
     :param text: the whole text.
-    :param before: what was there, e.g. ``is``.
-    :param after: what stands there now, e.g. ``isn't``.
+    :param before: the words that were replaced, e.g. ``is``.
+    :param after: the words that replaced them, e.g. ``isn't``.
     """
 
     text: str
@@ -96,11 +96,11 @@ class Negated(NamedTuple):
 
 def negate(text: str, draw: random.Random) -> Optional[Negated]:
     """
-    Negate a text at one place, or take a negation back.
+    Negate a text at one place, or remove a negation.
 
     :param text: any text.
     :param draw: chooses the place, and between "not" and "n't".
-    :return: None where there is no auxiliary.
+    :return: the negated text; None where there is no auxiliary.
     """
     sites = negation_sites(text)
     if not sites:
@@ -119,7 +119,7 @@ def negation_sites(text: str) -> list[Site]:
     """
     The places where :func:`negate` can act, in order.
 
-    Of a chain ("would have been") only the first auxiliary is one.
+    In a chain ("would have been"), only the first auxiliary is such a place.
     """
     sites: list[Site] = []
     last_end = -1

@@ -1,24 +1,24 @@
 """
-Pairs a response with knowledge that it was not said about: one of Conv-FEVER's
+Pairs a response with knowledge that it does not belong to: one of Conv-FEVER's
 perturbations (Santhanam et al. 2021, section 4).
 
 The other half of the pair comes from a conversation about another topic, so that it
-does not fit by chance.
+does not fit by accident.
 """
 
 import random
 from typing import NamedTuple, Optional, Sequence
 
-# Draws before all are looked through; only a collection of one topic needs that.
+# Draws before all texts are searched, which only a collection with one topic needs.
 TRIES = 50
 
 
 class Drawn(NamedTuple):
     """
-    A text of the pool.
+    A text drawn from the pool.
 
     :param text: the text.
-    :param title: the article that it is from, if it is from one.
+    :param title: the article that it comes from, if any.
     """
 
     text: str
@@ -54,13 +54,13 @@ class Pool:
         self, text: str, episode: int, topic: str, draw: random.Random
     ) -> Optional[Drawn]:
         """
-        Another text, at random.
+        Draw another text at random.
 
-        :param text: what must not be drawn.
+        :param text: the text that must not be drawn.
         :param episode: the conversation that it must not come from.
         :param topic: the topic that it must not be about, unless there is no other.
-        :param draw: what is random.
-        :return: None where there is no other conversation with another text.
+        :param draw: the random numbers.
+        :return: the text; None where no other conversation has another text.
         """
 
         def fits(i: int, any_topic: bool = False) -> bool:

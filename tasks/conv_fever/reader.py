@@ -1,8 +1,8 @@
 """
-The examples of Conv-FEVER, and the files they are kept in: JSON lines.
+Conv-FEVER's examples, and the JSON lines files that hold them.
 
-A file is read where it lies, a line when it is asked for, so that the training fold
-(some 400,000 lines) takes no memory but its line starts.
+A file stays on disk, and a line is read when it is asked for. The training fold (some
+400,000 lines) thus takes no memory except for the line starts.
 """
 
 import json
@@ -22,7 +22,7 @@ PERTURBATIONS = (NONE, RANDOM_PAIRING, NEGATION, ENTITY_SWAP)
 RESPONSE, KNOWLEDGE, CONTEXT = 'response', 'knowledge', 'context'
 PERTURBED = (RESPONSE, KNOWLEDGE, CONTEXT)
 
-# Bytes read at a time where lines are counted.
+# Bytes read at a time when lines are counted.
 BLOCK = 1 << 20
 # Each line begins with these two fields, so that lines can be chosen without parsing.
 _START = re.compile(rb'\{"perturbation": "(\w+)", "perturbed": "(\w*)", ')
@@ -31,20 +31,21 @@ _START = re.compile(rb'\{"perturbation": "(\w+)", "perturbed": "(\w*)", ')
 @dataclass(frozen=True)
 class ConvFeverExample:
     """
-    A response with knowledge that it agrees with, or not.
+    A response with knowledge that it agrees with or not.
 
     :param perturbation: one of :data:`PERTURBATIONS`; ``none`` for a wizard's own words
         with the sentence that he checked, which are consistent.
-    :param perturbed: which text was changed, one of :data:`PERTURBED`; empty for none.
+    :param perturbed: the text that was changed, one of :data:`PERTURBED`; empty for
+        none.
     :param episode: the conversation's place in Wizard of Wikipedia's file, from 0.
-    :param turn: the wizard's turn in it, from 0.
-    :param topic: what the conversation is about.
-    :param title: the article that the knowledge is from.
-    :param context: what was said before, oldest first.
+    :param turn: the place of the wizard's turn in the conversation, from 0.
+    :param topic: the topic of the conversation.
+    :param title: the article that the knowledge comes from.
+    :param context: the turns before, oldest first.
     :param knowledge: the sentence.
     :param response: the response.
     :param before: the word or entity that was replaced, if one was.
-    :param after: what it was replaced by.
+    :param after: its replacement.
     """
 
     perturbation: str
@@ -62,14 +63,14 @@ class ConvFeverExample:
     @property
     def label(self) -> str:
         """
-        ``consistent`` or ``inconsistent``.
+        The class: ``consistent`` or ``inconsistent``.
         """
         consistent = self.perturbation == NONE
         return Label.CONSISTENT if consistent else Label.INCONSISTENT
 
     def to_dict(self) -> dict[str, Any]:
         """
-        The example as JSON-safe values, in the order that the file has them.
+        The example as JSON-safe values, in the order in which the file has them.
         """
         return {
             'perturbation': self.perturbation,
@@ -88,25 +89,25 @@ class ConvFeverExample:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'ConvFeverExample':
         """
-        Read back what :meth:`to_dict` gave.
+        Make an example from the output of :meth:`to_dict`.
         """
         return cls(**{**fields, 'context': tuple(fields['context'])})
 
 
 class ExampleFile:
     """
-    Examples of a file, by place.
+    The examples of a file, by place.
 
     :param path: a file that the task built.
-    :param chosen: given perturbation and perturbed, whether to have such an example;
-        None for all.
-    :raises RecordError: when a line is no example.
+    :param chosen: takes an example's perturbation and perturbed text, and returns
+        whether to include it; None for all.
+    :raises RecordError: when a line is not an example.
     """
 
     def __init__(self, path: Path, chosen: Optional[Callable[[str, str], bool]] = None):
         self.path = path
         self._starts = array('Q')
-        # Which of them are consistent: a byte each.
+        # Which examples are consistent, a byte for each.
         self._consistent = bytearray()
         with open(path, 'rb') as stream:
             # An empty file cannot be mapped.
@@ -131,7 +132,7 @@ class ExampleFile:
 
     def consistent(self, place: int) -> bool:
         """
-        Whether the example at a place is consistent, without reading it.
+        Whether the example at a place is consistent, found without reading it.
         """
         return bool(self._consistent[place])
 
@@ -148,7 +149,7 @@ class ExampleFile:
         return (self[i] for i in range(len(self)))
 
     def _broken(self, start: int, why: str = '') -> RecordError:
-        # Of the file, not of what was chosen of it.
+        # The line in the file, not among the chosen examples.
         line = 1 + count_lines(self.path, start)
         return RecordError(
             str(self.path),
@@ -160,9 +161,9 @@ class ExampleFile:
 
 def count_lines(path: Path, size: Optional[int] = None) -> int:
     """
-    How many whole lines a file has.
+    Count the whole lines of a file.
 
-    :param size: so many of its bytes are looked at; None for all.
+    :param size: how many of its bytes to look at; None for all.
     """
     lines, left = 0, path.stat().st_size if size is None else size
     with open(path, 'rb') as stream:
@@ -176,6 +177,6 @@ def read_file(path: Path) -> Iterator[ConvFeverExample]:
     """
     The examples of a file that the task built, in order.
 
-    :raises RecordError: when a line is no example.
+    :raises RecordError: when a line is not an example.
     """
     return iter(ExampleFile(path))

@@ -1,7 +1,9 @@
 """
 Reads the files of Wizard of Wikipedia (Dinan et al. 2019, arXiv 1811.01241) as ParlAI
-downloads them, one conversation at a time: the training file is larger than memory
-should hold.
+downloads them.
+
+It reads one conversation at a time, because the training file is too large to be held
+in memory.
 """
 
 import json
@@ -12,7 +14,7 @@ from typing import Any, Iterator, Mapping, Optional
 from parlai_q2.errors import RecordError
 from parlai_q2.files.messages import TOKEN_NOCHOSEN
 
-# The folds as their files are called.
+# The folds, named as their files are.
 TRAIN = 'train'
 SPLITS = ('random_split', 'topic_split')
 FOLDS = (TRAIN, *(f'{fold}_{split}' for fold in ('valid', 'test') for split in SPLITS))
@@ -27,11 +29,11 @@ class Turn:
     """
     What one person said.
 
-    :param text: the words.
+    :param text: the utterance.
     :param wizard: whether it was the wizard, who is shown knowledge.
-    :param checked: the sentence that the wizard's words rest on; None where the wizard
-        used none.
-    :param title: the article that sentence is from.
+    :param checked: the sentence that the wizard's utterance is based on; None where
+        there is none.
+    :param title: the article that the sentence comes from.
     """
 
     text: str
@@ -46,9 +48,9 @@ class Conversation:
     A conversation about one topic.
 
     :param episode: its place in the file, from 0.
-    :param topic: what it is about.
+    :param topic: its topic.
     :param passage: the first sentences of the topic's article.
-    :param turns: what was said, in order.
+    :param turns: the turns, in order.
     """
 
     episode: int
@@ -59,10 +61,10 @@ class Conversation:
     @property
     def replies(self) -> list[int]:
         """
-        The places of the wizard's turns that rest on a sentence.
+        The places of the wizard's turns that are based on a sentence.
 
-        They are taken from the turns that ParlAI's own teacher shows by default, which
-        leaves out the last one of a conversation that the wizard opened.
+        They are taken from the turns that ParlAI's own teacher shows by default. It
+        leaves out the last turn of a conversation that the wizard opened.
         """
         turns = self.turns
         if turns and turns[0].wizard:
@@ -74,10 +76,10 @@ class Conversation:
 
 def read_conversations(path: Path) -> Iterator[Conversation]:
     """
-    The conversations of a file, read as they are asked for.
+    Read the conversations of a file one by one, as they are asked for.
 
     :param path: a file such as ``train.json``: a JSON list of conversations.
-    :raises RecordError: when it is no such list, or is cut short; names the
+    :raises RecordError: when the file is not such a list or is cut short; it names the
         conversation.
     """
     for episode, fields in enumerate(read_array(path)):
@@ -93,11 +95,11 @@ def read_conversations(path: Path) -> Iterator[Conversation]:
 
 def read_array(path: Path) -> Iterator[Any]:
     """
-    The elements of a JSON list, read as they are asked for.
+    Read the elements of a JSON list one by one, as they are asked for.
 
     :param path: a file with a list of objects.
-    :raises RecordError: when it is no list, or is cut short; in place of a line it says
-        which element.
+    :raises RecordError: when the file is not a list or is cut short; it gives the
+        element's number instead of a line.
     """
     decoder = json.JSONDecoder()
     with open(path, encoding='utf-8') as stream:
@@ -116,7 +118,7 @@ def read_array(path: Path) -> Iterator[Any]:
                 if at_end:
                     problem = f'the file is cut short or broken here: {e}'
                     raise RecordError(str(path), count + 1, problem) from e
-                # An element may be longer than a block: read more each time.
+                # An element may be longer than a block, so each round reads more.
                 more = stream.read(max(BLOCK, len(text) - place))
                 text, place, at_end = text[place:] + more, 0, not more
                 continue
@@ -147,7 +149,7 @@ def _turn(entry: Mapping[str, Any]) -> Turn:
 
 def _checked(entry: Mapping[str, Any]) -> tuple[Optional[str], str]:
     sentences = entry.get('checked_sentence') or {}
-    # A dict of one: {'self_Vermont_Syrup_0': 'Vermont syrup is ...'}.
+    # A dict with one entry: {'self_Vermont_Syrup_0': 'Vermont syrup is ...'}.
     key, sentence = next(iter(sentences.items()), (TOKEN_NOCHOSEN, TOKEN_NOCHOSEN))
     if sentence == TOKEN_NOCHOSEN or not sentence.strip():
         return None, ''

@@ -3,11 +3,11 @@ Dialogue NLI: does what a speaker says agree with the speaker's persona, or with
 the speaker said before? (Welleck et al. 2019)
 
 ``train``, ``valid`` and ``test`` are the published train, dev and test sets. After the
-teacher's name a task string may hold ``gold``, for the test set as three annotators
-verified it, a fold in place of the datatype's, classes, and kinds of pairs (``up``:
+teacher's name, a task string may hold ``gold`` (the test set as verified by three
+annotators), a fold that replaces the datatype's, classes, and kinds of pairs (``up``:
 utterance and persona, ``uu``, ``pp``).
 
-The Q2 scorers are set up as the Q2 paper does for this set: see
+The Q2 scorers are set up as in the Q2 paper for this set: see
 :mod:`parlai_q2.scorers.persona`.
 """
 
@@ -40,7 +40,7 @@ from parlai_q2.tasks.dialogue_nli.reader import (
 )
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
-# The sets with their files, and how many pairs each has (Welleck et al. 2019).
+# Each set's file and its number of pairs (Welleck et al. 2019).
 FILES = {
     'train': ('dialogue_nli_train.jsonl', 310_110),
     'dev': ('dialogue_nli_dev.jsonl', 16_500),
@@ -85,7 +85,7 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
 
 class DialogueNliQ2Mixin(Q2TeacherMixin):
     """
-    Q2 with the settings of the paper for this set.
+    Q2 with the paper's settings for this set.
     """
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
@@ -96,8 +96,8 @@ class DialogueNliQ2Mixin(Q2TeacherMixin):
 
 class DialogueTeacher(DialogueNliQ2Mixin, DialogueView, DialogueNliTeacher):
     """
-    Each persona sentence or earlier utterance once, for a model to stay with; the label
-    is a response that agrees, where there is one.
+    Each persona sentence or earlier utterance once, as knowledge for a model's reply;
+    the label is a response that agrees with it, where there is one.
     """
 
 
@@ -109,13 +109,13 @@ class DefaultTeacher(DialogueTeacher):
 
 class AnnotatedTeacher(DialogueNliQ2Mixin, AnnotatedView, DialogueNliTeacher):
     """
-    The response of the pair is the label, and its class is in ``q2_label``.
+    The pair's response is the label, and its class is in ``q2_label``.
     """
 
 
 class ClassificationTeacher(ClassificationView, DialogueNliTeacher):
     """
-    Both sentences in, the pair's class out.
+    Shows both sentences; the label is the pair's class.
     """
 
 
@@ -130,14 +130,15 @@ def read_part(
     knowledge: str = 'sentence2',
 ) -> list[AnnotatedTurn]:
     """
-    The pairs that words choose.
+    Read the chosen pairs.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param words: sets, classes and kinds of pairs; all of what none is named of.
+    :param words: sets, classes and kinds of pairs; of a kind of word that is missing,
+        all are taken.
     :param fold: the set to read when no word names one.
-    :param knowledge: the sentence to stay with.
-    :return: their turns, one set after the other.
-    :raises UnknownNameError: for another word.
+    :param knowledge: which sentence is the knowledge.
+    :return: the pairs as turns, one set after the other.
+    :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('dialogue_nli', words, GROUPS)
     turns = []

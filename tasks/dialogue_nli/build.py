@@ -1,11 +1,11 @@
 """
-Gets Dialogue NLI (Welleck et al. 2019).
+Fetches Dialogue NLI (Welleck et al. 2019).
 
-It is published as one archive of 390 MB, which ParlAI's own task ``dialogue_nli`` reads
-too: both keep it in ``<datapath>/dialogue_nli``, so it is fetched once. Its SHA-256 is
-the one that ParlAI checks. Where there is no network, place the archive there by hand,
-or the files in it that are to be read; of those no checksums are published, and their
-pairs are counted when they are read.
+It is published as one archive of 390 MB. ParlAI's own task ``dialogue_nli`` reads it
+too, and both keep it in ``<datapath>/dialogue_nli``, so it is fetched only once. Its
+SHA-256 is the one that ParlAI checks. Without a network, place the archive there by
+hand, or the files from it that are to be read. For these no checksums are published;
+their pairs are counted when they are read.
 """
 
 import os
@@ -16,7 +16,7 @@ from parlai.core.opt import Opt
 
 from parlai_q2.errors import TaskDataError
 
-# ParlAI's own version of it: what one of the two tasks has built, the other takes.
+# ParlAI's own version, so that each of the two tasks accepts what the other has built.
 VERSION = '1.0'
 HOME = 'https://wellecks.com/dialogue_nli/'
 ARCHIVE = DownloadableFile(
@@ -25,19 +25,19 @@ ARCHIVE = DownloadableFile(
     '1164b0d9a0a1a6006891a6d4435a6a813464bc9b1e2f1ec5ce28c47267ad5e42',
     from_google=True,
 )
-# Where the archive has its files, and where one may put them by hand.
+# Where the archive has its files, and where you may place them by hand.
 FOLDERS = (os.path.join('dnli', 'dialogue_nli'), 'dialogue_nli', '')
 
 
 def build(opt: Opt, name: str) -> str:
     """
-    See to it that a file of the archive is there.
+    Make sure that a file of the archive is there.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param name: the file's name.
     :return: its path.
-    :raises TaskDataError: when it cannot be had, or the archive is not the published
-        one.
+    :raises TaskDataError: when the file cannot be fetched, or the archive is not the
+        published one.
     """
     folder = os.path.join(opt['datapath'], 'dialogue_nli')
     path = _find(folder, name)
@@ -67,7 +67,7 @@ def _fetch(folder: str, name: str) -> None:
     try:
         if by_hand:
             ARCHIVE.checksum(folder)
-            # What was placed by hand is never deleted.
+            # An archive placed by hand is never deleted.
             untar(folder, ARCHIVE.file_name, delete=False)
         else:
             ARCHIVE.download_file(folder)
@@ -78,7 +78,7 @@ def _fetch(folder: str, name: str) -> None:
             f'{ARCHIVE.hashcode}. Fetch it from {HOME}, or place {name} in {folder}.'
         ) from e
     except Exception as e:
-        # ParlAI raises whatever its network library does.
+        # ParlAI passes on whatever its network library raises.
         _drop(archive, by_hand)
         raise TaskDataError(
             f'Could not get {ARCHIVE.file_name} ({e}). Without a network, fetch it '

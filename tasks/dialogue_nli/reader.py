@@ -1,9 +1,10 @@
 """
-Reads the files of Dialogue NLI: pairs of sentences of Persona-Chat speakers.
+Reads the files of Dialogue NLI, which hold pairs of sentences by Persona-Chat speakers.
 
-Although they are named ``.jsonl`` each published file is one JSON list; a pair a line
-is read too. A pair has ``sentence1``, ``sentence2``, ``label`` (positive, neutral or
-negative), ``dtype`` and ``id``, and the triples that it was made from.
+Although the published files are named ``.jsonl``, each is one JSON list; a file with a
+pair on each line is read too. A pair has ``sentence1``, ``sentence2``, ``label``
+(positive, neutral or negative), ``dtype`` and ``id``, and the triples that it was made
+from.
 """
 
 import json
@@ -14,16 +15,16 @@ from parlai_q2.errors import RecordError
 from parlai_q2.records import Label
 
 SENTENCES = ('sentence1', 'sentence2')
-# Neutral counts as inconsistent (Honovich et al. 2021, the set-up of Table 6).
+# Neutral counts as inconsistent (Honovich et al. 2021, the setup of Table 6).
 LABELS = {
     'positive': Label.CONSISTENT,
     'neutral': Label.INCONSISTENT,
     'negative': Label.INCONSISTENT,
 }
-# How a dtype ends: the first sentence is an utterance and the second of the persona,
-# both are utterances, or both of the persona.
+# The endings of a dtype: the first sentence is an utterance and the second belongs to
+# the persona; both are utterances; or both belong to the persona.
 KINDS = ('up', 'uu', 'pp')
-# As Persona-Chat shows a model what it is to stay with.
+# The prefix with which Persona-Chat shows a model its persona.
 PERSONA = 'your persona: '
 
 
@@ -32,11 +33,12 @@ def read_file(path: str, knowledge: str = 'sentence2') -> list[AnnotatedTurn]:
     Read one file.
 
     :param path: the file.
-    :param knowledge: the sentence to stay with, one of :data:`SENTENCES`; the other one
-        is the response.
-    :return: its pairs, each a conversation of its own; a person's reply is a response
-        that agrees.
-    :raises RecordError: when it is no such file; the line is the pair's number.
+    :param knowledge: the sentence that is the knowledge, one of :data:`SENTENCES`; the
+        other one is the response.
+    :return: its pairs, each a conversation of its own. A response that agrees also
+        counts as a person's reply.
+    :raises RecordError: when the file has another format; the line is the pair's
+        number.
     """
     (response,) = (name for name in SENTENCES if name != knowledge)
     turns = []
@@ -52,7 +54,7 @@ def read_file(path: str, knowledge: str = 'sentence2') -> list[AnnotatedTurn]:
 
 def kind_of(dtype: str) -> str:
     """
-    How a dtype ends: one of :data:`KINDS` in the published files.
+    The ending of a dtype: in the published files, one of :data:`KINDS`.
     """
     return dtype.rpartition('_')[2]
 

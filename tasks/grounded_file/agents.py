@@ -1,10 +1,10 @@
 """
-A file of conversations with the knowledge of their turns, such as ``parlai_q2 filter``
-and ``parlai_q2 distill`` write.
+Reads a file of conversations whose turns carry their knowledge, such as ``parlai_q2
+filter`` and ``parlai_q2 distill`` write.
 
-ParlAI's own ``jsonfile`` teacher reads the same file; it hides what a turn brought
-besides its text in ``x_turn``. Here those fields are the message's own, so a model that
-reads ``knowledge`` or ``checked_sentence`` trains as it did on the task they came from.
+ParlAI's own ``jsonfile`` teacher reads the same file, but hides a turn's other fields
+in ``x_turn``. Here they are the message's own fields. A model that reads ``knowledge``
+or ``checked_sentence`` therefore trains as it did on the task they came from.
 """
 
 from itertools import zip_longest
@@ -23,24 +23,24 @@ from parlai_q2.files.world_logs import (
 )
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
-# The two turns of the file, as ParlAI gives them beside the message.
+# The file's two turns, which ParlAI puts into the message as they are.
 TURNS = frozenset({'x_turn', 'y_turn'})
-# What a message has of its own, or ParlAI sets. A world log's turns have eval_labels:
-# what people said there; its references are what the model said.
+# Fields that a message has of its own, or that ParlAI sets. The eval_labels of a world
+# log are what people said there; the references here are what the model said.
 OWN = TURNS | {'text', 'labels', 'eval_labels', 'episode_done', 'id'}
 
 
 class GroundedFileTeacher(JsonTeacher):
     """
-    ``jsonfile`` with the fields of the first speaker's turns, all labels of a turn
-    among them; ``--jsonfile-datapath`` names the file.
+    ``jsonfile`` with the fields of the first speaker's turns, including all labels of a
+    turn; ``--jsonfile-datapath`` names the file.
     """
 
     def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
         """
-        The turns of the file.
+        Read the turns of the file.
 
-        :raises InputError: when it has none: nothing can be trained on it.
+        :raises InputError: when it has none, since nothing can be trained on it.
         """
         turn = None
         self._commands = 0
@@ -57,7 +57,7 @@ class GroundedFileTeacher(JsonTeacher):
     def _get_ep_from_turns(
         self, xturns: Sequence[dict], yturns: Sequence[dict]
     ) -> list[dict[str, Any]]:
-        # With both speakers' turns as labels each conversation is seen twice.
+        # If both speakers' turns are labels, each conversation is seen twice.
         replies = xturns if self.label_turns == 'firstspeaker' else yturns
         self._commands += sum(COMMAND in reply for reply in replies)
         pairs = zip_longest(xturns, yturns)
@@ -67,13 +67,13 @@ class GroundedFileTeacher(JsonTeacher):
         for turn, asked, reply in zip(turns, xturns, yturns):
             turn['text'], turn['labels'] = text_of(asked), [text_of(reply)]
             turn.update({k: v for k, v in asked.items() if k not in OWN})
-            # A file that was filtered before has those of its first reading too.
+            # A file that was filtered before also has those of its first reading.
             turn['x_turn'] = {k: v for k, v in asked.items() if k not in TURNS}
             turn.update(logged_message(turn, reply))
             labels = asked.get('labels')
             if isinstance(labels, list) and turn['labels'][0] in labels:
                 turn['labels'] = labels
-            # A world log's are those of what people said, or none.
+            # In a world log they belong to what people said, or there are none.
             if turn['labels'][0] not in (turn.get('label_candidates') or ()):
                 turn.pop('label_candidates', None)
         return turns

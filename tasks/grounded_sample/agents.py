@@ -1,10 +1,15 @@
 """
-A small knowledge-grounded dialogue task with annotated responses, in the package.
+A small knowledge-grounded dialogue task with annotated responses, included in the
+package.
 
 ``valid`` and ``test`` are the same evaluation turns; ``train`` has conversations of its
-own. After the teacher's name a task string may hold class names, to keep only those
-turns, names of conversations, to have only those, of either fold and in that order, and
-``all``, to have both folds, e.g. ``grounded_sample:annotated:inconsistent`` or
+own. After the teacher's name, a task string may hold
+
+- class names, to keep only those turns;
+- names of conversations of either fold, to keep only those, in that order;
+- ``all``, for both folds.
+
+Examples are ``grounded_sample:annotated:inconsistent`` and
 ``grounded_sample:dialogue:berlin_wall``.
 """
 
@@ -35,7 +40,7 @@ class GroundedSampleTeacher(AnnotatedTaskTeacher):
     """
 
     classes = CLASSES
-    # The class of its own that a teacher keeps.
+    # The classes that this teacher keeps; empty for all.
     only: tuple[str, ...] = ()
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
@@ -67,7 +72,7 @@ class GroundedSampleTeacher(AnnotatedTaskTeacher):
 
 class DialogueTeacher(DialogueView, GroundedSampleTeacher):
     """
-    The person's message in, a faithful reply out.
+    The person's message is shown; a faithful reply is the label.
     """
 
 
@@ -93,7 +98,7 @@ class ConsistentTeacher(AnnotatedTeacher):
 
 class InconsistentTeacher(AnnotatedTeacher):
     """
-    Only responses that say what their knowledge does not.
+    Only responses that say something their knowledge does not.
     """
 
     only = ('inconsistent',)
@@ -109,7 +114,7 @@ class GenericTeacher(AnnotatedTeacher):
 
 class ClassificationTeacher(ClassificationView, GroundedSampleTeacher):
     """
-    Knowledge and response in, the response's class out.
+    Shows knowledge and response; the label is the response's class.
     """
 
 
@@ -117,7 +122,7 @@ def read_sample(path: Path) -> list[AnnotatedTurn]:
     """
     Read a file in the format of ``sample.jsonl``.
 
-    :raises RecordError: for a line that is no such record; it names the line.
+    :raises RecordError: for a line that is not such a record; it names the line.
     """
     turns = []
     with path.open(encoding='utf-8') as lines:
@@ -140,7 +145,7 @@ def _turn(record: dict) -> AnnotatedTurn:
         gold=record['gold'],
         response=record['response'],
         label=record['class'],
-        # A record's id is the name of its conversation and the number of its turn.
+        # A record's id is its conversation's name and the turn's number.
         episode=record['id'].rpartition('-')[0],
         more={'kind': record['kind'], 'fold': record['fold'], 'turn_id': record['id']},
     )

@@ -1,9 +1,10 @@
 """
-Labelled pairs of knowledge and response out of one's own files.
+Reads labelled pairs of knowledge and response from your own files.
 
     parlai eval_model -t parlai_q2.tasks.pairs.agents --pairs-file 'data/{fold}.jsonl'
 
-The view is classification: knowledge and response in, the label out.
+The view is classification: knowledge and response are shown, and the label is the
+answer.
 """
 
 from pathlib import Path
@@ -28,7 +29,7 @@ FOLD = '{fold}'
 
 class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
     """
-    Knowledge and response in, the label out.
+    Shows knowledge and response; the label is the pair's own.
     """
 
     @classmethod
@@ -61,14 +62,14 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
     @property
     def classes(self) -> Sequence[str]:  # type: ignore[override]
         """
-        All classes: those that ``--pairs-labels`` names, or else those of the file.
+        All classes: those that ``--pairs-labels`` names, or else those in the file.
         """
         if self._labels is not None:
             return list(dict.fromkeys(filter(None, self._labels.values())))
         return sorted({turn.label for turn in self.turns})
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        # Before messages are made, which ParlAI's own constructor does.
+        # Set before ParlAI's constructor, which makes messages.
         self._labels = parse_labels(opt.get('pairs_labels'))
         super().__init__(opt, shared)
 
@@ -98,7 +99,7 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
 
     def message(self, turn: AnnotatedTurn) -> Message:
         """
-        A pair has no topic and no gold reply.
+        Show a pair, which has no topic and no gold reply.
         """
         fields = super().message(turn)
         for name in ('chosen_topic', 'title', 'gold'):

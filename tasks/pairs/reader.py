@@ -1,9 +1,9 @@
 """
 Reads labelled pairs from JSON lines, csv or tsv.
 
-A record has ``knowledge``, ``response`` and ``label``; ``evidence`` and ``claim``, as
-FEVER's and VitaminC's files have them, stand for the first two. Other fields are not
-read.
+A record has ``knowledge``, ``response`` and ``label``. ``evidence`` and ``claim``,
+which FEVER's and VitaminC's files have, are accepted in place of the first two. Other
+fields are ignored.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.files.read import READERS, example_of, format_of, open_text
 from parlai_q2.text.typed import typed_pairs
 
-# What other files call our fields.
+# Other files' names for our fields.
 OTHER_NAMES = {
     'knowledge': ('evidence', 'premise'),
     'response': ('claim', 'hypothesis'),
@@ -24,7 +24,7 @@ FORMATS = ('jsonl', 'csv', 'tsv')
 
 class LabelledPair(NamedTuple):
     """
-    A response, its knowledge, and what it is.
+    A response, its knowledge and its label.
     """
 
     knowledge: str
@@ -38,13 +38,13 @@ def read_pairs(
     """
     Read a file of labelled pairs.
 
-    :param path: the file; its ending says its format.
-    :param labels: label to class; a pair whose label has an empty class is left out.
-        None to take labels as they are.
+    :param path: the file; its ending determines the format.
+    :param labels: the class for each label; a pair whose label has an empty class is
+        left out. None takes labels as they are.
     :return: its pairs, in order.
-    :raises TaskDataError: when there is no such file, or nothing in it.
-    :raises RecordError: for a record that is no such pair, or whose label is not among
-        ``labels``; it names the line.
+    :raises TaskDataError: when the file does not exist or is empty.
+    :raises RecordError: for a record that is not such a pair, or whose label is not
+        among ``labels``; it names the line.
     """
     if not path.is_file():
         raise TaskDataError(
@@ -71,9 +71,9 @@ def parse_labels(text: Optional[str]) -> Optional[dict[str, str]]:
     """
     Read ``--pairs-labels``.
 
-    :param text: ``label=class`` pairs parted by commas; None to take labels as they
+    :param text: ``label=class`` pairs separated by commas; None takes labels as they
         are.
-    :raises ConfigError: when a part is no pair.
+    :raises ConfigError: when a part is not such a pair.
     """
     if not text:
         return None
@@ -112,6 +112,6 @@ def _pair(
 
 def _label(given: Any) -> str:
     if isinstance(given, bool):
-        # As it is written in JSON.
+        # Written as in JSON.
         return str(given).lower()
     return '' if given is None else str(given).strip()

@@ -1,10 +1,11 @@
 """
 The annotated Wizard of Wikipedia responses of the Q2 paper (Honovich et al. 2021).
 
-150 consistent and 150 inconsistent responses of each of two systems, Dodeca and MemNet,
-and 544 contexts for which both were annotated. After the teacher's name a task string
-may name a part: a system, a class, both (``dodeca_inconsistent``), or
-``cross_annotation``. It is an evaluation set: train, valid and test are the same rows.
+It has 150 consistent and 150 inconsistent responses of each of two systems, Dodeca and
+MemNet, and 544 contexts for which both systems' responses were annotated. After the
+teacher's name, a task string may name a part: a system, a class, both
+(``dodeca_inconsistent``), or ``cross_annotation``. It is an evaluation set: train,
+valid and test are the same rows.
 """
 
 import os
@@ -37,7 +38,7 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
     """
 
     classes = CLASSES
-    # Words that choose a part, in front of those of the task string.
+    # Words that choose a part; they come before those of the task string.
     words: tuple[str, ...] = ()
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
@@ -48,7 +49,7 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
 
 class DialogueTeacher(DialogueView, Q2WowTeacher):
     """
-    The apprentice's message in, the wizard's own reply out.
+    The apprentice's message is shown; the wizard's own reply is the label.
     """
 
 
@@ -66,7 +67,7 @@ class AnnotatedTeacher(AnnotatedView, Q2WowTeacher):
 
 class ClassificationTeacher(ClassificationView, Q2WowTeacher):
     """
-    Knowledge and response in, the response's class out.
+    Shows knowledge and response; the label is the response's class.
     """
 
 
@@ -108,12 +109,12 @@ class CrossAnnotationTeacher(AnnotatedTeacher):
 
 def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
     """
-    The turns that words choose.
+    Read the chosen turns.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param words: parts, in any order and case; none for the 600 responses.
-    :return: turns: Dodeca's before MemNet's, consistent before inconsistent.
-    :raises UnknownNameError: for a word that names no part.
+    :return: the turns: Dodeca's before MemNet's, consistent before inconsistent.
+    :raises UnknownNameError: for a word that does not name a part.
     """
     chosen = chosen_words('q2_wow', words_of(words), GROUPS)
     systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
@@ -132,7 +133,7 @@ def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
 
 def words_of(parts: Sequence[str]) -> list[str]:
     """
-    The words that the names of parts are made of.
+    Split the names of parts into words.
 
     :param parts: e.g. ``['cross_annotation', 'dodeca_inconsistent']``.
     :return: e.g. ``['cross_annotation', 'dodeca', 'inconsistent']``.

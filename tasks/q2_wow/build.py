@@ -1,8 +1,8 @@
 """
-Gets the annotated responses that the Q2 paper published.
+Fetches the annotated responses that the Q2 paper published.
 
-The files come from the authors' repository. Where there is no network, place them by
-hand in ``<datapath>/q2_wow``; they are checked in the same way.
+The files come from the authors' repository. Without a network, place them by hand in
+``<datapath>/q2_wow``; they are checked in the same way.
 """
 
 from typing import Sequence
@@ -40,11 +40,11 @@ RESOURCES = [
 
 def build(opt: Opt, needed: Sequence[str] = tuple(CHECKSUMS)) -> str:
     """
-    See to it that files of the task are there.
+    Make sure that the files are there.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param needed: the names of the files to be read.
     :return: the folder they are in.
-    :raises TaskDataError: when one cannot be had, or is not the published one.
+    :raises TaskDataError: when a file cannot be fetched or is not the published one.
     """
     return fetch_files(opt, 'q2_wow', VERSION, RESOURCES, needed)

@@ -1,8 +1,8 @@
 """
 Reads the csv files of the Q2 paper.
 
-Four files hold one system's responses of one class each. ``cross_annotation.csv`` holds
-both systems' responses to the same contexts, where a label of 1 means inconsistent.
+Four files each hold one system's responses of one class. ``cross_annotation.csv`` holds
+both systems' responses to the same contexts; there, a label of 1 means inconsistent.
 """
 
 from parlai_q2.annotated_turn import AnnotatedTurn
@@ -23,7 +23,7 @@ def read_system_file(path: str, system: str, label: str) -> list[AnnotatedTurn]:
     :param system: one of :data:`SYSTEMS`.
     :param label: the class of all its responses.
     :return: its rows, each a conversation of its own.
-    :raises RecordError: when the file has no such columns, or a row is broken.
+    :raises RecordError: when a column is missing or a row is broken.
     """
     return [
         _turn(row, row['response'], system, label)
@@ -36,8 +36,8 @@ def read_cross_file(path: str) -> list[AnnotatedTurn]:
     Read the contexts for which both systems' responses were annotated.
 
     :param path: the csv file.
-    :return: two turns a row, Dodeca's first.
-    :raises RecordError: when the file has no such columns, or a row is broken.
+    :return: two turns for each row, Dodeca's first.
+    :raises RecordError: when a column is missing or a row is broken.
     """
     columns = [f'{s}_{c}' for s in SYSTEMS for c in ('response', 'label')]
     turns = []
@@ -65,7 +65,7 @@ def _turn(row: dict[str, str], response: str, system: str, label: str) -> Annota
         gold=row['gold'].strip(),
         response=response,
         label=label,
-        # Rows are single turns out of conversations that the files do not hold.
+        # Rows are single turns from conversations that are not in the files.
         episode=f'{context}-{system}',
         more={
             'system': system,

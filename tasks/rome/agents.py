@@ -2,11 +2,11 @@
 "Rome was built in 1776": responses of GPT-2 models to Wizard of Wikipedia contexts,
 annotated for factual correctness (Santhanam et al. 2021).
 
-After the teacher's name a task string may name parts: ``expert`` (one generator, judged
-by the authors' annotators), ``gt``, ``knn`` and ``dpr`` (twelve generators with the
-true knowledge or retrieved knowledge, judged by a crowd), or ``crowd`` for those three;
-model sizes, decodings and classes. It is an evaluation set: train, valid and test are
-the same rows.
+After the teacher's name, a task string may name parts: ``expert`` (one generator,
+judged by the authors' annotators); ``gt``, ``knn`` and ``dpr`` (twelve generators with
+the true or retrieved knowledge, judged by a crowd); or ``crowd`` for those three. It
+may also name model sizes, decodings and classes. It is an evaluation set: train, valid
+and test are the same rows.
 """
 
 import os
@@ -80,7 +80,7 @@ class AnnotatedTeacher(AnnotatedView, RomeTeacher):
 
 class ClassificationTeacher(ClassificationView, RomeTeacher):
     """
-    Knowledge and response in, the response's class out.
+    Shows knowledge and response; the label is the response's class.
     """
 
 
@@ -106,14 +106,14 @@ class DprTeacher(AnnotatedTeacher):
 
 def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
     """
-    The turns that words choose.
+    Read the chosen turns.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param words: parts, model sizes, decodings and classes; all of what none is named
-        of.
-    :return: their turns, one file after the other. Verifiable responses that nobody
+    :param words: parts, model sizes, decodings and classes; of a kind that no word
+        names, all are taken.
+    :return: the turns, one file after the other. Verifiable responses that nobody
         judged are left out, with a warning.
-    :raises UnknownNameError: for another word.
+    :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('rome', words, GROUPS, ALIASES)
     parts = chosen['part'] or [*FILES]

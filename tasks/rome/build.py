@@ -1,10 +1,9 @@
 """
-Gets the human annotations of "Rome was built in 1776" (Santhanam et al. 2021).
+Fetches the human annotations of "Rome was built in 1776" (Santhanam et al. 2021).
 
-The files come from one commit of the authors' repository. Where there is no network,
-place them by hand in ``<datapath>/rome``; they are checked in the same way. The
-repository publishes no checksums; the numbers of characters of that commit's files are
-known, and the files are checked by them.
+The files come from one commit of the authors' repository. Without a network, place them
+by hand in ``<datapath>/rome``; they are checked in the same way. The repository
+publishes no checksums, so the files are checked by that commit's numbers of characters.
 """
 
 from typing import Sequence
@@ -33,11 +32,11 @@ RESOURCES = [
 
 def build(opt: Opt, needed: Sequence[str]) -> str:
     """
-    See to it that files of the task are there.
+    Make sure that the files are there.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param needed: the names of the files to be read.
     :return: the folder they are in.
-    :raises TaskDataError: when one cannot be had, or is not the published one.
+    :raises TaskDataError: when a file cannot be fetched or is not the published one.
     """
     return fetch_files(opt, 'rome', VERSION, RESOURCES, needed)

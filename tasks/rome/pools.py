@@ -3,10 +3,10 @@ Writes the crowd's annotations as pools of candidates for ``parlai_q2 rerank``::
 
     python -m parlai_q2.tasks.rome.pools --part gt --outfile pools.jsonl
 
-A pool is one context with the responses of twelve generators, largest model and beam
-search first, which is what a system without reranking would say. A candidate's label is
-``inconsistent`` where the crowd saw a hallucination, else ``consistent``: a response
-with nothing to verify makes nothing up.
+A pool is one context with the responses of twelve generators. The largest model with
+beam search comes first, because a system without reranking would say its response. A
+candidate's label is ``inconsistent`` if the crowd saw a hallucination, else
+``consistent``: a response with nothing to verify makes nothing up.
 """
 
 import json
@@ -74,10 +74,10 @@ class RomePools(ParlaiScript):
 
 def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
     """
-    Put the responses to the same context together.
+    Group the responses to the same context.
 
-    :param turns: turns of one part.
-    :return: pools as :mod:`parlai_q2.files.pools` reads them, in the order in which
+    :param turns: the turns of one part.
+    :return: pools that :mod:`parlai_q2.files.pools` can read, in the order in which
         their contexts first occur.
     """
     contexts: dict[tuple[str, str], list[AnnotatedTurn]] = {}
@@ -92,7 +92,7 @@ def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
 
 def _by_knowledge(turns: Iterable[AnnotatedTurn]) -> dict[str, list[AnnotatedTurn]]:
     """
-    Turns by their knowledge; the same passage, cut at different lengths, is one.
+    Group turns by knowledge; a passage cut at different lengths counts as one.
     """
     found: dict[str, list[AnnotatedTurn]] = {}
     for turn in sorted(turns, key=lambda turn: -len(turn.knowledge)):

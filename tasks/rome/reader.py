@@ -1,11 +1,16 @@
 """
 Reads the annotation files of "Rome was built in 1776".
 
-A row has the conversation so far, the knowledge and the response of one generator, and
-three judgements: whether there is anything to verify, how factual the response is by
-its knowledge (the mean of three annotators who could say 0, 0.5 or 1), and whether it
-makes up more than conversation and knowledge provide (the majority of three). The crowd
-judged the last two of verifiable responses alone.
+A row has the conversation so far, the knowledge, one generator's response, and three
+judgements:
+
+- whether there is anything to verify;
+- how factual the response is according to its knowledge (the mean of three annotators,
+  who could say 0, 0.5 or 1);
+- whether it makes up more than conversation and knowledge provide (the majority of
+  three).
+
+The crowd gave the last two only for verifiable responses.
 """
 
 import math
@@ -29,8 +34,8 @@ COLUMNS = (
     'Verifiable',
 )
 
-# The words of the files, and those that a task string has for them. The order is that
-# of a pool's candidates: the generator one would take comes first.
+# The words of the files, with their names in a task string. The order is that of a
+# pool's candidates: the generator you would choose comes first.
 MODELS = {
     'GPT2-xlarge': 'xlarge',
     'GPT2-large': 'large',
@@ -47,10 +52,10 @@ def read_file(path: str, part: str) -> list[AnnotatedTurn]:
     Read one file.
 
     :param path: the csv file.
-    :param part: its name here, kept in the turns.
+    :param part: the part's name, which the turns keep.
     :return: its rows, each a conversation of its own. A verifiable response without a
         judgement has an empty label.
-    :raises RecordError: when the file has no such columns, or a row is broken.
+    :raises RecordError: when a column is missing or a row is broken.
     """
     turns = []
     for number, row in read_rows(path, COLUMNS):
@@ -87,8 +92,9 @@ def class_of(verifiable: Optional[bool], hallucination: Optional[bool]) -> str:
     """
     The class of a response.
 
-    :return: ``generic`` where there is nothing to verify; else ``inconsistent`` for a
-        hallucination and ``consistent`` for none; empty where nobody judged it.
+    :return: ``generic`` where there is nothing to verify; otherwise ``inconsistent`` if
+        the response is a hallucination and ``consistent`` if not; empty where nobody
+        judged it.
     """
     if verifiable is False:
         return Label.GENERIC
@@ -99,10 +105,10 @@ def class_of(verifiable: Optional[bool], hallucination: Optional[bool]) -> str:
 
 def history_of(context: str) -> tuple[str, ...]:
     """
-    The turns so far, without the names of their speakers.
+    The turns so far, without the speakers' names.
 
     :param context: ``A: ...<br>B: ...<br>``.
-    :return: oldest first.
+    :return: the turns, oldest first.
     """
     turns = (turn.strip() for turn in context.split(TURN_END))
     return tuple(

@@ -1,10 +1,13 @@
 """
-The Topical-Chat part of USR: responses of four decodings and two people to 60 contexts,
-each rated by three annotators, among others for its use of the knowledge (Mehri &
-Eskenazi 2020). Q2 is correlated with those ratings (Honovich et al. 2021, Table 5).
+The Topical-Chat part of USR: responses of four decoding methods and two people to 60
+contexts (Mehri & Eskenazi 2020).
 
-After the teacher's name a task string may name systems: ``argmax``, ``nucleus_0.3``,
-``nucleus_0.5``, ``nucleus_0.7``, ``original`` (the person of Topical-Chat) and
+Three annotators rated each response, among other qualities for its use of the
+knowledge. The Q2 paper reports how Q2 correlates with those ratings (Honovich et al.
+2021, Table 5).
+
+After the teacher's name, a task string may name systems: ``argmax``, ``nucleus_0.3``,
+``nucleus_0.5``, ``nucleus_0.7``, ``original`` (the person in Topical-Chat) and
 ``new_human``. It is an evaluation set: train, valid and test are the same rows.
 """
 
@@ -25,7 +28,7 @@ from parlai_q2.parlai_support.task_strings import chosen_words
 from parlai_q2.tasks.topical_chat_usr.build import build
 from parlai_q2.tasks.topical_chat_usr.reader import SYSTEMS, USES, USES_NONE, read_file
 
-# 60 contexts and 6 responses to each.
+# 60 contexts with 6 responses each.
 PUBLISHED_RESPONSES = 360
 
 
@@ -44,7 +47,7 @@ class TopicalChatUsrTeacher(AnnotatedSetTeacher):
 
 class DialogueTeacher(DialogueView, TopicalChatUsrTeacher):
     """
-    Each context once; the label is the reply of Topical-Chat's person.
+    Each context once; the label is the reply of the person in Topical-Chat.
     """
 
 
@@ -56,26 +59,26 @@ class DefaultTeacher(DialogueTeacher):
 
 class AnnotatedTeacher(AnnotatedView, TopicalChatUsrTeacher):
     """
-    The rated response is the label; ``human_score`` is the mean rating of its use of
-    the knowledge, in [0, 1], and ``human_ratings`` has the means of all qualities.
+    The rated response is the label. ``human_score`` is the mean rating of its use of
+    the knowledge, in [0, 1], and ``human_ratings`` has the mean of each quality.
     """
 
 
 class ClassificationTeacher(ClassificationView, TopicalChatUsrTeacher):
     """
-    Knowledge and response in; out comes whether most annotators say that it uses the
-    knowledge.
+    Shows knowledge and response; the label is whether most annotators say that the
+    response uses the knowledge.
     """
 
 
 def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
     """
-    The turns that words choose.
+    Read the chosen turns.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param words: systems; all of them when none is named.
-    :return: their turns, those of one context after each other.
-    :raises UnknownNameError: for another word.
+    :param words: systems; all of them if none is named.
+    :return: the turns; those of one context follow each other.
+    :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('topical_chat_usr', words, {'system': [*SYSTEMS]})
     turns = read_file(build(opt))

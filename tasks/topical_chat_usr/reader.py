@@ -1,10 +1,11 @@
 """
-Reads the ratings of USR: contexts, each with the responses of several systems, which
-three annotators rated.
+Reads the ratings of USR: contexts, each with the responses of several systems, rated by
+three annotators.
 
-The file is a JSON list of objects with ``context`` (a turn a line), ``fact`` and
-``responses``; a response has its ``response``, its ``model`` and a list of ratings a
-quality. "Uses Knowledge" is 0 or 1, the others have scales of their own.
+The file is a JSON list of objects with ``context`` (a turn on each line), ``fact`` and
+``responses``. Each response has its text (``response``), its ``model``, and a list of
+ratings for each quality. "Uses Knowledge" is 0 or 1; the other qualities have scales of
+their own.
 """
 
 import json
@@ -15,7 +16,7 @@ from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
 
 USES_KNOWLEDGE = 'uses_knowledge'
-# The qualities by their names here and in the file.
+# The qualities by their names here, with those in the file.
 QUALITIES = {
     'understandable': 'Understandable',
     'natural': 'Natural',
@@ -24,7 +25,7 @@ QUALITIES = {
     USES_KNOWLEDGE: 'Uses Knowledge',
     'overall': 'Overall',
 }
-# The systems by their names here and in the file.
+# The systems by their names here, with those in the file.
 SYSTEMS = {
     'original': 'Original Ground Truth',
     'argmax': 'Argmax Decoding',
@@ -34,7 +35,7 @@ SYSTEMS = {
     'new_human': 'New Human Generated',
 }
 USES, USES_NONE = 'uses_knowledge', 'uses_none'
-# Topical-Chat's mark for a turn without knowledge, in the data USR was made from.
+# Topical-Chat's mark for a turn without knowledge, in the data that USR was made from.
 NO_FACT = '_nofact'
 
 
@@ -43,10 +44,11 @@ def read_file(path: str) -> list[AnnotatedTurn]:
     Read the file.
 
     :param path: the json file.
-    :return: its responses, those to one context after each other. Each is a
-        conversation of its own; its label is what most annotators say of its use of
-        the knowledge.
-    :raises RecordError: when it is no such file; the line is the context's number.
+    :return: its responses, each a conversation of its own; those to one context follow
+        each other. The label is what most annotators say of a response's use of the
+        knowledge.
+    :raises RecordError: when the file has another format; the line is the context's
+        number.
     """
     try:
         with open(path, encoding='utf-8') as stream:

@@ -1,8 +1,8 @@
 """
-Wizard of Wikipedia with Q2: ParlAI's own knowledge teachers, and one line each.
+Wizard of Wikipedia scored with Q2, on top of ParlAI's own knowledge teachers.
 
-The data are ParlAI's, downloaded by ParlAI when a teacher is first made. The split is
-the last part of the task string as in ParlAI, e.g.
+ParlAI downloads the data when a teacher is first made. As in ParlAI, the split is the
+last part of the task string, e.g.
 ``parlai_q2.tasks.wizard_of_wikipedia.agents:WizardDialogKnowledgeTeacher:topic_split``.
 """
 
@@ -19,11 +19,11 @@ from parlai_q2.tasks.wizard_of_wikipedia.build import build
 
 class WowQ2Mixin(Q2TeacherMixin):
     """
-    Q2, and a task string as ParlAI's teachers read it.
+    Adds Q2, and lets ParlAI's teachers read the task string.
     """
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        # They take the split for the third part, so "internal:" must not be the first.
+        # ParlAI's teachers read the split from the third part, so "internal:" must go.
         opt = copy.deepcopy(opt)
         opt['task'] = without_repo(opt['task'])
         if not shared:
@@ -32,19 +32,19 @@ class WowQ2Mixin(Q2TeacherMixin):
 
     def getID(self) -> str:
         # ParlAI's teacher for generators has one name for both splits, and the metrics
-        # of two teachers of one name are mixed up.
+        # of two teachers with the same name would be mixed up.
         return self.id
 
 
 class WizardDialogKnowledgeTeacher(WowQ2Mixin, wow.WizardDialogKnowledgeTeacher):
     """
-    The wizard's replies, with all knowledge shown and the sentence checked.
+    The wizard's replies; all knowledge and the checked sentence are shown.
     """
 
 
 class GeneratorTeacher(WowQ2Mixin, wow.GeneratorTeacher):
     """
-    The same, made for generators.
+    The wizard's replies, in the form that ParlAI made for generators.
     """
 
 

@@ -1,9 +1,9 @@
 """
-Gets Wizard of Wikipedia, which ParlAI downloads.
+Fetches Wizard of Wikipedia, which ParlAI downloads.
 
-ParlAI takes files for downloaded where it has left its mark beside them. Without a
-network, place them by hand in ``<datapath>/wizard_of_wikipedia``: where all are there
-and whole, the mark is set.
+ParlAI takes the files as downloaded where its mark stands beside them. Without a
+network, place them by hand in ``<datapath>/wizard_of_wikipedia``. If all are there and
+complete, the mark is set.
 """
 
 from pathlib import Path
@@ -16,18 +16,18 @@ from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
 from parlai_q2.errors import TaskDataError
 from parlai_q2.tasks.conv_fever.wow import FOLDS
 
-# ParlAI's own.
+# The version in ParlAI's mark.
 VERSION = '1.0'
-# What its teachers read; the last one is for the F1 of rare words.
+# The files that its teachers read; the last one is for the F1 of rare words.
 FILES = (*(f'{fold}.json' for fold in FOLDS), 'data.json')
 
 
 def build(opt: Opt) -> None:
     """
-    See to it that the files are there.
+    Make sure that the files are there.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :raises TaskDataError: when they cannot be had; says which to place where.
+    :raises TaskDataError: when they cannot be fetched; says which to place where.
     """
     folder = Path(opt['datapath']) / 'wizard_of_wikipedia'
     missing = [name for name in FILES if not is_list(folder / name)]
@@ -37,7 +37,7 @@ def build(opt: Opt) -> None:
             mark_done(str(folder), VERSION)
         build_wow(opt)
     except Exception as e:
-        # ParlAI raises whatever its network library does.
+        # ParlAI passes on whatever its network library raises.
         raise TaskDataError(
             f'Could not download Wizard of Wikipedia ({e}). Without a network, fetch '
             f'its files elsewhere and place them in {folder}: {", ".join(missing)}. '
@@ -47,7 +47,7 @@ def build(opt: Opt) -> None:
 
 def is_list(path: Path) -> bool:
     """
-    Whether a file is there and ends as a JSON list does: it was not cut short.
+    Whether a file exists and ends as a JSON list does, so that it was not cut short.
     """
     if not path.is_file():
         return False
