@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator, Sequence, TypeVar
 import torch
 
 Sample = TypeVar('Sample')
-# Examples are sorted by length within blocks of so many batches.
+# Examples are sorted by length within blocks of this many batches.
 BLOCK = 50
 
 
@@ -22,10 +22,10 @@ def epoch(
     One epoch of shuffled batches whose members are of similar length.
 
     :param data: N examples.
-    :param size: examples in a batch, at most.
-    :param rng: decides the order; moved on.
-    :param length: an example's length.
-    :return: batches; each example stands in exactly one.
+    :param size: the maximum number of examples in a batch.
+    :param rng: decides the order; its state advances.
+    :param length: returns an example's length.
+    :return: the batches; each example occurs in exactly one.
     """
     shuffled = rng.sample(list(data), len(data))
     out = []
@@ -45,8 +45,8 @@ def stream(
     """
     Epochs without end.
 
-    Skipping n batches of a new stream of the same seed leads to the same place as
-    taking them, which is how training goes on after it was stopped.
+    Skipping n batches of a new stream with the same seed leads to the same place as
+    taking them. Training relies on this to resume after a stop.
     """
     while data:
         yield from epoch(data, size, rng, length)
@@ -59,8 +59,8 @@ def by_length(
     The places of samples in batches of similar length, the shortest first.
 
     :param samples: N examples.
-    :param size: examples in a batch, at most.
-    :param length: an example's length.
+    :param size: the maximum number of examples in a batch.
+    :param length: returns an example's length.
     """
     order = sorted(range(len(samples)), key=lambda i: length(samples[i]))
     for start in range(0, len(order), size):
@@ -69,7 +69,7 @@ def by_length(
 
 def padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
     """
-    Lists of ids as one tensor [B, L], padded on the right to the longest.
+    Make one tensor [B, L] from lists of ids, padded on the right to the longest.
     """
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[value] * (longest - len(row))] for row in rows])
@@ -77,6 +77,6 @@ def padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
 
 def moved(tensors: dict[str, Any], device: str) -> dict[str, Any]:
     """
-    A batch's tensors on a device.
+    Move a batch's tensors to a device.
     """
     return {name: tensor.to(device) for name, tensor in tensors.items()}

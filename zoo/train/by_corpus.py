@@ -1,11 +1,11 @@
 """
-How well any scorer does on the examples of ``grounded_data``, corpus by corpus.
+Prints how well a scorer does on the examples of ``grounded_data``, corpus by corpus.
 
     python -m parlai_q2.zoo.train.by_corpus --scored scored.jsonl
 
-``scored.jsonl`` is what ``parlai_q2 score`` made of them, with any scorer. Printed as a
-table: the area under the ROC curve and the balanced accuracy at the threshold that the
-scores' signature names, for each corpus and as means.
+``scored.jsonl`` is those examples as scored by ``parlai_q2 score``, with any scorer.
+The table has, for each corpus and as means, the area under the ROC curve and the
+balanced accuracy at the threshold that the scores' signature names.
 """
 
 import argparse
@@ -23,7 +23,8 @@ from parlai_q2.zoo.train.data import read_rows
 
 class Row(NamedTuple):
     """
-    One corpus: how many examples, AUC, and mean of the two classes' accuracies.
+    One corpus: the number of examples, AUC, and the mean of the two classes'
+    accuracies.
     """
 
     corpus: str
@@ -34,10 +35,10 @@ class Row(NamedTuple):
 
 def rows_of(path: str) -> list[Row]:
     """
-    A row for each corpus, in the alphabet's order, and one of their means.
+    One row for each corpus, in alphabetical order, and one for their means.
 
-    :param path: JSON lines, as ``parlai_q2 score`` writes them. Generic responses, and
-        what could not be scored, are left out.
+    :param path: JSON lines as written by ``parlai_q2 score``. Generic responses and
+        those that could not be scored are left out.
     :raises InputError: when no corpus has both classes.
     """
     records = read_rows(path)
@@ -74,7 +75,7 @@ def balanced_accuracy(
     positive: list[float], negative: list[float], threshold: float
 ) -> float:
     """
-    The mean of the shares of both classes that are on the right side of a threshold.
+    The mean, over both classes, of the share on the right side of a threshold.
     """
     above = float(np.mean(np.array(positive) > threshold))
     below = float(np.mean(np.array(negative) <= threshold))

@@ -1,9 +1,10 @@
 """
-What a training run needs to go on after it was stopped.
+Stores what a training run needs to resume after it was stopped.
 
-One file in the output folder, replaced as a whole: trained weights, optimizer, torch's
-random state, the log. It stays until all that is made of the run is written, and is
-then dropped. It is read by torch's ``weights_only`` reader, which runs no code.
+This is one file in the output folder, always replaced as a whole: trained weights,
+optimizer, torch's random state and the log. It stays until everything made from the run
+is written, and is then dropped. It is read with torch's ``weights_only``, which runs no
+code.
 """
 
 from pathlib import Path
@@ -19,12 +20,12 @@ NAME = 'checkpoint.pt'
 
 class State(NamedTuple):
     """
-    Where a run stands.
+    How far a run has come.
 
-    :param step: steps done.
+    :param step: the number of finished steps.
     :param log: the log so far.
     :param recent: the losses since its last line.
-    :param seconds: spent so far.
+    :param seconds: the time spent so far.
     """
 
     step: int
@@ -37,9 +38,9 @@ class Checkpoint:
     """
     The checkpoint of one run.
 
-    :param folder: the output folder; made.
-    :param settings: the run's settings, and what else tells it apart, as numbers,
-        strings, lists and dicts; a checkpoint of other ones is refused.
+    :param folder: the output folder; it is created.
+    :param settings: the run's settings, and what else identifies it, as numbers,
+        strings, lists and dicts. A checkpoint with other settings is refused.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]):
@@ -53,7 +54,7 @@ class Checkpoint:
         state: State,
     ) -> None:
         """
-        Save a run's state in place of the one before.
+        Save a run's state over the previous one.
         """
         cuda = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
         saved = {
@@ -71,11 +72,11 @@ class Checkpoint:
         self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, device: str
     ) -> State:
         """
-        Put a model and an optimizer into the saved state, if there is one.
+        Restore a model and an optimizer to the saved state, if there is one.
 
-        :return: where the run stands; step 0 where nothing was saved.
-        :raises ConfigError: when it was saved by a run with other settings.
-        :raises ModelError: when it cannot be read.
+        :return: how far the run had come; step 0 where nothing was saved.
+        :raises ConfigError: when a run with other settings saved the checkpoint.
+        :raises ModelError: when the checkpoint cannot be read.
         """
         if not self.path.exists():
             return State(0, [], [], 0.0)
@@ -108,7 +109,7 @@ class Checkpoint:
 
 def drop_checkpoint(folder: Path) -> None:
     """
-    Delete the checkpoint of a folder: what its run was for is written.
+    Delete a folder's checkpoint, once everything made from its run is written.
     """
     path = folder / NAME
     path.unlink(missing_ok=True)

@@ -1,10 +1,11 @@
 """
-Training of the detector: how a response stands to its knowledge.
+Trains the detector: whether its knowledge supports a response.
 
 Rows have ``p`` (knowledge), ``h`` (response), ``y`` (class number), ``src`` and, for
-distillation, ``z``: a teacher's logits, one a class. The loss of a row is its
-cross-entropy; of one with logits, 0.3 of it and 0.7 of the divergence from the teacher
-(Hinton et al. 2015, arXiv 1503.02531, section 2, at temperature 1).
+distillation, ``z``: a teacher's logits, one for each class. A row's loss is its
+cross-entropy. For a row with logits it is 0.3 times the cross-entropy plus 0.7 times
+the divergence from the teacher (Hinton et al. 2015, arXiv 1503.02531, section 2, at
+temperature 1).
 """
 
 import math
@@ -21,7 +22,7 @@ TEACHER_SHARE = 0.7
 
 class ClassSample(NamedTuple):
     """
-    One row as ids; ``teacher`` holds a teacher's logits, if there are any.
+    One row as token ids; ``teacher`` holds a teacher's logits, if there are any.
     """
 
     ids: list[int]
@@ -36,7 +37,8 @@ class ClassJob:
     Trains a classifier of pairs.
 
     :param tokenizer: a Hugging Face tokenizer.
-    :param max_tokens: of both texts together; of longer pairs the longer text is cut.
+    :param max_tokens: the limit for both texts together; in longer pairs the longer
+        text is cut.
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int = 192):
@@ -45,7 +47,7 @@ class ClassJob:
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[ClassSample]:
         """
-        Rows as ids, one sample a row.
+        Encode rows as token ids, one sample for each row.
         """
         if not rows:
             return []
@@ -100,7 +102,7 @@ class ClassJob:
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
         """
-        What :func:`figures` says of the held-out rows; nothing where there are none.
+        The :func:`figures` of the held-out rows; empty where there are none.
         """
         rows = [s.row for s in self.valid]
         logits = self.logits(model, self.valid, device)
@@ -131,10 +133,10 @@ def figures(rows: Sequence[dict[str, Any]], classes: Sequence[int]) -> dict[str,
     How well rows were classified.
 
     :param rows: N rows, at least one.
-    :param classes: N class numbers.
+    :param classes: N predicted class numbers.
     :return: ``score`` (the mean of the classes' recalls), ``accuracy``, ``recall_<y>``
-        of each class there is, and ``<src>`` for each source of rows that begins with
-        "hard".
+        for each class that occurs, and ``<src>`` for each source of rows that begins
+        with "hard".
     """
     right: dict[str, list[float]] = defaultdict(list)
     for row, found in zip(rows, classes, strict=True):

@@ -1,15 +1,19 @@
 """
-What another reader does to Q2: the same questions, put to several readers.
+Shows how another reader changes Q2, by putting the same questions to several readers.
 
     python -m parlai_q2.zoo.train.compare_readers --begin begin --most 250 \\
       --questions questions.jsonl --readers shipped:q2_mini/question_answering,out
 
 Questions are generated once and kept in ``--questions``, so that another reader costs
-its own answers and their comparison alone. Printed for each reader and each corpus of
-BEGIN's development set (Dziri et al. 2022): the AUC of ``q2`` (fully attributable
-against not fully; generic responses are left out), valid questions a response, the
-share of them without an answer in the knowledge by class, and how much the AUC differs
-from the first reader's, with a paired bootstrap interval over responses.
+only its own answers and their comparison. For each reader and each corpus of BEGIN's
+development set (Dziri et al. 2022), this prints
+
+- the AUC of ``q2`` (fully attributable against not fully; generic responses are left
+  out);
+- the number of valid questions for each response;
+- by class, the share of them without an answer in the knowledge;
+- how much the AUC differs from the first reader's, with a paired bootstrap interval
+  over responses.
 """
 
 import argparse
@@ -38,10 +42,10 @@ Pair = tuple[str, str]
 
 class KeptQuestions:
     """
-    A question generator that asks for each span once, also in later runs.
+    A question generator that asks about each span only once, across runs.
 
-    :param generator: what asks.
-    :param path: JSON lines of ``span``, ``context`` and ``questions``.
+    :param generator: the generator that asks.
+    :param path: a JSON lines file of ``span``, ``context`` and ``questions``.
     """
 
     def __init__(self, generator: QuestionGenerator, path: Path):
@@ -70,10 +74,10 @@ class KeptQuestions:
 @dataclass(frozen=True)
 class Scored:
     """
-    What one reader made of one corpus.
+    One reader's results on one corpus.
 
     :param values: Q2 of each response.
-    :param grounded: whether people called it fully attributable.
+    :param grounded: whether people called the response fully attributable.
     :param results: the metric's results.
     """
 
@@ -87,7 +91,7 @@ class Scored:
 
     def unanswered(self, grounded: bool) -> float:
         """
-        The share of the questions about one class that the knowledge does not answer.
+        The share of questions about one class that the knowledge does not answer.
         """
         verdicts = [
             verdict
@@ -99,14 +103,14 @@ class Scored:
 
     def questions(self) -> float:
         """
-        Valid questions a response.
+        The number of valid questions for each response.
         """
         return float(np.mean([len(result.verdicts) for result in self.results]))
 
 
 class Difference(NamedTuple):
     """
-    How much an AUC differs, with a 95 % interval.
+    The difference between two AUCs, with a 95 % interval.
     """
 
     value: float
@@ -119,7 +123,7 @@ class Difference(NamedTuple):
 
 def auc_of(values: np.ndarray, grounded: np.ndarray) -> float:
     """
-    The area under the ROC curve of values.
+    The area under the ROC curve for these values.
     """
     return roc_auc(values[grounded].tolist(), values[~grounded].tolist())
 
@@ -128,12 +132,13 @@ def difference(
     first: Scored, second: Scored, rounds: int = ROUNDS, seed: int = 0
 ) -> Difference:
     """
-    The second's AUC less the first's, on the same responses.
+    The second AUC minus the first, on the same responses.
 
-    :param first: N responses.
-    :param second: the same N responses.
-    :param rounds: resamples of the responses, each class by itself.
-    :param seed: of the resampling.
+    :param first: N responses' values.
+    :param second: the values of the same N responses.
+    :param rounds: how often to resample the responses; each class is resampled by
+        itself.
+    :param seed: decides the resampling.
     """
     rng = np.random.default_rng(seed)
     classes = [np.flatnonzero(first.grounded), np.flatnonzero(~first.grounded)]
@@ -150,7 +155,8 @@ def difference(
 
 def sampled(folder: Path, most: int, seed: int) -> dict[str, list[dict[str, Any]]]:
     """
-    BEGIN's development responses that are not generic, at most so many of a corpus.
+    BEGIN's development responses that are not generic, at most ``most`` from each
+    corpus.
     """
     records = [r for r in begin_examples(folder) if r['q2_label'] != Label.GENERIC]
     chosen = {}

@@ -15,10 +15,10 @@ OPENERS: dict[str, Callable] = {'.gz': gzip.open, '.xz': lzma.open}
 
 def read_rows(path: Union[str, Path]) -> list[dict[str, Any]]:
     """
-    All records of a JSON lines file.
+    Read all records of a JSON lines file.
 
     :param path: the file; its ending says how it is compressed.
-    :return: one dict a line, in file order.
+    :return: one dict for each line, in file order.
     """
     with _opener(path)(path, 'rt', encoding='utf-8') as stream:
         return [json.loads(line) for line in stream if line.strip()]
@@ -26,11 +26,11 @@ def read_rows(path: Union[str, Path]) -> list[dict[str, Any]]:
 
 def write_rows(path: Union[str, Path], rows: Iterable[dict[str, Any]]) -> int:
     """
-    Write records as a JSON lines file, whole or not at all.
+    Write records as a JSON lines file, completely or not at all.
 
     :param path: the file; its ending says how it is compressed.
     :param rows: the records.
-    :return: how many there were.
+    :return: how many records there were.
     """
     path, count = Path(path), 0
     with whole_file(path) as unfinished:

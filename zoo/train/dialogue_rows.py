@@ -1,22 +1,23 @@
 """
-The detector's hard rows: responses in dialogue style that are nearly right.
+Makes hard rows for the detector: responses in dialogue style that are nearly right.
 
     python -m parlai_q2.zoo.train.dialogue_rows --turns reply.train.jsonl.xz \\
       --most 4000 --outfile cons_hard.train.jsonl --valid cons_hard.valid.jsonl
 
-From turns whose response ``r`` has no word that its knowledge ``k`` lacks come rows of
-``p`` (knowledge), ``h`` (response), ``y`` (0 entailed, 1 unsupported, 2 contradicted)
-and ``src``:
+The turns used are those whose response ``r`` has no word that its knowledge ``k``
+lacks. They give rows of ``p`` (knowledge), ``h`` (response), ``y`` (0 entailed, 1
+unsupported, 2 contradicted) and ``src``:
 
-- wrong ones, one a turn: entity, number, two entities or roles swapped, negation (2);
-  knowledge of the same topic, a hedge lost, one of several said to be the only one,
-  some said to be all, a superlative, a statement of another turn added (1);
-- right ones (0), as many: the turn as it is, after a sentence of chit-chat, or with two
+- wrong rows, one for each turn: an entity or a number replaced, two entities or roles
+  swapped, a negation (2); knowledge of the same topic, a hedge lost, one of several
+  called the only one, some called all, a superlative, a statement of another turn added
+  (1);
+- right rows (0), as many: the turn as it is, after a sentence of chit-chat, or with two
   turns' knowledge and both responses.
 
-Every second row has knowledge of several sentences, the others of which are about
-something else, and every third has a sentence of chit-chat first: neither changes
-whether the rest is supported.
+In every second row, the knowledge gets further sentences about something else; in every
+third, the response begins with a sentence of chit-chat. Neither changes whether the
+rest is supported.
 """
 
 import argparse
@@ -38,7 +39,7 @@ from parlai_q2.zoo.train.overstatements import (
 )
 
 ENTAILED, UNSUPPORTED, CONTRADICTED = 0, 1, 2
-# What the changes of HardNegatives make.
+# The class of each change that HardNegatives makes.
 CLASS_OF = {
     'entity': CONTRADICTED,
     'number': CONTRADICTED,
@@ -68,9 +69,9 @@ Change = Callable[[int], Optional[Row]]
 
 class DialogueRows:
     """
-    Makes two rows of each turn: one right, one wrong.
+    Makes two rows from each turn: one right, one wrong.
 
-    :param grounded: turns whose responses stay with their knowledge.
+    :param grounded: turns whose responses are grounded in their knowledge.
     :param seed: decides every choice.
     """
 
@@ -89,7 +90,7 @@ class DialogueRows:
 
     def rows(self) -> Iterator[Row]:
         """
-        The rows, a right one of each turn and then a wrong one if a change applies.
+        The rows: for each turn a right one, then a wrong one if a change applies.
         """
         for i in range(len(self.grounded)):
             for row in (self.right(i), self.wrong(i)):
@@ -99,7 +100,7 @@ class DialogueRows:
 
     def right(self, i: int) -> Row:
         """
-        A supported row of one turn, or of it and another with both knowledges.
+        A supported row of one turn, or of two turns with the knowledge of both.
         """
         one = self.grounded[i]
         if self.rng.random() < 0.7:
@@ -118,7 +119,8 @@ class DialogueRows:
 
     def wrong(self, i: int) -> Optional[Row]:
         """
-        A row that is not supported; of the changes that apply, the one made least.
+        An unsupported row, made by the applicable change that was made least often so
+        far.
         """
         for name in sorted(self.changes, key=lambda c: self.made[f'hard-{c}']):
             row = self.changes[name](i)
@@ -153,7 +155,7 @@ class DialogueRows:
 
     def dressed(self, i: int, row: Row) -> Row:
         """
-        A row with more knowledge around it or chit-chat before it, or as it is.
+        A row with more knowledge around it or chit-chat before it, or unchanged.
         """
         knowledge, response = row['p'], row['h']
         if self.rng.random() < 0.5:
@@ -171,10 +173,10 @@ class DialogueRows:
 
     def unrelated(self, i: int, avoid: frozenset[str] = frozenset()) -> int:
         """
-        Another turn, whose knowledge has words that this one's lacks.
+        Another turn, whose response has content words that this turn's knowledge lacks.
 
-        :param avoid: words that the other's knowledge should not have, if one of twenty
-            tries is without.
+        :param avoid: words that the other's knowledge should not have; of twenty tries,
+            the one with the fewest of them is taken.
         """
         best, fewest = (i + 1) % len(self.grounded), len(avoid) + 1
         for _ in range(20):
@@ -208,9 +210,10 @@ def sentence(text: str) -> str:
 
 def faithful(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     """
-    The turns that are surely supported: statements of the knowledge's own words.
+    The turns that are certainly supported: statements in the knowledge's own words.
 
-    Chit-chat would do no harm, but a change made in it would leave the rest supported.
+    Chit-chat itself would do no harm, but a change made in it would leave the rest
+    supported.
 
     :param pairs: pairs (knowledge, response).
     """
@@ -225,15 +228,15 @@ def faithful(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
 
 def held_out(one: Grounded) -> bool:
     """
-    Whether a turn is of the tenth that is not trained on; all turns of one knowledge
-    sentence are, or none.
+    Whether a turn belongs to the tenth that is not trained on. All turns with the same
+    knowledge sentence do, or none.
     """
     return zlib.crc32(one.knowledge.encode()) % 10 == 0
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """
-    Write the rows and say how many of each kind there are.
+    Write the rows and log how many of each kind there are.
     """
     parser = argparse.ArgumentParser(description='Hard rows for the detector')
     parser.add_argument('--turns', required=True, help='records with k and r')

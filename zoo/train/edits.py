@@ -1,9 +1,9 @@
 """
-Entities and phrases of a parsed text, and how one is put in another's place.
+Entities and phrases of a parsed text, and how to replace or remove them.
 
-What the builders of training rows share. An edit must leave no doubt about the label of
-what it makes, so an entity gives way only to one of the same kind and shape whose words
-the text does not have, and a phrase is taken away only whole.
+The builders of training rows share this module. An edit must leave no doubt about the
+label of the row it makes. An entity is therefore replaced only by one of the same kind
+and shape whose words are not in the text, and a phrase is removed only as a whole.
 """
 
 import random
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Iterable, Optional, Sequence
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-# spaCy's entity labels by what question they answer.
+# The kind of question that each spaCy entity label answers.
 PEOPLE, PLACE, TIME, NUMBER = 'people', 'place', 'time', 'number'
 GROUPS = {
     **dict.fromkeys(('PERSON', 'NORP', 'ORG'), PEOPLE),
@@ -21,7 +21,7 @@ GROUPS = {
     **dict.fromkeys(('DATE', 'TIME'), TIME),
     **dict.fromkeys(('CARDINAL', 'QUANTITY', 'MONEY', 'PERCENT', 'ORDINAL'), NUMBER),
 }
-# What a question that asks for one of a group says.
+# The words of a question that asks for an entity of a group.
 ASKS = {
     PEOPLE: r'who|whom|whose|(?:what|which)(?: \w+)? (?:person|man|woman|actor|author|'
     r'company|organi[sz]ation|group|team|band|church|university)',
@@ -32,7 +32,7 @@ ASKS = {
     NUMBER: r'how (?:many|much|often|far|tall|large|big|high)|(?:what|which)(?: \w+)? '
     r'(?:percentage|percent|number|amount|cost|price|share)',
 }
-# Phrases that a sentence can lose and still be one.
+# Phrases that a sentence can lose and still be a sentence.
 REMOVABLE = ('prep', 'agent', 'npadvmod', 'appos', 'relcl', 'acl')
 LEAST_LEFT = 5  # words of a text that something was taken out of
 _WORD = re.compile(r'\w+')
@@ -42,7 +42,7 @@ _NUMBER_WORD = re.compile(
     r'twice|dozen|half)\b',
     re.IGNORECASE,
 )
-# Answers to "where" that are no names: "in a small village".
+# They begin answers to "where" that are not names: "in a small village".
 _PLACE_PREPOSITIONS = frozenset('in at on near from to into within around'.split())
 
 
@@ -55,7 +55,7 @@ def words(text: str) -> set[str]:
 
 def shape(text: str) -> str:
     """
-    What a text looks like: digits as 9, words as a, A or AA, the articles as they are.
+    A text's pattern: digits become 9, words become a, A or AA, articles stay.
 
     >>> shape('the 1980s'), shape('May 5, 1903'), shape('USA')
     ('the 9999s', 'A 9, 9999', 'AA')
@@ -68,9 +68,9 @@ def shape(text: str) -> str:
 
 class EntityPool:
     """
-    Entities by label and shape, to be put in the place of others.
+    Entities by label and shape, which can replace others.
 
-    :param docs: parsed texts that they are taken from.
+    :param docs: the parsed texts that the entities come from.
     """
 
     def __init__(self, docs: Iterable['Doc']):
@@ -88,9 +88,9 @@ class EntityPool:
 
         :param text: the entity to be replaced.
         :param label: its label.
-        :param avoid: words it must not have, in lower case, the articles excepted.
-        :param rng: decides which.
-        :return: None where there is none.
+        :param avoid: words that it must not have, in lower case; articles are exempt.
+        :param rng: decides which one.
+        :return: the entity; None where there is none.
         """
         avoid = avoid - {'the', 'a', 'an', 'of', 'and'}
         known = self._by_kind.get((label, shape(text)), {})
@@ -100,8 +100,8 @@ class EntityPool:
 
 def entity_at(doc: 'Doc', start: int, text: str) -> Optional['Span']:
     """
-    The entity that stands at a character offset and is just this text, but for an
-    article before it.
+    The entity at a character offset whose text is exactly this one, apart from a
+    leading article.
     """
     for entity in doc.ents:
         article = re.match(r'(?:the|an?) ', entity.text, re.IGNORECASE)
@@ -116,13 +116,13 @@ def entity_at(doc: 'Doc', start: int, text: str) -> Optional['Span']:
 
 def without(doc: 'Doc', start: int, end: int) -> Optional[tuple[str, 'Token']]:
     """
-    A text without the smallest phrase that can be left out and holds these characters.
+    Remove the smallest removable phrase that holds the given characters.
 
     :param doc: the parsed text.
     :param start: offset of the first character that must go.
-    :param end: offset behind the last.
-    :return: the text that is left and the phrase's head; None where no phrase of
-        :data:`REMOVABLE` holds them, or too little would be left.
+    :param end: offset after the last one.
+    :return: the remaining text and the phrase's head; None where no phrase of
+        :data:`REMOVABLE` holds the characters, or too little would remain.
     """
     found: Optional[tuple[int, int, Token]] = None
     for token in doc:
@@ -149,15 +149,16 @@ def without(doc: 'Doc', start: int, end: int) -> Optional[tuple[str, 'Token']]:
 
 def could_answer(doc: 'Doc', left: str, group: str, gone: 'Token') -> bool:
     """
-    Whether what is left of a text may still hold an answer of a kind.
+    Whether the rest of a text may still hold an answer of a kind.
 
-    :param doc: the parsed whole.
+    :param doc: the whole text, parsed.
     :param left: the text without a phrase.
-    :param group: what kind, a value of :data:`GROUPS`.
+    :param group: the kind, a value of :data:`GROUPS`.
     :param gone: the phrase's head.
-    :return: True where there is an entity of the kind, a word for a number where one is
-        asked for, or another phrase that begins as the one that is gone; and for
-        people, who need no name, unless what is gone is a passive's "by" phrase.
+    :return: True where the rest has an entity of that kind, a number word if a number
+        is asked for, or another phrase that begins like the removed one. For people,
+        who need no name, always True unless the removed phrase is a passive's "by"
+        phrase.
     """
     if group == PEOPLE and gone.dep_ != 'agent':
         return True  # "the group" may be whom the name that is gone named
@@ -190,7 +191,7 @@ def asks_for(question: str, group: str) -> bool:
 
 def occurs_once(text: str, part: str) -> bool:
     """
-    Whether a part stands in a text once, and none of its words anywhere else.
+    Whether a part occurs in a text once, and none of its words occur anywhere else.
     """
     rest = re.sub(re.escape(part), ' ', text, count=1, flags=re.IGNORECASE)
     return len(rest) != len(text) and not (words(part) - {'the', 'a', 'an'}) & words(
@@ -200,6 +201,6 @@ def occurs_once(text: str, part: str) -> bool:
 
 def chosen(rng: random.Random, items: Sequence, most: int) -> list:
     """
-    So many of the items, or all, in random order.
+    Up to ``most`` of the items, in random order.
     """
     return rng.sample(list(items), min(most, len(items)))

@@ -3,12 +3,12 @@ Fits the coefficients of the scorers ``grounded`` and ``grounded_fast``.
 
     python -m parlai_q2.zoo.train.grounded --scored scored.jsonl --outfile grounded.json
 
-``scored.jsonl`` is what ``parlai_q2 score --scorer grounded`` made of the examples of
-:mod:`parlai_q2.zoo.train.grounded_data`: the features stand in ``parts``, what is true
-in ``q2_label``. The weights that scored them do not matter.
+``scored.jsonl`` is the examples of :mod:`parlai_q2.zoo.train.grounded_data` as scored
+by ``parlai_q2 score --scorer grounded``. The features are in ``parts``, and the truth
+is in ``q2_label``. The weights that scored them do not matter.
 
-Every corpus counts the same, and in it both classes (generic responses are in
-neither). No weight is negative. What is written beside the weights was measured on
+Every corpus counts the same, and both classes within it (generic responses belong to
+neither). No weight is negative. The figures written beside the weights were measured on
 examples that the model had not seen: by k-fold cross-validation, with all examples of
 one passage in one fold, and with each corpus left out in turn.
 """
@@ -46,10 +46,10 @@ class Data(NamedTuple):
 
     :param x: features [B, F].
     :param y: 1 for supported, 0 for not; [B].
-    :param corpora: the corpus of each, [B].
-    :param generic: which the scorer calls generic, [B]; their value is capped.
-    :param knowledge: the passage that each is to stay with, [B].
-    :param preset: the preset that made the features.
+    :param corpora: the corpus of each example, [B].
+    :param generic: which examples the scorer calls generic, [B]; their value is capped.
+    :param knowledge: the passage that each should be grounded in, [B].
+    :param preset: the preset that computed the features.
     """
 
     x: np.ndarray
@@ -61,18 +61,18 @@ class Data(NamedTuple):
 
     def capped(self, p: np.ndarray) -> np.ndarray:
         """
-        Probabilities as the scorer gives them: a generic response's is at most 0.5.
+        The probabilities that the scorer gives: at most 0.5 for a generic response.
         """
         return np.where(self.generic, np.minimum(p, NOT_VERIFIABLE_VALUE), p)
 
 
 def read_scored(path: str) -> Data:
     """
-    The examples of a scored file that are supported or not.
+    Read the examples of a scored file that are supported or not supported.
 
-    :param path: JSON lines, as ``parlai_q2 score`` writes them.
+    :param path: JSON lines as written by ``parlai_q2 score``.
     :raises InputError: when there are none, when they lack a feature, or when a corpus
-        has one class.
+        has only one class.
     """
     rows = read_rows(path)
     signature = next((r['signature'] for r in rows if r.get('signature')), '')
@@ -117,14 +117,14 @@ def _both_classes(path: str, corpora: Sequence[str], labels: Sequence[str]) -> N
 
 def columns(data: Data, features: Sequence[str]) -> Data:
     """
-    The same examples with some of the features.
+    The same examples with only some of the features.
     """
     return data._replace(x=data.x[:, [FEATURES.index(f) for f in features]])
 
 
 def held_out(data: Data, parts: np.ndarray, ridge: float) -> np.ndarray:
     """
-    Probabilities of examples by models that were fitted without their part.
+    Probabilities of examples from models fitted without the examples' own part.
 
     :param parts: the part of each example, [B].
     :return: probabilities [B], generic responses capped.
@@ -138,9 +138,9 @@ def held_out(data: Data, parts: np.ndarray, ridge: float) -> np.ndarray:
 
 def fit_even(data: Data, use: np.ndarray, ridge: float) -> Fit:
     """
-    Fit on some examples, corpora and classes counting the same.
+    Fit on some examples so that corpora count the same, and both classes within each.
 
-    :param use: which ones, [B].
+    :param use: which examples, [B].
     """
     y = data.y[use]
     return fit(data.x[use], y, even_weights(list(data.corpora[use]), y), ridge)
@@ -158,11 +158,13 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
 
 def folds_of(knowledge: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """
-    A fold for each example. Those of one passage, such as a response and the wrong
-    one made of it, are in one fold: none is judged by a model that saw the other.
+    Assign each example a fold. Examples of one passage, such as a response and the
+    wrong one made from it, share a fold, so that none is judged by a model that saw the
+    other.
 
-    :param knowledge: [B].
-    :return: numbers below ``folds``, [B]; folds hold nearly as many knowledges each.
+    :param knowledge: the passage of each example, [B].
+    :return: numbers below ``folds``, [B]; the folds hold nearly the same number of
+        passages.
     """
     different, of_each = np.unique(knowledge, return_inverse=True)
     fold = np.random.default_rng(seed).permutation(len(different)) % folds
@@ -173,7 +175,8 @@ def entry(
     data: Data, features: Sequence[str], ridge: float, folds: int, seed: int
 ) -> dict[str, Any]:
     """
-    The weights of one scorer and what was measured of it, as they are written.
+    One scorer's weights and the figures measured with them, in the form they are
+    written.
     """
     model = fit_even(data, np.ones(len(data.y), dtype=bool), ridge)
     splits = {f'{folds}-fold': folds_of(data.knowledge, folds, seed)}

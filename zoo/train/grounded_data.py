@@ -1,21 +1,21 @@
 """
-The examples that the scorer ``grounded`` is fitted on.
+Collects the examples that the scorer ``grounded`` is fitted on.
 
     python -m parlai_q2.zoo.train.grounded_data --begin begin \\
       --dial dial.train.jsonl.gz --pairs cons.valid.jsonl.gz --outfile examples.jsonl
 
-Three kinds, so that no corpus' habits decide:
+There are three kinds, so that no single corpus' habits decide:
 
 - BEGIN's development sets (Dziri et al. 2022), ``begin_dev_<corpus>.tsv``, annotated by
   people: fully attributable is consistent, not fully attributable is inconsistent;
-- grounded turns (``k`` knowledge, ``r`` response, ``f1`` their overlap) and one hard
-  negative of each (:mod:`parlai_q2.zoo.train.hard_negatives`);
-- held-out pairs of the detector's own data (``p``, ``h``, ``y``, ``src``), those whose
-  ``src`` marks them as dialogue (``d-``).
+- grounded turns (``k`` knowledge, ``r`` response, ``f1`` their overlap), each with one
+  hard negative (:mod:`parlai_q2.zoo.train.hard_negatives`);
+- held-out pairs of the detector's own data (``p``, ``h``, ``y``, ``src``), of which
+  those are taken whose ``src`` marks them as dialogue (``d-``).
 
 Each record has ``id``, ``corpus``, ``kind``, ``knowledge``, ``response`` and
-``q2_label``: ``consistent``, ``inconsistent`` or ``generic``. ``parlai_q2 score`` reads
-them.
+``q2_label``: ``consistent``, ``inconsistent`` or ``generic``. ``parlai_q2 score`` can
+read the records.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from parlai_q2.zoo.train.data import read_rows, write_rows
 from parlai_q2.zoo.train.hard_negatives import HardNegatives, read_grounded
 
 BEGIN_CORPORA = ('wow', 'cmu', 'tc')
-# The detector's classes: entailed, unsupported, contradicted, generic.
+# The labels of the detector's classes: entailed, unsupported, contradicted, generic.
 PAIR_LABELS = (
     Label.CONSISTENT,
     Label.INCONSISTENT,
@@ -49,7 +49,7 @@ def record(
     corpus: str, kind: str, number: int, knowledge: str, response: str, label: str
 ) -> Record:
     """
-    One example as it is written.
+    One example in the form in which it is written.
     """
     return {
         'id': f'{corpus}-{kind}-{number}'.replace(' ', '_'),
@@ -63,9 +63,9 @@ def record(
 
 def begin_examples(folder: Path) -> Iterator[Record]:
     """
-    BEGIN's development sets; what has no knowledge or no response is left out.
+    BEGIN's development sets; rows without knowledge or without a response are left out.
 
-    :param folder: holds ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
+    :param folder: the folder with ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
     """
     for corpus in BEGIN_CORPORA:
         for n, turn in enumerate(read_file(str(folder / f'begin_dev_{corpus}.tsv'))):
@@ -77,11 +77,11 @@ def begin_examples(folder: Path) -> Iterator[Record]:
 
 def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
     """
-    Grounded turns, and one hard negative of each that has one.
+    Grounded turns, each followed by a hard negative if one can be made.
 
     :param path: the file of turns.
-    :param most: turns to take.
-    :param seed: of the choice of turns and of every change.
+    :param most: how many turns to take.
+    :param seed: decides which turns are taken, and every change.
     """
     pairs = {
         turn['r'].lower(): (turn['k'], turn['r'])
@@ -101,11 +101,11 @@ def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
 
 def pair_examples(path: str, per_kind: int, seed: int) -> Iterator[Record]:
     """
-    Held-out dialogue pairs, at most so many of each source and label.
+    Held-out dialogue pairs, up to ``per_kind`` for each source and label.
 
     :param path: the file of pairs.
-    :param per_kind: how many of each.
-    :param seed: of the choice.
+    :param per_kind: how many of each kind.
+    :param seed: decides which are taken.
     """
     rows = [row for row in read_rows(path) if row['src'].startswith('d-')]
     random.Random(seed).shuffle(rows)
@@ -120,7 +120,7 @@ def pair_examples(path: str, per_kind: int, seed: int) -> Iterator[Record]:
 
 def main() -> None:
     """
-    Write the examples and say how many of each there are.
+    Write the examples and log how many of each there are.
     """
     parser = argparse.ArgumentParser(description='Examples to fit "grounded" on')
     parser.add_argument('--begin', type=Path, required=True)
@@ -136,7 +136,7 @@ def main() -> None:
         *swap_examples(args.dial, args.most, args.seed),
         *pair_examples(args.pairs, args.per_kind, args.seed),
     ]
-    # So that a part of the file is like the whole.
+    # Shuffled, so that any part of the file is like the whole.
     random.Random(args.seed).shuffle(records)
     write_rows(args.outfile, records)
     counts = Counter((r['corpus'], r['q2_label']) for r in records)

@@ -1,12 +1,12 @@
 """
-Responses that are lexically near-copies of their knowledge and still wrong.
+Makes responses that nearly copy their knowledge and are still wrong.
 
 Annotated negatives of dialogue models often share few words with the knowledge, so that
-word overlap alone tells them apart; the mistakes that matter do not. These are made
-from responses that stay with their knowledge, one change each, after Conv-FEVER
-(Santhanam et al. 2021, section 3): an entity or a number replaced, two entities
-swapped, a negation put in or taken out, or the knowledge replaced by another passage
-about the same thing.
+word overlap alone detects them. The mistakes that matter do not. This module makes such
+mistakes from responses that are grounded in their knowledge, one change each, after
+Conv-FEVER (Santhanam et al. 2021, section 3): an entity or a number replaced, two
+entities swapped, a negation added or removed, or the knowledge replaced by another
+passage about the same thing.
 """
 
 import random
@@ -18,8 +18,8 @@ from typing import Callable, Optional, Sequence
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all
 
-# Conv-FEVER's list (section 3.2), without the forms of "do": "did not wrote" would give
-# itself away.
+# Conv-FEVER's list (section 3.2) without the forms of "do": "did not wrote" would be
+# too easy to recognise.
 AUXILIARIES = (
     'are is was were have had has can could may might must shall should will would'
 )
@@ -27,18 +27,19 @@ _AUXILIARY = re.compile(rf'\b({"|".join(AUXILIARIES.split())})\b( not\b)?', re.I
 _SMALL_WORD = re.compile(r'\b[a-z]{3,}\b')
 _NUMBER = re.compile(r'\b\d{1,4}\b')
 _YEARS = range(1500, 2030)
-# Less of a response's words in its knowledge, and it likely says more than that.
+# A response with a smaller share of its words in the knowledge likely says more than
+# it.
 LEAST_PRECISION = 0.6
 
 
 @dataclass(frozen=True)
 class Grounded:
     """
-    A response that stays with its knowledge.
+    A response that is grounded in its knowledge.
 
-    :param knowledge: the sentence it was made from.
+    :param knowledge: the sentence that the response was made from.
     :param response: the response.
-    :param entities: (label, text) of the response's entities.
+    :param entities: the (label, text) of each entity in the response.
     """
 
     knowledge: str
@@ -48,10 +49,10 @@ class Grounded:
 
 def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     """
-    Those responses that stay with their knowledge, by a rough check: all entities and
-    numbers, and :data:`LEAST_PRECISION` of the words, are in it.
+    The responses that are grounded in their knowledge, by a rough check: all their
+    entities and numbers, and :data:`LEAST_PRECISION` of their words, are in it.
 
-    :param pairs: pairs (knowledge, response) of grounded turns.
+    :param pairs: the (knowledge, response) of grounded turns.
     """
     docs = parse_all([response for _, response in pairs])
     found = []
@@ -68,7 +69,7 @@ def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
 
 class HardNegatives:
     """
-    Makes one wrong example of each grounded one.
+    Makes one wrong example from each grounded one.
 
     :param grounded: the grounded responses; entities and passages are taken from them.
     :param seed: decides every choice.
@@ -91,7 +92,7 @@ class HardNegatives:
 
     def of(self, one: Grounded) -> Optional[tuple[str, str, str]]:
         """
-        A wrong example; of the changes that apply, the one made least often so far.
+        Make a wrong example by the applicable change that was made least often so far.
 
         :return: (change, knowledge, response), or None where no change applies.
         """
@@ -104,7 +105,7 @@ class HardNegatives:
 
     def entity(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
-        One entity replaced by another of its kind that the knowledge does not have.
+        Replace an entity by another of its kind that the knowledge does not have.
         """
         known = one.knowledge.lower()
         for label, text in self.rng.sample(one.entities, len(one.entities)):
@@ -116,7 +117,7 @@ class HardNegatives:
 
     def number(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
-        One number of the knowledge replaced by another; a year by a year.
+        Replace a number of the knowledge by another; a year by a year.
         """
         known = set(_NUMBER.findall(one.knowledge))
         shared = [n for n in _NUMBER.findall(one.response) if n in known]
@@ -133,14 +134,14 @@ class HardNegatives:
 
     def swap(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
-        Two entities of one kind in each other's places.
+        Swap two entities of one kind.
         """
         by_kind: dict[str, list[str]] = {}
         for label, text in one.entities:
             if text not in by_kind.setdefault(label, []):
                 by_kind[label].append(text)
         for texts in by_kind.values():
-            # Lists ("X, Y and Z star in it") stay true whatever their order.
+            # Lists ("X, Y and Z star in it") stay true in any order.
             for a, b in zip(texts, texts[1:]):
                 between = one.response.split(a, 1)[-1].split(b, 1)[0]
                 if a in b or b in a or len(_SMALL_WORD.findall(between)) < 2:
@@ -151,7 +152,7 @@ class HardNegatives:
 
     def negation(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
-        A "not" put after the first auxiliary verb, or taken away.
+        Put a "not" after the first auxiliary verb, or remove one.
         """
         found = _AUXILIARY.search(one.response)
         if not found or "n't" in one.response:
@@ -162,7 +163,7 @@ class HardNegatives:
 
     def same_topic(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
-        Other knowledge that names an entity of the response, but not all of them.
+        Use other knowledge that names an entity of the response, but not all of them.
         """
         names = [text.lower() for _, text in one.entities if len(text) > 3]
         others = [

@@ -1,26 +1,27 @@
 """
-Question-answering rows that only a reader who knows when to abstain gets right.
+Makes question-answering rows that only a reader who knows when to abstain gets right.
 
     python -m parlai_q2.zoo.train.hard_questions --rows qa.train.jsonl.xz \\
       --most 9000 --outfile qa_hard.train.jsonl
 
 Q2 (Honovich et al. 2021, section 2) asks about a response and reads the knowledge. A
 response that says more than its knowledge is found out when the reader gives no answer,
-though the knowledge speaks of the same things: what SQuAD's own unanswerable questions
-(Rajpurkar et al. 2018) and random pairs seldom train. From rows of ``q`` (question),
-``c`` (text), ``s`` (offset of the answer in it), ``a`` (answer) come, one a row:
+even though the knowledge is about the same things. SQuAD's own unanswerable questions
+(Rajpurkar et al. 2018) and random pairs seldom train this. From each row of ``q``
+(question), ``c`` (text), ``s`` (offset of the answer in it) and ``a`` (answer), at most
+one of these is made:
 
 =================  ========================================================  =========
-``hard-other``     the question with another text that speaks of its words   no answer
+``hard-other``     the question with another text that shares its words      no answer
 ``hard-removed``   the phrase with the answer taken out of the text          no answer
 ``hard-question``  an entity of the question replaced by another             no answer
 ``edit-answer``    the answer replaced in the text by one of its kind        that one
-``edit-more``      another text put before or behind the text                the same
+``edit-more``      another text put before or after the text                 the same
 =================  ========================================================  =========
 
 The last two keep the reader from abstaining wherever a text looks odd or is long. Every
-second row is in lower case, as responses of dialogue models are. Left out is whatever
-would leave the label in doubt: see :mod:`parlai_q2.zoo.train.edits`.
+second row is in lower case, as responses of dialogue models are. Changes that would
+leave the label in doubt are not made: see :mod:`parlai_q2.zoo.train.edits`.
 """
 
 import argparse
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MOST_WORDS = 60  # of a text
-# Named where a question names what it is about.
+# The kinds of entities by which a question names what it is about.
 NAMES = ('PERSON', 'NORP', 'ORG', 'GPE', 'LOC', 'FAC', 'EVENT', 'WORK_OF_ART')
 
 
@@ -74,9 +75,10 @@ class Parsed(NamedTuple):
 
 class HardQuestions:
     """
-    Makes one row of each answerable one.
+    Makes one hard row from each answerable row.
 
-    :param rows: answerable rows with cased texts; entities and other texts are theirs.
+    :param rows: answerable rows with cased texts; the entities and other texts come
+        from them.
     :param seed: decides every choice.
     """
 
@@ -101,7 +103,8 @@ class HardQuestions:
 
     def rows(self) -> Iterator[Row]:
         """
-        The rows made; of the kinds that a row allows, the one made least often so far.
+        The rows made. Of the kinds that a row allows, the one made least often so far
+        is chosen.
         """
         for one in self.parsed:
             for kind in sorted(self.kinds, key=lambda k: self.made[k]):
@@ -114,16 +117,16 @@ class HardQuestions:
 
     def other(self, one: Parsed) -> Optional[Row]:
         """
-        The question with another text that has some of its words, and not the answer's.
+        The question with another text that has some of its words but not the answer's.
         """
         text = self.topics.near(one.row['q'], one.row['c'], one.row['a'])
         return no_answer(one.row['q'], text) if text else None
 
     def removed(self, one: Parsed) -> Optional[Row]:
         """
-        The text without the phrase that holds the answer, an entity.
+        The text without the phrase that holds the answer, which is an entity.
 
-        Nothing that is left may be of the answer's kind.
+        Nothing that remains may be of the answer's kind.
         """
         row = one.row
         entity = entity_at(one.text, row['s'], row['a'])
@@ -139,7 +142,8 @@ class HardQuestions:
 
     def question(self, one: Parsed) -> Optional[Row]:
         """
-        The question with one of the text's names replaced by one the text lacks.
+        The question with one of the text's names replaced by a name that the text
+        lacks.
         """
         known = words(one.row['c']) | words(one.row['q'])
         for entity in self.rng.sample(one.question.ents, len(one.question.ents)):
@@ -157,7 +161,7 @@ class HardQuestions:
 
     def answer(self, one: Parsed) -> Optional[Row]:
         """
-        The text with the answer, an entity, replaced by another of its kind.
+        The text with its answer, an entity, replaced by another of the same kind.
         """
         row = one.row
         entity = entity_at(one.text, row['s'], row['a'])
@@ -172,7 +176,7 @@ class HardQuestions:
 
     def more(self, one: Parsed) -> Optional[Row]:
         """
-        The text with another one before or behind it that lacks the answer.
+        The text with another text, which lacks the answer, before or after it.
         """
         row = one.row
         text = self.topics.near(row['q'], row['c'], row['a'])
@@ -192,7 +196,7 @@ def no_answer(question: str, text: str) -> Row:
 
 def lowered(row: Row) -> Row:
     """
-    A row in lower case; as it was where that would move its offsets.
+    A row in lower case; unchanged if lower case would move its offsets.
     """
     low = {**row, **{field: row[field].lower() for field in 'qca'}}
     same = all(len(low[field]) == len(row[field]) for field in 'qca')
@@ -201,7 +205,8 @@ def lowered(row: Row) -> Row:
 
 def usable(row: Row) -> bool:
     """
-    Whether a row can be changed: answerable, its text cased and not too long.
+    Whether a row can be changed: it is answerable, and its text is cased and not too
+    long.
     """
     return (
         row['s'] >= 0
@@ -213,7 +218,7 @@ def usable(row: Row) -> bool:
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """
-    Write the rows and say how many of each kind there are.
+    Write the rows and log how many of each kind there are.
     """
     parser = argparse.ArgumentParser(description='Rows that teach a reader to abstain')
     parser.add_argument('--rows', required=True, help='rows with q, c, s, a and src')

@@ -1,5 +1,5 @@
 """
-What a run was made of, so that nothing else goes on from its checkpoint.
+Identifies what a run was made from, so that no other run resumes its checkpoint.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ from parlai_q2.models.loading import resolve
 
 def model_identity(reference: str) -> Union[str, dict[str, str]]:
     """
-    What tells an initial model from others.
+    What identifies an initial model.
 
     :param reference: a model reference.
-    :return: the SHA-256 of each of its files, wherever the folder is; of a hub model
-        the name.
+    :return: the SHA-256 of each of its files, wherever the folder is; for a hub model,
+        its name.
     """
     place = resolve(reference)
     if not isinstance(place, Path):
@@ -33,7 +33,7 @@ def model_identity(reference: str) -> Union[str, dict[str, str]]:
 
 def rows_identity(rows: Iterable[Any]) -> str:
     """
-    The SHA-256 of rows that are in no file of their own.
+    The SHA-256 of rows that have no file of their own.
     """
     digest = hashlib.sha256()
     for row in rows:
@@ -43,11 +43,12 @@ def rows_identity(rows: Iterable[Any]) -> str:
 
 def check_apart(written: Path, source: Union[Path, str, None]) -> None:
     """
-    See that a run does not write over what it starts from: it could not go on then.
+    Make sure that a run does not overwrite what it starts from, which would keep it
+    from resuming.
 
-    :param written: a file or folder that is written.
-    :param source: what is read, if anything; a hub name is never written over.
-    :raises ConfigError: when they are the same.
+    :param written: the file or folder that is written.
+    :param source: what is read, if anything; a hub name is never overwritten.
+    :raises ConfigError: when the two are the same.
     """
     if isinstance(source, Path) and source.resolve() == written.resolve():
         raise ConfigError(

@@ -1,10 +1,10 @@
 """
-Logistic regression with weights that may not be negative, and what is measured of it.
+Logistic regression with weights that cannot be negative, and measures of its quality.
 
-Every feature of ``grounded`` is made so that more of it speaks for a response. A
-negative weight would mean that the data are odd, not that support is bad; so weights
-stay at least 0 (and a feature that does not help gets 0). Weights are shrunk by a ridge
-term; the intercept is free.
+Every feature of ``grounded`` is built so that a higher value speaks for a response. A
+negative weight would mean that the data are odd, not that support is bad. Weights are
+therefore at least 0, and a feature that does not help gets 0. A ridge term shrinks the
+weights; the intercept is free.
 """
 
 from typing import NamedTuple, Sequence
@@ -26,7 +26,7 @@ class Fit(NamedTuple):
 
     def probability(self, x: np.ndarray) -> np.ndarray:
         """
-        Probabilities [B] of features [B, F].
+        The probabilities [B] for features [B, F].
         """
         return 1 / (1 + np.exp(-(x @ self.weights + self.intercept)))
 
@@ -37,7 +37,7 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
     :param x: features [B, F].
     :param y: 1 for supported, else 0; [B].
-    :param weight: of each example, at least 0; [B].
+    :param weight: the weight of each example, at least 0; [B].
     :param ridge: at least 0.
     """
     from scipy.optimize import minimize
@@ -59,10 +59,10 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
 def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
     """
-    Weights under which every group counts the same, and in it both classes.
+    Weights that make all groups count the same, and both classes within each group.
 
     :param groups: the group of each example, B names.
-    :param y: classes, B zeros and ones.
+    :param y: the classes, B zeros and ones.
     """
     names = np.asarray(groups)
     weight = np.zeros(len(y))
@@ -77,10 +77,10 @@ def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
 class Quality(NamedTuple):
     """
     :param auc: area under the ROC curve.
-    :param log_loss: mean, in nats, both classes counting the same.
-    :param ece: expected calibration error (Guo et al. 2017), both classes counting the
-        same.
-    :param accuracy: at 0.5, in [0, 1].
+    :param log_loss: the mean log-loss in nats, with both classes counting the same.
+    :param ece: expected calibration error (Guo et al. 2017), with both classes counting
+        the same.
+    :param accuracy: the accuracy at 0.5, in [0, 1].
     """
 
     auc: float
@@ -91,10 +91,10 @@ class Quality(NamedTuple):
 
 def quality(p: np.ndarray, y: np.ndarray) -> Quality:
     """
-    How good probabilities are on one group.
+    The quality of probabilities on one group.
 
     :param p: probabilities [B].
-    :param y: classes [B], both of which are there.
+    :param y: classes [B], with both classes among them.
     """
     weight = even_weights(['all'] * len(y), y)
     weight = weight / weight.sum()
@@ -119,9 +119,9 @@ def reliability(
 
     :param p: probabilities [B].
     :param y: classes [B].
-    :param weight: of each example [B], summing to 1.
+    :param weight: the weight of each example [B], summing to 1.
     :return: for each bin that is not empty: its place, the mean probability, the share
-        of positives and the weight in it.
+        of positives and the total weight.
     """
     # A bound belongs to the bin below it, as in parlai_q2.meta_eval.calibration.
     bounds = np.arange(1, bins + 1) / bins

@@ -3,15 +3,17 @@ The training loop that all shipped models share.
 
 AdamW with a linear warm-up and a linear decay to zero (as in Devlin et al. 2019, A.2),
 gradients clipped by norm, arithmetic in bfloat16 where it is safe (autocast), weights
-in fp32. What is trained, and on what, is a :class:`Job`.
+in fp32. A :class:`Job` defines what is trained, and on what.
 
-A run that was stopped goes on from its last checkpoint when it is started again with
-the same settings on the same things: the order of the batches is drawn anew from the
-seed and skipped, the weights, the optimizer's state and torch's random state are read
-back. It ends with the weights and the losses that it would have had. The last
-checkpoint is that of the last step. Who calls drops it
-(:func:`parlai_q2.zoo.train.checkpoint.drop_checkpoint`) when what is made of the
-weights is written: until then a stop loses no step.
+A run that was stopped resumes from its last checkpoint when it is started again with
+the same settings, data and model. The weights, the optimizer's state and torch's random
+state are read back; the order of the batches is drawn again from the seed, and the
+finished ones are skipped. The run ends with the weights and losses that it would have
+had without the stop.
+
+The last checkpoint is that of the last step. The caller drops it
+(:func:`parlai_q2.zoo.train.checkpoint.drop_checkpoint`) once everything made from the
+weights is written; until then a stop loses no step.
 """
 
 import itertools
@@ -36,21 +38,21 @@ LOG = 'training.json'
 @dataclass(frozen=True)
 class LoopSettings:
     """
-    How long, how fast, how often.
+    The length, rate and intervals of a training run.
 
-    :param steps: optimizer steps.
-    :param batch_size: examples a step.
-    :param learning_rate: the highest.
-    :param seed: of the batches' order and of dropout.
-    :param warm_up: share of the steps in which the rate rises.
-    :param weight_decay: of matrices; vectors (biases, layer norms) have none.
-    :param clip: the gradient's largest norm.
-    :param dropout: replaces the model's own; None leaves it.
+    :param steps: the number of optimizer steps.
+    :param batch_size: the number of examples in a step.
+    :param learning_rate: the highest learning rate.
+    :param seed: decides the order of the batches, and dropout.
+    :param warm_up: the share of the steps in which the rate rises.
+    :param weight_decay: for matrices; vectors (biases, layer norms) have none.
+    :param clip: the largest norm of the gradient.
+    :param dropout: replaces the model's own dropout; None leaves it.
     :param log_every: steps between two lines of the log.
     :param valid_every: steps between two validations.
     :param save_every: steps between two checkpoints, 0 for none.
-    :param max_minutes: when they are spent before the steps are, training ends; the
-        rate reaches zero then. 0 for no such limit.
+    :param max_minutes: training ends when this time is spent, even if steps remain; the
+        rate reaches zero then. 0 for no limit.
     """
 
     steps: int
@@ -75,17 +77,17 @@ class LoopSettings:
 
 class Job(Protocol):
     """
-    What is trained.
+    What is trained, and how.
     """
 
     def length(self, sample: Any) -> int:
         """
-        How long an example is: those of similar length share a batch.
+        An example's length; examples of similar length share a batch.
         """
 
     def collate(self, batch: Sequence[Any]) -> dict[str, torch.Tensor]:
         """
-        A batch as tensors.
+        Turn a batch into tensors.
         """
 
     def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -113,18 +115,19 @@ def train(
     """
     Train a model.
 
-    :param model: the model; parameters that need no gradient stay as they are.
-    :param job: what is trained.
+    :param model: the model; parameters that need no gradient stay unchanged.
+    :param job: encodes batches, and computes loss and figures.
     :param data: N examples, at least one.
-    :param settings: see there.
-    :param outdir: holds the checkpoint, until the caller drops it.
-    :param rng: decides the batches' order; a new one of the seed if none is given.
+    :param settings: the loop's settings.
+    :param outdir: holds the checkpoint until the caller drops it.
+    :param rng: decides the order of the batches; by default a new one with the seed.
     :param device: a torch device name.
     :param save: called with the model after each validation.
-    :param identity: what else tells this run apart (its data, its initial weights, the
-        job's options), as JSON could hold it; a checkpoint knows it.
-    :return: the log, as ``training.json`` has it.
+    :param identity: what else identifies this run (its data, its initial weights, the
+        job's options), as JSON-safe values; it is stored in the checkpoint.
+    :return: the log, as in ``training.json``.
     :raises ConfigError: when there are no examples, the loss is not a number, or the
+        checkpoint belongs to a run with other settings or another identity.
         checkpoint is of a run with other settings or another identity.
     """
     if not data:
@@ -196,7 +199,7 @@ def train(
 
 def progress(step: int, seconds: float, settings: LoopSettings) -> float:
     """
-    The share of a run that is over, by steps or by time, whichever is more.
+    The finished share of a run, by steps or by time, whichever is larger.
     """
     by_steps = step / settings.steps
     if not settings.max_minutes:
@@ -228,19 +231,19 @@ def groups_of(
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:
     """
-    Give every dropout layer of a model this share.
+    Set the dropout of every dropout layer in a model.
     """
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = share
         elif isinstance(getattr(module, 'dropout_prob', None), float):
-            # BERT's fused attention keeps its share as a number.
+            # BERT's fused attention has its dropout as a number.
             module.dropout_prob = share  # type: ignore[assignment]
 
 
 def validated(model: torch.nn.Module, job: Job, device: str) -> dict[str, float]:
     """
-    Figures on held-out examples, rounded; the model trains on afterwards.
+    Rounded figures on held-out examples; afterwards the model is back in training mode.
     """
     model.eval()
     with torch.no_grad():

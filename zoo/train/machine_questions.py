@@ -1,14 +1,15 @@
 """
-Question-answering rows whose questions the question generator asked.
+Makes question-answering rows whose questions come from the question generator.
 
     python -m parlai_q2.zoo.train.machine_questions --rows qa.train.jsonl.xz \\
       --most 1500 --outfile qa_machine.train.jsonl
 
-People's questions are well formed; those that Q2 puts to its reader are a small model's
-("Where is the method of skiing?"). The texts (field ``c``) are taken as responses, and
-the questions kept are those the metric itself keeps (Honovich et al. 2021, section 2):
-so every row, of ``q``, ``c``, ``s``, ``a`` and ``src``, is answerable.
-:mod:`parlai_q2.zoo.train.hard_questions` makes the unanswerable ones of them.
+People's questions are well formed. Those that Q2 puts to its reader come from a small
+model ("Where is the method of skiing?"). The texts (field ``c``) are taken as
+responses, and the questions kept are those that the metric itself keeps (Honovich et
+al. 2021, section 2). Every row of ``q``, ``c``, ``s``, ``a`` and ``src`` is therefore
+answerable. :mod:`parlai_q2.zoo.train.hard_questions` makes unanswerable rows from
+these.
 """
 
 import argparse
@@ -40,9 +41,9 @@ def machine_rows(
     The questions that Q2 would ask about texts.
 
     :param texts: the texts.
-    :param generator: asks for spans.
-    :param answerer: answers on the texts; what it cannot answer with the span is left
-        out.
+    :param generator: asks about spans.
+    :param answerer: answers the questions from the texts; a question that it does not
+        answer with the span is left out.
     :param settings: which spans and questions are kept.
     :return: rows, in the texts' order; none for a text without questions.
     """
@@ -61,7 +62,7 @@ def machine_rows(
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """
-    Write the rows and say how many there are.
+    Write the rows and log how many there are.
     """
     parser = argparse.ArgumentParser(description='Questions as Q2 asks them')
     parser.add_argument('--rows', required=True, help='records whose c is a text')
@@ -87,7 +88,8 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     )
     rows = machine_rows(
         chosen[: args.most],
-        # One greedy question a span: five times as quick, and as odd as those of beams.
+        # One greedy question a span: five times as fast, and as odd as those from
+        # beams.
         Seq2SeqQuestionGenerator(asking, 'greedy', **asking.settings),
         SpanQuestionAnswerer(answering, **answering.settings),
         Q2Settings(**preset.q2),

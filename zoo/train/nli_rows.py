@@ -1,5 +1,5 @@
 """
-Rows for the detector, from published NLI and FEVER files.
+Makes rows for the detector from published NLI and FEVER files.
 
     python -m parlai_q2.zoo.train.nli_rows --nli snli_1.0_train.jsonl \\
       --name snli --outfile cons.snli.jsonl
@@ -7,11 +7,11 @@ Rows for the detector, from published NLI and FEVER files.
       --pages wiki-pages --name fever --outfile cons.fever.jsonl
 
 SNLI, MultiNLI and sets in their format have ``sentence1``, ``sentence2`` and
-``gold_label``; pairs that the annotators did not agree on ("-") are left out. FEVER
-(Thorne et al. 2018) has ``claim``, ``label`` and ``evidence``, sentences of pages that
-are a download of their own; a claim with too little information has none and is left
-out. Rows have ``p``, ``h``, ``y`` (0 entailed, 1 unsupported, 2 contradicted) and
-``src``.
+``gold_label``. Pairs that the annotators did not agree on ("-") are left out. FEVER
+(Thorne et al. 2018) has ``claim``, ``label`` and ``evidence``, which refers to
+sentences of pages in a separate download. A claim with too little information has no
+evidence and is left out. Rows have ``p``, ``h``, ``y`` (0 entailed, 1 unsupported, 2
+contradicted) and ``src``.
 """
 
 import argparse
@@ -34,8 +34,8 @@ def nli_rows(records: Iterable[Mapping[str, Any]], name: str) -> Iterator[Row]:
     The rows of an NLI file.
 
     :param records: ``sentence1`` (premise), ``sentence2`` (hypothesis), ``gold_label``.
-    :param name: for ``src``.
-    :raises RecordError: for a label that is none of the three and not "-".
+    :param name: the source's name, for ``src``.
+    :raises RecordError: for a label that is neither one of the three nor "-".
     """
     for line, record in enumerate(records, 1):
         label = record.get('gold_label')
@@ -61,14 +61,14 @@ def fever_rows(
     name: str,
 ) -> Iterator[Row]:
     """
-    The rows of a FEVER file: a claim with each annotator's evidence.
+    The rows of a FEVER file: each claim with each annotator's evidence.
 
-    :param records: ``claim``, ``label`` and ``evidence``: sets of [annotation,
-        evidence, page, sentence number].
-    :param pages: page to sentence number to sentence.
-    :param name: for ``src``.
-    :return: one row a distinct set whose sentences are all known, the sentences in the
-        order of their numbers.
+    :param records: records with ``claim``, ``label`` and ``evidence``: sets of
+        [annotation, evidence, page, sentence number].
+    :param pages: for each page, its sentences by number.
+    :param name: the source's name, for ``src``.
+    :return: one row for each distinct set whose sentences are all known, with the
+        sentences in the order of their numbers.
     """
     for record in records:
         label = FEVER_CLASSES.get(record['label'])
@@ -87,7 +87,7 @@ def fever_rows(
 
 def needed_pages(records: Iterable[Mapping[str, Any]]) -> set[str]:
     """
-    The pages that a FEVER file's evidence is on.
+    The pages that the evidence in a FEVER file refers to.
     """
     return {
         page
@@ -100,11 +100,12 @@ def needed_pages(records: Iterable[Mapping[str, Any]]) -> set[str]:
 
 def read_pages(folder: Path, wanted: set[str]) -> dict[str, dict[int, str]]:
     """
-    Sentences of some pages of FEVER's dump of Wikipedia.
+    Read the sentences of some pages in FEVER's dump of Wikipedia.
 
-    :param folder: holds its ``*.jsonl``, each line a page with ``id`` and ``lines``.
+    :param folder: the folder with its ``*.jsonl``; each line is a page with ``id`` and
+        ``lines``.
     :param wanted: the pages.
-    :return: page to sentence number to sentence; brackets are written as such.
+    :return: for each page, its sentences by number, with escaped brackets restored.
     """
     pages: dict[str, dict[int, str]] = {}
     for path in sorted(folder.glob('*.jsonl')):

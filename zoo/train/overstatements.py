@@ -1,10 +1,11 @@
 """
-One change that makes a sentence say more than its source, or another thing.
+Changes a sentence so that it says more than its source, or something else.
 
-Errors that the shipped detector was seen to miss: a hedge lost ("almost perfect" said
-to be perfect), one of several said to be the only one, roles swapped. Each function
-takes a sentence that its source supports and gives one that the source does not, or
-None where it does not apply or the outcome would be in doubt.
+These are errors that the shipped detector was seen to miss: a hedge lost ("almost
+perfect" becomes perfect), one of several things called the only one, roles swapped.
+Each function takes a sentence that its source supports and returns one that the source
+does not support. It returns None where the change does not apply or the outcome would
+be in doubt.
 """
 
 import re
@@ -22,7 +23,7 @@ _SINGULARS = (
     (r'(?<=x)es$', ''),
     (r's$', ''),
 )
-# Hedges whose loss nobody would let pass; "often" and "about" are let pass.
+# Hedges whose loss nobody would accept; the loss of "often" or "about" is accepted.
 _HEDGES = re.compile(
     r'\b(?:almost|nearly|partly|partially|possibly|probably|allegedly|reportedly|'
     r'supposedly) ',
@@ -40,7 +41,7 @@ _SUPERLATIVE = re.compile(
     r'common|influential|expensive|powerful|dangerous|notable|prominent|well-known)\b',
     re.IGNORECASE,
 )
-# Verbs whose subject and object may change places: "X met Y".
+# Verbs whose subject and object can change places: "X met Y".
 _SYMMETRIC = frozenset(
     'meet met marry married resemble resembled join joined border bordered face faced '
     'equal equals match matched rival become became include includes included '
@@ -51,7 +52,7 @@ _NEGATION = re.compile(r"\b(?:not|no|never|n't|nor|neither)\b", re.IGNORECASE)
 
 def only_one(text: str) -> Optional[str]:
     """
-    One of several said to be the only one.
+    Call one of several the only one.
 
     >>> only_one('It is one of the most popular sports in Asia.')
     'It is the most popular sport in Asia.'
@@ -69,7 +70,7 @@ def only_one(text: str) -> Optional[str]:
 
 def without_hedge(text: str) -> Optional[str]:
     """
-    A word lost that makes a statement weaker.
+    Remove a word that makes a statement weaker.
 
     >>> without_hedge('It is almost perfect.')
     'It is perfect.'
@@ -85,7 +86,7 @@ def without_hedge(text: str) -> Optional[str]:
 
 def everything(text: str) -> Optional[str]:
     """
-    Some said to be all, or what may be said to be always so.
+    Turn some into all, or a possibility into a certainty.
 
     >>> everything('Many dogs bark.'), everything('Bees can sting.')
     ('All dogs bark.', 'Bees will always sting.')
@@ -102,7 +103,7 @@ def everything(text: str) -> Optional[str]:
 
 def superlative(text: str) -> Optional[str]:
     """
-    A quality said to be the highest.
+    Raise a quality to the highest degree.
 
     >>> superlative('Tea is a popular drink.')
     'Tea is the most popular drink.'
@@ -120,11 +121,11 @@ def superlative(text: str) -> Optional[str]:
 
 def swapped_roles(doc: 'Doc') -> Optional[str]:
     """
-    Who does it and whom it is done to, in each other's places.
+    Swap who does something and whom it is done to.
 
     :param doc: a parsed sentence.
-    :return: None where there is no transitive verb with a subject and an object of
-        nouns, where one is a pronoun, or where the verb works both ways.
+    :return: the changed sentence; None where no transitive verb has nouns as subject
+        and object, where one of them is a pronoun, or where the verb works both ways.
     """
     for verb in doc:
         if verb.pos_ != 'VERB' or verb.lower_ in _SYMMETRIC:
@@ -149,8 +150,8 @@ def swapped_roles(doc: 'Doc') -> Optional[str]:
 
 def _phrase(verb: 'Token', role: str) -> Optional[tuple[int, int]]:
     """
-    Where the noun phrase of a role stands; None for those with a pronoun, a number, a
-    clause or a list.
+    The place of the noun phrase in a role; None if it has a pronoun, a number, a clause
+    or a list.
     """
     for token in verb.children:
         if token.dep_ != role:
@@ -164,7 +165,7 @@ def _phrase(verb: 'Token', role: str) -> Optional[tuple[int, int]]:
     return None
 
 
-# Name, class (1 unsupported, 2 contradicted) and change of a text.
+# The name of each change, its class (1 unsupported, 2 contradicted) and the function.
 TEXT_CHANGES: tuple[tuple[str, int, Callable[[str], Optional[str]]], ...] = (
     ('only-one', 1, only_one),
     ('hedge', 1, without_hedge),
@@ -175,8 +176,8 @@ TEXT_CHANGES: tuple[tuple[str, int, Callable[[str], Optional[str]]], ...] = (
 
 def keeps_support(text: str, source: str) -> bool:
     """
-    Whether all words of a sentence are in its source: only then is it sure that it was
-    supported, and that what is added to it is not.
+    Whether all words of a sentence are in its source. Only then is it certain that the
+    sentence was supported and that an addition to it is not.
 
     >>> keeps_support('Bees sting.', 'Many bees sting.'), keeps_support('A', 'B')
     (True, False)

@@ -1,12 +1,12 @@
 """
-Which questions the generator should learn to ask.
+Chooses the questions that the generator should learn to ask.
 
     python -m parlai_q2.zoo.train.question_targets --rows qg.train.jsonl.xz \\
       --outfile qg_specific.train.jsonl
 
-People who see the text ask "What is it?"; a generator that learnt it asks questions
-that any knowledge answers. Of rows of ``a`` (answer), ``c`` (text) and ``q``
-(question), those are kept whose question stands by itself.
+People who see the text ask "What is it?"; a generator that has learnt this asks
+questions that any knowledge answers. From rows of ``a`` (answer), ``c`` (text) and
+``q`` (question), this keeps those whose question can be understood by itself.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from parlai_q2.text.spans import DROPPED_PRONOUNS
 from parlai_q2.text.vague import QUESTION_NOUNS
 from parlai_q2.zoo.train.data import read_rows, write_rows
 
-# Content words shared with the text, beside the answer's: one is enough unless the
-# question leans on a pronoun.
+# The least number of content words shared with the text, besides the answer's. One is
+# enough unless the question depends on a pronoun.
 LEAST_SHARED, LEAST_WITH_PRONOUN = 1, 2
 _PRONOUN = re.compile(
     r'\b(?:it|its|he|him|his|she|her|they|them|their|this|these|those)\b', re.IGNORECASE
@@ -36,9 +36,10 @@ def specific(row: dict[str, Any]) -> bool:
     Whether a question names what it asks about.
 
     :param row: ``a``, ``c`` and ``q``.
-    :return: False where it shares no content word with the text but the answer's, or
-        only one and has a pronoun; where it has none of the words that questions for a
-        span begin with; where its answer is a pronoun, or stands in it.
+    :return: False where the question shares no content word with the text apart from
+        the answer's, or only one and has a pronoun; where it has none of the words that
+        questions about a span begin with; where its answer is a pronoun, or is
+        contained in it.
 
     >>> text = 'Sephora was founded in 1969 by Dominique Mandonnaud.'
     >>> specific({'a': '1969', 'c': text, 'q': 'When was Sephora founded?'})

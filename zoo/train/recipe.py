@@ -3,11 +3,12 @@ Trains a shipped model: one command, from rows and initial weights to the int8 f
 
     python -m parlai_q2.zoo.train.recipe question_answering --data data --outdir out
 
-The recipe, ``configs/<name>.yaml`` or a file of your own, names the data files, the
-initial weights, every setting and the licences. In ``out`` come to stand the model as
-it ships (loadable by its path wherever a model is named) and ``training.json``:
-settings, checksums of the data, losses and figures. Started again after it was stopped,
-it goes on; with other data, another initial model or another recipe it does not.
+The recipe is ``configs/<name>.yaml`` or a file of your own. It names the data files,
+the initial weights, every setting and the licences. ``out`` receives the model as it
+ships, which you can name by its path wherever a model is named, and ``training.json``:
+settings, checksums of the data, losses and figures. If a run was stopped, the same
+command resumes it; with other data, another initial model or another recipe it refuses
+to.
 """
 
 import argparse
@@ -49,7 +50,7 @@ AUTO_CLASSES = {
     'questions': 'AutoModelForSeq2SeqLM',
 }
 CHUNK = 5000  # rows tokenized at a time
-# What of a recipe decides what is learnt, beside the settings.
+# The fields of a recipe that decide what is learnt, besides the settings.
 DECISIVE = ('job', 'train', 'valid', 'options', 'classes', 'frozen')
 
 
@@ -59,8 +60,8 @@ class DataFile:
     One file of rows.
 
     :param file: its name in the data folder.
-    :param most: rows taken of it, chosen by the seed; 0 for all.
-    :param max_words: rows with a text of more words are left out; 0 for none.
+    :param most: how many of its rows to take, chosen by the seed; 0 for all.
+    :param max_words: rows with a longer text, in words, are left out; 0 for no limit.
     """
 
     file: str
@@ -74,17 +75,17 @@ class Recipe:
     How a model is trained.
 
     :param job: one of :data:`JOBS`.
-    :param initial: a model reference: what training starts from.
-    :param train: the files trained on.
-    :param valid: held-out files.
-    :param settings: of the loop.
-    :param options: of the job, e.g. ``max_tokens``.
-    :param classes: of a classifier with a new head.
-    :param frozen: parameters whose names begin so stay as they are, which is quicker:
-        no gradient is needed below the lowest one that is trained.
-    :param alphas: points between initial (0) and trained weights (1) that are measured
-        on the held-out rows; the best one ships. Empty: the trained weights.
-    :param licences: of the data and of the initial weights.
+    :param initial: a reference to the model that training starts from.
+    :param train: the files to train on.
+    :param valid: the held-out files.
+    :param settings: the settings of the training loop.
+    :param options: the options of the job, e.g. ``max_tokens``.
+    :param classes: the classes of a classifier with a new head.
+    :param frozen: parameters whose names begin with one of these stay unchanged. This
+        is faster: no gradient is needed below the lowest trained parameter.
+    :param alphas: the points between initial (0) and trained weights (1) to measure on
+        the held-out rows; the best one ships. Empty ships the trained weights.
+    :param licences: the licences of the data and of the initial weights.
     """
 
     job: str
@@ -101,7 +102,7 @@ class Recipe:
 
 def recipe_names() -> list[str]:
     """
-    The recipes that ship.
+    The names of the recipes that ship.
     """
     folder = Path(str(files('parlai_q2.zoo.train'))) / 'configs'
     return sorted(path.stem for path in folder.glob('*.yaml'))
@@ -109,11 +110,11 @@ def recipe_names() -> list[str]:
 
 def load_recipe(name: str) -> Recipe:
     """
-    A recipe by name, or from a YAML file.
+    Load a recipe by name, or from a YAML file.
 
     :param name: one of :func:`recipe_names`, or a path ending in .yaml or .yml.
     :raises UnknownNameError: for a name that does not ship.
-    :raises ConfigError: when the file cannot be read or has a field no recipe has.
+    :raises ConfigError: when the file cannot be read or has an unknown field.
     """
     if name.endswith(('.yaml', '.yml')):
         path = Path(name).expanduser()
@@ -142,10 +143,10 @@ def rows_of(
     """
     The rows of some files.
 
-    :param parts: which, and how much of each.
-    :param folder: where they are.
-    :param rng: chooses rows of a file that not all are taken of; moved on.
-    :raises ConfigError: when a file is not there.
+    :param parts: the files, and how much of each to take.
+    :param folder: the folder they are in.
+    :param rng: chooses the rows of a file that is not taken whole; its state advances.
+    :raises ConfigError: when a file does not exist.
     """
     rows: list[dict[str, Any]] = []
     for part in parts:
@@ -168,13 +169,13 @@ def run(
     """
     Train by a recipe, and write the model and the report.
 
-    :param recipe: what to do.
+    :param recipe: the recipe.
     :param data: the folder with the data files.
-    :param outdir: where to write; made.
+    :param outdir: the folder to write to; it is created.
     :param device: a torch device name.
-    :return: the report, as ``training.json`` has it.
-    :raises ConfigError: when the folder is that of the initial model or has another
-        run's checkpoint, a file is missing, or there is nothing to choose an alpha by.
+    :return: the report, as in ``training.json``.
+    :raises ConfigError: when the folder is the initial model's own or has another run's
+        checkpoint, a file is missing, or there are no rows to choose an alpha by.
     """
     settings = recipe.settings
     check_apart(outdir, resolve(recipe.initial))
@@ -248,10 +249,11 @@ def initial_model(recipe: Recipe) -> tuple[Any, Any]:
 
 def identity_of(recipe: Recipe, sums: Mapping[str, str]) -> dict[str, Any]:
     """
-    What tells a recipe's run from others, beside the loop's settings.
+    What identifies a recipe's run, besides the loop's settings.
 
-    :param recipe: the recipe; alphas and licences decide nothing that is learnt.
-    :param sums: of its data files, see :func:`data_sums`.
+    :param recipe: the recipe; its alphas and licences are left out, because they do not
+        affect what is learnt.
+    :param sums: the checksums of its data files, see :func:`data_sums`.
     """
     said = described(recipe)
     return {
@@ -271,7 +273,7 @@ def data_sums(recipe: Recipe, folder: Path) -> dict[str, str]:
 
 def checksum_of(reference: str) -> Optional[str]:
     """
-    The SHA-256 of the initial weights; None for those of the hub.
+    The SHA-256 of the initial weights; None for a model on the hub.
     """
     place = resolve(reference)
     for name in (INT8_WEIGHTS, 'model.safetensors'):
@@ -282,7 +284,7 @@ def checksum_of(reference: str) -> Optional[str]:
 
 def described(recipe: Recipe) -> dict[str, Any]:
     """
-    A recipe as JSON holds it.
+    A recipe as JSON-safe values.
     """
     return json.loads(json.dumps(recipe, default=lambda o: dict(vars(o))))
 

@@ -1,9 +1,9 @@
 """
-Draws how far the probabilities of ``grounded`` can be taken at their word.
+Draws a reliability diagram: how far the probabilities of ``grounded`` can be trusted.
 
-A reliability diagram (Guo et al. 2017, section 2): the share of supported responses
-among those given about the same probability, corpus by corpus, above how many there are
-of each class. Needs matplotlib (``pip install parlai_q2[plots]``).
+The upper panel shows, for each corpus, the share of supported responses among those
+with about the same probability (Guo et al. 2017, section 2). The lower panel shows how
+many there are of each class. Needs matplotlib (``pip install parlai_q2[plots]``).
 """
 
 from pathlib import Path
@@ -26,13 +26,13 @@ def draw(data: 'Data', p: np.ndarray, path: Path) -> None:
     Draw the diagram.
 
     :param data: B examples.
-    :param p: probabilities [B], of examples that the model had not seen.
-    :param path: ends in .svg or .png.
+    :param p: probabilities [B], from models that had not seen the examples.
+    :param path: a path that ends in .svg or .png.
     """
     import matplotlib
 
     matplotlib.use('Agg')
-    # The same data give the same file.
+    # A fixed salt, so that the same data give the same file.
     matplotlib.rcParams['svg.hashsalt'] = 'parlai_q2'
     import matplotlib.pyplot as plt
 

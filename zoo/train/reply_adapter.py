@@ -3,11 +3,14 @@ Trains the reply adapter: a low-rank term on the frozen question-generation weig
 
     python -m parlai_q2.zoo.train.reply_adapter --data reply.train.jsonl.xz --outdir out
 
-Input: JSON lines, plain or .gz or .xz, with ``k`` (knowledge sentence), ``h`` (turns
-before) and ``r`` (reply). Output: ``adapter.int8.safetensors`` and ``training.json``
-(the settings and the logged losses). Started again after it was stopped, it goes on, if
-data and options are the same. ``--full`` trains all weights instead, from
-``--base``: it is how the adapter was compared with a model that serves replies alone.
+The input is JSON lines, plain or compressed as .gz or .xz, with ``k`` (knowledge
+sentence), ``h`` (turns before) and ``r`` (reply). The output is
+``adapter.int8.safetensors`` and ``training.json`` (the settings and the logged losses).
+If a run was stopped, the same command resumes it, provided data and options are
+unchanged.
+
+``--full`` trains all weights instead, starting from ``--base``; the adapter was
+compared in this way with a model that serves replies alone.
 """
 
 import argparse
@@ -34,7 +37,7 @@ HELD_OUT = 400  # rows whose loss is logged
 
 def save(model: Any, outdir: Path, full: bool) -> None:
     """
-    Write what was trained so far, in the form it ships in.
+    Write the weights trained so far, in the form in which they ship.
     """
     if full:
         save_int8(model.state_dict(), outdir / INT8_WEIGHTS)
@@ -44,7 +47,7 @@ def save(model: Any, outdir: Path, full: bool) -> None:
 
 def identity_of(args: argparse.Namespace) -> dict[str, Any]:
     """
-    What tells a run from others, beside the loop's settings.
+    What identifies a run, besides the loop's settings.
     """
     start = None if args.full else args.from_adapter
     return {

@@ -1,9 +1,9 @@
 """
-Training of the reader: where in a text the answer to a question begins and ends.
+Trains the reader: where in a text the answer to a question begins and ends.
 
 The loss is that of Devlin et al. 2019, section 4.3: cross-entropy of the start and of
-the end, ``[CLS]`` standing for "no answer". Rows have ``q``, ``c``, ``s`` (offset of
-the answer in ``c``, -1 for none), ``a`` and ``src``.
+the end, with ``[CLS]`` for "no answer". Rows have ``q``, ``c``, ``s`` (offset of the
+answer in ``c``, -1 for none), ``a`` and ``src``.
 """
 
 from collections import defaultdict
@@ -22,12 +22,12 @@ VALID_BATCH = 64
 
 class SpanSample(NamedTuple):
     """
-    One row as ids.
+    One row as token ids.
 
-    :param ids: question and text.
+    :param ids: the ids of question and text.
     :param segments: 0 for the question, 1 for the text.
     :param start: position of the answer's first token; 0 for no answer.
-    :param end: position of its last.
+    :param end: position of its last token.
     :param offsets: character offsets in the text, for each position.
     :param row: the row.
     """
@@ -45,19 +45,19 @@ class SpanJob:
     Trains a span-prediction encoder.
 
     :param tokenizer: a fast Hugging Face tokenizer.
-    :param max_tokens: of question and text together; a longer text is cut, and a row
-        whose answer is cut off is left out.
+    :param max_tokens: the limit for question and text together. A longer text is cut,
+        and a row whose answer is cut off is left out.
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int = 192):
         self.tokenizer, self.max_tokens = tokenizer, max_tokens
         self.valid: list[SpanSample] = []
-        # Reads answers off the logits as the shipped preset does; loads nothing.
+        # Reads answers from the logits as the shipped preset does; it loads nothing.
         self._reader = SpanQuestionAnswerer(ModelConfig('training'))
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[SpanSample]:
         """
-        Rows as ids.
+        Encode rows as token ids.
 
         :param rows: N rows.
         :return: at most N samples.
@@ -112,13 +112,13 @@ class SpanJob:
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
         """
-        What :func:`figures` says of the held-out rows; nothing where there are none.
+        The :func:`figures` of the held-out rows; empty where there are none.
         """
         return figures([s.row for s in self.valid], self.answers(model, device))
 
     def answers(self, model: Any, device: str) -> list[str]:
         """
-        The model's answers to the held-out rows, '' for none.
+        The model's answers to the held-out rows; '' for no answer.
         """
         found = [''] * len(self.valid)
         for part in by_length(self.valid, VALID_BATCH, self.length):
@@ -143,7 +143,7 @@ class SpanJob:
         names = self.tokenizer.model_input_names
         output = model(**{name: tensors[name] for name in names})
         padding = tensors['attention_mask'] == 0
-        # As the prototype: what is padding cannot be an answer.
+        # As in the prototype, padding cannot be an answer.
         return (
             output.start_logits.float().masked_fill(padding, -1e4),
             output.end_logits.float().masked_fill(padding, -1e4),
@@ -156,10 +156,12 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
 
     :param rows: N rows.
     :param answers: N answers, '' for none.
-    :return: ``score`` (mean of ``answer_f1`` and ``no_answer_recall``), ``answer_f1``
-        (of the answerable rows; an abstention is 0), ``no_answer_recall`` (of the
-        unanswerable rows) and ``no_answer_precision`` (of the abstentions), and
-        ``<src>`` for each source of rows that begins with "hard" or "edit". What there
+    :return: ``score`` (the mean of ``answer_f1`` and ``no_answer_recall``),
+        ``answer_f1`` (over the answerable rows; an abstention counts 0),
+        ``no_answer_recall`` (over the unanswerable rows), ``no_answer_precision`` (over
+        the abstentions), and ``<src>`` for each source of rows that begins with "hard"
+        or "edit". Figures without any rows are left out; without rows at all, the
+        mapping is empty.
         is nothing of is left out; an empty mapping for no rows.
     """
     right: dict[str, list[float]] = defaultdict(list)
@@ -178,7 +180,7 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
 
 def answer_f1(gold: str, answer: str) -> float:
     """
-    Token F1; where an answer is nothing but articles ("a"), whether the two are equal.
+    Token F1. If one of the two is only articles ("a"), whether both are equal.
     """
     if not normalize(gold) or not normalize(answer):
         return float(gold.strip().lower() == answer.strip().lower())

@@ -1,21 +1,21 @@
 """
-Rows for the reader and the question generator, from files in SQuAD's format.
+Makes rows for the reader and the question generator from files in SQuAD's format.
 
     python -m parlai_q2.zoo.train.squad_rows --files train-v2.0.json --name squad \\
       --qa qa.train.jsonl --qg qg.train.jsonl
 
 SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), SQuADShifts, PolicyQA and others share
 the format: ``data``, ``paragraphs``, ``qas``. Responses and the knowledge of dialogues
-are short, so texts are: one or two sentences around the answer. Rows of ``q``, ``c``,
-``s``, ``a`` and ``src`` (see :mod:`parlai_q2.zoo.train.spans`) are
+are short, so the texts are too: one or two sentences around the answer. The rows of
+``q``, ``c``, ``s``, ``a`` and ``src`` (see :mod:`parlai_q2.zoo.train.spans`) are
 
 - ``<name>``: the answer within its sentence, alone or with a neighbour;
 - ``<name>_imp``: a question marked impossible, with its plausible answer's sentence;
-- ``neg_para:<name>``, ``neg_art:<name>``: a question with a sentence of the same
-  paragraph or article that does not have the answer's words: no answer.
+- ``neg_para:<name>``, ``neg_art:<name>``: a question with a sentence from the same
+  paragraph or article that lacks the answer's words, so that there is no answer.
 
-Two rows of five are in lower case. The rows for the generator have ``a``, ``c`` and
-``q``; those of vague questions are left out
+Two rows in five are in lower case. The rows for the generator have ``a``, ``c`` and
+``q``; vague questions are left out
 (:func:`parlai_q2.zoo.train.question_targets.specific`).
 """
 
@@ -44,10 +44,10 @@ class Asked(NamedTuple):
 
     :param question: the question.
     :param paragraph: the whole paragraph.
-    :param start: offset of its answer, or of the plausible one.
-    :param answer: the answer, or the plausible one.
+    :param start: the offset of its answer, or of the plausible answer.
+    :param answer: the answer, or the plausible answer.
     :param possible: whether the paragraph answers it.
-    :param article: number of its article, in all files that are read together.
+    :param article: the number of its article, among all files that are read together.
     """
 
     question: str
@@ -60,11 +60,11 @@ class Asked(NamedTuple):
 
 def read_squad(path: Path) -> list[Asked]:
     """
-    The questions of a file.
+    Read the questions of a file.
 
     :param path: a JSON file in SQuAD's format.
-    :return: those with an answer, or a plausible one, that stands where it is said to.
-    :raises InputError: when the file has another form.
+    :return: the questions whose answer, or plausible answer, is found at its offset.
+    :raises InputError: when the file has another format.
     """
     try:
         articles = json.loads(path.read_text(encoding='utf-8'))['data']
@@ -82,7 +82,7 @@ def read_squad(path: Path) -> list[Asked]:
 
 def read_all(paths: Sequence[Path]) -> list[Asked]:
     """
-    The questions of several files, whose articles are numbered through.
+    Read the questions of several files, with their articles numbered consecutively.
     """
     asked: list[Asked] = []
     for path in paths:
@@ -109,9 +109,9 @@ def narrowed(
     The sentences around an answer.
 
     :param one: the question.
-    :param neighbours: further sentences, before or behind.
-    :param rng: decides which.
-    :return: the text and the answer's offset in it; None where the answer runs across
+    :param neighbours: the number of further sentences, before or after.
+    :param rng: decides which sentences.
+    :return: the text and the answer's offset in it; None where the answer spans several
         sentences.
     """
     spans, end = sentences(one.paragraph), one.start + len(one.answer)
@@ -133,8 +133,8 @@ def qa_rows(asked: Sequence[Asked], name: str, seed: int = 0) -> Iterator[Row]:
     The reader's rows.
 
     :param asked: the questions.
-    :param name: of the set, for ``src``.
-    :param seed: of every choice.
+    :param name: the name of the set, for ``src``.
+    :param seed: decides every choice.
     """
     rng = random.Random(seed)
     of_article: dict[int, dict[str, None]] = {}
@@ -162,8 +162,8 @@ def qa_rows(asked: Sequence[Asked], name: str, seed: int = 0) -> Iterator[Row]:
 
 def without_answer(paragraph: str, one: Asked, rng: random.Random) -> Optional[str]:
     """
-    A sentence that has none of the answer's content words, and not all of the
-    question's, so that it can hardly answer it in other words.
+    A sentence without any of the answer's content words and without some of the
+    question's, so that it can hardly answer the question in other words.
     """
     told, wanted = set(content_words(one.answer)), set(content_words(one.question))
     fitting = []

@@ -1,14 +1,14 @@
 """
-Adds a larger model's opinion to rows, for a smaller one to learn from.
+Adds a larger model's logits to rows, for a smaller model to learn from.
 
     python -m parlai_q2.zoo.train.teacher_logits --teacher out/teacher \\
       --rows cons.train.jsonl.xz --outfile cons_soft.train.jsonl.gz
 
-Each row of ``p`` and ``h`` gets ``z``, the teacher's logits, one a class
-(:mod:`parlai_q2.zoo.train.classes` says how they are learnt from). With the model that
-is to be trained on for its own teacher, it keeps what it knows while it learns from
-other rows (Li and Hoiem 2016, "Learning without forgetting", arXiv 1606.09282);
-``--most`` rows are enough then, half of them from dialogues.
+Each row of ``p`` and ``h`` gets ``z``, the teacher's logits, one for each class
+(:mod:`parlai_q2.zoo.train.classes` says how they are learnt from). A model that is to
+be trained further can be its own teacher: it then keeps what it knows while it learns
+from other rows (Li and Hoiem 2016, "Learning without forgetting", arXiv 1606.09282). In
+that case ``--most`` rows are enough, half of them from dialogues.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.data import read_rows, write_rows
 
 DIGITS = 3  # of a logit
-# What the sources of dialogue rows begin with.
+# The prefix of the sources of dialogue rows.
 DIALOGUE = 'd-'
 
 
@@ -31,12 +31,12 @@ def some(
     rows: Sequence[dict[str, Any]], most: int, max_words: int, seed: int
 ) -> list[dict[str, Any]]:
     """
-    A random part of rows, half of them from dialogues, in random order.
+    A random selection of rows, half of them from dialogues, in random order.
 
     :param rows: rows of ``p``, ``h`` and ``src``.
-    :param most: how many at most; 0 for all there are, in their order.
-    :param max_words: of both texts together; 0 for no limit.
-    :param seed: decides which.
+    :param most: how many to take at most; 0 takes all, in their order.
+    :param max_words: the limit for both texts together; 0 for no limit.
+    :param seed: decides which rows are taken.
     """
     if max_words:
         rows = [r for r in rows if len(f'{r["p"]} {r["h"]}'.split()) <= max_words]
@@ -58,12 +58,12 @@ def with_logits(
     rows: Sequence[dict[str, Any]], model: Any, job: ClassJob, device: str = 'cpu'
 ) -> list[dict[str, Any]]:
     """
-    Rows with a teacher's logits.
+    Add a teacher's logits to rows.
 
     :param rows: N rows of ``p`` and ``h``.
     :param model: the teacher, a classifier.
     :param job: encodes the rows.
-    :param device: where the teacher is.
+    :param device: the device that the teacher is on.
     :return: N new rows with ``z``.
     """
     with torch.inference_mode():

@@ -1,8 +1,8 @@
 """
-Training of encoder-decoders: question generation and grounded replies.
+Trains encoder-decoders: question generation and grounded replies.
 
-A row becomes a prompt and what is to be written. Both are ended by the end token, which
-the shipped tokenizers do not add. The loss is the mean negative log-likelihood a token.
+A row becomes a prompt and an output. Both end with the end token, which the shipped
+tokenizers do not add. The loss is the mean negative log-likelihood of a token.
 """
 
 from typing import Any, Callable, Sequence
@@ -16,7 +16,7 @@ VALID_BATCH = 32
 MAX_PROMPT, MAX_OUTPUT = 160, 64  # tokens, the end token included
 Pair = tuple[list[int], list[int]]
 
-# What is read and what is written, of a row of each kind.
+# For each kind of row, the functions that give its prompt and its output.
 QUESTIONS: tuple[Callable, Callable] = (
     lambda row: question_prompt(row['a'], row['c']),
     lambda row: row['q'],
@@ -32,9 +32,9 @@ class TextJob:
     Trains an encoder-decoder.
 
     :param tokenizer: a Hugging Face tokenizer.
-    :param sides: what is read and what is written, of a row.
-    :param max_prompt: tokens of a prompt, the end token included.
-    :param max_output: tokens of what is written, likewise.
+    :param sides: two functions that give a row's prompt and its output.
+    :param max_prompt: the maximum number of tokens in a prompt, end token included.
+    :param max_output: the same for an output.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class TextJob:
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[Pair]:
         """
-        Rows as ids, one pair a row.
+        Encode rows as token ids, one pair for each row.
         """
         if not rows:
             return []
@@ -80,7 +80,8 @@ class TextJob:
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
         """
-        ``valid``: the loss of the held-out pairs, in nats a token; ``score``: less it.
+        The loss of the held-out pairs as ``valid``, in nats for each token, and its
+        negative as ``score``; empty where there are none.
         """
         total = tokens = 0.0
         for k in range(0, len(self.valid), VALID_BATCH):

@@ -1,6 +1,6 @@
 """
-Finds another text about the same thing: near enough that a careless reader is misled,
-and one that does not hold the answer.
+Finds another text about the same thing, near enough to mislead a careless reader, that
+does not hold the answer.
 
 A text's nearness to a question is the share of the question's words that it has, each
 weighted by its inverse document frequency (Sparck Jones 1972).
@@ -13,20 +13,21 @@ from typing import Optional, Sequence
 from parlai_q2.text.content_words import content_words
 from parlai_q2.text.vague import QUESTION_NOUNS
 
-# Of the question's weight, what another text has. Below, it is about something else;
-# above, it may say the same in other words.
+# The share of the question's weight that another text may have. With less it is about
+# something else; with more it may say the same in other words.
 LEAST_SHARED, MOST_SHARED = 0.25, 0.6
-# Of the words of two texts, shared; above, one is likely a part of the other.
+# The share of words that two texts may share; with more, one is likely a part of the
+# other.
 MOST_ALIKE = 0.3
-# Content words of a question, at the least: "What is it?" fits any text.
+# The least number of content words in a question: "What is it?" fits any text.
 LEAST_ASKED = 2
-# Words that more of the texts have than this find nothing.
+# Words that occur in more than this share of the texts are not searched for.
 COMMON = 0.02
 
 
 class TopicIndex:
     """
-    Texts by their content words.
+    Indexes texts by their content words.
 
     :param texts: distinct texts.
     """
@@ -46,12 +47,12 @@ class TopicIndex:
 
     def near(self, question: str, text: str, answer: str) -> Optional[str]:
         """
-        The other text that has most of a question's weight, within the limits.
+        The text that has most of a question's weight, within the limits.
 
         :param question: the question.
-        :param text: the text that answers it; one that is much like it is not taken.
-        :param answer: the answer; a text with one of its content words is not taken.
-        :return: None where no text is near.
+        :param text: the text that answers it; texts much like it are not taken.
+        :param answer: the answer; texts with one of its content words are not taken.
+        :return: the text; None where no text is near enough.
         """
         asked = frozenset(content_words(question)) - QUESTION_NOUNS
         own, told = frozenset(content_words(text)), frozenset(content_words(answer))

@@ -1,10 +1,11 @@
 """
-Weights between two models, and the folder that a trained model ships in.
+Interpolates between two models' weights, and writes the folder that a trained model
+ships in.
 
-The weights on the line between the initial and the trained model often keep what the
-initial one knew and most of what was learnt (Wortsman et al. 2022, "Robust fine-tuning
-of zero-shot models", section 3, "WiSE-FT"): ``(1 - alpha) * initial + alpha *
-trained``. Which alpha is best is decided on development data.
+The weights on the line between the initial and the trained model, ``(1 - alpha) *
+initial + alpha * trained``, often keep what the initial model knew and most of what was
+learnt (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3,
+"WiSE-FT"). The best alpha is chosen on development data.
 """
 
 from pathlib import Path
@@ -28,7 +29,7 @@ Weights = dict[str, torch.Tensor]
 
 def copied(model: torch.nn.Module) -> Weights:
     """
-    A model's weights on the CPU, apart from the model.
+    A copy of a model's weights on the CPU.
     """
     return {
         name: tensor.detach().cpu().clone()
@@ -40,11 +41,12 @@ def interpolated(initial: Weights, trained: Weights, alpha: float) -> Weights:
     """
     The weights on the line between two models.
 
-    :param initial: the weights at 0.
-    :param trained: those at 1, of the same names and shapes.
-    :param alpha: in [0, 1].
-    :return: new weights; the ends are the given ones, to the bit.
-    :raises ConfigError: when the two are of different models or alpha is outside.
+    :param initial: the weights at alpha 0.
+    :param trained: the weights at alpha 1, with the same names and shapes.
+    :param alpha: the point on the line, in [0, 1].
+    :return: new weights; at 0 and 1 they equal the given ones bit for bit.
+    :raises ConfigError: when the two belong to different models or alpha is out of
+        range.
     """
     if not 0 <= alpha <= 1:
         raise ConfigError(f'alpha is in [0, 1], not {alpha}.')
@@ -64,7 +66,7 @@ def interpolated(initial: Weights, trained: Weights, alpha: float) -> Weights:
 
 def as_shipped(weights: Weights) -> Weights:
     """
-    Weights as they are read back after they were stored as int8 and fp16.
+    Weights as they come back after being stored as int8 and fp16.
     """
     rounded: Weights = {}
     for name, tensor in weights.items():
@@ -85,18 +87,18 @@ def best_alpha(
     measure: Callable[[torch.nn.Module], dict[str, float]],
 ) -> list[dict[str, float]]:
     """
-    Measure a trained model at several points of the line, and leave it at the best.
+    Measure a trained model at several points on the line, and leave it at the best one.
 
-    What is measured is what would ship, rounded to int8. That matters: where training
-    started from int8 weights and moved most of them by less than half a step of their
-    grid, rounding takes much of what was learnt away again.
+    The weights are measured as they would ship, rounded to int8. That matters where
+    training started from int8 weights and moved most of them by less than half a
+    quantization step: rounding then takes much of what was learnt away again.
 
     :param model: the trained model; changed in place.
     :param initial: the weights it started from.
     :param alphas: the points, at least one.
-    :param measure: gives figures of a model, ``score`` among them: the more the better.
-    :return: the figures of each point, with ``alpha``. Of equal scores the smaller
-        alpha, which is nearer to the initial model, is taken.
+    :param measure: returns a model's figures; a higher ``score`` among them is better.
+    :return: the figures of each point, with ``alpha``. Where scores are equal, the
+        smaller alpha is taken, which is nearer to the initial model.
     """
     trained, figures = copied(model), []
     for alpha in sorted(alphas):
@@ -109,9 +111,9 @@ def best_alpha(
 
 def distinct(state: Weights) -> Weights:
     """
-    A state dict in which weights that go by several names stand once, by the first.
+    A state dict in which weights with several names occur once, under the first name.
 
-    T5's embeddings are the encoder's and the decoder's too; loading ties them again.
+    T5's embeddings also belong to the encoder and the decoder; loading ties them again.
     """
     first: dict[tuple, str] = {}
     for name, tensor in state.items():
@@ -121,16 +123,17 @@ def distinct(state: Weights) -> Weights:
 
 def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     """
-    Write a model as it ships: int8 weights, its configuration, its tokenizer, and the
-    checksums that are checked when it is loaded.
+    Write a model in its shipped form: int8 weights, configuration, tokenizer, and the
+    checksums that are verified when it is loaded.
 
     :param model: a Hugging Face model.
     :param tokenizer: its tokenizer.
-    :param folder: where; made. Files of these names are replaced.
+    :param folder: the folder to write to; it is created, and existing files are
+        replaced.
     :return: the size of the weights in bytes.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # While the weights change, checksums of the old ones would be wrong.
+    # While the weights are being replaced, checksums of the old ones would be wrong.
     (folder / CHECKSUMS).unlink(missing_ok=True)
     with whole_file(folder / INT8_WEIGHTS) as unfinished:
         size = save_int8(distinct(model.state_dict()), unfinished)
@@ -139,7 +142,7 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     if getattr(model, 'generation_config', None) is not None:
         model.generation_config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    # Those that the shipped folders list.
+    # The files that the shipped folders list.
     names = (
         'config.json',
         'generation_config.json',
