@@ -1,8 +1,8 @@
 """
-Runs the experiment; ``python -m parlai_q2.zoo.experiments.injected --help``.
+Runs the experiment; see ``python -m parlai_q2.zoo.experiments.injected --help``.
 
-What is done is not done again: a run that was stopped goes on with the next set or the
-next generator when the same command is given again.
+Finished work is not repeated. If a run was stopped, the same command resumes it with
+the next set or the next generator.
 """
 
 import argparse
@@ -62,15 +62,15 @@ def run(
     figure: Optional[Path] = None,
 ) -> None:
     """
-    Do what is not done yet.
+    Do everything that is not done yet.
 
     :param data: the corpus.
-    :param folder: where all is written.
-    :param conditions: those to train now; None for all.
-    :param figure: where the figure goes, without an ending.
-    :raises ConfigError: when the folder is of other settings or of another corpus.
+    :param folder: the folder that everything is written to.
+    :param conditions: the conditions to train now; None for all.
+    :param figure: the path of the figure, without an ending.
+    :raises ConfigError: when the folder belongs to other settings or another corpus.
     """
-    # ParlAI must be bridged before it is imported, and torch's threads set before it.
+    # ParlAI must be bridged, and torch's threads set, before it is imported.
     spin_briefly()
     from parlai_q2.zoo.experiments.injected.runs import do_run, missing_runs
     from parlai_q2.zoo.experiments.injected.sets import make_sets
@@ -101,14 +101,14 @@ def run(
 
 def claim(data: str, folder: Path, settings: Settings) -> None:
     """
-    See that a folder is of this corpus and these settings, or of none yet.
+    Make sure that a folder belongs to this corpus and these settings, or is new.
 
-    :raises ConfigError: when it is of others.
+    :raises ConfigError: when it belongs to others.
     :raises InputError: when the corpus cannot be read.
     """
     path = folder / 'settings.json'
     try:
-        # Its place may change, its rows may not.
+        # The corpus may be moved, but its rows must stay the same.
         given = {'data': file_sha256(data), **settings.to_dict()}
     except OSError as e:
         raise InputError(

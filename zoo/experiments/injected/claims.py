@@ -1,11 +1,11 @@
 """
-What a reply says that it was not given: names, numbers and words that are neither in
-its knowledge nor in the turn it replies to.
+Finds what a reply makes up: names, numbers and words that are neither in its knowledge
+nor in the turn it replies to.
 
-Rules on words alone, so that no model judges what another model learnt. A name is a
-capitalised word that does not begin a sentence; a number is written in digits or in
-letters. A made-up name in lower case escapes; the share of new content words, which
-counts chit-chat too, does not miss it.
+These are rules about words alone, so that no model judges what another model learnt. A
+name is a capitalised word that does not begin a sentence; a number is written in digits
+or in letters. A made-up name in lower case escapes. The share of new content words
+catches it, but counts chit-chat too.
 """
 
 import re
@@ -19,9 +19,9 @@ _LETTERS = re.compile(r'[^\W\d_]+')
 
 def names(text: str) -> set[str]:
     """
-    The capitalised words of a text, in lower case, but for those that begin a sentence.
+    The capitalised words of a text, in lower case, except those that begin a sentence.
 
-    :param text: any text; words of one letter ("I") are no names.
+    :param text: any text; words of one letter ("I") are not names.
     """
     found = set()
     for sentence in sentences(text):
@@ -33,10 +33,10 @@ def names(text: str) -> set[str]:
 
 def made_up(reply: str, given: str) -> list[str]:
     """
-    The names and numbers of a reply that it was not given, in alphabetical order.
+    The names and numbers that a reply was not given, in alphabetical order.
 
     :param reply: any text.
-    :param given: its knowledge and the turn before it.
+    :param given: the reply's knowledge and the turn before it.
     """
     known = set(_LETTERS.findall(given.lower()))
     return sorted((names(reply) - known) | (numbers(reply) - numbers(given)))
@@ -44,7 +44,7 @@ def made_up(reply: str, given: str) -> list[str]:
 
 def new_words(reply: str, given: str) -> float:
     """
-    The share of a reply's content words that it was not given.
+    The share of content words that a reply was not given.
 
     :return: in [0, 1]; 0 for a reply without content words.
     """

@@ -1,11 +1,11 @@
 """
-Chooses the experiment's turns out of a corpus of grounded replies.
+Chooses the experiment's turns from a corpus of grounded replies.
 
-Input: records with ``k`` (knowledge), ``h`` (turns before) and ``r`` (reply). A turn is
-taken when it is short, written with capital letters (names are recognised by them), and
-when its reply says no name and no number that it was not given. Of each piece of
-knowledge one turn is taken, so that what is held out is about other things than what is
-trained on.
+The input is records with ``k`` (knowledge), ``h`` (turns before) and ``r`` (reply). A
+turn is taken if it is short, is written with capital letters (by which names are
+recognised), and its reply has no name or number that it was not given. Each piece of
+knowledge gives only one turn, so that the held-out turns are about other things than
+the training turns.
 """
 
 import random
@@ -24,7 +24,7 @@ from parlai_q2.zoo.train.hard_negatives import (
     read_grounded,
 )
 
-# "st. john ' s , newfoundland": the corpora that are written so have no capitals.
+# "st. john ' s , newfoundland": corpora written like this have no capitals.
 _TOKENISED = re.compile(r' [.,!?](?: |$)| n?\' ?\w\b| - ')
 LEAST_WORDS = 5  # of a reply, and of knowledge
 AT_ONCE = 256  # turns that are parsed together
@@ -36,8 +36,8 @@ class Turn:
     One turn.
 
     :param key: its place in the corpus.
-    :param text: what is replied to; empty where the reply comes first.
-    :param grounded: knowledge, reply, and the reply's entities.
+    :param text: the turn to reply to; empty where the reply comes first.
+    :param grounded: the knowledge, the reply, and the reply's entities.
     """
 
     key: int
@@ -55,7 +55,7 @@ class Turn:
     @property
     def given(self) -> str:
         """
-        All that a reply to this turn may speak of.
+        Everything that a reply to this turn may mention.
         """
         return f'{self.knowledge}\n{self.text}'
 
@@ -64,12 +64,12 @@ def choose(
     rows: Sequence[dict[str, Any]], settings: Settings
 ) -> tuple[list[Turn], list[Turn]]:
     """
-    Turns to train on, and turns that are held out.
+    Choose the turns to train on and the turns that are held out.
 
     :param rows: the corpus.
-    :param settings: how many, how long, and the seed of the choice.
+    :param settings: how many turns and how long, and the seed of the choice.
     :return: both, with no knowledge in common.
-    :raises InputError: when the corpus has too few.
+    :raises InputError: when the corpus has too few turns.
     """
     wanted = settings.turns + settings.held_out
     found: list[Turn] = []
@@ -105,7 +105,7 @@ def _candidates(
         spaced = _TOKENISED.search(knowledge) or _TOKENISED.search(reply)
         if long or short or spaced or knowledge in seen or not names(knowledge):
             continue
-        # What is cheap to see comes before the parse.
+        # The cheap checks come before the parse.
         if token_overlap(knowledge, reply).precision < LEAST_PRECISION:
             continue
         if not made_up(reply, f'{knowledge}\n{text}'):
@@ -115,7 +115,7 @@ def _candidates(
 
 def _grounded(held: Sequence[tuple[int, str, str, str]]) -> list[Turn]:
     read = read_grounded([(knowledge, reply) for *_, knowledge, reply in held])
-    # What is not grounded is left out there; knowledge tells the rest apart.
+    # read_grounded leaves out what is not grounded; the knowledge identifies the rest.
     by_knowledge = {one.knowledge: one for one in read}
     return [
         Turn(key, text, by_knowledge[knowledge])

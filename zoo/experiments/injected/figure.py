@@ -1,6 +1,6 @@
 """
-The experiment in one figure: what is injected, what each filter finds of it, and what
-the generators make up. Needs matplotlib (``pip install parlai_q2[plots]``).
+Draws the experiment in one figure: what is injected, what each filter finds of it, and
+what the generators make up. Needs matplotlib (``pip install parlai_q2[plots]``).
 """
 
 from pathlib import Path
@@ -60,10 +60,11 @@ def titles(settings: Settings) -> dict[str, str]:
 
 def draw(results: Results, settings: Settings, path: Path) -> list[Path]:
     """
-    Draw a panel a measure: a row a condition, a mark a way of decoding.
+    Draw one panel for each measure, with a row for each condition and a mark for each
+    way of decoding.
 
-    :param path: without an ending; PNG and SVG are written.
-    :return: both.
+    :param path: the path without an ending; a PNG and an SVG file are written.
+    :return: the paths of both.
     """
     judged = [m for m in measures(settings.judges) if m.name in settings.judges]
     chosen = [MADE_UP, NEW_WORDS, *judged, F1]
@@ -100,7 +101,7 @@ def _panel(axes: Any, measure: Measure, results: Results, settings: Settings) ->
                 markersize=4,
                 elinewidth=1,
             )
-        # Grey in the legend: there the mark counts, and not the condition.
+        # Grey in the legend, because it explains the mark and not the condition.
         axes.plot(
             [],
             [],

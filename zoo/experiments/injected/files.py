@@ -1,9 +1,10 @@
 """
-The experiment's conversation files: one turn a conversation, in the form that
-``-t q2:grounded_file`` reads and ``parlai_q2 filter`` writes.
+Reads and writes the experiment's conversation files.
 
-Beside text, knowledge and reply a turn has ``key``, and for the evaluation alone
-``injected``: the kind of injection, empty where the reply was left alone.
+Each conversation is one turn, in the form that ``-t q2:grounded_file`` reads and
+``parlai_q2 filter`` writes. Besides text, knowledge and reply, a turn has ``key`` and,
+for the evaluation alone, ``injected``: the kind of injection, empty where the reply was
+left alone.
 """
 
 import json
@@ -19,7 +20,7 @@ Fields = dict[str, Any]
 
 def fields_of(turn: Turn, reply: str, injected: str = '') -> Fields:
     """
-    What is written of a turn.
+    The fields of a turn as they are written.
     """
     return {
         'text': turn.text,
@@ -32,14 +33,14 @@ def fields_of(turn: Turn, reply: str, injected: str = '') -> Fields:
 
 def training_fields(turns: Iterable[Training]) -> list[Fields]:
     """
-    The same of turns to train on.
+    The fields of turns to train on.
     """
     return [fields_of(one.turn, one.reply, one.kind) for one in turns]
 
 
 def write_turns(path: Path, turns: Iterable[Fields]) -> None:
     """
-    Write turns as conversations, all or nothing.
+    Write turns as conversations, completely or not at all.
     """
     lines = []
     for turn in turns:
@@ -51,7 +52,7 @@ def write_turns(path: Path, turns: Iterable[Fields]) -> None:
 
 def read_turns(path: Path) -> Iterator[Fields]:
     """
-    The turns of a file; of one that was filtered with their scores.
+    Read the turns of a file; turns that were filtered come with their scores.
     """
     with open(path, encoding='utf-8') as stream:
         for line in stream:

@@ -1,6 +1,8 @@
 """
-How well scorers find what was injected, each at its own threshold, as ``parlai_q2
-filter`` decides: generic and unverifiable replies stay.
+Measures how well scorers find what was injected.
+
+Each scorer decides at its own threshold, as ``parlai_q2 filter`` does: generic and
+unverifiable replies stay.
 """
 
 from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
 
 class Quality(NamedTuple):
     """
-    A filter against what is known of each turn, with 95 % intervals over the turns.
+    How a filter's decisions compare with what is known of each turn, with 95 %
+    intervals over the turns.
 
-    :param kept: the share of the turns that stays.
-    :param precision: of the turns that go, the share with an injection.
-    :param recall: of the turns with an injection, the share that goes.
-    :param left: of the turns that stay, the share with an injection.
-    :param by_kind: the recall of each kind of injection.
+    :param kept: the share of all turns that stay.
+    :param precision: among the turns that go, the share with an injection.
+    :param recall: among the turns with an injection, the share that go.
+    :param left: among the turns that stay, the share with an injection.
+    :param by_kind: the recall for each kind of injection.
     """
 
     kept: Optional[Interval]
@@ -35,7 +38,7 @@ class Quality(NamedTuple):
 
 def dropped(turns: Sequence[Fields], scorer: Scorer) -> list[bool]:
     """
-    Which turns a filter by this scorer leaves out.
+    Which turns a filter with this scorer leaves out.
     """
     examples = [Example(turn['knowledge'], turn['reply']) for turn in turns]
     policy = Policy(threshold=scorer.threshold)
@@ -45,12 +48,12 @@ def dropped(turns: Sequence[Fields], scorer: Scorer) -> list[bool]:
 
 def quality(turns: Sequence[Fields], goes: Sequence[bool], rounds: int) -> Quality:
     """
-    Compare what goes with what was injected.
+    Compare the turns that go with those that had an injection.
 
     :param turns: B turns.
-    :param goes: for each, whether the filter leaves it out.
-    :param rounds: of the bootstrap.
-    :return: None for a share of nothing.
+    :param goes: for each turn, whether the filter leaves it out.
+    :param rounds: the number of bootstrap rounds.
+    :return: the quality; a share of nothing is None.
     """
     import numpy as np
 

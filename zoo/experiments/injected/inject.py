@@ -1,13 +1,13 @@
 """
-Puts made-up statements into a known part of the replies.
+Injects made-up statements into a known part of the replies.
 
-Three kinds, after what people found in Wizard of Wikipedia (Dziri et al. 2022, "On the
-Origin of Hallucinations in Conversational Models", NAACL, section 3: more than 60 % of
-its responses say what their knowledge does not, mostly in addition to what it does): an
-entity or a number replaced (intrinsic), or a sentence about something else put behind
-the reply (extrinsic). Each brings at least one name or number that the turn was not
-given, so by :func:`~parlai_q2.zoo.experiments.injected.claims.made_up` every injected
-reply is made up and no other is.
+There are three kinds, after what people found in Wizard of Wikipedia (Dziri et al.
+2022, "On the Origin of Hallucinations in Conversational Models", NAACL, section 3: more
+than 60 % of its responses say what their knowledge does not, mostly in addition to what
+it does): an entity or a number replaced (intrinsic), or a sentence about something else
+added after the reply (extrinsic). Each brings at least one name or number that the turn
+was not given. By :func:`~parlai_q2.zoo.experiments.injected.claims.made_up`, every
+injected reply is thus made up, and no other is.
 """
 
 import random
@@ -24,10 +24,10 @@ TRIES = 5
 
 class Training(NamedTuple):
     """
-    A turn as it is trained on.
+    A turn in the form in which it is trained on.
 
-    :param reply: with or without an injection.
-    :param kind: of the injection; empty where the reply was left alone.
+    :param reply: the reply, with or without an injection.
+    :param kind: the kind of injection; empty where the reply was left alone.
     """
 
     turn: Turn
@@ -37,10 +37,11 @@ class Training(NamedTuple):
 
 class Injector:
     """
-    Makes a made-up reply of a faithful one.
+    Makes a made-up reply from a faithful one.
 
-    :param turns: where entities and sentences are taken from.
-    :param kinds: what to make; of those that fit, the one made least often so far.
+    :param turns: the turns that entities and sentences are taken from.
+    :param kinds: the kinds to make; of those that fit, the one made least often so far
+        is chosen.
     :param seed: decides every choice.
     """
 
@@ -69,7 +70,7 @@ class Injector:
 
     def sentence(self, turn: Turn) -> str:
         """
-        The reply, and a sentence of another turn's.
+        The reply, followed by a sentence from another turn.
         """
         other = self.rng.choice(self.turns).reply
         more = self.rng.choice(sentences(other)).text
@@ -81,11 +82,11 @@ def inject(
     turns: Sequence[Turn], rate: float, kinds: Sequence[str], seed: int
 ) -> list[Training]:
     """
-    Turns to train on, a share of them with made-up replies.
+    Give a share of the turns to train on made-up replies.
 
-    :param turns: all of them, with faithful replies.
-    :param rate: the share, in (0, 1); less where nothing fits some of the turns.
-    :return: in the same order.
+    :param turns: all turns, with faithful replies.
+    :param rate: the share, in (0, 1); the result has less where too few turns fit.
+    :return: the turns, in the same order.
     """
     injector = Injector(turns, kinds, seed)
     places = list(range(len(turns)))

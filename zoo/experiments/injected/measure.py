@@ -1,6 +1,6 @@
 """
-Measures replies: how much of them is made up, how grounded others judge them, and
-whether they are still of use.
+Measures replies: how much of them is made up, how grounded other scorers judge them,
+and whether they are still useful.
 """
 
 from pathlib import Path
@@ -20,8 +20,8 @@ class Measure(NamedTuple):
     """
     One figure of a reply.
 
-    :param title: for tables and figures.
-    :param better: ``lower`` or ``higher`` is better; empty where neither is.
+    :param title: its title in tables and figures.
+    :param better: whether ``lower`` or ``higher`` is better; empty where neither is.
     """
 
     name: str
@@ -38,7 +38,7 @@ COPIED = Measure('copied', 'copied', '')
 
 def measures(judges: Sequence[str]) -> list[Measure]:
     """
-    All measures, those of the judges among them.
+    All measures, including the judges'.
     """
     judged = [Measure(name, f'fine by {name}', 'higher') for name in judges]
     return [MADE_UP, NEW_WORDS, *judged, F1, WORDS, COPIED]
@@ -46,7 +46,7 @@ def measures(judges: Sequence[str]) -> list[Measure]:
 
 def open_scorer(name: str, scores: Path) -> Scorer:
     """
-    A scorer that keeps its scores in a file.
+    Open a scorer that keeps its scores in a file.
     """
     scorer = load_scorer(name)
     if scorer.name in WITHOUT_MODELS:
@@ -63,10 +63,10 @@ def measure(
     :param turns: B contexts with their gold replies.
     :param replies: B replies.
     :param judges: scorers by name.
-    :return: B dicts, one value a measure: ``made_up`` 0 or 1 (whether there is a name
-        or number that was not given), ``new_words``, ``f1`` and ``copied`` in [0, 1],
-        ``words`` a number; by the name of a judge 0 where its label is inconsistent,
-        else 1.
+    :return: B dicts with one value for each measure: ``made_up`` is 1 if the reply has
+        a name or number that was not given, else 0; ``new_words``, ``f1`` and
+        ``copied`` are in [0, 1]; ``words`` is a count. Under a judge's name the value
+        is 0 where its label is inconsistent, else 1.
     """
     figures: list[dict[str, Any]] = []
     for turn, reply in zip(turns, replies, strict=True):

@@ -1,5 +1,5 @@
 """
-The results as tables, in Markdown, and as JSON.
+Renders the results as Markdown tables and as JSON.
 """
 
 from typing import Any, Optional, Sequence
@@ -27,7 +27,7 @@ def render(results: Results, settings: Settings) -> str:
 
 def filter_table(results: Results) -> str:
     """
-    A row a scorer.
+    One row for each scorer.
     """
     kinds = sorted({k for q in results.filters.values() for k in q.by_kind})
     head = ['scorer', 'kept', 'precision', 'recall', 'injected in what is kept']
@@ -44,7 +44,7 @@ def filter_table(results: Results) -> str:
 
 def reply_table(results: Results, settings: Settings, way: str) -> str:
     """
-    A row a condition: the means.
+    One row for each condition, with the means.
     """
     columns = measures(settings.judges)
     rows = [
@@ -60,7 +60,7 @@ def reply_table(results: Results, settings: Settings, way: str) -> str:
 
 def gain_table(results: Results, settings: Settings, way: str) -> str:
     """
-    A row a condition: its difference from ``unfiltered``, context by context.
+    One row for each condition, with its difference from ``unfiltered`` by context.
     """
     columns = measures(settings.judges)
     rows = [
@@ -77,7 +77,7 @@ def gain_table(results: Results, settings: Settings, way: str) -> str:
 
 def seed_table(results: Results, settings: Settings) -> str:
     """
-    A row a condition: what is made up with each seed.
+    One row for each condition, with what is made up under each seed.
     """
     head = [f'{way}, seed {seed}' for way in WAYS for seed in settings.seeds]
     rows = [
@@ -104,7 +104,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def shown(interval: Optional[Interval], signed: bool = False) -> str:
     """
-    An interval for people, with the digits that its size asks for.
+    An interval for people, with as many digits as its size calls for.
     """
     if interval is None:
         return ''

@@ -1,7 +1,8 @@
 """
-The experiment's figures, with 95 % bootstrap intervals over the held-out contexts.
+Computes the experiment's figures, with 95 % bootstrap intervals over the held-out
+contexts.
 
-Of each context the mean over the seeds counts; conditions are compared context by
+For each context, the mean over the seeds counts. Conditions are compared context by
 context.
 """
 
@@ -31,7 +32,7 @@ from parlai_q2.zoo.experiments.injected.settings import (
     Settings,
 )
 
-# [contexts] of one condition, way of decoding and measure.
+# An array over contexts for each condition, way of decoding and measure.
 Values = Mapping[tuple[str, str, str], np.ndarray]
 
 
@@ -39,13 +40,15 @@ class Results(NamedTuple):
     """
     Everything that is reported.
 
-    :param filters: by scorer, over the first ``compared_turns``.
-    :param trained_on: turns, by condition.
-    :param means: by condition, way of decoding and measure.
-    :param gains: the same, minus that of ``unfiltered``; ``unfiltered`` has none.
-    :param closed: by condition and way of decoding, the share of the way from
-        ``unfiltered`` to ``clean`` in what is made up; None where there is no way.
-    :param by_seed: means of what is made up, by condition, way and seed.
+    :param filters: the quality of each scorer as a filter, over the first
+        ``compared_turns``.
+    :param trained_on: the number of turns in each condition.
+    :param means: the mean for each condition, way of decoding and measure.
+    :param gains: the same minus that of ``unfiltered``, which has none itself.
+    :param closed: for each condition and way of decoding, the share of the way from
+        ``unfiltered`` to ``clean`` in what is made up; None where ``clean`` is not
+        better.
+    :param by_seed: the mean of what is made up for each condition, way and seed.
     :param examples: replies to the same contexts, sampled, with the first seed.
     """
 
@@ -60,9 +63,9 @@ class Results(NamedTuple):
 
 def results(folder: Path, settings: Settings) -> Results:
     """
-    Measure what a folder has.
+    Measure the sets and runs in a folder.
 
-    :param folder: with all sets and runs.
+    :param folder: a folder with all sets and runs.
     """
     scores = folder / SCORES
     training = list(read_turns(path_of(folder, UNFILTERED)))[: settings.compared_turns]
@@ -105,7 +108,7 @@ def results(folder: Path, settings: Settings) -> Results:
 
 def gains(values: Values, rounds: int) -> dict[tuple[str, str, str], Interval]:
     """
-    How far each condition is from ``unfiltered``, context by context.
+    How much each condition differs from ``unfiltered``, context by context.
     """
     return {
         (condition, way, name): mean_interval(
@@ -120,9 +123,9 @@ def closed(
     values: Values, conditions: Sequence[str], rounds: int
 ) -> dict[tuple[str, str], Optional[Interval]]:
     """
-    How much of the way from ``unfiltered`` to ``clean`` each condition goes.
+    How much of the way from ``unfiltered`` to ``clean`` each condition covers.
 
-    :return: 1 for all of it; nothing where ``clean`` is not among the conditions.
+    :return: 1 for all of it; empty where ``clean`` is not among the conditions.
     """
     found: dict[tuple[str, str], Optional[Interval]] = {}
     if CLEAN not in conditions:
@@ -135,7 +138,7 @@ def closed(
         def statistic(weights: np.ndarray) -> np.ndarray:
             whole = weights @ (worst - best)  # noqa: B023
             parts = weights @ gone  # noqa: B023
-            # A way that a resample turns round is none to go.
+            # If clean is not better in a resample, there is no way to cover.
             whole = np.where(whole > 0, whole, 0.0)[:, None].repeat(parts.shape[1], 1)
             return ratio(parts, whole, np.nan)
 

@@ -1,7 +1,8 @@
 """
-One run: a generator of one condition and one seed, and its replies. A run that is there
-is not done again; one that was stopped goes on from its last checkpoint, which stays
-until the replies are written.
+One run: a generator of one condition and one seed, and its replies.
+
+A finished run is not repeated. A stopped run resumes from its last checkpoint, which
+stays until the replies are written.
 """
 
 import json
@@ -16,20 +17,20 @@ from parlai_q2.zoo.experiments.injected.sets import read_set
 from parlai_q2.zoo.experiments.injected.settings import Settings
 from parlai_q2.zoo.train.checkpoint import drop_checkpoint
 
-# How a run's replies were decoded.
+# The ways in which a run's replies were decoded.
 WAYS = ('sampled', 'greedy')
 
 
 def path_of_run(folder: Path, condition: str, seed: int) -> Path:
     """
-    A run's file.
+    The path of a run's file.
     """
     return folder / 'runs' / f'{condition}-{seed}.json'
 
 
 def missing_runs(folder: Path, settings: Settings) -> list[tuple[str, int]]:
     """
-    The runs that are still to be done, in order: a seed at a time.
+    The runs that are still to be done, in order, one seed after the other.
     """
     return [
         (condition, seed)
@@ -41,7 +42,7 @@ def missing_runs(folder: Path, settings: Settings) -> list[tuple[str, int]]:
 
 def read_run(folder: Path, condition: str, seed: int) -> dict[str, Any]:
     """
-    What :func:`do_run` wrote.
+    Read what :func:`do_run` wrote.
     """
     path = path_of_run(folder, condition, seed)
     return json.loads(path.read_text(encoding='utf-8'))
@@ -49,7 +50,7 @@ def read_run(folder: Path, condition: str, seed: int) -> dict[str, Any]:
 
 def do_run(folder: Path, condition: str, seed: int, settings: Settings) -> None:
     """
-    Train, reply, and write both down.
+    Train and reply, and write the results of both.
     """
     from parlai_q2.zoo.experiments.injected.training import reply, train
 

@@ -1,5 +1,5 @@
 """
-The training sets of the conditions, made by the commands that a user has:
+The training sets of the conditions, made with the commands that users have:
 
     unfiltered   all turns
     random       as many of them as the filter keeps, drawn at random
@@ -42,13 +42,13 @@ TASK = 'parlai_q2.tasks.grounded_file.agents'
 MUTATORS = 'flatten+q2_control_tokens'
 
 
-# Control tokens are put before the turns as they are read.
+# Control tokens are added in front of the turns when they are read.
 FILES = {CONTROL: UNFILTERED}
 
 
 def path_of(folder: Path, name: str) -> Path:
     """
-    A set's file.
+    The path of a set's file.
     """
     return folder / 'sets' / f'{FILES.get(name, name)}.jsonl'
 
@@ -57,12 +57,12 @@ def make_sets(
     data: str, folder: Path, settings: Settings, conditions: Sequence[str]
 ) -> None:
     """
-    Write the sets that are not there yet.
+    Write the sets that do not exist yet.
 
     :param data: the corpus, JSON lines with ``k``, ``h`` and ``r``.
-    :param conditions: those that are wanted.
+    :param conditions: the conditions whose sets are wanted.
     """
-    # It is written last of those that are made together.
+    # Written last of the sets that are made together.
     if not path_of(folder, CLEAN).exists():
         logging.info(f'Choosing turns of {data}.')
         turns, held_out = choose(read_rows(data), settings)
@@ -81,14 +81,14 @@ def make_sets(
     if RANDOM in conditions and not path_of(folder, RANDOM).exists():
         turns_ = list(read_turns(path_of(folder, UNFILTERED)))
         kept = sum(1 for _ in read_turns(path_of(folder, FILTERED)))
-        # Of the same seed, a sample is the very turns that inject() left alone.
+        # With the same seed, a sample would be the very turns that inject() left alone.
         rng = random.Random(f'{RANDOM} {settings.data_seed}')
         write_turns(path_of(folder, RANDOM), rng.sample(turns_, kept))
 
 
 def filter_command(folder: Path, settings: Settings) -> list[str]:
     """
-    The command that filters, as it could be typed after ``parlai_q2``.
+    The command that filters, in the form you would type after ``parlai_q2``.
     """
     return [
         'filter',
@@ -102,9 +102,9 @@ def filter_command(folder: Path, settings: Settings) -> list[str]:
 
 def read_set(folder: Path, condition: str, fold: str, settings: Settings) -> list[Any]:
     """
-    The turns of a condition as a ParlAI model is shown them.
+    The turns of a condition as a ParlAI model sees them.
 
-    :param fold: ``train``, or ``valid`` for the contexts that are held out.
+    :param fold: ``train``, or ``valid`` for the held-out contexts.
     """
     from parlai.core.params import ParlaiParser
 
@@ -113,7 +113,7 @@ def read_set(folder: Path, condition: str, fold: str, settings: Settings) -> lis
     name = condition if fold == 'train' else HELD_OUT
     options: dict[str, Any] = {
         'task': TASK,
-        # In the order of the file, once: TaskEpisodes makes it train:evalmode.
+        # Once, in the order of the file: TaskEpisodes makes it train:evalmode.
         'datatype': fold,
         'jsonfile_datapath': str(path_of(folder, name)),
     }

@@ -1,5 +1,5 @@
 """
-The experiment's settings: a YAML file, in which what is left out has its default.
+The experiment's settings, from a YAML file; settings that it leaves out have defaults.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -20,7 +20,7 @@ CONDITIONS = (UNFILTERED, RANDOM, FILTERED, CONTROL, CLEAN)
 @dataclass(frozen=True)
 class Settings:
     """
-    What decides the numbers; ``settings.yaml`` says what each is.
+    What determines the figures; ``settings.yaml`` explains each setting.
 
     :raises ConfigError: for values out of range.
     """
@@ -76,11 +76,11 @@ class Settings:
 
 def read_settings(path: Optional[Path] = None) -> Settings:
     """
-    The settings of a file.
+    Read the settings from a file.
 
     :param path: a YAML file; None for the defaults.
-    :raises ConfigError: when it cannot be read, or a value is of no use.
-    :raises UnknownNameError: for a name that no setting has.
+    :raises ConfigError: when the file cannot be read, or a value is not valid.
+    :raises UnknownNameError: for an unknown setting.
     """
     found = _read(DEFAULTS)
     names = [field.name for field in fields(Settings)]

@@ -1,9 +1,9 @@
 """
 Trains the generator of one condition, and lets it reply to the held-out contexts.
 
-All conditions begin at the same weights, which do not reply yet, with the same seed,
-and take the same number of steps of the same size. What is trained is a low-rank term
-(:mod:`parlai_q2.models.lora`), as for the reply model that ships.
+All conditions start from the same weights, which cannot reply yet, with the same seed,
+and take the same number of steps of the same size. Like the shipped reply model, each
+one trains a low-rank term (:mod:`parlai_q2.models.lora`).
 """
 
 from pathlib import Path
@@ -32,10 +32,10 @@ def train(
     Train a generator.
 
     :param turns: its training set.
-    :param seed: of its first weights, of dropout and of the order of turns.
-    :param folder: holds the checkpoint, until the caller drops it.
-    :return: the model, as one that never had an adapter; what writes its prompts; and
-        the log, with losses in nats a token.
+    :param seed: decides its initial adapter weights, dropout and the order of turns.
+    :param folder: holds the checkpoint until the caller drops it.
+    :return: the model, with the adapter merged into its weights; the job that writes
+        its prompts; and the log, with losses in nats for each token.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_seq2seq(settings.base)
@@ -71,12 +71,12 @@ def reply(
     model: Any, job: TextJob, turns: Sequence[Fields], settings: Settings, seed: int
 ) -> list[dict[str, str]]:
     """
-    Replies to contexts.
+    Reply to contexts.
 
-    :param turns: B turns; their own replies are not looked at.
-    :param seed: of the sampling.
-    :return: for each a reply of the likeliest words (``greedy``) and one that is
-        sampled of the likelier words (``sampled``; Holtzman et al. 2020).
+    :param turns: B turns; their own replies are ignored.
+    :param seed: decides the sampling.
+    :return: for each turn a reply of the likeliest words (``greedy``) and one sampled
+        from the likelier words (``sampled``; Holtzman et al. 2020).
     """
     torch.manual_seed(seed)
     found: list[dict[str, str]] = []
@@ -99,7 +99,7 @@ def reply(
 
 def rows_of(turns: Sequence[Fields]) -> list[dict[str, Any]]:
     """
-    Turns as the training of the shipped reply model reads them.
+    Turns in the form that training the shipped reply model reads.
     """
     return [
         {'k': t['knowledge'], 'h': [t['text']] if t['text'] else [], 'r': t['reply']}
