@@ -1,20 +1,21 @@
 # make demo      the whole job on real input, offline, with a page to look at
-# make test      the tests, two at once; PYTEST_ARGS='tests/q2 -x' for some of them
+# make test      the tests, two at once; PYTEST_ARGS='tests/q2 -x' runs some of them
 # make coverage  the tests, and which lines of the sources they ran
-# make bench     batched Q2 against one question at a time
+# make bench     times batched Q2 against one question at a time
 # make lint      ruff and mypy
 # make docs      the documentation as a site, in outputs/docs
-# make clean     remove what these built
+# make clean     removes what these built
 #
-# Each first builds .venv from nothing where it is missing, incomplete, or made for other
-# requirements, another Python or another folder. Override PYTHON or TORCH to choose yours;
-# pip's own settings (such as PIP_FIND_LINKS, for a CPU build of torch) hold as usual.
+# Each target except clean first builds .venv from scratch if it is missing, incomplete, or was
+# made for other requirements, another Python or another folder. Override PYTHON or TORCH to
+# choose your own; pip's settings (such as PIP_FIND_LINKS, for a CPU build of torch) apply as
+# usual.
 
 PYTHON ?= $(shell python3.11 -c 'print("python3.11")' 2>/dev/null || echo python3)
 TORCH ?= torch==2.13.0
 PYTEST_ARGS ?=
-# Tests that run at once, each on one core and in up to 2 GB. A file stays with one worker,
-# since its tests share what they have loaded, and tests/conftest.py says which come first.
+# How many tests run at once, each on one core and in up to 2 GB. The tests of a file share what
+# they have loaded, so they run in one worker; tests/conftest.py says which files come first.
 WORKERS ?= 2
 
 VENV := .venv
@@ -24,14 +25,14 @@ PIP := $(BIN)/python -m pip -qq --no-input --disable-pip-version-check
 INSTALL := $(PIP) install --no-warn-conflicts
 LOCKED := $(INSTALL) --no-deps --no-build-isolation --use-pep517 --require-hashes
 
-# The stamp's name says what .venv was built from, and it is written last: a build that was
-# interrupted leaves none, and the next starts over.
+# The stamp's name says what .venv was built from. It is written last, so an interrupted build
+# leaves none and the next build starts over.
 KEY := $(shell { cat requirements/*.txt setup.py pyproject.toml; \
 	echo '$(CURDIR) $(TORCH)'; $(PYTHON) -VV; } | cksum | cut -d ' ' -f 1)
 BUILT := $(VENV)/built-$(KEY)
 LINTERS := $(VENV)/linters-$(KEY)
 
-# Measured, and apart from the core.
+# Their coverage is measured and reported apart from that of the core.
 ADAPTERS := parlai_q2/scripts/*,parlai_q2/parlai_support/*,agents/*,tasks/*,zoo/*
 
 .PHONY: demo test coverage bench lint docs venv clean
