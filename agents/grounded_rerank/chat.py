@@ -120,7 +120,7 @@ class ChatCommands(_Generator):
         for observation, reply in zip(observations, replies, strict=True):
             if ANSWER in observation:
                 reply['text'] = observation[ANSWER]
-                # A chat log holds the answer too and has no separate place for it.
+                # Marks the answer in a chat log, which has no separate place for it.
                 reply[COMMAND] = observation[COMMAND]
         return replies
 
