@@ -26,8 +26,8 @@ Read = Callable[[Mapping[str, Any], Sequence[str]], JudgedSet]
 
 def read_q2_wow(opt: Mapping[str, Any], words: Sequence[str]) -> JudgedSet:
     """
-    The 600 responses of the Q2 paper; all of them come with its 544 contexts answered
-    by both systems.
+    The 600 responses of the Q2 paper, or those that words choose. Without words, the
+    544 contexts that both systems answered come with them.
     """
     from parlai_q2.tasks.q2_wow.agents import CROSS, read_part
 

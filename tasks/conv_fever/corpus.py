@@ -4,9 +4,9 @@ Makes Conv-FEVER's examples from conversations (Santhanam et al. 2021, section 4
 Each wizard's reply that is based on a sentence gives
 
 - the reply with its sentence, which is consistent;
-- two examples by random pairing: with another reply, or another sentence;
-- up to two by negation: of the reply, or of the sentence;
-- up to two by an entity swap: in the context, or in the sentence.
+- two examples by random pairing: one with another reply, one with another sentence;
+- up to two by negation: one of the reply, one of the sentence;
+- up to two by an entity swap: one in the context, one in the sentence.
 
 What is drawn for a reply depends only on the seed and the reply's place, so that a
 build that resumes a stopped one makes the same corpus.

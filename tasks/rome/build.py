@@ -3,7 +3,8 @@ Fetches the human annotations of "Rome was built in 1776" (Santhanam et al. 2021
 
 The files come from one commit of the authors' repository. Without a network, place them
 by hand in ``<datapath>/rome``; they are checked in the same way. The repository
-publishes no checksums, so the files are checked by that commit's numbers of characters.
+publishes no checksums. The files are checked against the numbers of characters that
+they have in that commit.
 """
 
 from typing import Sequence

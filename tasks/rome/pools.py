@@ -4,7 +4,7 @@ Writes the crowd's annotations as pools of candidates for ``parlai_q2 rerank``::
     python -m parlai_q2.tasks.rome.pools --part gt --outfile pools.jsonl
 
 A pool is one context with the responses of twelve generators. The largest model with
-beam search comes first, because a system without reranking would say its response. A
+beam search comes first: its response is what a system without reranking would say. A
 candidate's label is ``inconsistent`` if the crowd saw a hallucination, else
 ``consistent``: a response with nothing to verify makes nothing up.
 """

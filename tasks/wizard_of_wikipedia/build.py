@@ -1,9 +1,9 @@
 """
-Fetches Wizard of Wikipedia, which ParlAI downloads.
+Has ParlAI download Wizard of Wikipedia.
 
-ParlAI takes the files as downloaded where its mark stands beside them. Without a
-network, place them by hand in ``<datapath>/wizard_of_wikipedia``. If all are there and
-complete, the mark is set.
+ParlAI considers the files downloaded if its mark is beside them. Without a network,
+place them by hand in ``<datapath>/wizard_of_wikipedia``. If all are there and complete,
+the mark is set.
 """
 
 from pathlib import Path
