@@ -141,7 +141,7 @@ def without(doc: 'Doc', start: int, end: int) -> Optional[tuple[str, 'Token']]:
     if before.endswith(',') and after.startswith((',', '.')):
         before = before[:-1].rstrip()
     if not before or (after and not (after[0].isalpha() or after[0] in ',.;')):
-        return None  # what begins a sentence or stands in brackets leaves a ruin
+        return None  # not a sentence's beginning, nor what stands in brackets
     left = before + ('' if after.startswith((',', '.', ';')) else ' ') + after
     enough = len(left.split()) >= max(LEAST_LEFT, len(doc.text.split()) / 2)
     return (left.strip(), head) if enough else None
@@ -161,7 +161,7 @@ def could_answer(doc: 'Doc', left: str, group: str, gone: 'Token') -> bool:
         phrase.
     """
     if group == PEOPLE and gone.dep_ != 'agent':
-        return True  # "the group" may be whom the name that is gone named
+        return True  # "the group" may mean those whom the removed name named
     if any(
         GROUPS.get(entity.label_) == group and entity.text in left
         for entity in doc.ents

@@ -2,11 +2,11 @@
 Makes responses that nearly copy their knowledge and are still wrong.
 
 Annotated negatives of dialogue models often share few words with the knowledge, so that
-word overlap alone detects them. The mistakes that matter do not. This module makes such
-mistakes from responses that are grounded in their knowledge, one change each, after
-Conv-FEVER (Santhanam et al. 2021, section 3): an entity or a number replaced, two
-entities swapped, a negation added or removed, or the knowledge replaced by another
-passage about the same thing.
+word overlap alone detects them. The mistakes that matter share most of its words. This
+module makes such mistakes from responses that are grounded in their knowledge, one
+change each, after Conv-FEVER (Santhanam et al. 2021, section 3): an entity or a number
+replaced, two entities swapped, a negation added or removed, or the knowledge replaced
+by another passage about the same thing.
 """
 
 import random

@@ -128,7 +128,6 @@ def train(
     :return: the log, as in ``training.json``.
     :raises ConfigError: when there are no examples, the loss is not a number, or the
         checkpoint belongs to a run with other settings or another identity.
-        checkpoint is of a run with other settings or another identity.
     """
     if not data:
         raise ConfigError('There are no examples to train on.')
@@ -190,7 +189,7 @@ def train(
             note(due)
         if settings.save_every and step % settings.save_every == 0:
             keep()
-    if recent:  # the last step's; or time was up between two lines
+    if recent:  # of the last step, or because time was up between two lines
         keep()  # a validation can take long
         note(due=True)
     keep()

@@ -7,8 +7,8 @@ The recipe is ``configs/<name>.yaml`` or a file of your own. It names the data f
 the initial weights, every setting and the licences. ``out`` receives the model as it
 ships, which you can name by its path wherever a model is named, and ``training.json``:
 settings, checksums of the data, losses and figures. If a run was stopped, the same
-command resumes it; with other data, another initial model or another recipe it refuses
-to.
+command resumes it. It refuses to with other data, another initial model or another
+recipe.
 """
 
 import argparse

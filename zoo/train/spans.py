@@ -162,7 +162,6 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
         the abstentions), and ``<src>`` for each source of rows that begins with "hard"
         or "edit". Figures without any rows are left out; without rows at all, the
         mapping is empty.
-        is nothing of is left out; an empty mapping for no rows.
     """
     right: dict[str, list[float]] = defaultdict(list)
     for row, answer in zip(rows, answers, strict=True):
