@@ -175,8 +175,9 @@ class ConsistencyAgent(Agent):
             return self.scorer.threshold
         if self.opt.get('scorer_threshold') is not None:
             raise ConfigError(
-                f'The scorer {self.scorer.name!r} gives class probabilities, so this '
-                'agent does not read --scorer-threshold. Give --threshold in its place.'
+                f'The scorer {self.scorer.name!r} gives class probabilities, so '
+                'this agent does not read --scorer-threshold. Use --threshold '
+                'instead.'
             )
         return None
 
@@ -188,8 +189,8 @@ class ConsistencyAgent(Agent):
             self._maps[classes] = map_classes(FINDINGS, classes, given)
             for name in self._maps[classes].without_output:
                 warn_once(
-                    f'The class {name!r} says nothing that the scorer could find, so '
-                    'it is never answered. --class-map can give it an output: '
+                    f'No output of the scorer stands for the class {name!r}, so '
+                    'it is never answered. Use --class-map to give it one: '
                     f'{", ".join(FINDINGS)}.'
                 )
         return self._maps[classes]

@@ -35,23 +35,23 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         '--threshold',
         type=float,
         default=None,
-        help='the class of consistent responses is answered where its probability, in '
-        '[0, 1], is above this; default: the likeliest class, or for a scorer without '
-        "class probabilities the scorer's own threshold",
+        help='answer the class of consistent responses if its probability, in [0, 1], '
+        'is above this; default: the likeliest class, or, for a scorer without '
+        "class probabilities, the scorer's own threshold",
     )
     group.add_argument(
         '--print-scores',
         type='bool',
         default=False,
-        help='say the probability of the answer, in chat, and put class_list and probs '
-        'in the message',
+        help='in chat, also say the probability of the answer, and put class_list and '
+        'probs in the message',
     )
     # Named as in ParlAI's torch agents; the scorer follows them.
     group.add_argument(
         '--no-cuda',
         action='store_true',
         default=False,
-        help='compute on the processor, even where there is a GPU',
+        help='compute on the CPU, even if there is a GPU',
     )
     group.add_argument('--gpu', type=int, default=-1, help='which GPU; -1 for any')
     return add_scorer_options(parser, scorer=DEFAULT_SCORER)
@@ -67,6 +67,8 @@ def check_options(opt: Mapping[str, Any]) -> None:
     if threshold is None:
         return
     if not 0 <= threshold <= 1:
-        raise ConfigError(f'--threshold is a probability in [0, 1], not {threshold}.')
+        raise ConfigError(
+            f'--threshold must be a probability in [0, 1], not {threshold}.'
+        )
     if opt.get('scorer_threshold') is not None:
         raise ConfigError('Give either --threshold or --scorer-threshold, not both.')

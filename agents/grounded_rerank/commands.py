@@ -12,7 +12,7 @@ from parlai_q2.records import Score
 from parlai_q2.report.terminal import render_candidates, render_score
 
 HELP = """\
-/knowledge <text>  set what replies must stay with
+/knowledge <text>  set the knowledge replies must stick to
 /knowledge         show it
 /knowledge clear   forget it
 /why               the evidence for the last reply
@@ -95,13 +95,17 @@ def answer(
 
 def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
     if not text:
-        return f'Knowledge: {knowledge.typed}' if knowledge.typed else 'None was typed.'
+        return (
+            f'Knowledge: {knowledge.typed}'
+            if knowledge.typed
+            else 'No knowledge was typed.'
+        )
     if text.lower() == 'clear':
         knowledge.typed = None
-        return 'What was typed is forgotten.'
+        return 'The typed knowledge is forgotten.'
     knowledge.typed = text
     instead = ' in place of the knowledge file' if knowledge.source.passages else ''
-    return f'Replies will stay with this{instead}: {text}'
+    return f'Replies will stick to this{instead}: {text}'
 
 
 def _why(said: Said, colour: bool, width: int) -> str:

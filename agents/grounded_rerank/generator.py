@@ -84,8 +84,9 @@ def generator_class(name: str) -> type[TorchGeneratorAgent]:
         raise ConfigError('The generator of a reranking agent cannot itself rerank.')
     if not (isinstance(found, type) and issubclass(found, TorchGeneratorAgent)):
         raise ConfigError(
-            f'{name!r} is no generator: reranking needs a TorchGeneratorAgent, such as '
-            'transformer/generator, bart, hugging_face/t5 or hugging_face/gpt2.'
+            f'{name!r} is not a generator: reranking needs a TorchGeneratorAgent, '
+            'such as transformer/generator, bart, hugging_face/t5 or '
+            'hugging_face/gpt2.'
         )
     return found
 

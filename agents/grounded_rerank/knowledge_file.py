@@ -93,7 +93,7 @@ def _passage(path: str, number: int, line: str) -> Passage:
     try:
         record = json.loads(line)
     except ValueError:
-        raise RecordError(path, number, f'no JSON; write {example}') from None
+        raise RecordError(path, number, f'not JSON; write {example}') from None
     if not isinstance(record, dict) or not isinstance(
         record.get('knowledge'), (str, list)
     ):
@@ -102,5 +102,5 @@ def _passage(path: str, number: int, line: str) -> Passage:
     if not text:
         raise RecordError(path, number, '"knowledge" is empty')
     if not isinstance(topic, (str, type(None))):
-        raise RecordError(path, number, '"topic" must be a text')
+        raise RecordError(path, number, '"topic" must be a string')
     return Passage(topic.strip().lower() if topic else None, text)

@@ -27,9 +27,10 @@ from parlai_q2.files.messages import as_text, find_knowledge
 from parlai_q2.text.typed import typed_line_ends
 
 NONE_GIVEN = (
-    'A turn has no knowledge, so there is nothing to rerank by and the first choice of '
-    'the generator stands. Give knowledge in the fields checked_sentence or knowledge, '
-    'with --knowledge-delimiter or --knowledge-file, or type /knowledge <text> in chat.'
+    "A turn has no knowledge to rerank by, so the generator's first choice is "
+    'used. Give knowledge in the field checked_sentence or knowledge, with '
+    '--knowledge-delimiter or --knowledge-file, or type /knowledge <text> in '
+    'chat.'
 )
 
 

@@ -117,26 +117,28 @@ def _add_candidates(parser: ParlaiParser) -> None:
         '--candidate-strategies',
         type=_strategies,
         default=strategies.DEFAULT_STRATEGIES,
-        help='searches that find candidates and how many each gives, in the order that '
-        'decides ties: ' + ', '.join(strategies.NAMES),
+        help='comma-separated strategies with the number of candidates each finds, as '
+        'in beam:3; ties are decided in this order. Strategies: '
+        + ', '.join(strategies.NAMES),
     )
     group.add_argument(
         '--rerank-topk',
         type=RANGES['rerank_topk'],
         default=strategies.DEFAULT_TOPK,
-        help='how many likeliest tokens topk and delayedbeam sample from',
+        help='number of likeliest tokens that topk and delayedbeam sample from',
     )
     group.add_argument(
         '--rerank-topp',
         type=RANGES['rerank_topp'],
         default=strategies.DEFAULT_TOPP,
-        help='probability mass the nucleus strategies sample from, in (0, 1]',
+        help='probability mass that the nucleus strategies sample from, in (0, 1]',
     )
     group.add_argument(
         '--rerank-beam-delay',
         type=RANGES['rerank_beam_delay'],
         default=strategies.DEFAULT_BEAM_DELAY,
-        help='tokens the delayed strategies sample before they search with a beam',
+        help='number of tokens that the delayed strategies sample before they '
+        'continue with beam search',
     )
     group.add_argument(
         '--candidate-seed',
@@ -156,35 +158,37 @@ def add_choice_options(parser: ParlaiParser) -> None:
         '--rerank-scorer',
         type=str,
         default=None,
-        help='the scorer that reranks, where it is to differ from the one a task '
+        help='the scorer that reranks, if it should differ from the one that a task '
         'measures with; default: --scorer',
     )
     group.add_argument(
         '--rerank-by',
         choices=RULES,
         default=SCORE,
-        help="the best score, the score plus the weighted generator's, or the first in "
-        "the generator's order that is above the scorer's threshold",
+        help='what to choose: the best score, the best sum of the score and the '
+        'weighted score of the generator, or the first candidate, in the '
+        "generator's order, above the scorer's threshold",
     )
     group.add_argument(
         '--rerank-tolerance',
         type=RANGES['rerank_tolerance'],
         default=DEFAULT_TOLERANCE,
-        help='candidates whose score is at most this far below the best are as good as '
-        "it, and the generator's favourite among them is said",
+        help='candidates that score at most this far below the best count as equally '
+        "good, and the generator's favourite among them is chosen",
     )
     group.add_argument(
         '--generator-weight',
         type=float,
         default=DEFAULT_GENERATOR_WEIGHT,
-        help="weight of the generator's mean log probability of a token (nats), for "
+        help="weight of the generator's mean log probability per token (in nats), for "
         'score_plus_generator',
     )
     group.add_argument(
         '--abstain-below',
         type=RANGES['abstain_below'],
         default=None,
-        help='when even the chosen score, in [0, 1], is below this, say --abstain-text',
+        help='say --abstain-text if the score of the chosen candidate, in [0, 1], is '
+        'below this',
     )
     group.add_argument(
         '--abstain-text',
@@ -202,21 +206,22 @@ def add_choice_options(parser: ParlaiParser) -> None:
         '--prefilter-keep',
         type=RANGES['prefilter_keep'],
         default=DEFAULT_PREFILTER_KEEP,
-        help="candidates the prefilter keeps; the generator's first is kept besides",
+        help="number of candidates that the prefilter keeps; the generator's first is "
+        'always kept as well',
     )
     group.add_argument(
         '--copy-penalty',
         type=RANGES['copy_penalty'],
         default=DEFAULT_COPY_PENALTY,
-        help='taken from the score of a verbatim copy of the knowledge, down to the '
-        'threshold at most; 0 takes nothing',
+        help='amount subtracted from the score of a verbatim copy of the knowledge, '
+        'at most down to the threshold; 0: nothing',
     )
     group.add_argument(
         '--generic-penalty',
         type=RANGES['generic_penalty'],
         default=DEFAULT_GENERIC_PENALTY,
-        help='taken from the score of a reply that would fit any turn, down to the '
-        'threshold at most; 0 takes nothing',
+        help='amount subtracted from the score of a reply that would fit any turn, at '
+        'most down to the threshold; 0: nothing',
     )
 
 
@@ -227,8 +232,9 @@ def _add_knowledge(parser: ParlaiParser) -> None:
         '--knowledge-file',
         type=str,
         default=None,
-        help='knowledge for turns that bring none: one passage (.txt), or a JSON '
-        'record on each line with "knowledge" and optionally "topic" (.jsonl)',
+        help='file with knowledge for turns that bring none: one passage (.txt), or '
+        'one JSON record per line with "knowledge" and, optionally, "topic" '
+        '(.jsonl)',
     )
     group.add_argument(
         '--show-candidates',

@@ -19,7 +19,7 @@ def _number(kind: Read, text: str) -> Any:
         return kind(text)
     except ValueError:
         word = 'whole number' if kind is int else 'number'
-        raise argparse.ArgumentTypeError(f'{text!r} is no {word}') from None
+        raise argparse.ArgumentTypeError(f'{text!r} is not a {word}') from None
 
 
 def _from(kind: Read, least: float) -> Read:

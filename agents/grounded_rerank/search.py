@@ -180,8 +180,9 @@ def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[An
     each, rest = divmod(len(beams), examples)
     if not each or rest:
         raise ConfigError(
-            f'{type(agent).__name__} cannot be reranked: for {examples} examples its '
-            f'_generate gave {len(beams)} searches to take candidates from.'
+            f'{type(agent).__name__} cannot be reranked: for {examples} examples '
+            f'its _generate returned {len(beams)} searches to take candidates '
+            'from.'
         )
     return [list(beams[i * each : (i + 1) * each]) for i in range(examples)]
 

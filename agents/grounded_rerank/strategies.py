@@ -78,7 +78,7 @@ def parse_strategies(text: str) -> list[Strategy]:
     if not names:
         raise ConfigError(f'No strategy was given. The default: {DEFAULT_STRATEGIES}.')
     if len(set(names)) < len(names):
-        raise ConfigError(f'A strategy stands twice in {text!r}; add its numbers up.')
+        raise ConfigError(f'A strategy appears twice in {text!r}; add up its numbers.')
     return strategies
 
 

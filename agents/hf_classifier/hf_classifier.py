@@ -119,14 +119,15 @@ class HfClassifierAgent(TorchClassifierAgent):
         for name in classes.without_output:
             if DatatypeHelper.is_training(self.opt['datatype']):
                 raise ConfigError(
-                    f'The class {name!r} has no output of {self.classifier.model} '
-                    f'({", ".join(filter(None, outputs))}), so it cannot be trained. '
-                    'Give --class-map, or train a new head: --classifier '
-                    'bert_conv_fever.'
+                    f'No output of {self.classifier.model} '
+                    f'({", ".join(filter(None, outputs))}) stands for the class '
+                    f'{name!r}, so it cannot be trained. Give --class-map, or '
+                    'train a new head: --classifier bert_conv_fever.'
                 )
             warn_once(
-                f'The class {name!r} has no output of {self.classifier.model}, so it '
-                'is never answered. --class-map can give it one.'
+                f'No output of {self.classifier.model} stands for the class '
+                f'{name!r}, so it is never answered. Use --class-map to give it '
+                'one.'
             )
         if self._head_only:
             hf.base_model.requires_grad_(False)
@@ -227,10 +228,10 @@ class HfClassifierAgent(TorchClassifierAgent):
         unknown = sorted(set(batch.labels) - set(self.class_dict))
         if unknown:
             raise ConfigError(
-                f'The task has the label {unknown[0]!r}, which is none of the classes '
-                f'{", ".join(self.class_list)}. Where the labels are replies, choose '
-                "the task's ClassificationTeacher; where they are classes, name all: "
-                '--classes '
+                f'The task has the label {unknown[0]!r}, which is not one of the '
+                f'classes {", ".join(self.class_list)}. If the labels are '
+                "replies, use the task's ClassificationTeacher; if they are "
+                'classes, name them all: --classes '
                 + ' '.join(f'"{name}"' for name in [*self.class_list, *unknown])
             )
         return super()._get_labels(batch)

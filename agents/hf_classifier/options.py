@@ -45,14 +45,14 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         default=DEFAULT_CLASSIFIER,
         help='a preset whose consistency section is the classifier: mini (shipped), '
         'factcc, albert_vitaminc, albert_vitaminc_mnli, albert_vitaminc_fever, '
-        'roberta_mnli, bert_conv_fever (to be trained), or a path to a YAML file. A '
-        'saved --model-file goes before it',
+        'roberta_mnli, bert_conv_fever (to be trained), or a path to a YAML '
+        'file. A saved --model-file takes precedence',
     )
     group.add_argument(
         '--hf-model',
         type=str,
         default=None,
-        help="a folder or hub name in place of the classifier's own model",
+        help="a folder or hub name of a model to use instead of the classifier's own",
     )
     add_class_map(group)
     group.add_argument(

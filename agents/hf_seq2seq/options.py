@@ -52,16 +52,17 @@ def add_options(
         type=str,
         default=DEFAULT_MODEL,
         help='the encoder-decoder: shipped:NAME, a folder that save_pretrained wrote, '
-        'or a Hugging Face hub name. A saved --model-file goes before it. The default, '
-        'the shipped reply model, brings beam search and lengths that suit it',
+        'or a Hugging Face hub name. A saved --model-file takes precedence. The '
+        'default, the shipped reply model, also sets beam search and lengths '
+        'that suit it',
     )
     group.add_argument(
         '--prompt-template',
         type=str,
         default=None,
         help="the encoder's text: a format string with {history} and {knowledge}, or "
-        "{text} for ParlAI's history text as it stands; or reply, the prompt of the "
-        'shipped reply model. Default: reply for that model, else {text}',
+        "with {text} for ParlAI's history text as it is; or reply, the prompt of "
+        'the shipped reply model. Default: reply for that model, else {text}',
     )
     group.add_argument(
         '--model-parallel',

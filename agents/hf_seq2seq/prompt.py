@@ -48,7 +48,7 @@ class Prompt:
             fields = self._fields
         except ValueError as e:
             raise ConfigError(
-                f'--prompt-template {self.template!r} is no format string: {e}.'
+                f'--prompt-template {self.template!r} is not a format string: {e}.'
             ) from e
         if not fields or not fields <= set(FIELDS):
             given = ', '.join(sorted(map(str, fields))) or 'none'

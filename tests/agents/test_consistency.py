@@ -159,7 +159,7 @@ def test_a_scorer_of_one_number_has_its_own_threshold():
     [
         ({'threshold': 1.5}, r'\[0, 1\]'),
         ({'threshold': 0.5, 'scorer_threshold': 0.5}, 'not both'),
-        ({'scorer_threshold': 0.5}, 'Give --threshold'),
+        ({'scorer_threshold': 0.5}, 'Use --threshold'),
     ],
 )
 def test_a_threshold_that_is_not_read_is_an_error(options, says):

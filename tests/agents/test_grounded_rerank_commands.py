@@ -56,11 +56,11 @@ def test_knowledge_is_set_shown_and_forgotten(knowledge):
     def say(text):
         return answer(read_command(text), knowledge, None)
 
-    assert say('/knowledge') == 'None was typed.'
-    assert say('/knowledge Tea is hot.') == 'Replies will stay with this: Tea is hot.'
+    assert say('/knowledge') == 'No knowledge was typed.'
+    assert say('/knowledge Tea is hot.') == 'Replies will stick to this: Tea is hot.'
     assert knowledge.typed == 'Tea is hot.'
     assert say('/knowledge') == 'Knowledge: Tea is hot.'
-    assert say('/knowledge clear') == 'What was typed is forgotten.'
+    assert say('/knowledge clear') == 'The typed knowledge is forgotten.'
     assert knowledge.typed is None
 
 

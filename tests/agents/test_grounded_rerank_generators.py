@@ -75,7 +75,7 @@ def check_commands(chat):
     """
     chat.set_interactive_mode(True)
     chat.observe({'text': '/knowledge 4 3 2', 'episode_done': False})
-    assert chat.act()['text'].endswith('stay with this: 4 3 2')
+    assert chat.act()['text'].endswith('stick to this: 4 3 2')
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_a_topic_file_without_a_general_passage_may_have_nothing_to_say(tmp_path
     [
         ('k.txt', ' \n', ConfigError, 'is empty'),
         ('k.jsonl', '', ConfigError, 'is empty'),
-        ('k.jsonl', '{"knowledge": "a"}\nnot json', RecordError, 'line 2: no JSON'),
+        ('k.jsonl', '{"knowledge": "a"}\nnot json', RecordError, 'line 2: not JSON'),
         ('k.jsonl', '["a"]', RecordError, 'line 1: no "knowledge"'),
         ('k.jsonl', '{"knowledge": 3}', RecordError, 'line 1: no "knowledge"'),
         ('k.jsonl', '{"knowledge": ""}', RecordError, '"knowledge" is empty'),

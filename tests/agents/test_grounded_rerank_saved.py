@@ -22,8 +22,8 @@ from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
 @pytest.mark.parametrize(
     'name, says',
     [
-        ('repeat_label', 'is no generator'),
-        ('transformer/ranker', 'is no generator'),
+        ('repeat_label', 'is not a generator'),
+        ('transformer/ranker', 'is not a generator'),
         ('nonsense', 'cannot be loaded'),
         (AGENT, 'cannot itself rerank'),
     ],

@@ -159,7 +159,7 @@ def test_a_chat_with_commands(monkeypatch, capsys):
     said = chat(monkeypatch, capsys, lines)
     assert 'Nothing has been said yet.' in said[0]
     assert '1 2 3 4' in said[1]
-    assert 'Replies will stay with this: 4 3 2' in said[2]
+    assert 'Replies will stick to this: 4 3 2' in said[2]
     assert '[GroundedRerank]' in said[3]
     assert 'Chosen for: best score' in said[4] and '4 3 2' in said[4]
     assert 'CHOSEN' in said[5] and 'nucleus' in said[5]
@@ -236,7 +236,7 @@ def test_a_chat_in_the_browser():
             with urllib.request.urlopen(request, timeout=30) as response:
                 return json.load(response)
 
-        assert 'stay with this' in say('/knowledge 4 3 2')['text']
+        assert 'stick to this' in say('/knowledge 4 3 2')['text']
         reply = say('1 2 3 4')
         assert reply['rerank_knowledge'] == '4 3 2'
         assert reply['text'] == reply['rerank'][0]['text']

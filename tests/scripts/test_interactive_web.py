@@ -56,7 +56,7 @@ def test_the_field_and_the_command_are_one(chat):
     assert chat.interact('1 2', 'field')['knowledge'] == 'field'
     found = chat.interact('/knowledge typed', 'field')
     assert found['knowledge'] == 'typed'
-    assert 'Replies will stay with this: typed' in found['turn']['text']
+    assert 'Replies will stick to this: typed' in found['turn']['text']
     assert found['turn']['candidates'] == []
     assert chat.interact('/knowledge clear', 'typed')['knowledge'] == ''
     assert chat.interact('1 2', 'again\nwith lines')['knowledge'] == 'again\nwith lines'
