@@ -50,16 +50,16 @@ task_list: list[dict[str, Any]] = [
         'task': 'parlai_q2.tasks.conv_fever.agents',
         'tags': ['ChitChat', 'Knowledge', 'Groundedness', 'Entailment'],
         'description': (
-            "A corpus for training detectors: wizards' replies with the sentences they "
-            'rest on, and the same made inconsistent by random pairing, negation and '
-            "entity swap. It is built by the paper's recipe from Wizard of Wikipedia, "
-            'which ParlAI downloads.'
+            "A corpus for training detectors: wizards' replies with the "
+            'sentences they rest on, and the same replies made inconsistent by '
+            'random pairing, negation and entity swap. It is built by the '
+            "paper's recipe from Wizard of Wikipedia, which ParlAI downloads."
         ),
         'links': {'arXiv': 'https://arxiv.org/abs/2110.05456'},
         'notes': (
             'NegationTeacher and its like have one perturbation each. With '
-            "'--conv-fever-context true' the conversation is shown too, and examples "
-            'whose context was perturbed come in.'
+            "'--conv-fever-context true' the conversation is shown too, and "
+            'examples whose context was perturbed are included.'
         ),
     },
     {

@@ -67,9 +67,9 @@ class ClassificationTeacher(FixedDialogTeacher):
             '--conv-fever-context',
             type='bool',
             default=False,
-            help='put what was said before in front of knowledge and response. Without '
-            'it, examples whose context was perturbed are left out: nothing of them '
-            'can be seen',
+            help='put the conversation so far in front of knowledge and response. '
+            'Without it, examples whose context was perturbed are left out, '
+            'since the perturbation cannot be seen',
         )
         group.add_argument(
             '--conv-fever-balance',
@@ -82,8 +82,8 @@ class ClassificationTeacher(FixedDialogTeacher):
             '--conv-fever-seed',
             type=int,
             default=SEED,
-            help='decides what is drawn when the corpus is built; another seed than '
-            'the last one builds it anew',
+            help='seed of what is drawn when the corpus is built; a seed other than '
+            'the last one rebuilds the corpus',
         )
         return parser
 
@@ -103,8 +103,8 @@ class ClassificationTeacher(FixedDialogTeacher):
         chosen = chosen_words('conv_fever', words, GROUPS)
         if len(chosen['split']) > 1:
             raise ConfigError(
-                f'{opt["task"]} names both splits of Wizard of Wikipedia. Name one, or '
-                'give two tasks parted by a comma.'
+                f'{opt["task"]} names both splits of Wizard of Wikipedia. Name '
+                'one, or give two tasks separated by a comma.'
             )
         fold = DatatypeHelper.fold(opt['datatype'])
         if fold != TRAIN:

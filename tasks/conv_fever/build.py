@@ -67,7 +67,7 @@ def _build(opt: Opt, outfile: Path, seed: int, wow: Path) -> None:
         'source': source.name,
         'source_bytes': source.stat().st_size,
     }
-    logging.info(f'Building {outfile} from {source}; it is done once.')
+    logging.info(f'Building {outfile} from {source}. This is done once.')
     try:
         record = build_fold(source, outfile, recipe)
     except RecordError as e:
@@ -109,8 +109,8 @@ def is_whole(outfile: Path, record: Mapping[str, Any], tell: bool) -> bool:
     wanted, found = record.get('bytes', 0), outfile.stat().st_size
     if tell and found != wanted:
         logging.warning(
-            f'{outfile} is damaged: it has {found:,} bytes, and its record says '
-            f'{wanted:,}. It is built anew.'
+            f'{outfile} is damaged: it has {found:,} bytes, but its record says '
+            f'{wanted:,}. Building it again.'
         )
     return found == wanted
 

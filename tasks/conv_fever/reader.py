@@ -154,8 +154,8 @@ class ExampleFile:
         return RecordError(
             str(self.path),
             line,
-            f'this is no example of Conv-FEVER{why}. Delete the file to have it built '
-            'again',
+            f'this is not an example of Conv-FEVER{why}. Delete the file to have '
+            'it built again',
         )
 
 

@@ -89,7 +89,8 @@ def read_conversations(path: Path) -> Iterator[Conversation]:
             raise RecordError(
                 str(path),
                 episode + 1,
-                f'this conversation is not as Wizard of Wikipedia has them: {e!r}',
+                'this conversation does not have the format of Wizard of '
+                f'Wikipedia: {e!r}',
             ) from e
 
 

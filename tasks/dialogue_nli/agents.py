@@ -73,8 +73,8 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
             '--dnli-knowledge',
             choices=SENTENCES,
             default='sentence2',
-            help='the sentence to stay with, the other one being the response; where a '
-            'pair has a persona sentence, it is the second one',
+            help='which of the two sentences is the knowledge; the other one is the '
+            'response. If a pair has a persona sentence, that is the second one',
         )
         return parser
 

@@ -47,8 +47,8 @@ def build(opt: Opt, name: str) -> str:
         path = _find(folder, name)
     if path is None:
         raise TaskDataError(
-            f'{ARCHIVE.file_name} was unpacked in {folder}, and {name} is not in it. '
-            f'Fetch the file from {HOME} and place it there.'
+            f'{ARCHIVE.file_name} was unpacked in {folder}, but {name} is not in '
+            f'it. Fetch the file from {HOME} and place it there.'
         )
     return path
 

@@ -79,7 +79,7 @@ def _turn(
     pair: dict[str, Any], number: int, knowledge: str, response: str
 ) -> AnnotatedTurn:
     if pair['label'] not in LABELS:
-        raise ValueError(f'label {pair["label"]!r} is none of {", ".join(LABELS)}')
+        raise ValueError(f'label {pair["label"]!r} is not one of {", ".join(LABELS)}')
     label = LABELS[pair['label']]
     stay_with, said = pair[knowledge].strip(), pair[response].strip()
     kind = kind_of(pair['dtype'])

@@ -53,9 +53,9 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
             '--pairs-labels',
             type=str,
             default=None,
-            help='label=class pairs parted by commas, e.g. "SUPPORTS=consistent,'
-            'REFUTES=inconsistent,NOT ENOUGH INFO="; an empty class leaves its pairs '
-            'out; default: labels as they are',
+            help='comma-separated label=class pairs, e.g. '
+            '"SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO="; an '
+            'empty class leaves its pairs out; default: labels as they are',
         )
         return parser
 

@@ -53,7 +53,9 @@ def read_pairs(
         )
     format = format_of(path)
     if format not in FORMATS:
-        raise TaskDataError(f'{path.name} is none of {", ".join(FORMATS)}.')
+        raise TaskDataError(
+            f'{path.name} is not in one of the formats {", ".join(FORMATS)}.'
+        )
     pairs = []
     with open_text(path) as stream:
         for line, fields, problem in READERS[format](stream):
@@ -63,7 +65,7 @@ def read_pairs(
             if pair.label:
                 pairs.append(pair)
     if not pairs:
-        raise TaskDataError(f'{path} has no pair in it.')
+        raise TaskDataError(f'{path} has no pairs.')
     return pairs
 
 

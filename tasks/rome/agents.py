@@ -125,7 +125,9 @@ def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
     ]
     unjudged = sum(not turn.label for turn in turns)
     if unjudged:
-        logging.warning(f'{unjudged} verifiable responses have no judgement: left out.')
+        logging.warning(
+            f'{unjudged} verifiable responses have no judgement and are left out.'
+        )
     return [
         turn
         for turn in turns

@@ -42,18 +42,18 @@ class RomePools(ParlaiScript):
             '--part',
             choices=CROWD_PARTS,
             default='gt',
-            help='whose knowledge the generators had: the true one (gt), or retrieved '
-            'by nearest neighbours (knn) or by DPR (dpr)',
+            help='which knowledge the generators were given: the true one (gt), or '
+            'one retrieved by nearest neighbours (knn) or by DPR (dpr)',
         )
         group.add_argument(
             '--only-verifiable',
             type='bool',
             default=False,
-            help='leave out candidates with nothing to verify, and pools with fewer '
-            'than two candidates then',
+            help='leave out candidates with nothing to verify, and pools that are '
+            'then left with fewer than two candidates',
         )
         group.add_argument(
-            '--outfile', type=str, default=None, help='JSON lines to write'
+            '--outfile', type=str, default=None, help='JSON lines file to write'
         )
         return parser
 

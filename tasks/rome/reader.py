@@ -125,7 +125,7 @@ def _answer(path: str, number: int, row: dict[str, str], column: str) -> Optiona
 
 def _known(path: str, number: int, given: str, names: dict[str, str]) -> str:
     if given.strip() not in names:
-        raise RecordError(path, number, f'{given!r} is none of {", ".join(names)}')
+        raise RecordError(path, number, f'{given!r} is not one of {", ".join(names)}')
     return names[given.strip()]
 
 

@@ -105,7 +105,7 @@ def _response_of(responses: list[dict[str, Any]], model: str) -> Optional[str]:
 def _system(model: str) -> str:
     names = {there: here for here, there in SYSTEMS.items()}
     if model.strip() not in names:
-        raise ValueError(f'model {model!r} is none of {", ".join(names)}')
+        raise ValueError(f'model {model!r} is not one of {", ".join(names)}')
     return names[model.strip()]
 
 

@@ -33,7 +33,7 @@ def build(opt: Opt) -> None:
     missing = [name for name in FILES if not is_list(folder / name)]
     try:
         if not missing and not built(str(folder), VERSION):
-            logging.info(f'Takes the files that were placed by hand in {folder}.')
+            logging.info(f'Using the files that were placed by hand in {folder}.')
             mark_done(str(folder), VERSION)
         build_wow(opt)
     except Exception as e:

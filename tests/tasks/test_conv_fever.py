@@ -149,7 +149,7 @@ class TestBuilding:
         path.write_bytes(kept)
         assert module.build({'datapath': str(own)}, 'train').read_bytes() == whole
         (line,) = said
-        assert 'train.jsonl is damaged' in line and 'built anew' in line
+        assert 'train.jsonl is damaged' in line and 'Building it again' in line
 
     def test_a_process_waits_for_another_that_builds_the_same(self, own, monkeypatch):
         real, made, begun = module.build_fold, [], threading.Event()

@@ -117,8 +117,8 @@ class TestReading:
         [
             ('{"a": 1}', 1, 'a JSON list'),
             ('', 1, 'a JSON list'),
-            ('[{"dialog": []}, {"dia', 1, 'not as Wizard of Wikipedia'),
-            ('[[1]', 1, 'not as Wizard of Wikipedia'),
+            ('[{"dialog": []}, {"dia', 1, 'not have the format of Wizard of Wikipedia'),
+            ('[[1]', 1, 'not have the format of Wizard of Wikipedia'),
         ],
     )
     def test_another_file_is_refused_with_the_place(
@@ -318,7 +318,7 @@ def test_a_line_that_is_no_example_is_named(built, tmp_path, line):
     path = tmp_path / 'broken.jsonl'
     first = built[0].read_text().split('\n')[0]
     path.write_text(f'{first}\n{line}\n')
-    with pytest.raises(RecordError, match='no example') as caught:
+    with pytest.raises(RecordError, match='not an example') as caught:
         list(read_file(path))
     assert caught.value.line == 2
 

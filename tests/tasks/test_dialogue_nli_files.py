@@ -31,7 +31,7 @@ def test_a_pair_a_line_is_read_as_well(tmp_path):
     [
         ('[{"label": "positive"', 'cannot be read as JSON', 1),
         ('{"label": "positive"}', r"\(pair 1\) .* KeyError\('sentence2'\)", 1),
-        ('[{"label": "maybe"}]', "label 'maybe' is none of positive", 1),
+        ('[{"label": "maybe"}]', "label 'maybe' is not one of positive", 1),
         ('[1]', r'\(pair 1\) is not a pair', 1),
         (json.dumps(dnli_pairs('dev')[0]) + '\n{', 'cannot be read as JSON', 2),
     ],

@@ -69,7 +69,7 @@ def test_statistics_score_nothing_and_verifying_says_how_to_score_nothing(
     VerifyData.main(task=task, datatype='valid', scorer=NAME)
     told = [line for line in said if '--q2-metrics false' in line]
     assert told == [
-        'Each response is scored by recording. --q2-metrics false leaves that out.'
+        'Scoring each response with recording. To skip this, give --q2-metrics false.'
     ]
 
 

@@ -157,14 +157,14 @@ def test_a_verifiable_response_that_nobody_judged_is_left_out(sets, monkeypatch)
         'parlai_q2.tasks.rome.agents.build', lambda opt, needed: str(path.parent)
     )
     assert len(read_part({'datapath': str(sets)}, ['gt'])) == 1
-    assert said == ['1 verifiable responses have no judgement: left out.']
+    assert said == ['1 verifiable responses have no judgement and are left out.']
 
 
 @pytest.mark.parametrize(
     'column, value, problem',
     [
-        (1, 'GPT3', "'GPT3' is none of GPT2-xlarge"),
-        (2, 'greedy', "'greedy' is none of beam search"),
+        (1, 'GPT3', "'GPT3' is not one of GPT2-xlarge"),
+        (2, 'greedy', "'greedy' is not one of beam search"),
         (6, '1.5', "Avg Factual Correctness is '1.5', not in"),
         (6, 'good', "Avg Factual Correctness is 'good', not in"),
         (7, 'maybe', "Hallucination is 'maybe', not yes or no"),

@@ -129,7 +129,7 @@ def changed(quality, value):
         ({'a': 1}, 'must hold a list', 1),
         ([*USR, {'context': 'x'}], r"\(context 3\) .* KeyError\('fact'\)", 3),
         ([USR[0], 'x'], r'\(context 2\) is not a context', 2),
-        (changed('model', 'GPT'), "model 'GPT' is none of", 2),
+        (changed('model', 'GPT'), "model 'GPT' is not one of", 2),
         (changed('Uses Knowledge', [0, 2, 1]), 'ratings are 0 or 1', 2),
         (changed('Overall', []), 'not a list of ratings', 2),
         (changed('Overall', ['5']), 'not a list of ratings', 2),
