@@ -165,7 +165,7 @@ def test_another_corpus_needs_another_folder(folder, capsys):
     with pytest.raises(SystemExit) as end:
         run(folder, '--data', str(folder / 'others.jsonl'))
     assert end.value.code == 2
-    assert 'was begun with another data. Give' in capsys.readouterr().err
+    assert 'was begun with another data. Choose' in capsys.readouterr().err
     # The same rows at another place are the same.
     (folder / 'moved.jsonl').write_bytes((folder / 'replies.jsonl').read_bytes())
     run(folder, '--data', str(folder / 'moved.jsonl'))

@@ -84,7 +84,7 @@ class Checkpoint:
             saved = torch.load(self.path, map_location=device, weights_only=True)
         except Exception as e:
             raise ModelError(
-                f'Cannot read the checkpoint {self.path}: {e}. Delete it to start anew.'
+                f'Cannot read the checkpoint {self.path}: {e}. Delete it to start over.'
             ) from e
         if saved['settings'] != self.settings:
             changed = sorted(
@@ -93,8 +93,9 @@ class Checkpoint:
                 if saved['settings'].get(name) != self.settings.get(name)
             )
             raise ConfigError(
-                f'{self.path} is of a run with another {", ".join(changed)}. Give the '
-                'same settings to go on with it, or delete it to start anew.'
+                f'{self.path} belongs to a run with another {", ".join(changed)}. '
+                'Give the same settings to continue that run, or delete the file '
+                'to start over.'
             )
         parameters = _trained(model)
         with torch.no_grad():

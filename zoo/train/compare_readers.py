@@ -175,10 +175,17 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--begin', type=Path, required=True)
     parser.add_argument('--readers', required=True, help='comma-separated models')
     parser.add_argument('--questions', type=Path, required=True)
-    parser.add_argument('--most', type=int, default=250, help='responses of a corpus')
+    parser.add_argument(
+        '--most',
+        type=int,
+        default=250,
+        help='number of responses to take from each corpus',
+    )
     parser.add_argument('--preset', default='mini')
     parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--outfile', type=Path, help='values, as JSON lines')
+    parser.add_argument(
+        '--outfile', type=Path, help='file to write the values to, as JSON lines'
+    )
     args = parser.parse_args(argv)
     preset = load_preset(args.preset)
     scorer = make_q2(preset)

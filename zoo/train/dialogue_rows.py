@@ -239,11 +239,15 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     Write the rows and log how many of each kind there are.
     """
     parser = argparse.ArgumentParser(description='Hard rows for the detector')
-    parser.add_argument('--turns', required=True, help='records with k and r')
-    parser.add_argument('--most', type=int, default=4000, help='turns to read')
+    parser.add_argument('--turns', required=True, help='file of records with k and r')
+    parser.add_argument(
+        '--most', type=int, default=4000, help='number of turns to read'
+    )
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--outfile', required=True)
-    parser.add_argument('--valid', help='rows of a tenth of the knowledge, held out')
+    parser.add_argument(
+        '--valid', help='file for the held-out rows, those of a tenth of the knowledge'
+    )
     args = parser.parse_args(argv)
     pairs = {
         (turn['k'], turn['r']): None

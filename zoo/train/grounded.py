@@ -213,7 +213,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--outfile', type=Path, required=True)
     parser.add_argument('--ridge', type=float, default=DEFAULT_RIDGE)
     parser.add_argument('--folds', type=int, default=DEFAULT_FOLDS)
-    parser.add_argument('--seed', type=int, default=0, help='of the folds')
+    parser.add_argument('--seed', type=int, default=0, help='seed of the folds')
     parser.add_argument(
         '--plot', type=Path, help='draw a reliability diagram, .svg or .png'
     )

@@ -127,7 +127,9 @@ def main() -> None:
     parser.add_argument('--dial', required=True)
     parser.add_argument('--pairs', required=True)
     parser.add_argument('--outfile', type=Path, required=True)
-    parser.add_argument('--most', type=int, default=300, help='grounded turns')
+    parser.add_argument(
+        '--most', type=int, default=300, help='number of grounded turns to take'
+    )
     parser.add_argument('--per-kind', type=int, default=PER_KIND)
     parser.add_argument('--seed', type=int, default=0)
     args = parser.parse_args()

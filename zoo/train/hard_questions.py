@@ -221,11 +221,15 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     Write the rows and log how many of each kind there are.
     """
     parser = argparse.ArgumentParser(description='Rows that teach a reader to abstain')
-    parser.add_argument('--rows', required=True, help='rows with q, c, s, a and src')
     parser.add_argument(
-        '--sources', default='', help='comma-separated: take only rows of these src'
+        '--rows', required=True, help='file of rows with q, c, s, a and src'
     )
-    parser.add_argument('--most', type=int, default=9000, help='rows to start from')
+    parser.add_argument(
+        '--sources', default='', help='comma-separated src values: take only their rows'
+    )
+    parser.add_argument(
+        '--most', type=int, default=9000, help='number of rows to start from'
+    )
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--outfile', required=True)
     args = parser.parse_args(argv)

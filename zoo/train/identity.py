@@ -52,6 +52,6 @@ def check_apart(written: Path, source: Union[Path, str, None]) -> None:
     """
     if isinstance(source, Path) and source.resolve() == written.resolve():
         raise ConfigError(
-            f'{source} is what training starts from, and would be written over. '
-            'Choose another --outdir.'
+            f'Training starts from {source}, which would be overwritten. Choose '
+            'another --outdir.'
         )

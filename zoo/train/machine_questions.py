@@ -65,9 +65,15 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     Write the rows and log how many there are.
     """
     parser = argparse.ArgumentParser(description='Questions as Q2 asks them')
-    parser.add_argument('--rows', required=True, help='records whose c is a text')
-    parser.add_argument('--sources', default='', help='take only rows of these src')
-    parser.add_argument('--most', type=int, default=1500, help='texts to ask about')
+    parser.add_argument(
+        '--rows', required=True, help='file of records whose c is a text'
+    )
+    parser.add_argument(
+        '--sources', default='', help='comma-separated src values: take only their rows'
+    )
+    parser.add_argument(
+        '--most', type=int, default=1500, help='number of texts to ask about'
+    )
     parser.add_argument('--preset', default='mini')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--outfile', required=True)

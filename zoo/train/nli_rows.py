@@ -137,7 +137,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--nli', help='a file with sentence1, sentence2, gold_label')
     parser.add_argument('--fever', help='a file with claim, label, evidence')
     parser.add_argument('--pages', type=Path, help="FEVER's pages")
-    parser.add_argument('--name', required=True, help='of the set, for src')
+    parser.add_argument('--name', required=True, help='name of the set, written as src')
     parser.add_argument('--outfile', required=True)
     args = parser.parse_args(argv)
     if bool(args.nli) == bool(args.fever) or bool(args.fever) != bool(args.pages):

@@ -65,7 +65,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     Write the rows that are kept.
     """
     parser = argparse.ArgumentParser(description='Questions that stand by themselves')
-    parser.add_argument('--rows', required=True, help='rows with a, c and q')
+    parser.add_argument('--rows', required=True, help='file of rows with a, c and q')
     parser.add_argument('--outfile', required=True)
     args = parser.parse_args(argv)
     rows = read_rows(args.rows)

@@ -153,8 +153,8 @@ def rows_of(
         path = folder / part.file
         if not path.is_file():
             raise ConfigError(
-                f'{path} is missing. docs/training.md says how it is made; --data '
-                'names the folder it is in.'
+                f'{path} is missing. docs/training.md says how to make it; give '
+                'the folder it is in as --data.'
             )
         found = [row for row in read_rows(path) if _fits(row, part.max_words)]
         if part.most and part.most < len(found):
@@ -301,14 +301,21 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     """
     parser = argparse.ArgumentParser(description='Trains a shipped model')
     parser.add_argument('recipe', help=f'{", ".join(recipe_names())}, or a YAML file')
-    parser.add_argument('--data', type=Path, required=True, help='folder of its files')
+    parser.add_argument(
+        '--data',
+        type=Path,
+        required=True,
+        help='folder with the files that the recipe names',
+    )
     parser.add_argument('--outdir', type=Path, required=True)
     parser.add_argument('--initial', help='start from this model instead')
     parser.add_argument('--device', default='cpu', help='cpu or cuda')
-    parser.add_argument('--steps', type=int, help="in place of the recipe's")
-    parser.add_argument('--seed', type=int, help="in place of the recipe's")
+    parser.add_argument('--steps', type=int, help="overrides the recipe's value")
+    parser.add_argument('--seed', type=int, help="overrides the recipe's value")
     parser.add_argument(
-        '--max-minutes', type=float, help='end by then; the rate falls accordingly'
+        '--max-minutes',
+        type=float,
+        help='end after this many minutes; the learning rate falls accordingly',
     )
     args = parser.parse_args(argv)
     recipe = load_recipe(args.recipe)

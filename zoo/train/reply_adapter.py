@@ -69,7 +69,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--outdir', type=Path, required=True)
     parser.add_argument('--rank', type=int, default=32)
     parser.add_argument(
-        '--from-adapter', type=Path, help='go on from this adapter.int8.safetensors'
+        '--from-adapter', type=Path, help='continue from this adapter.int8.safetensors'
     )
     parser.add_argument('--full', action='store_true', help='train all weights')
     parser.add_argument('--steps', type=int, default=575)
@@ -78,7 +78,10 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--device', default='cpu', help='cpu or cuda')
     parser.add_argument(
-        '--max-minutes', type=float, default=0.0, help='end by then; 0: no limit'
+        '--max-minutes',
+        type=float,
+        default=0.0,
+        help='end after this many minutes; 0: no limit',
     )
     args = parser.parse_args(argv)
     check_apart(args.outdir, resolve(args.base))

@@ -201,9 +201,9 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     """
     parser = argparse.ArgumentParser(description='Rows from files in SQuAD format')
     parser.add_argument('--files', type=Path, nargs='+', required=True)
-    parser.add_argument('--name', required=True, help='of the set, for src')
-    parser.add_argument('--qa', help="the reader's rows")
-    parser.add_argument('--qg', help="the generator's rows")
+    parser.add_argument('--name', required=True, help='name of the set, written as src')
+    parser.add_argument('--qa', help='file to write the rows for the reader to')
+    parser.add_argument('--qg', help='file to write the rows for the generator to')
     parser.add_argument('--seed', type=int, default=0)
     args = parser.parse_args(argv)
     asked = read_all(args.files)

@@ -82,13 +82,22 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
 
     parser = argparse.ArgumentParser(description="Adds a teacher's logits to rows")
     parser.add_argument('--teacher', required=True, help='a model reference')
-    parser.add_argument('--rows', required=True, help='rows with p, h and y')
+    parser.add_argument('--rows', required=True, help='file of rows with p, h and y')
     parser.add_argument('--outfile', required=True)
     parser.add_argument('--device', default='cpu', help='cpu or cuda')
     parser.add_argument('--max-tokens', type=int, default=192)
-    parser.add_argument('--most', type=int, default=0, help='rows to take; 0 for all')
-    parser.add_argument('--max-words', type=int, default=0, help='of a row taken')
-    parser.add_argument('--seed', type=int, default=5, help='of the rows taken')
+    parser.add_argument(
+        '--most', type=int, default=0, help='number of rows to take; 0: all'
+    )
+    parser.add_argument(
+        '--max-words',
+        type=int,
+        default=0,
+        help="most words of a row's two texts together; 0: no limit",
+    )
+    parser.add_argument(
+        '--seed', type=int, default=5, help='seed for choosing the rows'
+    )
     args = parser.parse_args(argv)
     model = load_model(args.teacher, AutoModelForSequenceClassification, args.device)
     job = ClassJob(load_tokenizer(args.teacher), args.max_tokens)

@@ -49,7 +49,7 @@ def interpolated(initial: Weights, trained: Weights, alpha: float) -> Weights:
         range.
     """
     if not 0 <= alpha <= 1:
-        raise ConfigError(f'alpha is in [0, 1], not {alpha}.')
+        raise ConfigError(f'alpha must be in [0, 1], not {alpha}.')
     if {n: t.shape for n, t in initial.items()} != {
         n: t.shape for n, t in trained.items()
     }:

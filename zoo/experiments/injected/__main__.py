@@ -36,13 +36,15 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     )
     parser.add_argument('--outdir', type=Path, required=True)
     parser.add_argument(
-        '--settings', type=Path, help='a YAML file; what it leaves out is as shipped'
+        '--settings',
+        type=Path,
+        help='a YAML file; settings it leaves out have their shipped values',
     )
     parser.add_argument(
         '--conditions',
         nargs='*',
         choices=CONDITIONS,
-        help='train these alone now; several processes can share the work',
+        help='train only these now; several processes can share the work',
     )
     parser.add_argument('--figure', type=Path, help='default: OUTDIR/figure')
     args = parser.parse_args(arguments)
@@ -119,8 +121,9 @@ def claim(data: str, folder: Path, settings: Settings) -> None:
         other = [name for name in given if held.get(name) != given[name]]
         if other:
             raise ConfigError(
-                f'{folder} was begun with another {", ".join(other)}. Give another '
-                '--outdir, or the --data and --settings it was begun with.'
+                f'{folder} was begun with another {", ".join(other)}. Choose '
+                'another --outdir, or give the --data and --settings it was '
+                'begun with.'
             )
     else:
         folder.mkdir(parents=True, exist_ok=True)

@@ -81,8 +81,9 @@ def choose(
         found += _grounded(some)
     if len(found) < wanted:
         raise InputError(
-            f'--data has {len(found)} turns of the wanted kind, and {wanted} are asked '
-            'for. Lower turns and held_out in --settings, or raise the lengths.'
+            f'--data has {len(found)} turns of the wanted kind, but {wanted} are '
+            'asked for. Lower turns and held_out in --settings, or raise the '
+            'lengths.'
         )
     return found[settings.held_out : wanted], found[: settings.held_out]
 

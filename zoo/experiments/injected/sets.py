@@ -64,7 +64,7 @@ def make_sets(
     """
     # Written last of the sets that are made together.
     if not path_of(folder, CLEAN).exists():
-        logging.info(f'Choosing turns of {data}.')
+        logging.info(f'Choosing turns from {data}.')
         turns, held_out = choose(read_rows(data), settings)
         training = training_fields(
             inject(turns, settings.rate, settings.kinds, settings.data_seed)

@@ -51,7 +51,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
-            raise ConfigError(f'rate is between 0 and 1, not {self.rate}.')
+            raise ConfigError(f'rate must be between 0 and 1, not {self.rate}.')
         for name, given, known in (
             ('kind of injection', self.kinds, KINDS),
             ('condition', self.conditions, CONDITIONS),
@@ -61,10 +61,14 @@ class Settings:
                     raise UnknownNameError(name, word, known)
         if not 0 < self.contexts <= self.held_out:
             raise ConfigError(
-                f'contexts is from 1 to held_out, {self.held_out}; not {self.contexts}.'
+                f'contexts must be from 1 to held_out, which is {self.held_out}; '
+                f'it is {self.contexts}.'
             )
         if UNFILTERED not in self.conditions:
-            raise ConfigError(f'conditions needs {UNFILTERED}: all compare with it.')
+            raise ConfigError(
+                f'conditions must include {UNFILTERED}, which all the others are '
+                'compared with.'
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -89,7 +93,8 @@ def read_settings(path: Optional[Path] = None) -> Settings:
             raise UnknownNameError('setting', str(name), names)
         if not isinstance(value, type(found[name])):
             raise ConfigError(
-                f'{path}: {name} must be of the kind of {found[name]!r}, not {value!r}.'
+                f'{path}: {name} must be of the same type as {found[name]!r}, not '
+                f'{value!r}.'
             )
         found[name] = value
     given: dict[str, Any] = {
@@ -104,5 +109,5 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as e:
         raise ConfigError(f'Cannot read the settings {path}: {e}') from e
     if not isinstance(found, dict):
-        raise ConfigError(f'{path} must hold names and values, not {found!r}.')
+        raise ConfigError(f'{path} must contain names and values, not {found!r}.')
     return found
