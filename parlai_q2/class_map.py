@@ -93,10 +93,10 @@ def map_classes(
         # The candidates of a task of replies fill pages.
         shown = shorten(', '.join(classes), 200, placeholder=', ...')
         raise ConfigError(
-            f"None of the task's classes ({shown}) says what one of the model's "
-            f'outputs ({", ".join(filter(None, outputs))}) says. Where they are '
-            "replies, choose the task's ClassificationTeacher; where they are classes, "
-            f'give --class-map, e.g. --class-map "entailment={classes[0]}".'
+            f"None of the task's classes ({shown}) matches an output of the model "
+            f'({", ".join(filter(None, outputs))}). If they are replies, use the '
+            "task's ClassificationTeacher; if they are classes, map them with "
+            f'--class-map, e.g. --class-map "entailment={classes[0]}".'
         )
     return ClassMap(tuple(classes), tuple(tuple(members[c]) for c in classes))
 
@@ -136,9 +136,9 @@ def _place(
         return same
     if finding is None:
         raise ConfigError(
-            f"The model's output {output!r} has the name of no class "
-            f'({", ".join(classes)}) and says nothing that is known here. Give e.g. '
-            f'--class-map "{output}={classes[0]}".'
+            f"The model's output {output!r} matches none of the classes "
+            f'({", ".join(classes)}), and its meaning is not known here. Map it, '
+            f'e.g. --class-map "{output}={classes[0]}".'
         )
     place = class_of(finding, classes)
     if place is None and finding != GENERIC and finding in _NEXT_BEST:

@@ -115,8 +115,9 @@ class Bert:
         longest, most = max(n for _, n in shapes), self.config.max_position_embeddings
         if longest > most:
             raise ConfigError(
-                f'The model reads {most} tokens at once, and was given {longest}. Set '
-                f'"max_tokens" in its section of the preset to {most} or less.'
+                f'The model reads at most {most} tokens at once, but was given '
+                f'{longest}. Set "max_tokens" in its section of the preset to '
+                f'{most} or less.'
             )
         kinds = [batch.get('token_type_ids') for batch in batches]
         x = self.words(torch.cat([rows.flatten() for rows in ids]))  # [N, M]

@@ -63,9 +63,10 @@ def find_labels(
         own = finding_of(names[index])
         if own is not None and own != label:
             raise ConfigError(
-                f"The preset's labels say that output {index} of {model} is {label}, "
-                f'but its configuration calls it {names[index]!r}, which is {own}. '
-                'Correct the preset, or leave "labels" out to go by the configuration.'
+                f"The preset's labels say that output {index} of {model} is "
+                f'{label}, but its configuration calls it {names[index]!r}, which '
+                f'means {own}. Correct the preset, or leave out "labels" to use '
+                'the configuration.'
             )
     return dict(labels)
 
@@ -82,8 +83,8 @@ def check_classifier(config: Any, model: str) -> None:
     names = config.architectures or []
     if names and not any(name.endswith('ForSequenceClassification') for name in names):
         raise ConfigError(
-            f'{model} is no sequence classifier but a {", ".join(names)}. Name a '
-            'classifier, or train one from it: parlai_q2 train_model -m '
+            f'{model} is not a sequence classifier but a {", ".join(names)}. Name '
+            'a classifier, or train one from it: parlai_q2 train_model -m '
             'q2:hf_classifier --classifier bert_conv_fever --hf-model ' + model
         )
 
@@ -108,9 +109,9 @@ def _named_labels(names: list[str], model: str) -> dict[str, int]:
         finding = finding_of(name)
         if finding is None or finding in labels:
             raise ConfigError(
-                f'{model} calls its outputs {", ".join(names)}, of which {name!r} is '
-                'not known here or says the same as another. Give "labels" in its '
-                'section of the preset.'
+                f'{model} calls its outputs {", ".join(names)}, of which {name!r} '
+                'is unknown here or means the same as another. Give "labels" in '
+                'its section of the preset.'
             )
         labels[finding] = index
     check_labels(labels)

@@ -72,8 +72,8 @@ def converted(config: ModelConfig, arithmetic: str) -> Path:
         if _whole(folder):
             return folder
         raise ModelError(
-            f"{config.model} cannot be kept in CTranslate2's format in {folder}: {e}. "
-            'Let XDG_CACHE_HOME name a folder that can be written to, or leave out '
+            f"Cannot keep {config.model} in CTranslate2's format in {folder}: "
+            f'{e}. Set XDG_CACHE_HOME to a folder you can write to, or leave out '
             '"search: ctranslate2".'
         ) from e
     return folder
@@ -108,7 +108,7 @@ def _whole(folder: Path) -> bool:
     try:
         verify_checksums(folder)
     except (ModelError, ValueError):
-        logger.warning('%s was damaged, and is made again.', folder)
+        logger.warning('%s was damaged and is being made again.', folder)
         return False
     return True
 
@@ -117,14 +117,15 @@ def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
     from parlai_q2.models.t5.search import ARCHITECTURES, known_settings
 
     package = ctranslate2()
-    logger.info('Converting %s for CTranslate2, once.', config.model)
+    logger.info('Converting %s for CTranslate2. This is done once.', config.model)
     model, tokenizer = load_seq2seq(config.model, 'cpu', config.revision)
     kind = type(model).__name__
     if kind not in ARCHITECTURES or not known_settings(model.generation_config):
         raise ConfigError(
-            f'{config.model} cannot be searched by CTranslate2 as it would generate by '
-            f'itself: it is a {kind}, where T5 and mT5 are known, or its generation '
-            'settings ask for more than a beam search. Leave out "search: ctranslate2".'
+            f'CTranslate2 cannot search {config.model} exactly as the model '
+            f'itself generates: it is a {kind}, where only T5 and mT5 are '
+            'supported, or its generation settings ask for more than a beam '
+            'search. Leave out "search: ctranslate2".'
         )
     # One name, so that what a killed run left is found by the next.
     unfinished = beside(folder, '.part')

@@ -90,11 +90,10 @@ def _load(folder: Path, arithmetic: str, threads: int) -> Any:
     except ValueError as e:  # it has no fast products of that kind here
         other = '' if arithmetic == FLOAT32 else ' Set "arithmetic: float32".'
         raise ConfigError(
-            f'CTranslate2 does not compute in {arithmetic} on this processor: {e}.'
-            f'{other}'
+            f'CTranslate2 cannot compute in {arithmetic} on this processor: {e}.{other}'
         ) from e
     except RuntimeError as e:
         raise ModelError(
-            f'CTranslate2 cannot load {folder}: {e}. Remove that folder, and it is '
-            'made again.'
+            f'CTranslate2 cannot load {folder}: {e}. Delete that folder; it is '
+            'then made again.'
         ) from e

@@ -41,7 +41,7 @@ def check_name(name: str, said: str = 'The device is') -> None:
         torch.device(name)
     except (RuntimeError, TypeError) as e:
         raise ConfigError(
-            f'{said} {name!r}, which is no torch device. Write cpu, or cuda:0.'
+            f'{said} {name!r}, which is not a torch device. Use cpu or cuda:0.'
         ) from e
 
 
@@ -58,6 +58,6 @@ def check_device(name: str, said: str = 'The device is') -> None:
     there = gpus() if kind == 'cuda' else []
     if kind == 'cuda' and f'cuda:{number or 0}' not in there:
         raise ConfigError(
-            f'{said} {name!r}, which is not there. The GPUs that torch sees: '
+            f'{said} {name!r}, which is not available. The GPUs that torch sees: '
             f'{", ".join(there) or "none"}.'
         )

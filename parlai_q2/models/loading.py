@@ -244,7 +244,7 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
     """
     if arithmetic not in ARITHMETICS:
         raise ConfigError(
-            f'arithmetic is one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
+            f'arithmetic must be one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
         )
     return arithmetic if is_cpu(device) else FLOAT32
 
@@ -428,8 +428,8 @@ def _from_pretrained(
             raise  # no fault of the files
         if 'trust_remote_code' in str(e):
             raise ModelError(
-                f'{reference!r} brings Python code of its own, which is not run. Use a '
-                'model whose architecture transformers has.'
+                f'{reference!r} comes with Python code of its own, which is never '
+                'run. Use a model whose architecture transformers has.'
             ) from e
         if isinstance(place, Path):
             # A damaged or ill-fitting file is anything to the libraries.

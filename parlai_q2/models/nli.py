@@ -180,13 +180,14 @@ def check_trained(model: str, head: str) -> None:
     :raises ConfigError: when it has still to be trained.
     """
     if head not in HEADS:
-        raise ConfigError(f'head is one of {", ".join(HEADS)}, not {head!r}.')
+        raise ConfigError(f'head must be one of {", ".join(HEADS)}, not {head!r}.')
     if head == NEW:
         raise ConfigError(
-            f'The preset names {model} to train a classifier from, which does not '
-            'classify yet. Train it (parlai_q2 train_model -m q2:hf_classifier '
-            '--save-hf-weights true; see docs/agents/hf_classifier.md) and name the '
-            'folder that leaves in its place.'
+            f'The preset names {model} as a base to train a classifier from; it '
+            'does not classify yet. Train it (parlai_q2 train_model -m '
+            'q2:hf_classifier --save-hf-weights true; see '
+            'docs/agents/hf_classifier.md), then put the resulting folder in its '
+            'place.'
         )
 
 

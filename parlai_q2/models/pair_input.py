@@ -32,12 +32,12 @@ class PairInput:
         object.__setattr__(self, 'order', tuple(self.order))
         if sorted(self.order) != sorted(ORDER):
             raise ConfigError(
-                f'order is [premise, hypothesis] or [hypothesis, premise], not '
-                f'{list(self.order)}.'
+                'order must be [premise, hypothesis] or [hypothesis, premise], '
+                f'not {list(self.order)}.'
             )
         if self.max_tokens < 8:
             raise ConfigError(
-                f'max_tokens is {self.max_tokens}; a pair needs 8 at the least.'
+                f'max_tokens is {self.max_tokens}; a pair needs at least 8.'
             )
 
     def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:

@@ -79,7 +79,7 @@ class SpanQuestionAnswerer:
         arithmetic: str = FLOAT32,
     ):
         if reading not in READINGS:
-            raise ConfigError(f'reading is one of {READINGS}, not {reading!r}.')
+            raise ConfigError(f'reading must be one of {READINGS}, not {reading!r}.')
         self.config, self.device, self.reading = config, device, reading
         self.no_answer_threshold = no_answer_threshold
         self.max_answer_tokens = max_answer_tokens

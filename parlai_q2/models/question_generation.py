@@ -90,14 +90,14 @@ class Seq2SeqQuestionGenerator:
         search: str = AUTO,
     ):
         if search not in SEARCHES:
-            raise ConfigError(f'search is one of {SEARCHES}, not {search!r}.')
+            raise ConfigError(f'search must be one of {SEARCHES}, not {search!r}.')
         if search == CTRANSLATE2 and not is_cpu(device):
             raise ConfigError(
-                f'"search: {CTRANSLATE2}" is for processors, not for {device}. Leave '
-                'it out of the preset, or score on the cpu.'
+                f'"search: {CTRANSLATE2}" runs on CPUs only, not on {device}. '
+                'Leave it out of the preset, or score on the CPU.'
             )
         if decoding not in DECODINGS:
-            raise ConfigError(f'decoding is beam or greedy, not {decoding!r}.')
+            raise ConfigError(f'decoding must be beam or greedy, not {decoding!r}.')
         if not 1 <= num_questions <= num_beams:
             raise ConfigError(
                 f'num_questions ({num_questions}) must be between 1 and num_beams '

@@ -126,7 +126,9 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as e:
         raise ConfigError(f'Cannot read the preset {path}: {e}') from e
     if not isinstance(fields, dict):
-        raise ConfigError(f'{path} must hold a mapping with "name" and model sections.')
+        raise ConfigError(
+            f'{path} must contain a mapping with "name" and model sections.'
+        )
     base = fields.pop('base', None)
     if base is None:
         return _parse(fields, path, Preset('', {}))
@@ -173,5 +175,5 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
         models[section] = ModelConfig(model, revision, settings)
     q2 = fields.get('q2') or {}
     if not isinstance(q2, dict):
-        raise ConfigError(f'{path}: q2 must hold a mapping of settings.')
+        raise ConfigError(f'{path}: q2 must be a mapping of settings.')
     return Preset(str(fields.get('name', path.stem)), models, {**base.q2, **q2})

@@ -59,22 +59,22 @@ class Q2Settings:
         for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(
-                    f'{name} is true or false, not {getattr(self, name)!r}.'
+                    f'{name} must be true or false, not {getattr(self, name)!r}.'
                 )
         size = self.max_context_words
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise ConfigError(
-                f'max_context_words is a whole number of at least 1, not {size!r}.'
+                f'max_context_words must be a whole number of at least 1, not {size!r}.'
             )
         if self.variant not in VARIANTS:
-            raise ConfigError(f'variant is single or multi, not {self.variant!r}.')
+            raise ConfigError(f'variant must be single or multi, not {self.variant!r}.')
         fallback = self.neutral_fallback
         number = isinstance(fallback, (int, float)) and not isinstance(fallback, bool)
         if not number or not 0 <= fallback <= 1:
-            raise ConfigError(f'neutral_fallback is in [0, 1], not {fallback!r}.')
+            raise ConfigError(f'neutral_fallback must be in [0, 1], not {fallback!r}.')
         if self.drop_pronouns not in DROPPED_PRONOUNS:
             raise ConfigError(
-                f'drop_pronouns is one of {", ".join(DROPPED_PRONOUNS)}, not '
+                f'drop_pronouns must be one of {", ".join(DROPPED_PRONOUNS)}, not '
                 f'{self.drop_pronouns!r}.'
             )
 

@@ -92,9 +92,9 @@ class Scorer(ABC):
         for example in examples:
             if not isinstance(example, Example):
                 raise InputError(
-                    'score() takes a list of Example, and got a '
-                    f'{type(example).__name__} in it. '
-                    'Write Example(knowledge="...", response="...").'
+                    'score() takes a list of Example, but there is a '
+                    f'{type(example).__name__} in it. Write '
+                    'Example(knowledge="...", response="...").'
                 )
         nothing = not_verifiable(str(self.signature))
         by_text: dict[tuple[str, str], Example] = {}

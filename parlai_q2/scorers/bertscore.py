@@ -94,8 +94,8 @@ class BertScorer(Scorer):
         known = import_package(*_PACKAGE).utils.model2layers
         if self.model not in known:
             raise ConfigError(
-                f'bert-score knows no best layer of {self.model!r}. Give num_layers: '
-                'from 1 to the number of layers the model has.'
+                f'bert-score does not know the best layer of {self.model!r}. Give '
+                'num_layers: from 1 to the number of layers the model has.'
             )
         return known[self.model]
 
@@ -167,8 +167,9 @@ def _check_path(place: Any) -> None:
     # It takes any name with these letters in it for a T5, whatever the folder holds.
     if isinstance(place, Path) and 't5' in str(place):
         raise ConfigError(
-            f'bert-score takes every model with "t5" in its path for a T5: {place}. '
-            'Move the folder, or name it by a link without these letters.'
+            'bert-score takes every model with "t5" in its path for a T5: '
+            f'{place}. Move the folder, or give a link whose path does not have '
+            'these letters.'
         )
 
 

@@ -40,11 +40,11 @@ class Pooling:
     def __post_init__(self):
         if self.knowledge_words < 0:
             raise ConfigError(
-                f'knowledge_words is at least 0, not {self.knowledge_words}.'
+                f'knowledge_words must be at least 0, not {self.knowledge_words}.'
             )
         if self.split_response not in SPLITS:
             raise ConfigError(
-                f'split_response is one of {", ".join(SPLITS)}, not '
+                f'split_response must be one of {", ".join(SPLITS)}, not '
                 f'{self.split_response!r}.'
             )
 

@@ -43,8 +43,8 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
         size = settings.get(name, 1)
         if not isinstance(size, int) or size < 1:
             raise ConfigError(
-                f'{section} of the preset {preset.name!r} has a {name} of {size!r}; it '
-                'is a whole number of at least 1.'
+                f'{section} of the preset {preset.name!r} has a {name} of '
+                f'{size!r}; it must be a whole number of at least 1.'
             )
     made = kind(config, **settings)
     for name in BATCH_SIZES:

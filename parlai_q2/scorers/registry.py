@@ -54,7 +54,7 @@ def register_scorer(name: str, factory: str) -> None:
     True
     """
     if ':' not in factory:
-        raise ConfigError(f'A factory is written module:function, not {factory!r}.')
+        raise ConfigError(f'Write a factory as module:function, not {factory!r}.')
     if _FACTORIES.setdefault(name, factory) != factory:
         raise ConfigError(f'The scorer name {name!r} is taken by {_FACTORIES[name]}.')
 
@@ -91,7 +91,7 @@ def load_scorer(
     0.9
     """
     if not isinstance(name, str):
-        raise ConfigError(f'A scorer goes by its name, a string, not {name!r}.')
+        raise ConfigError(f'The name of a scorer must be a string, not {name!r}.')
     path = name if ':' in name else _FACTORIES.get(name)
     if path is None:
         raise UnknownNameError('scorer', name, _FACTORIES)
@@ -102,7 +102,7 @@ def load_scorer(
         preset = load_preset(str(preset))
     if not isinstance(preset, Preset):
         raise ConfigError(
-            f'A preset is a name, a path or a loaded Preset, not {preset!r}.'
+            f'A preset must be a name, a path or a loaded Preset, not {preset!r}.'
         )
     try:
         scorer = factory(preset, **options)
@@ -111,7 +111,7 @@ def load_scorer(
             f'The scorer {name!r} does not take these options: {e}'
         ) from e
     if not isinstance(scorer, Scorer):
-        raise ConfigError(f'{path} gave no Scorer but {scorer!r}.')
+        raise ConfigError(f'{path} returned {scorer!r}, which is not a Scorer.')
     return scorer
 
 
@@ -149,11 +149,11 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
         and not isinstance(threshold, bool)
         and 0 <= float(threshold) <= 1
     ):
-        raise ConfigError(f'A threshold is in [0, 1], not {threshold!r}.')
+        raise ConfigError(f'A threshold must be in [0, 1], not {threshold!r}.')
     size = options.get('batch_size')
     if size is not None:
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ConfigError(f'A batch size is at least 1, not {size!r}.')
+            raise ConfigError(f'A batch size must be at least 1, not {size!r}.')
         # numpy's whole numbers are none of Python's.
         checked['batch_size'] = int(size)
     if options.get('device') is not None:
@@ -165,7 +165,7 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _factory(path: str) -> Callable[..., Scorer]:
     module, _, function = path.partition(':')
     if not module or not function:
-        raise ConfigError(f'A factory is written module:function, not {path!r}.')
+        raise ConfigError(f'Write a factory as module:function, not {path!r}.')
     try:
         found = getattr(import_module(module), function, None)
     except ModuleNotFoundError as e:
@@ -176,5 +176,5 @@ def _factory(path: str) -> Callable[..., Scorer]:
             'folder: PYTHONPATH=folder'
         ) from e
     if found is None:
-        raise ConfigError(f'{module} has no {function!r}, as {path!r} says.')
+        raise ConfigError(f'{module} has no {function!r}, which {path!r} names.')
     return found

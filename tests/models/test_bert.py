@@ -129,7 +129,9 @@ def test_an_old_configuration_that_leaves_things_unsaid_is_left_to_transformers(
 def test_what_is_longer_than_the_model_reads_is_told_of(tmp_path):
     own = load_encoder(folder(tmp_path, READER), READER, arithmetic='int8')
     ids = torch.full((1, 72), 5)
-    with pytest.raises(ConfigError, match='reads 64 tokens at once, and was given 72'):
+    with pytest.raises(
+        ConfigError, match='reads at most 64 tokens at once, but was given 72'
+    ):
         own.logits([{'input_ids': ids, 'attention_mask': torch.ones_like(ids)}])
 
 

@@ -97,8 +97,8 @@ def test_a_classifier_of_two_classes_is_a_scorer(tmp_path):
     'names, labels, says',
     [
         (['LABEL_0', 'LABEL_1'], None, 'does not say what its outputs mean'),
-        (['good', 'bad'], None, 'not known here'),
-        (['SUPPORTS', 'CORRECT'], None, 'says the same as another'),
+        (['good', 'bad'], None, 'unknown here'),
+        (['SUPPORTS', 'CORRECT'], None, 'means the same as another'),
         (['neutral', 'entailment'], None, "missing: \\['contradiction'\\]"),
         (['INCORRECT', 'CORRECT'], {'entailment': 0, 'contradiction': 1}, 'calls it'),
         (['CORRECT'], {'entailment': 0, 'contradiction': 1}, 'has 1 classes'),
@@ -117,9 +117,9 @@ def test_a_model_without_a_classifier_gets_no_random_one(tmp_path):
 
     model = tiny_bert(tmp_path)
     config = AutoConfig.from_pretrained(model)
-    with pytest.raises(ConfigError, match='no sequence classifier but a BertModel'):
+    with pytest.raises(ConfigError, match='not a sequence classifier but a BertModel'):
         find_labels({'entailment': 0, 'contradiction': 1}, config, model)
     labels = {'entailment': 0, 'contradiction': 1}
     scorer = load_scorer('consistency', preset(tmp_path, model, labels=labels))
-    with pytest.raises(ConfigError, match='no sequence classifier'):
+    with pytest.raises(ConfigError, match='not a sequence classifier'):
         scorer.score([EXAMPLE])

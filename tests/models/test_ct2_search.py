@@ -222,7 +222,7 @@ def test_without_the_package_it_is_said_what_to_install(model, without_package):
 
 
 def test_it_is_for_processors():
-    with pytest.raises(ConfigError, match='not for cuda'):
+    with pytest.raises(ConfigError, match='not on cuda'):
         asking('x', device='cuda')
 
 

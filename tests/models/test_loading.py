@@ -179,7 +179,7 @@ def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypat
         raise AssertionError('a person was asked')
 
     monkeypatch.setattr('builtins.input', asked)
-    with pytest.raises(ModelError, match='code of its own, which is not run'):
+    with pytest.raises(ModelError, match='code of its own, which is never run'):
         loading.load_model(str(plain_folder), AutoModelForSequenceClassification)
     assert not ran.exists()
 

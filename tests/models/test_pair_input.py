@@ -60,5 +60,5 @@ def test_texts_are_lower_cased_where_the_form_says_so():
     'settings', [{'order': ('premise',)}, {'order': ('a', 'b')}, {'max_tokens': 3}]
 )
 def test_a_form_that_is_none_is_an_error(settings):
-    with pytest.raises(ConfigError, match='order is|max_tokens is'):
+    with pytest.raises(ConfigError, match='order must be|max_tokens is'):
         PairInput(**settings)

@@ -92,9 +92,9 @@ def test_a_base_stands_beside_the_file_that_names_it(tmp_path, monkeypatch):
             ConfigError,
             'needs "model"',
         ),
-        ('base: mini\nq2: yes\n', ConfigError, 'q2 must hold'),
+        ('base: mini\nq2: yes\n', ConfigError, 'q2 must be a mapping'),
         ('base: mini\nnli: 3\n', ConfigError, 'nli needs "model"'),
-        ('- base\n', ConfigError, 'must hold a mapping'),
+        ('- base\n', ConfigError, 'must contain a mapping'),
         ('[]', ConfigError, 'mapping'),
         (
             'name: x\nqestion_answering: {model: y}',

@@ -29,7 +29,7 @@ def test_module_and_factory_name_a_scorer(tmp_path, monkeypatch):
         ('nowhere_to_be_found:make', 'PYTHONPATH'),
         ('parlai_q2.nowhere:make', 'PYTHONPATH'),
         ('parlai_q2.records:make', "has no 'make'"),
-        ('parlai_q2.records:not_verifiable', 'gave no Scorer|does not take'),
+        ('parlai_q2.records:not_verifiable', 'is not a Scorer|does not take'),
     ],
 )
 def test_a_factory_that_is_none_is_a_clear_error(name, problem):

@@ -270,7 +270,7 @@ def test_a_threshold_is_between_0_and_1(scorer, threshold):
 
 @pytest.mark.parametrize('size', [0, -1, 2.5, '8', True])
 def test_a_batch_holds_at_least_one(size):
-    with pytest.raises(ConfigError, match='A batch size is at least 1'):
+    with pytest.raises(ConfigError, match='A batch size must be at least 1'):
         load_scorer('consistency', batch_size=size)
 
 
