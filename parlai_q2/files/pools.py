@@ -98,7 +98,10 @@ def _candidate(place: int, given: Any) -> PoolCandidate:
         return PoolCandidate(given)
     if not isinstance(given, dict) or not isinstance(given.get('text'), str):
         shown = json.dumps(given, default=str)[:40]
-        raise InputError(f'candidate {place} is neither a text nor has "text": {shown}')
+        raise InputError(
+            f'candidate {place} is neither a string nor an object with a string as '
+            f'"text": {shown}'
+        )
     label = given.get('label')
     if label not in (None, *HUMAN_LABELS):
         raise InputError(
@@ -108,8 +111,8 @@ def _candidate(place: int, given: Any) -> PoolCandidate:
     score, tokens = given.get('score', 0.0), given.get('tokens', 1)
     if not _is_number(score) or not _is_number(tokens) or tokens < 1:
         raise InputError(
-            f'candidate {place}: "score" and "tokens" must be numbers that a float can '
-            'hold, and "tokens" at least 1.'
+            f'candidate {place}: "score" and "tokens" must be finite numbers, and '
+            '"tokens" at least 1.'
         )
     return PoolCandidate(given['text'], float(score), int(tokens), label)
 

@@ -41,13 +41,10 @@ NO_TEXT = {
     b'\x00\x00\xfe\xff': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
     b'\xff\xfe': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
     b'\xfe\xff': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
-    b'\x1f\x8b': ('packed by gzip', 'Unpack it: gunzip.'),
+    b'\x1f\x8b': ('compressed with gzip', 'Decompress it: gunzip.'),
 }
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
-QUOTES = (
-    'Close every quote; in a cell that begins with a quote, write the quotes inside it '
-    'twice.'
-)
+QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
 # In the error that ends the reading of a file.
 NOT_READ = 'The rows after it were not read.'
 LINE_END = re.compile('\r\n?|\n')
@@ -87,7 +84,9 @@ def read_records(
     path = Path(path)
     format = format or format_of(path)
     if format not in READERS:
-        raise InputError(f'The format is one of {", ".join(FORMATS)}, not {format!r}.')
+        raise InputError(
+            f'The format must be one of {", ".join(FORMATS)}, not {format!r}.'
+        )
     with open_text(path) as stream:
         for line, fields, problem in READERS[format](stream):
             yield _record(path.name, line, fields, problem, stream.buffer.tell())
@@ -106,13 +105,13 @@ def open_text(path: Path) -> TextIO:
         begins = file.peek(4)
     except OSError as e:
         raise InputError(
-            f'Cannot read {path}: {e.strerror}. Give a file that is there and that you '
-            'may read.'
+            f'Cannot read {path}: {e.strerror}. Check that the file exists and '
+            'that you may read it.'
         ) from e
     for mark, (kind, remedy) in NO_TEXT.items():
         if begins.startswith(mark):
             file.close()
-            raise InputError(f'{path} is {kind}, not text in UTF-8. {remedy}')
+            raise InputError(f'{path} is {kind}, not UTF-8 text. {remedy}')
     return TextIOWrapper(file, 'utf-8-sig', errors='surrogateescape', newline='')
 
 
@@ -268,7 +267,7 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
             elif damage is None:
                 header = row
             else:
-                yield start, {}, f'{damage} It is the header: no row was read.'
+                yield start, {}, f'{damage} This is the header, so no row was read.'
                 return
 
     return read
@@ -283,9 +282,9 @@ def _damage(row: list[str], start: int, end: int) -> Optional[str]:
     if lines <= CELL_LINES:
         return None
     return (
-        f'has a cell of {lines} lines, up to line {end}, so a quote was left open. '
-        f'{QUOTES} The rows up to there were not read. Give texts of more than '
-        f'{CELL_LINES} lines as JSON lines.'
+        f'has a cell of {lines} lines, up to line {end}, so a quote was left '
+        f'open. {QUOTES} The rows up to there were not read. If a text really has '
+        f'more than {CELL_LINES} lines, give it as JSON lines.'
     )
 
 
@@ -297,8 +296,8 @@ def _fields(
     problem = None
     if len(row) > len(header):
         problem = (
-            f'has {len(row)} columns, and the header has {len(header)}. '
-            'Quote texts that hold the separator.'
+            f'has {len(row)} columns, but the header has {len(header)}. Quote '
+            'texts that contain the separator.'
         )
     return dict(zip(header, row)), problem
 

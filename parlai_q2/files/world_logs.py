@@ -15,7 +15,7 @@ from parlai_q2.files.messages import find_knowledge
 # Stands in a reply that answers a command, with the command's name.
 COMMAND = 'rerank_command'
 # What is said of those.
-LEFT_OUT = 'Left out {} commands of a chat, such as /why, which are no turns.'
+LEFT_OUT = 'Skipped {} chat commands such as /why, which are not turns.'
 # What the reranking agent judged a reply by.
 JUDGED_BY = 'rerank_knowledge'
 # Fields that pass through to a record: evidence, and a human's judgement.

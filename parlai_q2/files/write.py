@@ -44,19 +44,19 @@ def writable(outfile: Path, *infiles: Path) -> Path:
         written = [place, *(beside(place, ending) for ending in ENDINGS)]
         for path in written:
             if path.exists() and not path.is_file():
-                kind = 'a folder' if path.is_dir() else 'no regular file'
+                kind = 'a folder' if path.is_dir() else 'not a regular file'
                 name = outfile if path == place else path
                 raise InputError(f'{name} is {kind}. {ANOTHER}')
         read = {os.path.realpath(one) for one in infiles}
         if read & set(map(str, written)):
             raise InputError(
-                f'{outfile}, or what is written beside it, is read too. {ANOTHER}'
+                f'{outfile}, or a file written beside it, is also an input. {ANOTHER}'
             )
         place.parent.mkdir(parents=True, exist_ok=True)
         right = os.access(place.parent, os.W_OK)
     if not right:
         raise InputError(
-            f'Cannot write {outfile}: no right to write in its folder. {ANOTHER}'
+            f'Cannot write {outfile}: you may not write in its folder. {ANOTHER}'
         )
     return place
 
@@ -198,8 +198,8 @@ class ResumableWriter:
     def _writing(self) -> ContextManager[None]:
         return writing(
             self.part,
-            'What was written is kept: make room, and run the same command again; it '
-            'goes on there.',
+            'What was written so far is kept. Free some disk space and run the '
+            'same command again to continue.',
         )
 
     def _sync(self) -> None:
@@ -245,7 +245,8 @@ def hold(stream: IO[Any], path: Path) -> None:
         held = False
     if not held:
         raise InputError(
-            f'Another run is writing {path}. Wait for it, or choose another --outfile.'
+            f'Another run is writing {path}. Wait for it to finish, or choose '
+            'another --outfile.'
         )
 
 
@@ -277,7 +278,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     path = Path(os.path.realpath(path))  # what a link points to; the link stays
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else errno.EEXIST
-        raise OSError(code, f'{path} is no regular file', str(path))
+        raise OSError(code, f'{path} is not a regular file', str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f'.{path.name}.{os.getpid()}.part')
     try:

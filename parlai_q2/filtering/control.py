@@ -58,8 +58,8 @@ class PrecisionGroups:
     def __post_init__(self) -> None:
         if not 0 <= self.medium <= self.high <= 1:
             raise ConfigError(
-                'The bounds of lexical precision are two numbers in [0, 1], the lower '
-                f'first, not {self.medium} and {self.high}.'
+                'The bounds of lexical precision must be two numbers in [0, 1], '
+                f'the lower one first, not {self.medium} and {self.high}.'
             )
 
     def token(self, precision: float) -> str:
@@ -79,7 +79,7 @@ def terciles(precisions: Sequence[float]) -> PrecisionGroups:
     :raises ConfigError: when there are none.
     """
     if not precisions:
-        raise ConfigError('There is no training response to take terciles of.')
+        raise ConfigError('There are no training responses to compute terciles from.')
     ordered = sorted(precisions)
     n = len(ordered)
     return PrecisionGroups(ordered[n // 3], ordered[2 * n // 3])

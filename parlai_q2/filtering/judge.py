@@ -111,8 +111,8 @@ def examples_of(
         if message.get('response') and labels_of(message) == [message.get('q2_label')]:
             raise InputError(
                 'The labels of this task are classes such as '
-                f'{message["q2_label"]!r}, and no responses. Ask for its annotated '
-                'view, e.g. -t q2:begin:annotated; a file of pairs is scored by '
+                f'{message["q2_label"]!r}, not responses. Use its annotated view, '
+                'e.g. -t q2:begin:annotated. To score a file of pairs, use '
                 'parlai_q2 score.'
             )
     return [

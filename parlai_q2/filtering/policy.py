@@ -63,14 +63,16 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise ConfigError(f'A threshold is in [0, 1], not {self.threshold}.')
+            raise ConfigError(f'A threshold must be in [0, 1], not {self.threshold}.')
         for name in ('generic', 'unverifiable', 'no_knowledge'):
             if getattr(self, name) not in CHOICES:
                 raise ConfigError(
-                    f'{name} is keep or drop, not {getattr(self, name)!r}.'
+                    f'{name} must be keep or drop, not {getattr(self, name)!r}.'
                 )
         if self.unit not in UNITS:
-            raise ConfigError(f'What goes is turns or episodes, not {self.unit!r}.')
+            raise ConfigError(
+                f'The unit to drop must be turns or episodes, not {self.unit!r}.'
+            )
 
     def decide(self, example: Example, score: Optional[Score]) -> Decision:
         """

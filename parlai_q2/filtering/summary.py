@@ -113,8 +113,8 @@ def render(summary: Mapping[str, Any]) -> str:
     kept, gone = (sum(bar[fate] for bar in bins) for fate in ('kept', 'dropped'))
     lines += [
         '',
-        f'Of the {kept + gone:,} with something to verify: mean score '
-        f'{_number(summary["mean_score"])}, of the {kept:,} kept '
+        f'Mean score of the {kept + gone:,} with something to verify: '
+        f'{_number(summary["mean_score"])}; of the {kept:,} kept: '
         f'{_number(summary["mean_score_kept"])}.',
         '',
     ]
@@ -137,12 +137,12 @@ def sentence(summary: Mapping[str, Any]) -> str:
     The summary in one sentence.
     """
     if not summary['turns']:
-        return 'There was no turn.'
+        return 'There were no turns.'
     whole, gone = summary['episodes_kept_whole'], summary['episodes_dropped_whole']
     return (
         f'Kept {summary["kept"]:,} of {summary["turns"]:,} turns '
-        f'({summary["kept_share"]:.1%}); {whole:,} of {summary["episodes"]:,} episodes '
-        f'whole, {gone:,} dropped whole.'
+        f'({summary["kept_share"]:.1%}); {whole:,} of {summary["episodes"]:,} '
+        f'episodes kept whole, {gone:,} dropped whole.'
     )
 
 

@@ -76,7 +76,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         connection.executescript(f'BEGIN IMMEDIATE;{TABLES}COMMIT;')
     elif _number(connection, 'PRAGMA application_id') != APPLICATION_ID:
         raise ConfigError(
-            f"{path} is another program's SQLite file, and no score cache. Give "
+            f"{path} is another program's SQLite file, not a score cache. Give "
             'another file: --cache-file FILE'
         )
     version = _number(connection, 'PRAGMA user_version')

@@ -59,12 +59,14 @@ class ScoreStore:
         self.path = default_store_path() if path is None else Path(path).expanduser()
         if self.path.suffix.lower() not in ENDINGS:
             raise ConfigError(
-                f'A score cache ends in {", ".join(ENDINGS)}; {self.path} does not. '
-                'Give another file: --cache-file scores.sqlite'
+                f'The name of a score cache must end in one of '
+                f'{", ".join(ENDINGS)}, and {self.path} does not. Give another file: '
+                '--cache-file scores.sqlite'
             )
         if max_bytes < MIN_MAX_BYTES:
             raise ConfigError(
-                f'A score cache has at least {MIN_MAX_BYTES} bytes, not {max_bytes}.'
+                f'A score cache must have at least {MIN_MAX_BYTES} bytes, not '
+                f'{max_bytes}.'
             )
         self.max_bytes, self.clock = max_bytes, clock
         # False once the file has turned out not to be usable.
@@ -228,6 +230,7 @@ class ScoreStore:
     def _begin_anew(self, error: Exception) -> None:
         aside = upkeep.set_aside(self.path)
         _logger.warning(
-            f'The score cache {self.path} cannot be read ({error}). It was renamed to '
-            f'{aside.name}, and a new one is begun; scores are computed again.'
+            f'The score cache {self.path} cannot be read ({error}). It was '
+            f'renamed to {aside.name} and a new one was started; scores are '
+            'computed again.'
         )

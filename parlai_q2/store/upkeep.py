@@ -122,8 +122,8 @@ def refuse_foreign(path: Path) -> None:
     """
     if is_foreign(path):
         raise ConfigError(
-            f'{path} is no cache of parlai_q2, or its beginning is damaged. Give '
-            f'{OTHER_FILE}, or delete this one if nobody needs it.'
+            f'{path} is not a parlai_q2 score cache, or its beginning is damaged. '
+            f'Give {OTHER_FILE}, or delete this one if nobody needs it.'
         )
 
 

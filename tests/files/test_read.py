@@ -120,7 +120,7 @@ def test_a_surrogate_that_json_escapes_is_no_byte_of_the_file(tmp_path):
         ('\ufeff{}'.encode('utf-32-le'), 'is UTF-32', 'iconv -f UTF-32 -t UTF-8'),
         ('\ufeff{}'.encode('utf-32-be'), 'is UTF-32', 'iconv -f UTF-32 -t UTF-8'),
         # The bytes are part of the test's name, so they hold no time of day.
-        (gzip.compress(b'{}', mtime=0), 'packed by gzip', 'gunzip'),
+        (gzip.compress(b'{}', mtime=0), 'compressed with gzip', 'gunzip'),
     ],
 )
 def test_what_begins_as_no_utf8_is_refused_with_the_remedy(
@@ -204,7 +204,7 @@ def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
 
 def test_csv_with_too_many_columns_is_an_error_of_that_row(tmp_path):
     records = read(tmp_path, 'knowledge,response\na,b,c\nk,r\n', 'in.csv')
-    assert '3 columns, and the header has 2' in str(records[0].error)
+    assert '3 columns, but the header has 2' in str(records[0].error)
     assert records[1].example.knowledge == 'k'
 
 
@@ -259,7 +259,7 @@ def test_a_folder_is_no_file(tmp_path):
 
 def test_a_file_that_cannot_be_read_names_no_option(tmp_path):
     # Readers do not know by which option the file was given.
-    with pytest.raises(InputError, match='Give a file') as error:
+    with pytest.raises(InputError, match='that the file exists') as error:
         list(read_records(tmp_path / 'none.jsonl'))
     assert '--' not in str(error.value).replace(str(tmp_path), '')
 

@@ -145,10 +145,10 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
 def test_what_is_no_regular_file_is_not_written_over(tmp_path):
     pipe = tmp_path / 'pipe'
     os.mkfifo(pipe)
-    for outfile, says in ((pipe, 'no regular file'), (tmp_path, 'a folder')):
+    for outfile, says in ((pipe, 'not a regular file'), (tmp_path, 'a folder')):
         with pytest.raises(InputError, match=f'{says}. Choose another --outfile'):
             ResumableWriter(outfile, RUN)
-        with pytest.raises(OSError, match='no regular file'):
+        with pytest.raises(OSError, match='not a regular file'):
             write.write_text(outfile, 'text')
     assert pipe.is_fifo()
 
@@ -159,11 +159,11 @@ def test_an_input_is_not_written_over(tmp_path):
     (tmp_path / 'sub').mkdir()
     (tmp_path / 'link').symlink_to(infile)
     for outfile in (infile, tmp_path / 'sub' / '..' / 'in.jsonl', tmp_path / 'link'):
-        with pytest.raises(InputError, match='is read too'):
+        with pytest.raises(InputError, match='is also an input'):
             writable(outfile, tmp_path / 'other.jsonl', infile)
     # What a killed run left would be written over by the run that reads it.
     for ending in ('.part', '.part.run.json', '.meta.json'):
-        with pytest.raises(InputError, match='beside it, is read too'):
+        with pytest.raises(InputError, match='beside it, is also an input'):
             writable(tmp_path / 'out', tmp_path / f'out{ending}')
     with pytest.raises(InputError, match='Cannot write'):
         writable(tmp_path / ('x' * 300), infile)

@@ -198,7 +198,8 @@ def test_a_generators_grounded_choices_are_written(best):
 
 
 @pytest.mark.parametrize(
-    'name, says', [('best.txt', 'ends in .jsonl'), ('best.jsonl', 'txt is a folder')]
+    'name, says',
+    [('best.txt', 'must end in .jsonl'), ('best.jsonl', 'txt is a folder')],
 )
 def test_what_cannot_be_written_is_told_before_any_reply(tmp_path, name, says):
     (tmp_path / 'best.summary.txt').mkdir()

@@ -186,7 +186,7 @@ def test_a_summary_that_cannot_be_written_is_told_and_leaves_no_half_file(
         raise OSError(errno.ENOSPC, 'No space left on device')
 
     monkeypatch.setattr(filtered_files, 'write_text', full)
-    with pytest.raises(InputError, match='summary.json: No space .* Make room'):
+    with pytest.raises(InputError, match='summary.json: No space .* Free some'):
         run_filter(kept)
     assert not kept.exists() and list(kept.parent.glob('*.part')) == []
 

@@ -62,12 +62,12 @@ def test_of_equal_scores_the_earlier_are_shown():
 
 
 SHOWN_AS = """\
-Kept 1 of 4 turns (25.0%); 1 of 2 episodes whole, 1 dropped whole.
+Kept 1 of 4 turns (25.0%); 1 of 2 episodes kept whole, 1 dropped whole.
   kept            1  above the threshold
   dropped         2  not above the threshold
   dropped         1  another turn of its episode goes
 
-Of the 4 with something to verify: mean score 0.500, of the 1 kept 1.000.
+Mean score of the 4 with something to verify: 0.500; of the 1 kept: 1.000.
 
   0.0 to 0.1         2  ----------------------------------------
   0.1 to 0.2         0
@@ -115,4 +115,4 @@ def test_it_is_json_and_reads_well():
 def test_no_turns_are_no_error():
     found = summary()
     assert found['kept_share'] is None and found['mean_score'] is None
-    assert render(found).startswith('There was no turn.')
+    assert render(found).startswith('There were no turns.')

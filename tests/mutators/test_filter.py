@@ -121,7 +121,7 @@ def test_knowledge_in_the_text_of_an_earlier_turn_is_not_taken_for_its_own():
 
 
 def test_where_nothing_stays_it_says_so():
-    with pytest.raises(ConfigError, match=f'nothing of {MOST_EMPTY} episodes'):
+    with pytest.raises(ConfigError, match=f'every turn of {MOST_EMPTY} episodes'):
         messages('q2_filter', task='all_lies', datatype='train')
 
 

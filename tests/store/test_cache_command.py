@@ -56,7 +56,9 @@ def test_somebody_elses_file_is_refused(tmp_path, capsys):
     file = tmp_path / 'notes.db'
     file.write_text('notes\n')
     for more in ([], ['--clear', 'all']):
-        with pytest.raises(ConfigError, match='notes.db is no cache of parlai_q2'):
+        with pytest.raises(
+            ConfigError, match='notes.db is not a parlai_q2 score cache'
+        ):
             command('--cache-file', str(file), *more)
     assert file.read_text() == 'notes\n'
 
@@ -99,7 +101,7 @@ def test_an_unknown_signature_is_an_error_that_names_the_known(store):
 
 
 def test_digits_that_begin_two_signatures_are_an_error(store):
-    with pytest.raises(ConfigError, match='begins 2 signatures'):
+    with pytest.raises(ConfigError, match='beginning of 2 signatures'):
         cache.clear(store, '')
 
 
@@ -144,7 +146,7 @@ def test_scorers_of_words_are_not_cached():
 
 
 def test_a_wrong_ending_is_an_error():
-    with pytest.raises(ConfigError, match='ends in .sqlite'):
+    with pytest.raises(ConfigError, match='must end in one of .sqlite'):
         scorer_from_opt(opt('--cache-file', 'pairs.jsonl'))
 
 

@@ -104,7 +104,9 @@ def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
         ScoreStore(path).signatures,
         ScoreStore(path).clear,
     ):
-        with pytest.raises(ConfigError, match='notes.db is no cache.*--cache-file'):
+        with pytest.raises(
+            ConfigError, match='notes.db is not .* score cache.*--cache-file'
+        ):
             use()
     assert path.read_bytes() == content
     assert not list(tmp_path.glob('*.damaged*')) and caplog.text == ''
@@ -203,7 +205,7 @@ def test_what_the_file_of_a_newer_version_holds_cannot_be_told(
 def test_another_programs_database_is_refused(tmp_path):
     path = tmp_path / 'theirs.sqlite'
     change(path, 'CREATE TABLE bookmarks (url TEXT)')
-    with pytest.raises(ConfigError, match='no score cache'):
+    with pytest.raises(ConfigError, match='not a score cache'):
         ScoreStore(path).get(SIGNATURE, scores(1))
 
 
