@@ -38,7 +38,7 @@ function pickLines(box, places) {
 // Evidence of a scored text: an entry, or a candidate of one.
 function evidence(scored) {
   if (!scored.verdicts.length) {
-    return el('p', { class: 'note' }, scored.score === null ? 'It was not scored.'
+    return el('p', { class: 'note' }, scored.score === null ? 'Not scored.'
       : scored.fallback
         ? 'No valid question: the response was compared with the knowledge as a whole.'
         : 'This score comes without questions.');
@@ -62,7 +62,7 @@ function basisOf({ score, verdicts, parts }) {
   const mean = verdicts.reduce((sum, v) => sum + v.score, 0) / verdicts.length;
   // Both are rounded to four digits.
   return Math.abs(mean - score) < 2e-4
-    ? `The score is the mean over the questions. Besides: ${told}`
+    ? `The score is the mean over the questions. Further figures: ${told}`
     : `The score is made of ${told}`;
 }
 
@@ -81,7 +81,7 @@ function beforeAndAfter(candidates) {
   const first = candidates.find((c) => c.first);
   const chosen = candidates.find((c) => c.chosen);
   if (first && first === chosen) {
-    return el('p', {}, "The generator's first candidate stands.");
+    return el('p', {}, "The generator's first candidate was kept.");
   }
   return el('div', { class: 'pair' },
     first ? choiceOf('Before: first candidate', first) : null,

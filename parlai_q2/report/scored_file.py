@@ -30,7 +30,9 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
     :raises InputError: when the file cannot be read or holds no record.
     """
     if not path.is_file():
-        raise InputError(f'There is no file {path}. Give what parlai_q2 score wrote.')
+        raise InputError(
+            f'There is no file {path}. Give a file that parlai_q2 score wrote.'
+        )
     logs = holds_conversations(path)
     signature, place = _sidecar_signature(path), 0
     for record in read_records(path, 'world_logs' if logs else 'jsonl'):
@@ -89,8 +91,8 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
         (chosen,) = (row for row in rows if row.get('chosen'))
     except (LookupError, TypeError, ValueError) as e:
         raise InputError(
-            "'candidates', 'order' and 'rerank' do not belong together. Put the pools "
-            'in order again: parlai_q2 rerank'
+            "'candidates', 'order' and 'rerank' do not match each other. Rerank "
+            'the pools again: parlai_q2 rerank'
         ) from e
     pool = {
         'id': example.id,

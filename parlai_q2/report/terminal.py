@@ -72,7 +72,7 @@ def render_score(
     known = clip(knowledge_pieces(knowledge, score.verdicts), KNOWLEDGE_LIMIT)
     head = [(f'{score.value:.2f} ', 'strong'), *_label(score.label)]
     if score.fallback:
-        head.append((' (no valid question: the whole response compared)', 'faint'))
+        head.append((' (no valid question: compared as a whole)', 'faint'))
     lines = _field('score', head, width, colour)
     if score.parts and not _explained(score):
         made_of = ', '.join(f'{one_line(n)} {v:.2f}' for n, v in score.parts.items())

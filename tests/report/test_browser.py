@@ -96,7 +96,7 @@ def test_it_is_said_what_a_score_comes_from(browser, tmp_path):
         "[...document.querySelectorAll('.detail section .facts')].map(f => f.innerText)"
     )
     assert told == [
-        'The score is the mean over the questions. Besides: words 0.500',
+        'The score is the mean over the questions. Further figures: words 0.500',
         'The score is made of words 0.500',
         '',
     ]

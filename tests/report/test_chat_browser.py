@@ -76,7 +76,7 @@ def test_a_click_on_a_span_shows_its_evidence(opened):
     assert opened.js(marks) == ['Madonna', 'August 16, 1958']
     facts = opened.js("[...document.querySelectorAll('.facts')].map(f => f.innerText)")
     assert facts == [
-        'The score is the mean over the questions. Besides: one 1.000',
+        'The score is the mean over the questions. Further figures: one 1.000',
         'q2|preset:mini|version:0.1.0',
     ]
 
@@ -123,7 +123,7 @@ def test_a_screen_reader_hears_replies_problems_and_fields(opened):
     assert {
         ('log', 'Turns'),
         ('textbox', 'Message'),
-        ('textbox', 'Knowledge that replies must stay with'),
+        ('textbox', 'Knowledge that replies must stick to'),
         ('button', 'Send'),
         ('button', 'New conversation'),
         ('heading', 'You'),

@@ -133,8 +133,11 @@ def test_the_page_comes_with_its_policies(server):
         ({'text': ' \n'}, 'The message is empty.'),
         ({'text': 3}, 'text must be a string.'),
         ({'text': 'a', 'knowledge': ['b']}, 'knowledge must be a string.'),
-        ({'text': 'a' * (MAX_TEXT + 1)}, 'has 8,001 characters; it may have 8,000'),
-        ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'may have 20,000'),
+        (
+            {'text': 'a' * (MAX_TEXT + 1)},
+            'has 8,001 characters; at most 8,000 are allowed',
+        ),
+        ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'at most 20,000'),
     ],
 )
 def test_what_is_no_message_is_refused(server, body, problem):
@@ -152,7 +155,7 @@ def test_a_message_may_be_as_long_as_it_may_be(server):
 def test_a_request_that_is_too_large_hears_of_it(server):
     status, _, text = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
     assert status == 413
-    assert 'may have 1,000,000 bytes' in json.loads(text)['error']
+    assert 'at most 1,000,000 bytes' in json.loads(text)['error']
 
 
 @pytest.mark.parametrize(

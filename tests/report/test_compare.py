@@ -179,7 +179,7 @@ def test_the_page_says_the_figures(tmp_path):
     before, after = two_runs(20)
     page = page_of(tmp_path, before + [simple(99)], after, names=('a.jsonl', 'b <i>'))
     assert 'a.jsonl \u2192 b &lt;i&gt;: 20 responses in both' in page
-    assert '6 with another score, 2 with another label' in page
+    assert '6 with a different score, 2 with a different label' in page
     assert '<dt>Mean score</dt><dd><b>0.843 \u2192 0.877</b>' in page
     assert re.search(
         r'<b>\+0\.033</b> <span>95 % interval [\d.+\u2212]+ to \+0\.\d{3}, paired', page
@@ -194,11 +194,11 @@ def test_the_page_says_the_figures(tmp_path):
 def test_equal_signatures_are_told(tmp_path):
     page = page_of(tmp_path, [scored()], [scored()])
     assert 'Both runs were made in the same way' in page
-    assert 'No score differs' in page
+    assert 'No scores differ' in page
 
 
 def test_other_scores_of_the_same_signature_are_warned_of(tmp_path):
-    warning = 'same signature, and yet 1 score differs'
+    warning = 'same signature, yet 1 score differs'
     changed = rescored(signature=SIGNATURE)
     assert warning in page_of(tmp_path, [scored()], [changed])
     assert 'same signature' not in page_of(tmp_path, [scored()], [rescored()])
@@ -215,7 +215,9 @@ def test_a_run_made_in_two_ways_is_warned_of(tmp_path):
 
 
 def test_runs_that_have_nothing_in_common_are_an_error(tmp_path):
-    with pytest.raises(InputError, match='1 ids are in both, with other texts'):
+    with pytest.raises(
+        InputError, match='1 ids are in both files, but with different texts'
+    ):
         page_of(tmp_path, [simple(1)], [simple(1, response='Other.')])
     assert not list(tmp_path.iterdir())
 

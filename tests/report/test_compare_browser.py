@@ -80,7 +80,9 @@ def test_a_bar_of_the_chart_filters(opened):
 
 
 def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
-    assert '1 other answer, 1 new question, 1 question gone' in opened.text('.why')
+    assert '1 different answer, 1 new question, 1 question dropped' in opened.text(
+        '.why'
+    )
     opened.click('.toggle')
     before, after = opened.js(
         "[...document.querySelectorAll('.choice')].map(c => c.innerText)"
@@ -89,7 +91,7 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     lines = opened.js(
         "[...document.querySelectorAll('.both tbody tr')].map(r => r.innerText)"
     )
-    assert 'When was Madonna born?' in lines[0] and 'another answer' in lines[0]
+    assert 'When was Madonna born?' in lines[0] and 'different answer' in lines[0]
     assert 'August 16, 1958' in lines[0] and '(no answer)' in lines[0]
     assert 'not asked' in lines[1] and 'only asked before' in lines[1]
     assert 'only asked after' in lines[2]
@@ -152,7 +154,7 @@ def test_it_prints(opened):
 def test_where_nothing_changed_everything_is_shown(browser, tmp_path):
     browser.goto(written(tmp_path, [scored()], [scored()]))
     assert browser.text('#status') == '1 to 1 of 1'
-    assert 'No score differs' in browser.text('main')
+    assert 'No scores differ' in browser.text('main')
     assert browser.complaints() == []
 
 

@@ -100,7 +100,7 @@ def test_a_score_without_verdicts_says_whether_the_fallback_was_used():
     score = Score(0.5, Label.CONSISTENT, fallback=True)
     shown = render_score(score, 'Hm.', 'K.', False)
     assert shown == (
-        'score     0.50 consistent (no valid question: the whole response compared)\n'
+        'score     0.50 consistent (no valid question: compared as a whole)\n'
         'response  Hm.\nknowledge K.'
     )
 

@@ -151,7 +151,7 @@ def test_wrong_arguments_are_a_clear_error(arguments, problem):
 
 def test_the_input_is_never_replaced(tmp_path):
     path = write(tmp_path / 'scores.html', scored())
-    with pytest.raises(InputError, match='would replace its input'):
+    with pytest.raises(InputError, match='would overwrite its input'):
         ReportScript.main(str(path))
     assert json.loads(path.read_text('utf-8'))['id'] == 'madonna'
 
@@ -273,7 +273,7 @@ def test_neither_of_two_inputs_is_replaced(tmp_path):
     first = write(tmp_path / 'a.jsonl', scored())
     second = write(tmp_path / 'b.jsonl', scored())
     for path in (first, second):
-        with pytest.raises(InputError, match='would replace its input'):
+        with pytest.raises(InputError, match='would overwrite its input'):
             ReportScript.main(str(first), str(second), '--outfile', str(path))
 
 

@@ -149,7 +149,7 @@ def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
 def test_parts_that_do_not_belong_together_are_told(tmp_path, fields):
     path = write(tmp_path / 'ranked.jsonl', pool_of(**fields), pool_of())
     problem, good = read_scored_file(path)
-    assert 'line 1' in str(problem) and 'do not belong together' in str(problem)
+    assert 'line 1' in str(problem) and 'do not match each other' in str(problem)
     assert json.dumps(good) and len(good['rerank']) == 2
 
 

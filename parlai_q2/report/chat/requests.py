@@ -143,7 +143,8 @@ class ChatRequest(BaseHTTPRequestHandler):
             'Host'
         ):
             raise Refused(
-                HTTPStatus.FORBIDDEN, f'Pages of {visible(origin)} may not take part.'
+                HTTPStatus.FORBIDDEN,
+                f'Requests from pages of {visible(origin)} are not allowed.',
             )
 
     def _read(self) -> bytes:
@@ -158,7 +159,8 @@ class ChatRequest(BaseHTTPRequestHandler):
         if int(length) > MAX_REQUEST:
             raise Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f'A request may have {MAX_REQUEST:,} bytes; this has {int(length):,}.',
+                f'A request may have at most {MAX_REQUEST:,} bytes; this one has '
+                f'{int(length):,}.',
             )
         return body
 
@@ -181,7 +183,7 @@ def read_message(body: bytes) -> tuple[str, Optional[str]]:
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        _refuse('Send a JSON object with text and perhaps knowledge.')
+        _refuse('Send a JSON object with text and, optionally, knowledge.')
     text = _text(message, 'text', MAX_TEXT)
     if not text:
         _refuse('The message is empty.')
@@ -195,7 +197,9 @@ def _text(message: dict[str, Any], name: str, most: int) -> Any:
     if not isinstance(value, str):
         _refuse(f'{name} must be a string.')
     if len(value) > most:
-        _refuse(f'The {name} has {len(value):,} characters; it may have {most:,}.')
+        _refuse(
+            f'The {name} has {len(value):,} characters; at most {most:,} are allowed.'
+        )
     return without_surrogates(value).strip()
 
 

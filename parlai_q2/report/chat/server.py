@@ -71,8 +71,9 @@ class ChatServer(ThreadingHTTPServer):
             super().__init__((host, port), ChatRequest)
         except (OSError, OverflowError) as e:
             raise ConfigError(
-                f'Cannot listen on port {port} of {host} ({e}). Name another one, such '
-                f'as --port {port % 65535 + 1}, or take any that is free: --port 0'
+                f'Cannot listen on port {port} of {host} ({e}). Choose another '
+                f'port, such as --port {port % 65535 + 1}, or let the system pick '
+                'a free one: --port 0'
             ) from e
         self._asked: SimpleQueue[Optional[tuple[Future, Callable]]] = SimpleQueue()
 

@@ -6,8 +6,8 @@ const classed = changes.some((c) => c.class);
 const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 const FATES = {
-  answer: 'another answer',
-  comparison: 'compared otherwise',
+  answer: 'different answer',
+  comparison: 'compared differently',
   before: 'only asked before',
   after: 'only asked after',
   same: 'the same',
@@ -16,11 +16,11 @@ const FATES = {
 // Why a score moved, in words.
 function reasons({ why, changed, before }) {
   const found = [];
-  if (why.answer) found.push(counted(why.answer, 'other answer', 'other answers'));
-  if (why.comparison) found.push(`${why.comparison} compared otherwise`);
+  if (why.answer) found.push(counted(why.answer, 'different answer', 'different answers'));
+  if (why.comparison) found.push(`${why.comparison} compared differently`);
   if (why.after) found.push(counted(why.after, 'new question', 'new questions'));
-  if (why.before) found.push(counted(why.before, 'question gone', 'questions gone'));
-  if (why.whole) found.push('compared as a whole in one');
+  if (why.before) found.push(counted(why.before, 'question dropped', 'questions dropped'));
+  if (why.whole) found.push('compared as a whole in one run');
   if (!found.length && changed) {
     found.push(before.verdicts.length ? 'the same evidence'
       : before.fallback ? 'compared as a whole' : 'no questions');
@@ -134,7 +134,7 @@ function rowOf(change) {
     scoreOf(score), labelOf(label));
   return openingRow(change, columns.length, (pick) => detailOf(change, pick), (pick) => [
     el('td', { class: 'number change' }, el('span', { class: way }, signed(difference)),
-      change.flip ? el('span', { class: 'badge' }, 'other label') : null),
+      change.flip ? el('span', { class: 'badge' }, 'new label') : null),
     side('before', before), side('after', after),
     el('td', { class: 'said' }, marked(after.response, after.verdicts, pick, CLIP)),
     el('td', { class: 'minor why' }, reasons(change)),
@@ -163,16 +163,16 @@ showTable({
   start: { order: 'Importance', down: true },
   filters: [
     { id: 'moved', options: [...(changes.some((c) => c.changed) ? [['changed', 'changed']] : []),
-      ['', 'all'], ['flip', 'other label'],
+      ['', 'all'], ['flip', 'new label'],
       ['higher', 'higher'], ['lower', 'lower'], ['level', 'unchanged']],
       fits: (c, value) => moves[value](c) },
     { id: 'label', options: choicesOf(changes.map((c) => c.before.label)),
       fits: (c, value) => c.before.label === value },
     { id: 'label-after', options: choicesOf(changes.map((c) => c.after.label)),
       fits: (c, value) => c.after.label === value },
-    { id: 'why', options: [['', 'any'], ['answer', 'other answers'],
-      ['comparison', 'compared otherwise'], ['after', 'new questions'],
-      ['before', 'questions gone'], ['whole', 'compared as a whole in one']],
+    { id: 'why', options: [['', 'any'], ['answer', 'different answers'],
+      ['comparison', 'compared differently'], ['after', 'new questions'],
+      ['before', 'questions dropped'], ['whole', 'compared whole in one run']],
       fits: (c, value) => Boolean(c.why[value]) },
     { id: 'class', options: choicesOf(changes.map((c) => c.class)),
       fits: (c, value) => c.class === value },

@@ -31,7 +31,7 @@ def draw_differences(figures: TwoRunFigures) -> str:
         f'{_span(place)}: {count:,}' for place, count in enumerate(figures.bins)
     )
     return draw_chart(
-        'Responses by difference of score',
+        'Responses by score difference',
         described,
         [
             *count_axis(tallest),

@@ -59,14 +59,15 @@ def write_comparison(
     pairing = pair_up(before, after)
     if not pairing.pairs:
         same_id = (
-            f' {pairing.other_text:,} ids are in both, with other texts.'
+            f' {pairing.other_text:,} ids are in both files, but with different texts.'
             if pairing.other_text
             else ''
         )
         raise InputError(
-            f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
-            'have no response in common: a response is the same where its text and '
-            f'its knowledge are.{same_id} Compare two scorings of the same responses.'
+            f'{names[0]} ({len(before):,} responses) and {names[1]} '
+            f'({len(after):,}) have no response in common: responses are matched '
+            f'by text and knowledge.{same_id} Compare two scorings of the same '
+            'responses.'
         )
     page = render_comparison(
         pairing,
@@ -140,8 +141,8 @@ def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
     moved = figures.higher + figures.lower
     responses = f'{count:,} {"response" if count == 1 else "responses"}'
     return (
-        f'{names[0]} \u2192 {names[1]}: {responses} in both, {moved:,} with another '
-        f'score, {figures.flips:,} with another label'
+        f'{names[0]} → {names[1]}: {responses} in both, {moved:,} with a '
+        f'different score, {figures.flips:,} with a different label'
     )
 
 
@@ -171,7 +172,7 @@ def _figure_list(figures: TwoRunFigures, pairing: Pairing) -> str:
     if pairing.only_before or pairing.only_after:
         note = f'{pairing.only_before:,} only before, {pairing.only_after:,} only after'
         if pairing.other_text:
-            note += f'; {pairing.other_text:,} ids with other texts'
+            note += f'; {pairing.other_text:,} ids with different texts'
         both = pairing.only_before + pairing.only_after
         rows.append(('Not compared', f'{both:,}', note))
     return '\n'.join(figure_row(*row) for row in rows)
@@ -180,9 +181,9 @@ def _figure_list(figures: TwoRunFigures, pairing: Pairing) -> str:
 def _chart(figures: TwoRunFigures) -> str:
     drawn = draw_differences(figures)
     if not drawn:
-        return '<p class="note">No score differs.</p>'
+        return '<p class="note">No scores differ.</p>'
     return (
-        f'<figure>\n{drawn}\n<figcaption>Responses by difference of score: '
+        f'<figure>\n{drawn}\n<figcaption>Responses by score difference: '
         '<span class="key inconsistent">lower</span> '
         '<span class="key consistent">higher</span></figcaption>\n</figure>'
     )
@@ -237,10 +238,10 @@ def _warning(figures: TwoRunFigures, signatures: tuple[list[str], list[str]]) ->
     if not moved or signatures[0] != signatures[1] or len(signatures[0]) != 1:
         return ''
     return (
-        '<p class="warning">Both runs have the same signature, and yet '
-        f'{moved:,} {"score differs" if moved == 1 else "scores differ"}: something '
-        'that decides scores changed and is not in it, such as code or a model behind '
-        'a name.</p>'
+        f'<p class="warning">Both runs have the same signature, yet {moved:,} '
+        f'{"score differs" if moved == 1 else "scores differ"}: something that '
+        'decides scores has changed without being part of the signature, such as '
+        'code or a model behind a name.</p>'
     )
 
 
@@ -250,7 +251,9 @@ def _recipe(names: tuple[str, str], signatures: tuple[list[str], list[str]]) -> 
     """
     parts = []
     for name, found in zip(names, signatures, strict=True):
-        shown = signature_list(found) or '<p class="note">No signature is named.</p>'
+        shown = (
+            signature_list(found) or '<p class="note">No signature was recorded.</p>'
+        )
         parts.append(f'<h3 dir="auto">{escape(name)}</h3>{shown}')
         if len(found) > 1:
             parts.append(
