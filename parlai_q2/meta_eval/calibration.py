@@ -61,12 +61,12 @@ def calibration(
     """
     if not len(probabilities) or len(probabilities) != len(positive):
         raise ValueError(
-            f'{len(probabilities)} probabilities and {len(positive)} outcomes: there '
-            'must be as many, and at least one.'
+            f'{len(probabilities)} probabilities and {len(positive)} outcomes: '
+            'the numbers must be equal, and at least 1.'
         )
     bad = [p for p in probabilities if not 0 <= p <= 1]
     if bad:
-        raise ValueError(f'A probability is in [0, 1], not {bad[0]}.')
+        raise ValueError(f'A probability must be in [0, 1], not {bad[0]}.')
     held: list[list[tuple[float, bool]]] = [[] for _ in range(bins)]
     for probability, outcome in zip(probabilities, positive, strict=True):
         # A bound belongs to the bin below it, as in Guo et al.; 0 to the first.

@@ -50,8 +50,8 @@ def parse_column(text: str) -> ColumnName:
     path, colon, column = rest.rpartition(':')
     if not (colon and path and column) or (equals and not given):
         raise ConfigError(
-            f'{text!r} names no column. Write FILE:COLUMN or NAME=FILE:COLUMN, e.g. '
-            'mine=scores.csv:my_score'
+            f'{text!r} does not name a column. Write FILE:COLUMN or '
+            'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
         )
     return ColumnName(given or column, Path(path), column)
 
@@ -86,11 +86,11 @@ def read_column(column: ColumnName) -> ColumnScores:
             raise RecordError(
                 str(column.path),
                 record.line,
-                f'{column.column} is {value:g}, and was {values[pair]:g} for the same '
-                'knowledge and response before',
+                f'{column.column} is {value:g}, but was {values[pair]:g} earlier '
+                'for the same knowledge and response',
             )
     if not values:
-        raise InputError(f'{column.path} holds no score in {column.column!r}.')
+        raise InputError(f'{column.path} has no score in the column {column.column!r}.')
     bounded = all(0 <= v <= 1 for v in values.values())
     threshold = DEFAULT_THRESHOLD if bounded else None
     signature = f'{column.name}|file:{column.path.name}|column:{column.column}'
@@ -113,7 +113,9 @@ def _number(cell: Any, column: ColumnName, line: int) -> Optional[float]:
         value = float(cell)
     except (TypeError, ValueError, OverflowError):
         raise RecordError(
-            str(column.path), line, f'{column.column} is {cell!r}, which is no number'
+            str(column.path),
+            line,
+            f'{column.column} is {cell!r}, which is not a number',
         ) from None
     if math.isinf(value):
         raise RecordError(str(column.path), line, f'{column.column} is infinite')

@@ -69,8 +69,9 @@ class Evaluation:
         notes = []
         if fitted:
             notes.append(
-                f'Fitted on these responses, among others: {", ".join(fitted)}. What '
-                'is shown is the fit; for held-out figures see docs/accuracy.md.'
+                f'Fitted on these responses, among others: {", ".join(fitted)}. '
+                'The figures shown are those of the fit; for held-out figures, '
+                'see docs/accuracy.md.'
             )
         if chosen:
             notes.append(

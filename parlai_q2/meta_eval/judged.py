@@ -42,8 +42,8 @@ class Judged:
     def __post_init__(self):
         if self.label and self.label not in CLASSES:
             raise InputError(
-                f'A judged response is {", ".join(CLASSES)} or unlabelled, not '
-                f'{self.label!r}.'
+                f'A judged response must be {", ".join(CLASSES)} or unlabelled, '
+                f'not {self.label!r}.'
             )
 
     @property

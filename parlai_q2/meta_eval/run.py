@@ -47,7 +47,7 @@ def evaluate(
         belongs to the set.
     """
     if not judged.responses:
-        raise InputError(f'The set {judged.name} holds no responses.')
+        raise InputError(f'The set {judged.name} has no responses.')
     same: list[Pair] = []
     other: list[Pair] = []
     if other_knowledge:
@@ -95,8 +95,8 @@ def _matched(column: Measure, judged: JudgedSet, warn: Warn) -> Measure:
     if not known:
         raise InputError(
             f'None of the scores of {column.name} belongs to a response of '
-            f'{judged.name}. Its file must hold the knowledge and response of the set, '
-            'letter by letter.'
+            f'{judged.name}. The knowledge and responses in its file must match '
+            'those of the set exactly.'
         )
     missing = len(judged.responses) - len(known)
     if missing:
@@ -108,8 +108,9 @@ def _matched(column: Measure, judged: JudgedSet, warn: Warn) -> Measure:
     missing = len(crossed) - len(column.known(crossed))
     if missing:
         warn(
-            f'{column.name} has no score for {missing} of the {len(crossed)} responses '
-            f'of {judged.name} to contexts of several systems; it has no figures at '
-            'system level, and none of random responses.'
+            f'{column.name} has no score for {missing} of the {len(crossed)} '
+            f'responses of {judged.name} to contexts that several systems '
+            'answered; it gets no system-level figures and none for random '
+            'responses.'
         )
     return column

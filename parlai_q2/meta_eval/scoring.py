@@ -71,7 +71,7 @@ def score_pairs(
             if not isfinite(score.value):
                 raise ConfigError(
                     f'The scorer {name} gave {score.value} for the response '
-                    f'{pair[1][:60]!r}. A score is a finite number.'
+                    f'{pair[1][:60]!r}. A score must be a finite number.'
                 )
             scores[pair] = score
         if progress:

@@ -168,7 +168,11 @@ def test_the_wilson_interval_agrees_with_scipy(successes, count):
 
 @pytest.mark.parametrize(
     'probabilities, outcomes, message',
-    [([], [], 'at least one'), ([0.5], [], 'as many'), ([1.2], [True], r'not 1\.2')],
+    [
+        ([], [], 'at least 1'),
+        ([0.5], [], 'must be equal'),
+        ([1.2], [True], r'not 1\.2'),
+    ],
 )
 def test_what_is_no_probability_is_refused(probabilities, outcomes, message):
     with pytest.raises(ValueError, match=message):

@@ -59,9 +59,9 @@ def test_scores_beyond_zero_and_one_have_no_threshold(tmp_path):
     [
         ('k,r,high\n', RecordError, "line 2: mine is 'high'"),
         ('k,r,inf\n', RecordError, 'infinite'),
-        ('k,r,0.1\nk,r,0.2\n', RecordError, 'was 0.1 for the same'),
-        ('k,r,\n', InputError, "no score in 'mine'"),
-        ('', InputError, "no score in 'mine'"),
+        ('k,r,0.1\nk,r,0.2\n', RecordError, 'was 0.1 earlier for the same'),
+        ('k,r,\n', InputError, "no score in the column 'mine'"),
+        ('', InputError, "no score in the column 'mine'"),
         ('k,r,0.1,0.2\n', RecordError, 'has 4 columns'),
     ],
 )

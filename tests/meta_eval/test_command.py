@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
 
 def test_costs_that_cannot_be_written_are_told(meta_eval, tmp_path):
     (tmp_path / 'out' / 'q2_wow_costs.json').mkdir(parents=True)
-    with pytest.raises(InputError, match='no regular file. Check --outdir'):
+    with pytest.raises(InputError, match='not a regular file. Check --outdir'):
         meta_eval('--num-examples', '4')
 
 
@@ -182,7 +182,7 @@ def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatc
     shown = []
     monkeypatch.setattr(logging, 'info', shown.append)
     (tmp_path / 'out' / 'meta_eval.txt').mkdir(parents=True)
-    with pytest.raises(InputError, match='no regular file. Check --outdir'):
+    with pytest.raises(InputError, match='not a regular file. Check --outdir'):
         meta_eval('--num-examples', '4')
     assert 'Accuracy and ranking of responses' in shown[-1]
 

@@ -192,9 +192,9 @@ def test_a_column_that_fits_in_part_is_taken_with_a_warning():
     assert said == [
         'column has no score for 6 of the 10 responses of small; they are left out of '
         'its figures.',
-        'column has no score for 12 of the 16 responses of small to contexts of '
-        'several systems; it has no figures at system level, and none of random '
-        'responses.',
+        'column has no score for 12 of the 16 responses of small to contexts that '
+        'several systems answered; it gets no system-level figures and none for '
+        'random responses.',
     ]
     report = set_report(found)
     tables = {table.name: table for table in report.tables}
@@ -207,12 +207,12 @@ def test_a_column_that_fits_in_part_is_taken_with_a_warning():
 
 
 def test_a_column_of_other_texts_is_refused():
-    with pytest.raises(InputError, match='letter by letter'):
+    with pytest.raises(InputError, match='must match those of the set exactly'):
         evaluate(SET, {}, [measure([judged(99)], [0.5])], rounds=5)
 
 
 def test_a_set_of_nothing_is_refused():
-    with pytest.raises(InputError, match='holds no responses'):
+    with pytest.raises(InputError, match='has no responses'):
         evaluate(JudgedSet('empty', 'e', ()), {'mine': Counting()})
 
 

@@ -298,7 +298,7 @@ def test_differences_are_those_of_the_figures_and_paired():
     found = Evaluation(given, (first, second, same), rounds=200)
     table = difference_table(found)
     mine, equal = table.rows
-    assert table.title == 'Differences to first, a small set'
+    assert table.title == 'Differences from first, a small set'
     assert mine['accuracy'].mean == pytest.approx(-0.25)
     ours, theirs = (found.level(m, responses).figures for m in (second, first))
     assert mine['roc_auc'].mean == pytest.approx(

@@ -34,9 +34,9 @@ def density_table(evaluation: Evaluation) -> Optional[Table]:
         return None
     groups, (low, high) = density_groups(judged)
     note = (
-        'Density: mean length of the copied run that a token of the response belongs '
-        'to, in tokens (Grusky et al. 2018). Groups are the thirds of the set: low up '
-        f'to {low:.2f}, medium up to {high:.2f}.'
+        'Density: mean length, in tokens, of the copied run that a token of the '
+        'response belongs to (Grusky et al. 2018). Groups are the thirds of the '
+        f'set: low up to {low:.2f}, medium up to {high:.2f}.'
     )
     return _table(evaluation, groups, 'density', (note,))
 
@@ -78,8 +78,9 @@ def _table(
         (
             *notes,
             *evaluation.notes_on_fit(),
-            f'Columns {", ".join(classes)}: mean score of the class, and n their '
-            'numbers. ROC-AUC and accuracy: consistent against inconsistent.',
+            f'Columns {", ".join(classes)}: mean score of the class; n: number of '
+            'responses of each class. ROC-AUC and accuracy: consistent against '
+            'inconsistent.',
             BRACKETS,
         ),
     )

@@ -57,7 +57,7 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
             columns.append(Column('no_answer', 'no answer %', 1, 100))
     return Table(
         f'{evaluation.judged.name}_table_10',
-        evaluation.title('Mean score beside other knowledge', 'Table 10'),
+        evaluation.title('Mean score with other knowledge', 'Table 10'),
         tuple(columns),
         tuple(rows),
         _notes(evaluation),
@@ -73,7 +73,8 @@ def _notes(evaluation: Evaluation) -> tuple[str, ...]:
         notes.insert(
             0,
             'Same dialogue: knowledge of another turn, for the '
-            f'{len(evaluation.same_dialogue)} of {len(evaluation.judged.responses)} '
-            'responses of whose dialogue the files hold one.',
+            f'{len(evaluation.same_dialogue)} of '
+            f'{len(evaluation.judged.responses)} responses whose dialogue has one '
+            'in the files.',
         )
     return tuple(notes)

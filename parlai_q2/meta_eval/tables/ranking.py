@@ -58,7 +58,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     generic = len(evaluation.judged.of_classes([Label.GENERIC]))
     if generic:
         notes.insert(
-            1, f'{generic} generic responses are of neither class, and left out.'
+            1, f'{generic} generic responses belong to neither class and are left out.'
         )
     notes[1:1] = evaluation.notes_on_missing(judged)
     columns = [Column(name, head) for name, head in FIGURES.items()]
@@ -93,14 +93,14 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
         return None
     return Table(
         f'{evaluation.judged.name}_differences',
-        f'Differences to {reference.name}, {evaluation.judged.title}',
+        f'Differences from {reference.name}, {evaluation.judged.title}',
         (key('scorer'), *(Column(name, head) for name, head in DIFFERENCES.items())),
         tuple(rows),
         (
             f'Below 0: {reference.name} is better. Both are computed on the same '
-            'resamples, of the responses that have both scores; where 0 is outside the '
-            'brackets, the difference is more than chance. Comparisons are not '
-            'corrected for their number.',
+            'resamples of the responses that have both scores. If 0 is outside '
+            'the brackets, the difference is more than chance. The intervals are '
+            'not corrected for multiple comparisons.',
             BRACKETS,
             *evaluation.notes_on_fit(),
         ),

@@ -67,7 +67,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
     notes = []
     if absent:
         notes.append(
-            f'Without scores of all these contexts, left out: {", ".join(absent)}.'
+            f'Left out, for lack of scores for all these contexts: {", ".join(absent)}.'
         )
     return Table(
         f'{evaluation.judged.name}_table_4',
@@ -81,12 +81,13 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
         ),
         tuple(rows),
         (
-            f'Simulated systems: {RESPONSES} contexts drawn with repetition from those '
-            'with exactly one inconsistent response of two; the columns of percentages '
-            'are the mean score of a system with that share of inconsistent responses. '
-            f'{evaluation.rounds} rounds, seed {evaluation.seed}; the same draws for '
-            'every scorer. Brackets: the middle 95 % of the rounds. Undefined: rounds '
-            'in which all five scores were equal, left out.',
+            f'Simulated systems: {RESPONSES} contexts drawn with repetition from '
+            'those with exactly one inconsistent response of two. The percentage '
+            'columns are the mean score of a system with that share of '
+            f'inconsistent responses. {evaluation.rounds} rounds, seed '
+            f'{evaluation.seed}; the same draws for every scorer. Brackets: the '
+            'middle 95 % of the rounds. Undefined: rounds in which all five '
+            'scores were equal, which are left out.',
             *notes,
         ),
     )

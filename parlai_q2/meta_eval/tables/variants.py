@@ -90,7 +90,7 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
             *(Column(name, name, bounds=False) for name in cells),
         ),
         tuple(rows),
-        ('Named by what differs from q2. Columns of classes: mean scores.',),
+        ('Rows are named by how they differ from q2. Class columns: mean scores.',),
     )
 
 
