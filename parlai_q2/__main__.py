@@ -99,8 +99,8 @@ def stopped(arguments: list[str]) -> str:
     if not arguments or arguments[0].removeprefix('q2_') not in GOING_ON:
         return 'Stopped.'
     return (
-        'Stopped. What was written or is in the score cache is kept: the same command '
-        'goes on from there.'
+        'Stopped. Everything written so far and all cached scores are kept: run '
+        'the same command again to continue.'
     )
 
 

@@ -155,7 +155,7 @@ def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, kept):
     assert end.value.code == 130
     (said,) = capsys.readouterr().err.splitlines()
     assert said.startswith('Stopped.')
-    assert ('the same command goes on from there' in said) is kept
+    assert ('run the same command again to continue' in said) is kept
 
 
 def start(folder, *options, **pipes):
@@ -199,7 +199,7 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_scored(tmp_path):
     # The workers have the standard error too: it ends with the last of them.
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.count('\n') == 1 and 'goes on from there' in said
+    assert said.count('\n') == 1 and 'again to continue' in said
     assert 0 < kept(tmp_path) < RECORDS
 
 

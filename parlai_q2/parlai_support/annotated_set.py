@@ -62,8 +62,8 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
                 '--published-labels',
                 type='bool',
                 default=False,
-                help=f'ask for the label as it was published '
-                f'({", ".join(cls.published_classes)}) and not as one of '
+                help='use the labels as published '
+                f'({", ".join(cls.published_classes)}) instead of '
                 f'{", ".join(cls.classes)}',
             )
         return parser

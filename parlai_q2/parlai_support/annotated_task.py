@@ -68,8 +68,9 @@ class AnnotatedTaskTeacher(DialogTeacher):
         training = DatatypeHelper.is_training(opt['datatype'])
         if training and self.view == DIALOGUE and not any(t.gold for t in self.turns):
             warn_once(
-                f'No turn of {opt.get("task")} has a label, so a model learns nothing '
-                f'from it. {" and ".join(self.labelled)} of the same task have labels.'
+                f'No turn of {opt.get("task")} has a label, so a model cannot '
+                f'learn from it. {" and ".join(self.labelled)} of the same task '
+                'have labels.'
             )
 
     def share(self) -> dict:

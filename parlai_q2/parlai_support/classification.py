@@ -35,9 +35,9 @@ def add_class_map(group: Any) -> None:
         '--class-map',
         type=str,
         default=None,
-        help='output=class pairs parted by commas, for class names that are not known, '
-        'e.g. "entailment=Fully attributable,generic="; an empty class leaves the '
-        'output out',
+        help='comma-separated output=class pairs, for class names that are not '
+        'recognised, e.g. "entailment=Fully attributable,generic="; an output '
+        'with an empty class is never used',
     )
 
 

@@ -24,7 +24,7 @@ from parlai_q2.files.write import (
 
 ENDING = '.jsonl'
 # What to do where a file cannot be written.
-AGAIN = 'Make room, and run the same command again.'
+AGAIN = 'Free some disk space and run the same command again.'
 
 
 def places_of(path: Path) -> tuple[Path, Path]:
@@ -36,7 +36,10 @@ def places_of(path: Path) -> tuple[Path, Path]:
         (see :func:`~parlai_q2.files.write.writable`).
     """
     if path.suffix != ENDING:
-        raise InputError(f'A file of conversations ends in {ENDING}; {path} does not.')
+        raise InputError(
+            f'The name of a file of conversations must end in {ENDING}, and {path} '
+            'does not.'
+        )
     metadata = Path(Metadata._get_path(str(path)))
     writable(metadata)
     return writable(path), metadata

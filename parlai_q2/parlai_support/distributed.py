@@ -83,9 +83,9 @@ def evaluate_in_processes(opt: Opt, port: int) -> Any:
         code = f'with exit code {e.exit_code}'
         how = f'by {e.signal_name}' if e.signal_name else code
         raise WorkerError(
-            f'Process {e.error_index} of the evaluation ended {how}. Killed ones have '
-            'often run out of memory: give a smaller --distributed-world-size or '
-            '--batchsize, and run it again.'
+            f'Process {e.error_index} of the evaluation ended {how}. A killed '
+            'process has often run out of memory: run it again with a smaller '
+            '--distributed-world-size or --batchsize.'
         ) from e
     finally:
         for process in workers.processes:

@@ -27,12 +27,12 @@ def add_filter_options(
         f'--{prefix}threshold',
         type=float,
         default=None,
-        help='a label whose score, in [0, 1], is above this stays; default: the '
-        "scorer's own threshold. Another value costs no new scores",
+        help='keep a label if its score is above this, in [0, 1]; default: the '
+        "scorer's own threshold. Trying another value costs no new scores",
     )
     for name, what in (
-        ('generic', 'labels that state nothing that could be checked'),
-        ('unverifiable', 'labels of which the scorer could verify nothing'),
+        ('generic', 'labels that make no statement to check'),
+        ('unverifiable', 'labels in which the scorer could verify nothing'),
         ('no-knowledge', 'labels of turns without knowledge'),
     ):
         group.add_argument(
@@ -45,8 +45,8 @@ def add_filter_options(
         f'--{prefix}drop',
         choices=UNITS,
         default=TURNS,
-        help='drop single turns (the turns after one keep it in their history), or the '
-        'whole of an episode in which one goes',
+        help='drop single turns (later turns still have them in their history), or '
+        'the whole episode when one of its turns is dropped',
     )
     add_delimiter_option(parser.add_argument_group('Knowledge'))
     return parser
@@ -62,8 +62,8 @@ def add_delimiter_option(group: Any) -> None:
         '--knowledge-delimiter',
         type=str,
         default=None,
-        help='what stands between a passage and the message in a text, e.g. "\\n"; the '
-        'passage then holds until its episode ends',
+        help='separator between a knowledge passage and the message in a text, e.g. '
+        '"\\n"; the passage then applies until its episode ends',
     )
 
 

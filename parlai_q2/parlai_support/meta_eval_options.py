@@ -45,8 +45,8 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
         dest='judged_sets',
         type=str,
         default='q2_wow',
-        help='annotated sets, by commas: q2_wow, begin, rome, dialogue_nli, '
-        'topical_chat_usr; words after colons choose a part, as begin:wow',
+        help='comma-separated annotated sets: q2_wow, begin, rome, dialogue_nli, '
+        'topical_chat_usr; words after colons choose a part, as in begin:wow',
     )
     parser.add_parlai_data_path(group)
     group.add_argument(
@@ -54,57 +54,65 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
         '--datatype',
         choices=['valid', 'test'],
         default='valid',
-        help='which fold, where a set has several',
+        help='the fold to use, if a set has several',
     )
     group.add_argument(
         '--scorers',
         type=str,
         default=DEFAULT_SCORERS,
-        help='scorers, by commas, in the order of the tables: a name, NAME@PRESET for '
-        "another preset than --preset's, or module:factory for one of your own",
+        help='comma-separated scorers, in the order the tables show them: a name, '
+        "NAME@PRESET for another preset than --preset's, or module:factory for "
+        'one of your own',
     )
     group.add_argument(
         '--score-columns',
         type=str,
         default=None,
-        help='scores made elsewhere, by commas: FILE:COLUMN or NAME=FILE:COLUMN, of '
-        'csv, tsv or JSON lines files with knowledge and response',
+        help='comma-separated columns of scores made elsewhere: FILE:COLUMN or '
+        'NAME=FILE:COLUMN, from csv, tsv or JSON lines files with knowledge and '
+        'response',
     )
     add_model_options(group)
     group.add_argument(
         '--ablations',
         type='bool',
         default=True,
-        help='q2_wow: also score by q2 in other settings (Tables 8 and 9); four times '
-        'as long again',
+        help='for q2_wow: also score with four other settings of q2 (Tables 8 and 9), '
+        'which takes four times as long again as q2',
     )
     group.add_argument(
         '--random-knowledge',
         type='bool',
         default=True,
-        help='also score responses beside knowledge of other turns and dialogues '
-        '(Table 10), where a set tells dialogues apart',
+        help='also score responses against knowledge from other turns and dialogues '
+        '(Table 10), for sets that tell dialogues apart',
     )
     group.add_argument(
         '--num-examples',
         type=int,
         default=-1,
-        help='draw so many responses of each set, for a first look; -1: all',
+        help='draw this many responses from each set, for a first look; -1: all',
     )
     group.add_argument(
-        '--rounds', type=int, default=ROUNDS, help='of each bootstrap, at least 1'
+        '--rounds',
+        type=int,
+        default=ROUNDS,
+        help='rounds of each bootstrap, at least 1',
     )
     group.add_argument(
-        '--seed', type=int, default=SEED, help='of all that is drawn; at least 0'
+        '--seed',
+        type=int,
+        default=SEED,
+        help='seed of everything drawn at random, at least 0',
     )
     group.add_argument(
-        '--figures', type='bool', default=True, help='draw figures, by matplotlib'
+        '--figures', type='bool', default=True, help='draw figures with matplotlib'
     )
     group.add_argument(
         '--outdir',
         type=str,
         default='outputs/meta_eval',
-        help='folder for tables, scores and figures',
+        help='folder to write the tables, scores and figures to',
     )
     return add_cache_options(parser)
 

@@ -50,8 +50,8 @@ class PublishedFile(DownloadableFile):
         path = os.path.join(dpath, self.file_name)
         if self.characters is None:
             warn_once(
-                f'No checksum of {self.file_name} is published, so it is taken as it '
-                f'is. Its SHA-256 is {file_sha256(path)}.'
+                f'No checksum of {self.file_name} is published, so the file is '
+                f'not verified. Its SHA-256 is {file_sha256(path)}.'
             )
         elif count_characters(path) != self.characters:
             raise AssertionError(f'{self.file_name}: {self.expected}.')

@@ -66,7 +66,8 @@ class Q2TeacherMixin(_Base):
             '--q2-evidence',
             type='bool',
             default=True,
-            help=f"put each score with its questions in the model's {EVIDENCE}",
+            help="add each score, with its questions, to the model's message as "
+            f'{EVIDENCE}',
         )
         return parser
 
@@ -147,8 +148,8 @@ class Q2TeacherMixin(_Base):
             # ParlAI's display_data answers with text=None on purpose.
             if 'text' not in observation:
                 warn_once(
-                    'The model gave no text for some turns, so they have no Q2 score. '
-                    'Evaluate without --skip-generation to have one.'
+                    'The model gave no text for some turns, so they have no Q2 '
+                    'score. To score them, evaluate without --skip-generation.'
                 )
             return
         example = Example(find_knowledge(turn) or '', str(text))

@@ -87,8 +87,8 @@ class ResponseQueue:
             # ParlAI has commands that only look at data and have the labels repeated,
             # and no option tells them from an evaluation.
             logging.info(
-                f'Each response is scored by {self.name}. --q2-metrics false leaves '
-                'that out.'
+                f'Scoring each response with {self.name}. To skip this, give '
+                '--q2-metrics false.'
             )
             logging.info(f'Responses are scored with {self.scorer.signature}')
         scores = self.scorer.score([w.example for w in batch])

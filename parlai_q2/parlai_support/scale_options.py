@@ -32,42 +32,43 @@ def add_scale_options(parser: ParlaiParser) -> ParlaiParser:
         '--workers',
         type=int,
         default=None,
-        help='processes that score, each with models of its own; default: one a device '
-        'of --devices, else this process alone (with --engine ray: one a GPU or node)',
+        help='number of processes that score, each with its own models; default: one '
+        'per device of --devices, else this process alone (with --engine ray: '
+        'one per GPU or node)',
     )
     group.add_argument(
         '--devices',
         type=str,
         default=None,
-        help='torch devices of the workers, in turn: cuda:0,cuda:1 or all; default: '
-        '--scorer-device for all of them',
+        help='torch devices to spread the workers over: cuda:0,cuda:1 or all; '
+        'default: --scorer-device for all of them',
     )
     group.add_argument(
         '--chunk-size',
         type=int,
         default=CHUNK_RECORDS,
-        help='records in one call of the scorer, and what a kill costs a worker; more '
-        'fill the batches of a GPU better',
+        help='records per call of the scorer, which is also the most that a killed '
+        'worker loses; larger chunks fill the batches of a GPU better',
     )
     group.add_argument(
         '--engine',
         choices=(LOCAL, RAY),
         default=LOCAL,
-        help='local: this machine; ray: Ray Data, also on several machines',
+        help='local: this machine; ray: Ray Data, which can use several machines',
     )
     group.add_argument(
         '--ray-address',
         type=str,
         default=None,
-        help='the Ray cluster to use, host:port or auto; default: $RAY_ADDRESS, else '
-        'one on this machine that ends with the run',
+        help='address of the Ray cluster, host:port or auto; default: $RAY_ADDRESS, '
+        'else a cluster on this machine that ends with the run',
     )
     group.add_argument(
         '-ltim',
         '--log-every-n-secs',
         type=float,
         default=10.0,
-        help='seconds between two lines of progress where there is no terminal',
+        help='seconds between progress lines when the output is not a terminal',
     )
     return parser
 

@@ -55,7 +55,7 @@ def add_model_options(group: Any) -> None:
         '--scorer-batch-size',
         type=int,
         default=None,
-        help="texts in one call of a scorer's model; default: the preset's",
+        help="batch size: texts per call of a scorer's model; default: the preset's",
     )
     add_device_option(group)
 
@@ -74,17 +74,17 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
         '--scorer',
         type=str,
         default=scorer,
-        help='what scores a response against its knowledge: q2, q2_f1 (without NLI), '
-        'nli (end to end), consistency (the detector), grounded (a calibrated '
-        'combination), grounded_fast (the same without q2), overlap, precision, '
-        'content_overlap, rouge_l, bleu or bertscore',
+        help='the scorer, which compares a response with its knowledge: q2, q2_f1 '
+        '(without NLI), nli (end to end), consistency (the detector), grounded '
+        '(a calibrated combination), grounded_fast (the same without q2), '
+        'overlap, precision, content_overlap, rouge_l, bleu or bertscore',
     )
     group.add_argument(
         '--scorer-threshold',
         type=float,
         default=None,
-        help='a score of at most this, in [0, 1], is inconsistent; default: the '
-        "scorer's own",
+        help='a response is inconsistent if its score is at most this, in [0, 1]; '
+        "default: the scorer's own threshold",
     )
     add_model_options(group)
     return add_cache_options(parser)
@@ -99,22 +99,23 @@ def add_cache_options(parser: ParlaiParser) -> ParlaiParser:
         '--cache',
         type='bool',
         default=None,
-        help='keep scores on disk and take them from there; default: yes where the '
-        'same texts are scored again (filter, mutators, meta_eval) or a file is given, '
-        'no in chat and in evaluation',
+        help='keep scores on disk and reuse them; default: yes where the same texts '
+        'are scored again (filter, mutators, meta_eval) or if --cache-file is '
+        'given, no in chat and in evaluation',
     )
     group.add_argument(
         '--cache-file',
         type=str,
         default=None,
-        help='where scores are kept, a .sqlite file; default: $PARLAI_Q2_CACHE, else '
-        'parlai_q2/scores.sqlite in the cache folder of the user',
+        help='the .sqlite file to keep scores in; default: $PARLAI_Q2_CACHE, else '
+        'parlai_q2/scores.sqlite in your cache folder',
     )
     group.add_argument(
         '--cache-megabytes',
         type=int,
         default=DEFAULT_MAX_BYTES // MEGABYTE,
-        help='how large the cache may grow, in MiB; what was longest unused goes first',
+        help='maximum size of the cache, in MiB; the least recently used scores are '
+        'removed first',
     )
     return parser
 

@@ -42,7 +42,7 @@ class TaskEpisodes:
 
     def __init__(self, opt: Opt, limit: Optional[int] = None):
         if not opt.get('task'):
-            raise ConfigError('No task. Give one as parlai does: -t TASK')
+            raise ConfigError('No task was given. Give one: -t TASK')
         opt = Opt(opt)
         opt['datatype'] = once(opt['datatype'])
         opt['batchsize'], opt['num_workers'] = 1, 0

@@ -98,7 +98,7 @@ def _check(folder: str, resource: DownloadableFile) -> None:
     except AssertionError as e:
         raise TaskDataError(
             f'{path} is not the file that this task reads: {_expected(resource)}. '
-            'Delete it to have it downloaded, or replace it by the file from '
+            'Delete it to have it downloaded, or replace it with the file from '
             f'{resource.url}.'
         ) from e
 

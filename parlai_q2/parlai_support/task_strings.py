@@ -70,9 +70,9 @@ def narrowed(
         others = [word for word in given if word.lower() not in ours]
         if ours and others:
             raise ConfigError(
-                f'{teacher} shows the {name} {" and ".join(ours)} alone, and '
-                f'{others[0]!r} is another {name}. Leave that word out, or choose by '
-                'words after a teacher that shows all.'
+                f'{teacher} shows only the {name} {" and ".join(ours)}, and '
+                f'{others[0]!r} is another {name}. Leave that word out, or choose '
+                'by words after a teacher that shows all.'
             )
         if given:
             left_open = [word for word in left_open if word not in group]

@@ -74,16 +74,17 @@ def device_names(devices: Optional[str]) -> list[str]:
         names = gpus()
         if not names:
             raise ConfigError(
-                '--devices all means every GPU, and torch sees none. Use --workers for '
-                'several processes on the processor.'
+                '--devices all means every GPU, but torch sees none. Use '
+                '--workers to run several processes on the CPU.'
             )
     for name in names:
         check_device(name, '--devices has')
     kinds = sorted({name.partition(':')[0] for name in names})
     if len(kinds) > 1:
         raise ConfigError(
-            f'--devices {devices} mixes {" and ".join(kinds)}, which compute in other '
-            'ways (a processor in int8, a GPU in float32), so scores would not compare.'
+            f'--devices {devices} mixes {" and ".join(kinds)}, which compute '
+            'differently (CPUs in int8, GPUs in float32), so the scores would '
+            'not be comparable.'
         )
     return names
 

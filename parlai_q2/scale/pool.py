@@ -169,9 +169,10 @@ class Pool:
             self._failed_starts += 1
             if self._failed_starts >= MAX_DEATHS:
                 raise WorkerError(
-                    f'{MAX_DEATHS} worker processes in a row ended before they could '
-                    f'start, the last {ending}. A script that asks for workers must '
-                    'be a file, and do so below "if __name__ == \'__main__\':".'
+                    f'{MAX_DEATHS} worker processes in a row ended before they '
+                    f'could start, the last {ending}. A script that asks for '
+                    'workers must be a file and must do so below "if __name__ == '
+                    "'__main__':\"."
                 )
         elif self._idle.pop(pipe, None) is None:
             _, task = self._busy.pop(pipe)
@@ -181,14 +182,14 @@ class Pool:
         task = Task(task.chunk, task.deaths + 1)
         if task.deaths >= MAX_DEATHS:
             raise WorkerError(
-                f'{task.deaths} worker processes died while they scored lines '
-                f'{task.chunk.lines} of the input, the last {ending}. Killed ones have '
-                'often run out of memory: give fewer --workers or a smaller '
-                '--chunk-size. What was scored before is kept; the same command goes '
-                'on there.'
+                f'{task.deaths} worker processes died while scoring lines '
+                f'{task.chunk.lines} of the input, the last {ending}. A killed '
+                'process has often run out of memory: use fewer --workers or a '
+                'smaller --chunk-size. Earlier scores are kept: run the same '
+                'command again to continue.'
             )
         logger.warning(
-            'A worker process ended %s. Lines %s of the input are scored again.',
+            'A worker process ended %s. Lines %s of the input are being scored again.',
             ending,
             task.chunk.lines,
         )

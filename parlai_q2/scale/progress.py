@@ -96,7 +96,7 @@ class Progress:
             speed = f', {(self._records - self._since[1]) / seconds:,.1f} a second'
             pace = seconds / (read - self._since[2])
             left = f', {_duration(pace * max(0, self._total - read))} left'
-        return f'{amount}{speed}, {_duration(now - self._began)} gone{left}'
+        return f'{amount}{speed}, {_duration(now - self._began)} elapsed{left}'
 
     def _show(self, read: int) -> None:
         assert self._bar is not None

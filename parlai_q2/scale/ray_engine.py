@@ -97,8 +97,8 @@ def share_of(nodes: list[dict[str, float]], workers: Optional[int], gpu: bool) -
         workers = most if gpu else len(able)
     if not 1 <= workers <= most:
         raise ConfigError(
-            f'The Ray cluster has {most} {kind}s for workers, and {workers} were asked '
-            'for. Give other --workers.'
+            f'The Ray cluster has {most} {kind}s for workers, but {workers} were '
+            'asked for. Choose another number of --workers.'
         )
     # Spread evenly; a machine with few cores bounds what each may take.
     on_each = -(-workers // len(able))
@@ -140,9 +140,9 @@ def _cluster(address: Optional[str]) -> Iterator[None]:
                 # Ray has no type of its own for a cluster that does not start in time.
                 ray.shutdown()
                 raise WorkerError(
-                    f'Ray did not start, or did not answer: {_last_line(e)}. Check '
-                    '--ray-address, run it again when the machine has less to do, or '
-                    'use --engine local.'
+                    f'Ray did not start, or did not answer: {_last_line(e)}. '
+                    'Check --ray-address, run it again when the machine is less '
+                    'busy, or use --engine local.'
                 ) from e
         try:
             yield
@@ -234,16 +234,17 @@ def _scored(
                     raise WorkerError(value[0])
                 if value.number != expected:
                     raise WorkerError(
-                        f'Ray gave chunk {value.number} where {expected} was due. What '
-                        'was scored before is kept; run the same command again.'
+                        f'Ray returned chunk {value.number} where {expected} was '
+                        'expected. Earlier scores are kept: run the same command '
+                        'again to continue.'
                     )
                 expected += 1
                 yield value
     except RayError as e:
         raise WorkerError(
-            f'Ray could not go on: {_last_line(e)}. Workers that were killed have '
-            'often run out of memory: give fewer --workers or a smaller --chunk-size. '
-            'What was scored before is kept; the same command goes on there.'
+            f'Ray could not go on: {_last_line(e)}. A killed worker has often run '
+            'out of memory: use fewer --workers or a smaller --chunk-size. '
+            'Earlier scores are kept: run the same command again to continue.'
         ) from e
 
 

@@ -140,8 +140,8 @@ def checked(make: MakeScorer, device: Optional[str], signature: str) -> Scorer:
     scorer = make(device)
     if str(scorer.signature) != signature:
         raise ConfigError(
-            f'A worker has another scorer than the run: {scorer.signature} and not '
-            f'{signature}. All machines need the same versions and presets, and all '
-            'devices must be of one kind.'
+            f"A worker's scorer differs from the run's: {scorer.signature}, not "
+            f'{signature}. All machines need the same versions and presets, and '
+            'all devices must be of one kind.'
         )
     return scorer

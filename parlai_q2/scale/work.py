@@ -14,8 +14,8 @@ from parlai_q2.files.read import NOT_READ, Record, read_records
 # scored by one engine and end the run of another.
 MOST_LEVELS = 200
 TOO_DEEP = (
-    f'has lists or objects within each other, more than {MOST_LEVELS} levels of them. '
-    'Leave such fields out, or give them as text.'
+    f'nests lists or objects more than {MOST_LEVELS} levels deep. Leave such '
+    'fields out, or give them as text.'
 )
 # How read_records says that a line has even more levels than Python's JSON reads.
 TOO_DEEP_TO_READ = 'is not JSON (maximum recursion depth'

@@ -62,31 +62,37 @@ class BenchScript(ParlaiScript):
         parser = ParlaiParser(True, False, 'Time scoring and reranking')
         group = parser.add_argument_group('Benchmark')
         group.add_argument(
-            '--infile', type=str, default=None, help='records; default: the sample'
+            '--infile',
+            type=str,
+            default=None,
+            help='file of records to score; default: the sample',
         )
         add_preset_option(group)
-        group.add_argument('--responses', type=int, default=30, help='to score')
         group.add_argument(
-            '--rounds', type=int, default=3, help='how often the batch is scored'
+            '--responses', type=int, default=30, help='responses to score'
+        )
+        group.add_argument(
+            '--rounds', type=int, default=3, help='how many times to score the batch'
         )
         group.add_argument(
             '--loop-responses',
             type=int,
             default=30,
-            help='of these, to score one question at a time and one response at a time',
+            help='responses to score one question at a time and one response at a '
+            'time, out of --responses',
         )
         group.add_argument(
             '--workers',
             type=int,
             default=None,
-            help='processes that score in bulk; default: one a core',
+            help='processes that score in bulk; default: one per core',
         )
-        group.add_argument('--turns', type=int, default=10, help='to rerank')
+        group.add_argument('--turns', type=int, default=10, help='turns to rerank')
         group.add_argument(
             '--parts',
             type='nonestr',
             default=','.join(PARTS),
-            help='what to measure, with commas between',
+            help='what to measure, separated by commas',
         )
         group.add_argument('--outfile', type=str, default='outputs/bench.json')
         add_device_option(group)
@@ -127,7 +133,9 @@ class BenchScript(ParlaiScript):
             logging.info(describe.describe_search(found))
             report['search'] = found
         if 'floor' in parts and by_ctranslate2(scorer):
-            logging.info('CTranslate2 does not tell what it multiplies: no floor.')
+            logging.info(
+                'CTranslate2 does not report its matrix products, so no floor is given.'
+            )
         elif 'floor' in parts:
             models, settings = scorer.models, scorer.q2_settings
             found = measure_floor(

@@ -46,39 +46,41 @@ class BenchScaleScript(ParlaiScript):
 
     @classmethod
     def setup_args(cls):
-        parser = ParlaiParser(True, False, 'Time and weigh scoring at scale')
+        parser = ParlaiParser(
+            True, False, 'Measure the time and memory that scoring at scale takes'
+        )
         group = parser.add_argument_group('Benchmark')
         group.add_argument(
             '--pairs',
             type=int,
             default=10_000,
-            help='to score and to filter; 0: none',
+            help='pairs to score and to filter; 0: none',
         )
         group.add_argument(
             '--turn',
             type=int,
             default=throughput.TURN,
-            help='pairs after which the pipeline and its model alone take turns',
+            help='pairs per turn, as the pipeline and its model alone take turns',
         )
         group.add_argument(
             '--pipelines',
             type='nonestr',
             default=','.join(PIPELINES),
-            help='which, with commas between',
+            help='pipelines to measure, separated by commas',
         )
         group.add_argument(
             '--memory',
             type='nonestr',
             default='1000,100000',
-            help='records of a short and of a long file, with a comma between; none: '
-            'memory is not measured',
+            help='sizes of a short and a long file, in records, separated by a comma; '
+            'none: do not measure memory',
         )
         group.add_argument(
             '--infile',
             type=str,
             default=None,
-            help='records with the pairs; default: each knowledge of the sample with '
-            'each of its responses',
+            help='file of records with the pairs; default: each knowledge of the '
+            'sample with each of its responses',
         )
         add_preset_option(group)
         add_device_option(group)
@@ -133,8 +135,8 @@ class BenchScaleScript(ParlaiScript):
             }
         if len(by_text) < count:
             raise InputError(
-                f'There are {len(by_text):,} different pairs, and --pairs asks for '
-                f'{count:,}. Give an --infile with more, or a smaller --pairs.'
+                f'There are {len(by_text):,} different pairs, but --pairs asks '
+                f'for {count:,}. Give an --infile with more, or a smaller --pairs.'
             )
         return list(by_text.values())[:count]
 

@@ -32,15 +32,15 @@ class CacheScript(ParlaiScript):
             '--clear',
             type=str,
             default=None,
-            help=f'forget scores: {ALL}, or those of one signature, given by the ten '
-            'digits that are shown',
+            help=f'delete scores: {ALL}, or those of one signature, given by the ten '
+            'digits that this command shows for it',
         )
         group.add_argument(
             '--older-than',
             type=float,
             default=None,
-            help='forget scores that were not used for so many days; with --clear, '
-            'only those of them',
+            help='delete scores that have not been used for this many days; with '
+            '--clear, only those among the scores it names',
         )
         add_cache_options(parser)
         return parser
@@ -53,7 +53,7 @@ class CacheScript(ParlaiScript):
         cleared = None
         if self.opt.get('clear') or self.opt.get('older_than') is not None:
             cleared = clear(store, self.opt.get('clear'), self.opt.get('older_than'))
-            logging.info(f'Forgot {cleared} scores.')
+            logging.info(f'Deleted {cleared} scores.')
         found = contents(store)
         sys.stdout.write(table(found))
         return {**found, **({} if cleared is None else {'cleared': cleared})}
@@ -72,7 +72,7 @@ def clear(
     :raises ConfigError: when no signature, or more than one, begins so.
     """
     if older_than is not None and older_than < 0:
-        raise ConfigError(f'--older-than is a number of days, not {older_than}.')
+        raise ConfigError(f'--older-than must be a number of days, not {older_than}.')
     seconds = None if older_than is None else older_than * SECONDS_A_DAY
     if which in (None, ALL):
         return store.clear(unused_for=seconds)
@@ -82,8 +82,8 @@ def clear(
         raise UnknownNameError('signature in the cache', str(which), [*known, ALL])
     if len(found) > 1:
         raise ConfigError(
-            f'{which!r} begins {len(found)} signatures: {", ".join(sorted(found))}. '
-            'Give more digits.'
+            f'{which!r} is the beginning of {len(found)} signatures: '
+            f'{", ".join(sorted(found))}. Give more digits.'
         )
     return store.clear(known[found[0]], seconds)
 

@@ -74,7 +74,7 @@ class DemoScript(ParlaiScript):
             '--scorer',
             type=str,
             default='grounded',
-            help='what scores, by name, such as grounded, q2 or consistency',
+            help='the scorer, such as grounded, q2 or consistency',
         )
         return parser
 
@@ -83,7 +83,7 @@ class DemoScript(ParlaiScript):
         if scorer not in scorer_names():
             raise UnknownNameError('scorer', scorer, scorer_names())
         if turns < 0:
-            raise ConfigError(f'--turns is {turns}; it cannot be less than 0.')
+            raise ConfigError(f'--turns is {turns}; it must be at least 0.')
         began, level = time.monotonic(), logging.logger.level
         # ParlAI tells of every option and task; here only warnings are of interest.
         logging.set_log_level('WARNING')
@@ -252,7 +252,7 @@ def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     count = len(model['rerank'])
     if first is chosen:
         show(
-            f"-- the generator's first of {count} candidates stands: {chosen['reason']}"
+            f"-- kept: the generator's first of {count} candidates; {chosen['reason']}"
         )
     else:
         show(

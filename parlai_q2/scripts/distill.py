@@ -69,8 +69,8 @@ class DistillScript(ParlaiScript):
             '--outfile',
             type=str,
             default=None,
-            help='conversations to write (.jsonl), with the files of filter beside it, '
-            'and the replies in <name>.replies.jsonl',
+            help='file of conversations to write (.jsonl); the files that filter '
+            'writes go beside it, and the replies to <name>.replies.jsonl',
         )
         add_num_examples(group, 'reply to')
         add_filter_options(parser, default=DROP)
@@ -118,16 +118,21 @@ def make_replies(
     """
     run = {**run_of(opt), 'data': data}
     if same_run(path, run):
-        logging.info(f'The replies in {path} are of the same data, model and options.')
+        logging.info(
+            f'Taking the replies in {path}, made from the same data, model and options.'
+        )
         return path
     writer = ResumableWriter(path, run)
     if writer.started_over or path.exists() and not writer.done:
-        logging.info(f'{path} is of other data or options: all replies are made anew.')
+        logging.info(
+            f'{path} was made from other data or with other options, so all replies '
+            'are made again.'
+        )
     try:
         episodes = islice(chain.from_iterable(tasks), writer.done, None)
         done = sum(len(line['replies']) for line in writer.lines())
         if done:
-            logging.info(f'Going on after the {done} replies already made.')
+            logging.info(f'Continuing after the {done} replies already made.')
         agent = create_agent(opt)
         with tqdm(total=total, initial=done, desc='replies', unit=' turns') as bar:
             for said in replies(agent, episodes, opt.get('batchsize') or 1):

@@ -41,7 +41,7 @@ class FilterScript(ParlaiScript):
             '--outfile',
             type=str,
             default=None,
-            help='conversations to write (.jsonl); what is dropped goes to '
+            help='file of conversations to write (.jsonl); dropped turns go to '
             '<name>.dropped.jsonl, the summary to <name>.summary.json and .txt',
         )
         add_num_examples(group, 'go over')
@@ -49,7 +49,7 @@ class FilterScript(ParlaiScript):
             '--leave-out',
             type=str,
             default=','.join(LEFT_OUT),
-            help='fields of messages that are not written, parted by commas',
+            help='comma-separated fields of messages to leave out of the files',
         )
         add_filter_options(parser)
         add_scorer_options(parser)

@@ -42,7 +42,7 @@ class InteractiveWebScript(ParlaiScript):
             agent.opt.log()
             if not server.private:
                 logging.warning(
-                    'Whoever reaches this machine can read and write in this chat.'
+                    'Anyone who can reach this machine can read and write in this chat.'
                 )
             logging.info(f'Chat at {server.url} (Ctrl-C ends it)')
             try:

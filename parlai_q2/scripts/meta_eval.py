@@ -64,7 +64,8 @@ class MetaEvalScript(ParlaiScript):
         for column in columns:
             if column.missing:
                 logging.warning(
-                    f'{column.measure.name}: {column.missing} cells hold no number.'
+                    f'{column.measure.name}: {column.missing} cells do not hold a '
+                    'number.'
                 )
         logging.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
         reports, costs = [], {}
@@ -138,8 +139,8 @@ def _check(opt: Any) -> None:
         )
     if opt['rounds'] < 1 or opt['seed'] < 0:
         raise ConfigError(
-            f'--rounds is at least 1 and --seed at least 0, not {opt["rounds"]} and '
-            f'{opt["seed"]}.'
+            '--rounds must be at least 1 and --seed at least 0, not '
+            f'{opt["rounds"]} and {opt["seed"]}.'
         )
     if opt['figures']:
         check_matplotlib()

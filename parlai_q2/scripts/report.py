@@ -34,14 +34,15 @@ class ReportScript(ParlaiScript):
             'scores',
             nargs='?',
             default=None,
-            help='what parlai_q2 score or parlai_q2 rerank wrote, or world logs of '
-            'eval_model in the conversations format',
+            help='file that parlai_q2 score or parlai_q2 rerank wrote, or world logs '
+            'of eval_model in the conversations format',
         )
         parser.add_argument(
             'other',
             nargs='?',
             default=None,
-            help='a second such file: the page shows what changed from the first to it',
+            help='a second such file: the page then shows what changed from the first '
+            'to the second',
         )
         parser.add_argument(
             '--infile', type=str, default=None, help='the first file, as an option'
@@ -53,8 +54,8 @@ class ReportScript(ParlaiScript):
             '--outfile',
             type=str,
             default=None,
-            help="the page to write; default: the input's name with .html, of two "
-            'inputs FIRST_to_SECOND.html beside the second',
+            help="the page to write; default: the input's name with .html, or, for "
+            'two inputs, FIRST_to_SECOND.html beside the second',
         )
         parser.add_argument(
             '--title',
@@ -143,7 +144,8 @@ def _target(outfile: Optional[str], default: Path, *inputs: Path) -> Path:
     for infile in inputs:
         if target.resolve() == infile.resolve():
             raise InputError(
-                f'The page would replace its input {infile}. Give --outfile.'
+                f'The page would overwrite its input {infile}. Choose another '
+                '--outfile.'
             )
     return target
 

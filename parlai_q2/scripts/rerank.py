@@ -54,10 +54,11 @@ class RerankScript(ParlaiScript):
             '--infile',
             type=str,
             default=None,
-            help='JSON lines with knowledge, candidates and perhaps history and id',
+            help='JSON lines file with knowledge, candidates and, optionally, history '
+            'and id',
         )
         group.add_argument(
-            '--outfile', type=str, default=None, help='JSON lines to write'
+            '--outfile', type=str, default=None, help='JSON lines file to write'
         )
         add_choice_options(parser)
         add_scorer_options(parser, scorer=DEFAULT_SCORER)
@@ -69,7 +70,7 @@ class RerankScript(ParlaiScript):
         reranker = reranker_from_opt(self.opt)
         pools = list(read_pools(infile))
         if not pools:
-            raise InputError(f'{infile} holds no record.')
+            raise InputError(f'{infile} has no records.')
         for pool in pools:
             if pool.error:
                 logging.error(f'Not reranked: {pool.error}')
@@ -95,15 +96,15 @@ class RerankScript(ParlaiScript):
             logging.info(f'Hallucination rate over {len(labelled)} labelled pools:')
             for policy, interval in rates.items():
                 logging.info(f'  {policy:<7} {interval}')
-        with writing(outfile, 'Make room, and run the same command again.'):
+        with writing(outfile, 'Free some disk space and run the same command again.'):
             with whole_file(outfile) as unfinished:
                 unfinished.write_bytes(text.encode('utf-8'))
                 # In this order: a summary never stands beside another run's file.
                 meta_of(outfile).unlink(missing_ok=True)
             write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
         logging.info(
-            f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them with '
-            'another first choice than before.'
+            f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
+            'with a different first choice.'
         )
         logging.info(f'Signature: {signature}')
         if not good:

@@ -51,17 +51,18 @@ class ScoreScript(ParlaiScript):
             '--infile',
             type=str,
             default=None,
-            help='records with knowledge, response and perhaps history and id; other '
-            'fields pass through, a label of your own as given_label',
+            help='file of records with knowledge, response and, optionally, history '
+            'and id; other fields are copied to the output, where a label of '
+            'your own becomes given_label',
         )
         group.add_argument(
-            '--outfile', type=str, default=None, help='JSON lines to write'
+            '--outfile', type=str, default=None, help='JSON lines file to write'
         )
         group.add_argument(
             '--format',
             choices=FORMATS,
             default=None,
-            help="the input's format; default: by its ending",
+            help="the input's format; default: taken from the file's ending",
         )
         group.add_argument(
             '--explain',
@@ -118,8 +119,9 @@ def score_file(
     if not infile.is_file():
         if infile.exists():
             raise InputError(
-                f'{infile} is not a regular file. Save its contents to a file and give '
-                'that as --infile: a run that was stopped reads it again.'
+                f'{infile} is not a regular file. Save its contents to a file and '
+                'give that as --infile: a run that was stopped has to read it '
+                'again.'
             )
         raise InputError(f'There is no file {infile}. Check --infile.')
     state = state_of(infile)
@@ -134,8 +136,8 @@ def score_file(
     writer = ResumableWriter(outfile, run, infile)
     if writer.started_over:
         logging.warning(
-            f'The unfinished {writer.part} was made from another input or by another '
-            'scorer. Starting over.'
+            f'The unfinished {writer.part} was made from another input or with '
+            'another scorer. Starting over.'
         )
     tally, problems = Tally(), Problems()
     try:
@@ -145,7 +147,9 @@ def score_file(
             work = go_on(source, writer, tally)
             cut_short = work.cut_short
             if work.records:
-                logging.info(f'Going on after the {work.records} records scored.')
+                logging.info(
+                    f'Continuing after the {work.records} records already scored.'
+                )
                 progress.resume(work.records, work.read)
             with closing((engine or in_process(scorer))(work)) as scored:
                 for chunk in scored:
@@ -165,7 +169,7 @@ def score_file(
         raise
     if not tally.records:
         writer.abandon()
-        raise InputError(f'{infile} holds no record.')
+        raise InputError(f'{infile} has no records.')
     summary = {**run, **tally.summary()}
     writer.finish(summary)
     logging.info(f'Wrote {outfile}. {tally.sentence()}')
@@ -205,8 +209,8 @@ def check_unchanged(infile: Path, state: dict[str, int]) -> None:
         now = {}
     if now != state:
         raise InputError(
-            f'{infile} changed while it was read. When nothing writes to it any more, '
-            'run the same command again; it starts over.'
+            f'{infile} changed while it was being read. Run the same command '
+            'again once nothing writes to it any more; it will start over.'
         )
 
 

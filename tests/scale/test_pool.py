@@ -179,7 +179,7 @@ def test_a_worker_that_runs_out_of_memory_has_its_chunk_scored_by_another(
 def test_a_worker_whose_scorer_is_another_is_refused(tmp_path):
     infile = write_records(tmp_path / 'in.jsonl', many(3))
     engine = pool_engine(maker(tmp_path), TWO, 'another signature')
-    with pytest.raises(WorkerError, match='another scorer'):
+    with pytest.raises(WorkerError, match='scorer differs'):
         score_file(infile, tmp_path / 'o.jsonl', ToyScorer(tmp_path), engine=engine)
 
 

@@ -32,7 +32,9 @@ def test_a_line_now_and_then_where_there_is_no_terminal():
         made.update(20, read)
     # Lines come 10 seconds apart: at 12 s, not at 6 and 18. Speed is that since the
     # first result: 20 records and 100 bytes in 6 s, so 800 bytes take 48 s.
-    assert lines == ['toy: 20.0%, 40 records, 3.3 a second, 0:00:12 gone, 0:00:48 left']
+    assert lines == [
+        'toy: 20.0%, 40 records, 3.3 a second, 0:00:12 elapsed, 0:00:48 left'
+    ]
 
 
 def test_loading_models_does_not_count_against_the_speed():
@@ -42,8 +44,8 @@ def test_loading_models_does_not_count_against_the_speed():
     clock.now += 10
     made.update(10, 200)
     assert lines == [
-        'toy: 10.0%, 10 records, 0:08:20 gone',
-        'toy: 20.0%, 20 records, 1.0 a second, 0:08:30 gone, 0:01:20 left',
+        'toy: 10.0%, 10 records, 0:08:20 elapsed',
+        'toy: 20.0%, 20 records, 1.0 a second, 0:08:30 elapsed, 0:01:20 left',
     ]
 
 
@@ -54,7 +56,7 @@ def test_what_an_earlier_run_did_does_not_count_for_the_speed():
         clock.now += 5
         made.update(10, read)
     assert lines[-1] == (
-        'toy: 95.0%, 920 records, 2.0 a second, 0:00:10 gone, 0:00:05 left'
+        'toy: 95.0%, 920 records, 2.0 a second, 0:00:10 elapsed, 0:00:05 left'
     )
 
 

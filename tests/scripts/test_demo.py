@@ -66,7 +66,7 @@ def test_metrics_of_questions_are_said_in_words():
     'arguments, error, problem',
     [
         (['--scorer', 'overlop'], UnknownNameError, "Did you mean 'overlap'"),
-        (['--turns', '-1'], ConfigError, 'cannot be less than 0'),
+        (['--turns', '-1'], ConfigError, 'must be at least 0'),
     ],
 )
 def test_wrong_options_are_a_clear_error(arguments, error, problem):

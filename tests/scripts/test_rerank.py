@@ -161,7 +161,7 @@ def test_a_full_disk_is_told_and_costs_no_earlier_output(tmp_path, monkeypatch):
     run(tmp_path, POOLS[:1])
     before = {p: p.read_bytes() for p in (tmp_path / 'out').iterdir()}
     monkeypatch.setattr(Path, 'write_bytes', full)
-    with pytest.raises(InputError, match='ranked.jsonl: No space left .*Make room'):
+    with pytest.raises(InputError, match='ranked.jsonl: No space left .*Free some'):
         run(tmp_path, POOLS)
     assert {p: p.read_bytes() for p in (tmp_path / 'out').iterdir()} == before
 

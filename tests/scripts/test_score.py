@@ -157,7 +157,7 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
             else:
                 infile.write_text(line * (5 if change == 'cut' else 12))
 
-    with pytest.raises(InputError, match='changed while it was read.*starts over'):
+    with pytest.raises(InputError, match='changed while it was being read.*start over'):
         score_file(infile, out, load_scorer('overlap'), engine=changed, chunk_size=3)
     assert not out.exists() and (tmp_path / 'out.jsonl.part').exists()
     infile.write_text(line * 7)

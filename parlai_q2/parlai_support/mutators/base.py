@@ -47,15 +47,15 @@ class ScoringMutator(ManyEpisodeMutator):
             '--mutator-scorer',
             type=str,
             default=DEFAULT_SCORER,
-            help="what scores a task's labels for its mutators; --scorer is what "
-            'measures or reranks',
+            help="the scorer for a task's labels when a mutator needs scores; "
+            '--scorer is the one that measures or reranks',
         )
         group.add_argument(
             '--mutator-buffer',
             type=int,
             default=DEFAULT_BUFFER,
-            help='episodes that are scored ahead, together with one that is needed; 0 '
-            'scores each alone',
+            help='how many episodes to score ahead, together with the one needed now; '
+            '0 scores each episode alone',
         )
         return parser
 

@@ -63,7 +63,7 @@ class ControlTokensMutator(ScoringMutator):
             '--control-features',
             type=str,
             default=','.join(FEATURES),
-            help='what the tokens say, in this order; the tokens, for '
+            help='what the tokens describe, in this order. The tokens to give to '
             f'--special-tok-lst: {",".join(sum(TOKENS.values(), ()))}',
         )
         group.add_argument(
@@ -77,7 +77,7 @@ class ControlTokensMutator(ScoringMutator):
             '--control-eval',
             choices=(BEST, MEASURED),
             default=BEST,
-            help='outside training, ask for the best, or tell what the label is like',
+            help='outside training: ask for the best, or describe the actual label',
         )
         return parser
 
@@ -163,7 +163,7 @@ def groups_from(given: str) -> PrecisionGroups:
         medium, high = map(float, given.split(','))
     except ValueError as e:
         raise ConfigError(
-            f'--control-precision is {TERCILES} or two numbers, e.g. 0.4,0.7; not '
-            f'{given!r}.'
+            f'--control-precision must be {TERCILES} or two numbers, e.g. '
+            f'0.4,0.7; not {given!r}.'
         ) from e
     return PrecisionGroups(medium, high)

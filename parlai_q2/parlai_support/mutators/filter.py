@@ -43,8 +43,8 @@ class FilterMutator(ScoringMutator):
             f'--{PREFIX}eval',
             type='bool',
             default=False,
-            help='filter the turns of validation and test too; their numbers can then '
-            'not be compared with others',
+            help='also filter the turns of validation and test; their results are '
+            'then not comparable with others',
         )
         return parser
 
@@ -83,7 +83,7 @@ class FilterMutator(ScoringMutator):
         self._empty = 0 if stays else self._empty + 1
         if self._empty >= MOST_EMPTY:
             raise ConfigError(
-                f'q2_filter left nothing of {MOST_EMPTY} episodes in a row. Lower '
-                '--q2-filter-threshold, or write what stays into a file first: '
+                f'q2_filter dropped every turn of {MOST_EMPTY} episodes in a row. '
+                'Lower --q2-filter-threshold, or filter into a file first: '
                 'parlai_q2 filter -t TASK --outfile kept.jsonl'
             )
