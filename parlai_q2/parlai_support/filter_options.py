@@ -28,7 +28,7 @@ def add_filter_options(
         type=float,
         default=None,
         help='keep a label if its score is above this, in [0, 1]; default: the '
-        "scorer's own threshold. Trying another value costs no new scores",
+        "scorer's own threshold. Trying another value needs no new scoring",
     )
     for name, what in (
         ('generic', 'labels that make no statement to check'),
