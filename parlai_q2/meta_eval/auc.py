@@ -9,12 +9,13 @@ from parlai_q2.meta_eval import ranking
 
 def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """
-    The chance that a positive example scores above a negative one; ties count half.
+    The probability that a positive example scores above a negative one; a tie counts
+    half.
 
     :param positive: scores of the positive examples, at least one.
     :param negative: scores of the negative examples, at least one.
     :return: in [0, 1]; 0.5 is chance (Hanley and McNeil 1982).
-    :raises ValueError: when there are none of a class.
+    :raises ValueError: when a class has no examples.
     """
     import numpy as np
 

@@ -1,9 +1,9 @@
 """
-Whether probabilities mean what they say: reliability, expected calibration error and
-Brier score.
+Measures how well probabilities are calibrated: reliability, expected calibration error
+and Brier score.
 
-Equal-width bins (Guo et al. 2017, section 2); the share of a bin has a Wilson interval
-(Wilson 1927), which stays in [0, 1] where a bin holds few responses.
+Bins have equal width (Guo et al. 2017, section 2). The share of positives in a bin has
+a Wilson interval (Wilson 1927), which stays in [0, 1] even for few responses.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,11 @@ Z = 1.959963984540054
 @dataclass(frozen=True)
 class Bin:
     """
-    The predictions between two bounds; the upper one belongs to the bin.
+    The predictions between two bounds, of which the upper one belongs to the bin.
 
-    :param count: how many there are.
+    :param low: lower bound, in [0, 1].
+    :param high: upper bound, in [0, 1].
+    :param count: how many predictions there are.
     :param confidence: their mean; None in an empty bin.
     :param share: the share that is positive, with its interval; None in an empty bin.
     """
@@ -37,7 +39,9 @@ class Bin:
 @dataclass(frozen=True)
 class Calibration:
     """
-    :param bins: from 0 to 1.
+    How well probabilities are calibrated.
+
+    :param bins: the bins, from 0 to 1.
     :param error: expected calibration error, in [0, 1].
     :param brier: mean squared difference of probability and outcome, in [0, 1].
     """
@@ -55,9 +59,9 @@ def calibration(
 
     :param probabilities: n values in [0, 1].
     :param positive: n outcomes.
-    :param bins: how many bins of equal width.
-    :raises ValueError: when there are none, the numbers differ, or a value is no
-        probability.
+    :param bins: number of bins, of equal width.
+    :raises ValueError: when there are no values, the two lengths differ, or a value is
+        not a probability.
     """
     if not len(probabilities) or len(probabilities) != len(positive):
         raise ValueError(
@@ -69,7 +73,7 @@ def calibration(
         raise ValueError(f'A probability must be in [0, 1], not {bad[0]}.')
     held: list[list[tuple[float, bool]]] = [[] for _ in range(bins)]
     for probability, outcome in zip(probabilities, positive, strict=True):
-        # A bound belongs to the bin below it, as in Guo et al.; 0 to the first.
+        # A bound belongs to the bin below it, as in Guo et al.; 0 is in the first bin.
         index = next(i for i in range(bins) if probability <= (i + 1) / bins)
         held[index].append((float(probability), bool(outcome)))
     found, error = [], 0.0
@@ -88,12 +92,13 @@ def wilson(successes: int, count: int) -> Interval:
     """
     A share with its 95 % Wilson interval.
 
-    :param successes: how many of ``count``, which is at least 1.
+    :param successes: number of successes, in [0, ``count``].
+    :param count: number of trials, at least 1.
     """
     share = successes / count
     middle = (share + Z * Z / (2 * count)) / (1 + Z * Z / count)
     spread = sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
     half = Z * spread / (1 + Z * Z / count)
-    # It holds the share; at 0 and 1 rounding alone says otherwise.
+    # The interval contains the share; rounding alone could exclude 0 or 1.
     low, high = max(0.0, middle - half), min(1.0, middle + half)
     return Interval(share, min(share, low), max(share, high))

@@ -1,8 +1,8 @@
 """
-Scores that were made elsewhere: a column of a csv, tsv or JSON lines file.
+Reads scores that were made elsewhere from a column of a csv, tsv or JSON lines file.
 
-The file's records have ``knowledge`` and ``response``, by which they are matched with
-the set, and the column. It may hold more or fewer records than the set.
+The file's records have the column itself, and ``knowledge`` and ``response``, by which
+they are matched with the set. The file may have more or fewer records than the set.
 """
 
 import math
@@ -17,13 +17,13 @@ from parlai_q2.meta_eval.measure import Measure
 from parlai_q2.records import Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
 
-# What pandas and others write for a score that is missing.
+# What pandas and other tools write for a missing score.
 MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
 
 
 class ColumnName(NamedTuple):
     """
-    A column to be read, and what its scores are called.
+    A column to be read, and the name of its scores.
     """
 
     name: str
@@ -33,7 +33,7 @@ class ColumnName(NamedTuple):
 
 class ColumnScores(NamedTuple):
     """
-    A column as a measure, and how many of its cells hold no score.
+    A column as a measure, and the number of its cells without a score.
     """
 
     measure: Measure
@@ -58,14 +58,14 @@ def parse_column(text: str) -> ColumnName:
 
 def read_column(column: ColumnName) -> ColumnScores:
     """
-    The scores of one column.
+    Read the scores of one column.
 
     :param column: the file and the column.
-    :return: a measure. Its threshold is 0.5 where all scores are in [0, 1], else it has
-        none. Cells without a number are counted and left out.
-    :raises RecordError: when a cell holds something else than a number, or a pair of
-        texts has two scores.
-    :raises InputError: when the file has no such column, no score, or cannot be read.
+    :return: the scores as a measure, whose threshold is 0.5 if all scores are in
+        [0, 1] and None otherwise. Cells without a score are counted and left out.
+    :raises RecordError: when a cell holds anything but a number, or a pair of texts has
+        two different scores.
+    :raises InputError: when the file cannot be read, or has no such column or no score.
     """
     values: dict[Pair, float] = {}
     missing = 0

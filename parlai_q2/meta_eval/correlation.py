@@ -1,7 +1,7 @@
 """
-How scores go with people's ratings: Spearman and Pearson, with bootstrap intervals.
+Correlates scores with human ratings: Spearman and Pearson, with bootstrap intervals.
 
-Honovich et al. 2021, section 5.3 (Topical-Chat, Table 5).
+It follows Honovich et al. 2021, section 5.3 (Topical-Chat, Table 5).
 """
 
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class Correlation(NamedTuple):
     """
-    Both coefficients, each in [-1, 1], and how many responses they rest on.
+    Both coefficients, each in [-1, 1], and the number of responses behind them.
     """
 
     spearman: Optional[Interval]
@@ -30,15 +30,16 @@ def correlation(
     groups: Optional[Sequence[Hashable]] = None,
 ) -> Correlation:
     """
-    Compare scores with ratings.
+    Correlate scores with ratings.
 
     :param scores: n scores.
     :param ratings: n ratings on any scale.
-    :param rounds: resamples of responses.
-    :param seed: of the resampling.
-    :param groups: which responses are drawn together, n names; None draws each alone.
-    :return: both coefficients; None where they are not defined: fewer than two
-        responses, or scores or ratings that are all equal.
+    :param rounds: number of bootstrap resamples.
+    :param seed: seed of the resampling.
+    :param groups: n group names; responses of one group are drawn together. None draws
+        each response alone.
+    :return: both coefficients, each None where it is undefined: for fewer than two
+        responses, or where all scores or all ratings are equal.
     """
     import numpy as np
 
@@ -47,7 +48,7 @@ def correlation(
         return Correlation(None, None, 0)
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        # Ranks are taken anew in each resample, as scipy does on each.
+        # Ranks are computed anew in each resample, as calling scipy on it would.
         ranked = pearson(weights, ranks(weights, x), ranks(weights, y))
         shape = weights.shape
         plain = pearson(weights, np.broadcast_to(x, shape), np.broadcast_to(y, shape))
@@ -59,11 +60,11 @@ def correlation(
 
 def ranks(weights: 'np.ndarray', values: 'np.ndarray') -> 'np.ndarray':
     """
-    The rank of each response among those of a resample; equal ones share their mean.
+    The rank of each response within each resample; ties share their mean rank.
 
     :param weights: (R, n), how often each response counts.
     :param values: n numbers.
-    :return: (R, n); what was not drawn has a rank too, which counts for nothing.
+    :return: (R, n). A response that was not drawn has a rank too, with no weight.
     """
     import numpy as np
 
@@ -76,18 +77,19 @@ def ranks(weights: 'np.ndarray', values: 'np.ndarray') -> 'np.ndarray':
 
 def pearson(weights: 'np.ndarray', a: 'np.ndarray', b: 'np.ndarray') -> 'np.ndarray':
     """
-    Pearson's r of each resample; NaN where what was drawn is constant.
+    Pearson's r of each resample.
 
     :param weights: (R, n), how often each response counts.
-    :param a: (R, n).
-    :param b: (R, n).
+    :param a: (R, n) numbers.
+    :param b: (R, n) numbers.
+    :return: R values; NaN where the drawn values of ``a`` or ``b`` are constant.
     """
     import numpy as np
 
     total = weights.sum(axis=1, keepdims=True)
     centred, constant = [], np.zeros(len(weights), dtype=bool)
     for values in (a, b):
-        # The mean of equal numbers need not be that number, to the last digit.
+        # Rounding can make the mean of equal numbers differ from that number.
         high = np.where(weights > 0, values, -np.inf).max(axis=1)
         low = np.where(weights > 0, values, np.inf).min(axis=1)
         constant |= high == low

@@ -1,5 +1,6 @@
 """
-Remembers what scoring cost, for runs that take every score from the cache.
+Keeps the cost of scoring in a file, so that a run that takes every score from the cache
+can still report it.
 """
 
 import json
@@ -14,10 +15,10 @@ def add_costs(path: Path, costs: Mapping[str, Cost]) -> dict[str, Cost]:
     """
     Add this run's costs to those of earlier runs.
 
-    :param path: a JSON file in a folder that exists; a file that cannot be read counts
-        as none.
-    :param costs: by signature.
-    :return: all costs by signature, as they are in the file now.
+    :param path: a JSON file in an existing folder. A file that cannot be read counts as
+        empty.
+    :param costs: this run's costs by signature.
+    :return: the total costs by signature, as the file now has them.
     """
     try:
         earlier = {k: Cost(**v) for k, v in json.loads(path.read_text()).items()}

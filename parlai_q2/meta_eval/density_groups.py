@@ -1,8 +1,8 @@
 """
-Three groups of responses by how much they copy.
+Splits responses into three groups by how much of the knowledge they copy.
 
-Grusky et al. 2018, section 4.3: the thirds of a set by density are its abstractive,
-mixed and extractive part.
+As in Grusky et al. 2018, section 4.3, the thirds of a set by density are its
+abstractive, mixed and extractive parts.
 """
 
 from typing import Sequence
@@ -17,12 +17,12 @@ def density_groups(
     responses: Sequence[Judged],
 ) -> tuple[dict[str, list[Judged]], tuple[float, float]]:
     """
-    Cut a set at the thirds of its density.
+    Split a set at the terciles of its density.
 
-    :param responses: of all classes.
-    :return: group to its responses, and the two densities at which they are cut: the
-        first is the highest of the low group. Equal densities stay together, so that
-        groups may differ in size.
+    :param responses: the responses of all classes; may be empty.
+    :return: the responses by group, and the two densities at which the groups are cut.
+        A density equal to a cut belongs to the group below it. Responses of equal
+        density stay together, so the groups may differ in size.
     """
     import numpy as np
 

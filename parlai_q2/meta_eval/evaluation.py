@@ -1,5 +1,5 @@
 """
-What every table and figure of one set starts from.
+Holds all the scores of one set, from which its tables and figures are made.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ from parlai_q2.meta_eval.judged import Judged, JudgedSet, Pair
 from parlai_q2.meta_eval.measure import Measure, Scored, passages
 from parlai_q2.meta_eval.response_level import ResponseLevel, response_level
 
-# Scorers of which docs/accuracy.md tells how the presets' settings were chosen.
+# Scorers whose preset had its settings chosen on development data; see
+# docs/accuracy.md.
 CHOSEN_ON_DEVELOPMENT_DATA = ('q2', 'q2_f1', 'consistency')
 
 
@@ -20,12 +21,12 @@ class Evaluation:
     A set with all its scores.
 
     :param judged: the set.
-    :param measures: the scorers that were asked for, in order.
+    :param measures: the scores of each requested scorer, in order.
     :param variants: Q2 in other settings, for the tables of ablations and coverage.
-    :param same_dialogue: responses beside knowledge of another turn.
-    :param random_dialogue: responses beside knowledge of another dialogue.
-    :param rounds: of every bootstrap.
-    :param seed: of everything that is drawn.
+    :param same_dialogue: responses paired with knowledge of another turn.
+    :param random_dialogue: responses paired with knowledge of another dialogue.
+    :param rounds: rounds of every bootstrap.
+    :param seed: seed of every random draw.
     """
 
     judged: JudgedSet
@@ -41,21 +42,21 @@ class Evaluation:
 
     def measure(self, name: str) -> Optional[Measure]:
         """
-        A measure by name.
+        The measure of that name, or None.
         """
         return next((m for m in self.measures if m.name == name), None)
 
     def title(self, what: str, table: str) -> str:
         """
-        A table's title, which names the paper's table where it is of the same data.
+        A table's title. It names the paper's table where the data are the same.
         """
         cited = f' (Q2, {table})' if self.judged.name == 'q2_wow' else ''
         return f'{what}, {self.judged.title}{cited}'
 
     def notes_on_fit(self) -> list[str]:
         """
-        What tables say of scorers that were fitted on these very responses, or whose
-        settings were chosen on them.
+        Notes on scorers that were fitted on these very responses, or whose settings
+        were chosen on them.
         """
         if not self.judged.fitted_on:
             return []
@@ -82,7 +83,7 @@ class Evaluation:
 
     def notes_on_missing(self, responses: Sequence[Judged]) -> list[str]:
         """
-        What tables say of measures that lack some of the responses.
+        Notes on measures that have no score for some of the responses.
         """
         missing = [
             f'{measure.name} {count}'
@@ -95,10 +96,10 @@ class Evaluation:
 
     def level(self, measure: Measure, responses: Sequence[Judged]) -> ResponseLevel:
         """
-        A measure's figures over responses of the set, computed once for all tables and
-        figures.
+        A measure's figures over responses of the set. They are computed once and shared
+        by all tables and figures.
         """
-        # The set keeps its responses, so that no other object takes their identity.
+        # The set keeps its responses alive, so their ids cannot be reused.
         asked = measure.name, tuple(id(response) for response in responses)
         if asked not in self._levels:
             self._levels[asked] = response_level(
@@ -110,9 +111,9 @@ class Evaluation:
         self, measure: Measure, responses: Sequence[Scored], part: Optional[str] = None
     ) -> Optional[Interval]:
         """
-        A measure's mean over those of the responses that it has scored.
+        A measure's mean over the responses that it has scored.
 
-        :return: None where it has scored none.
+        :return: None where it has scored none of them.
         """
         known = [r for r in responses if r in measure]
         values = measure.values(known, part)

@@ -1,5 +1,5 @@
 """
-Responses that people have judged, and sets of them.
+Defines a response that people have judged, and sets of such responses.
 """
 
 from dataclasses import dataclass, field
@@ -18,16 +18,16 @@ Pair = tuple[str, str]
 @dataclass(frozen=True)
 class Judged:
     """
-    One response with what people say of it.
+    One response with its human annotations.
 
-    :param knowledge: the text that it should stay with.
+    :param knowledge: the text that the response should be grounded in.
     :param response: the response.
-    :param label: one of :data:`CLASSES`; empty where people gave numbers alone.
+    :param label: one of :data:`CLASSES`; empty where people gave only ratings.
     :param corpus: the dialogue corpus that it comes from.
-    :param system: the system that said it.
-    :param dialogue: names its conversation; empty where that is not known.
-    :param turn: names its turn in the conversation.
-    :param human: people's ratings by name, on any scale.
+    :param system: the system that produced it.
+    :param dialogue: identifies its conversation; empty if unknown.
+    :param turn: identifies its turn in the conversation.
+    :param human: human ratings by name, on any scale.
     """
 
     knowledge: str
@@ -49,7 +49,7 @@ class Judged:
     @property
     def pair(self) -> Pair:
         """
-        What is scored: knowledge and response.
+        The knowledge and the response, which is what scorers score.
         """
         return self.knowledge, self.response
 
@@ -70,9 +70,9 @@ class JudgedSet:
 
     :param name: its name on command lines and in file names.
     :param title: its name in captions.
-    :param responses: the set.
-    :param crossed: contexts with the judged responses of several systems, where the set
-        has such; they may repeat ``responses``.
+    :param responses: the responses.
+    :param crossed: for each context that several systems answered, if any, their judged
+        responses. These may repeat some of ``responses``.
     :param fitted_on: whether scorers that ship were fitted on these responses.
     """
 
@@ -85,21 +85,21 @@ class JudgedSet:
     @property
     def crossed_responses(self) -> list[Judged]:
         """
-        The responses of all contexts of several systems, in order.
+        The responses to all contexts that several systems answered, in order.
         """
         return [response for context in self.crossed for response in context]
 
     def of_classes(self, classes: Iterable[str] = BINARY) -> list[Judged]:
         """
-        The responses of some classes, in order.
+        The responses of the given classes, in order.
         """
         wanted = set(classes)
         return [r for r in self.responses if r.label in wanted]
 
     def groups(self, field_name: str) -> dict[str, list[Judged]]:
         """
-        The responses by ``corpus`` or ``system``, in order of the names; those that
-        have none are left out.
+        The responses by ``corpus`` or ``system``, sorted by name. Responses that have
+        none are left out.
         """
         found: dict[str, list[Judged]] = {}
         for response in self.responses:
@@ -114,7 +114,7 @@ def contrasts(crossed: Sequence[Sequence[Judged]]) -> list[Contrast]:
     The contexts to which exactly one of two systems responded inconsistently.
 
     :param crossed: contexts with their responses.
-    :return: one contrast for each that has one response of each class.
+    :return: a contrast for each context that has one response of each class.
     """
     found = []
     for responses in crossed:

@@ -19,18 +19,18 @@ DASH = '--'
 
 def escape(text: str) -> str:
     """
-    Plain text as LaTeX shows it.
+    Escape plain text for LaTeX.
     """
     return ''.join(_ESCAPES.get(c, c) for c in text)
 
 
 def render_latex(table: Table) -> str:
     """
-    A table as a floating ``table`` environment.
+    Render a table as a floating ``table`` environment.
 
-    :param table: the table. Rows of the paper are in italics.
-    :return: text that needs the packages booktabs and graphicx; the table is shrunk to
-        the text's width where it is wider.
+    :param table: the table. The paper's rows are set in italics.
+    :return: LaTeX that needs the packages booktabs and graphicx. A table wider than the
+        text is shrunk to the text's width.
     """
     align = ''.join('l' if c.repeated else 'r' for c in table.columns)
     lines = [
@@ -59,7 +59,7 @@ def render_latex(table: Table) -> str:
 
 def latex_cell(cell: Cell, column: Column) -> str:
     """
-    One cell; an interval stands in smaller type behind its figure.
+    Render one cell; an interval follows its figure in smaller type.
     """
     if cell is None:
         return DASH

@@ -1,5 +1,5 @@
 """
-One scorer's scores of all texts of an evaluation.
+Holds one scorer's scores of all the texts of an evaluation.
 """
 
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from parlai_q2.text.passage import passage_key
 if TYPE_CHECKING:
     import numpy as np
 
-# A judged response, or a pair that was made up.
+# A judged response, or a response paired with knowledge that is not its own.
 Scored = Union[Judged, Pair]
 
 
 @dataclass(frozen=True)
 class Measure:
     """
-    What a scorer, or a column of a file, says.
+    The scores from a scorer, or from a column of a file.
 
-    :param name: as tables print it.
-    :param signature: how to get the numbers again.
-    :param threshold: a score of at most this is inconsistent; None for scores that are
-        not in [0, 1], which have no such threshold.
-    :param scores: (knowledge, response) to score; some may be missing.
+    :param name: the name that tables print.
+    :param signature: how to reproduce the scores.
+    :param threshold: a score of at most this is inconsistent; None for scores outside
+        [0, 1], which have no threshold.
+    :param scores: scores by (knowledge, response); some may be missing.
     """
 
     name: str
@@ -38,13 +38,15 @@ class Measure:
 
     def score(self, scored: Scored) -> Score:
         """
-        The score of a response that has one.
+        The score of a response.
+
+        :raises KeyError: when it has none.
         """
         return self.scores[_pair(scored)]
 
     def known(self, responses: Sequence[Judged]) -> list[Judged]:
         """
-        Those of the responses that have a score.
+        The responses that have a score, in order.
         """
         return [r for r in responses if r in self]
 
@@ -52,11 +54,11 @@ class Measure:
         self, responses: Sequence[Scored], part: Optional[str] = None
     ) -> 'np.ndarray':
         """
-        Scores as numbers.
+        Scores as an array of numbers.
 
-        :param responses: responses that have a score.
-        :param part: a name in ``Score.parts``, to have that number in place of the
-            value.
+        :param responses: n responses that have a score.
+        :param part: a name in ``Score.parts``; gives that number instead of the value.
+        :return: n numbers.
         """
         import numpy as np
 
@@ -68,7 +70,8 @@ class Measure:
 
 def passages(responses: Sequence[Scored]) -> list[str]:
     """
-    The passage of knowledge of each, by which responses are drawn together.
+    A key for each response's passage of knowledge. The bootstrap draws the responses of
+    one passage together.
     """
     return [passage_key(_pair(r)[0]) for r in responses]
 

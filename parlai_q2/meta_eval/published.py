@@ -1,18 +1,18 @@
 """
-What the papers report, to be printed beside our own figures and never instead of them.
+The papers' figures, which are printed beside our own and never instead of them.
 
 [Q2]     Honovich et al., EMNLP 2021, arXiv 2104.08202
 [BEGIN]  Dziri et al., TACL 2022, arXiv 2105.00071
 
-Scorers have the names that they have here: ``q2_f1`` is the paper's "Q2 w/o NLI",
+Scorers go by their names in this package: ``q2_f1`` is the paper's "Q2 w/o NLI",
 ``nli`` its "E2E NLI", ``content_overlap`` its "Overlap" as the released code counts it.
-What is not here was not at hand when this was written: of Table 8 there is only the
-range of coverage, of Table 9 nothing.
+Figures that are not here were not at hand when this was written: Table 8 has only the
+range of its coverage, and Table 9 is missing.
 """
 
 from typing import Any, Mapping, Optional
 
-# [Q2] Table 2: 150 responses a row. BLEU is in [0, 100] there, and here in [0, 1].
+# [Q2] Table 2: 150 responses a row. BLEU is in [0, 100] in the paper, in [0, 1] here.
 # "random" is a random sample of the system's responses, of either class.
 TABLE_2_COLUMNS = (
     'questions',
@@ -45,7 +45,7 @@ TABLE_3: dict[tuple[str, str], tuple[float, float, float]] = {
 # [Q2] Table 3 and section 5.1.
 ACCURACY = {'q2': 0.773, 'q2_f1': 0.731, 'nli': 0.653}
 
-# [Q2] Table 4: mean Spearman, and the 95 % interval where it is known here.
+# [Q2] Table 4: mean Spearman, and the 95 % interval where we know it.
 TABLE_4: dict[str, tuple[float, Optional[float], Optional[float]]] = {
     'q2': (0.9798, 0.9, 1.0),
     'q2_f1': (0.9711, None, None),
@@ -72,7 +72,7 @@ TABLE_6 = {
     'hypothesis only': 0.5152,
 }
 
-# [Q2] Table 8: coverage with smaller question generation and answering, from and to.
+# [Q2] Table 8: the range of coverage with smaller models that ask and answer.
 TABLE_8_COVERAGE = (0.88, 0.94)
 
 # [Q2] Table 10: mean score, and the share of questions without an answer.
@@ -81,7 +81,7 @@ TABLE_10 = {
     'random dialogue': (0.0, 0.9961),
 }
 
-# [BEGIN] macro F1 of classifiers on the test set, by what they were trained on.
+# [BEGIN] macro F1 of classifiers on the test set, by their training data.
 BEGIN_MACRO_F1: Mapping[str, Mapping[str, float]] = {
     'T5': {
         'MNLI': 0.346,
@@ -102,7 +102,7 @@ BEGIN_MACRO_F1: Mapping[str, Mapping[str, float]] = {
 
 def table_2_row(system: str, responses: str) -> dict[str, Any]:
     """
-    One row of Table 2 by column; empty where the paper has no such row.
+    One row of Table 2 by column name; empty where the paper has no such row.
     """
     values = TABLE_2.get((system, responses), ())
     return dict(zip(TABLE_2_COLUMNS, values))

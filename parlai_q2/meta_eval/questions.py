@@ -1,6 +1,7 @@
 """
-What Q2 asked: number of questions, the share that the knowledge does not answer, and
-coverage, the share of responses with a question (Honovich et al. 2021, Tables 2 and 8).
+Counts the questions that Q2 asked, the share of them that the knowledge does not
+answer, and coverage: the share of responses with at least one question (Honovich et al.
+2021, Tables 2 and 8).
 """
 
 from typing import NamedTuple, Optional, Sequence
@@ -11,10 +12,14 @@ from parlai_q2.records import Comparison
 
 class Questions(NamedTuple):
     """
-    :param responses: how many were scored.
-    :param questions: of all of them.
-    :param no_answer: share of the questions, in [0, 1]; None without questions.
-    :param coverage: share of the responses, in [0, 1]; None without responses.
+    Counts over a set of scored responses.
+
+    :param responses: how many responses were scored.
+    :param questions: how many questions were asked about them.
+    :param no_answer: share of the questions that the knowledge does not answer, in
+        [0, 1]; None without questions.
+    :param coverage: share of the responses with a question, in [0, 1]; None without
+        responses.
     """
 
     responses: int
@@ -25,7 +30,10 @@ class Questions(NamedTuple):
 
 def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
     """
-    Count a measure's questions about responses that it has scored.
+    Count a measure's questions.
+
+    :param measure: the measure.
+    :param responses: responses that it has scored.
     """
     scores = [measure.score(r) for r in responses]
     answers = [v.comparison != Comparison.NO_ANSWER for s in scores for v in s.verdicts]

@@ -1,8 +1,8 @@
 """
-Responses beside knowledge that is not theirs: a score should fall.
+Pairs responses with knowledge that is not theirs; their scores should fall.
 
-Honovich et al. 2021, Table 10: knowledge of another turn of the same dialogue, and
-knowledge of another dialogue.
+As in Honovich et al. 2021, Table 10, the knowledge comes from another turn of the same
+dialogue, or from another dialogue.
 """
 
 import random
@@ -17,14 +17,14 @@ def same_dialogue(
     responses: Sequence[Judged], others: Sequence[Judged], seed: int
 ) -> list[Pair]:
     """
-    Each response with the knowledge of another turn of its dialogue.
+    Pair each response with the knowledge of another turn of its dialogue.
 
-    :param responses: what gets other knowledge.
-    :param others: where knowledge is taken from; usually more turns of the same
+    :param responses: the responses to pair.
+    :param others: where the knowledge is taken from; usually more turns of the same
         dialogues.
-    :param seed: of the choice.
-    :return: (knowledge, response) for those responses whose dialogue is known and has
-        another turn with another knowledge among ``others``.
+    :param seed: seed of the random choice.
+    :return: (knowledge, response) for each response whose dialogue is known and has,
+        among ``others``, another turn with different knowledge.
     """
     by_dialogue: dict[str, dict[str, set[str]]] = {}
     for other in others:
@@ -47,20 +47,20 @@ def random_dialogue(
     responses: Sequence[Judged], others: Sequence[Judged], seed: int
 ) -> list[Pair]:
     """
-    Each response with the knowledge of another dialogue.
+    Pair each response with the knowledge of another dialogue.
 
-    :param responses: what gets other knowledge.
-    :param others: where knowledge is taken from. Where their dialogues are not known,
-        another knowledge counts as another dialogue.
-    :param seed: of the choice.
-    :return: (knowledge, response); a response for which there is no other knowledge is
+    :param responses: the responses to pair.
+    :param others: where the knowledge is taken from. Where a dialogue is unknown, any
+        different knowledge counts as another dialogue's.
+    :param seed: seed of the random choice.
+    :return: (knowledge, response); responses for which there is no other knowledge are
         left out.
     """
     pool = sorted({(other.knowledge, other.dialogue) for other in others})
     rng = random.Random(f'{RANDOM_DIALOGUE} {seed}')
     pairs = []
     for response in responses:
-        # Most draws are of another dialogue; a full list is needed only when not.
+        # Most draws hit another dialogue; the full list is built only if none does.
         for _ in range(20):
             knowledge, dialogue = rng.choice(pool)
             if _is_other(response, knowledge, dialogue):

@@ -1,9 +1,9 @@
 """
-How well scores put consistent responses above inconsistent ones, at all thresholds:
-ROC-AUC (Hanley and McNeil 1982), average precision, and both curves.
+Measures how well scores rank consistent responses above inconsistent ones, over all
+thresholds: ROC-AUC (Hanley and McNeil 1982), average precision, and both curves.
 
-Average precision is scikit-learn's: the sum of precision times the step in recall, with
-no interpolation between points. Equal scores are one threshold.
+Average precision is defined as in scikit-learn: the sum of precision times the step in
+recall, without interpolation. Equal scores share one threshold.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class Curves:
     """
     Both curves of one scorer, at K thresholds from strict to lenient.
 
-    :param thresholds: a response that scores at least this is taken for positive.
-    :param recall: the share of the positive that is found (true positive rate).
-    :param fallout: the share of the negative that is found (false positive rate).
-    :param precision: the share of what is found that is positive.
+    :param thresholds: a response that scores at least this is predicted positive.
+    :param recall: the share of positives predicted positive (true positive rate).
+    :param fallout: the share of negatives predicted positive (false positive rate).
+    :param precision: the share of predicted positives that are positive.
     """
 
     thresholds: 'np.ndarray'
@@ -34,10 +34,10 @@ class Curves:
 
 class Sweep:
     """
-    Counts what each threshold finds.
+    Counts the responses found, that is predicted positive, at each threshold.
 
-    :param scores: n scores; the higher, the more a response is taken for positive.
-    :param positive: n booleans.
+    :param scores: n scores; a higher score speaks for a positive response.
+    :param positive: n booleans, whether each response is positive.
     """
 
     def __init__(self, scores: 'np.ndarray', positive: 'np.ndarray'):
@@ -45,7 +45,7 @@ class Sweep:
 
         self.order = np.argsort(-scores, kind='stable')
         ordered = scores[self.order]
-        # The last of each run of equal scores: K thresholds.
+        # The last response of each run of equal scores, one for each of K thresholds.
         self.ends = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], len(scores) > 0])
         self.thresholds = ordered[self.ends]
         self.positive = np.asarray(positive, dtype=float)[self.order]
@@ -66,7 +66,8 @@ class Sweep:
 
     def curves(self) -> Curves:
         """
-        Precision-recall and ROC curve of the whole set, which has both classes.
+        The precision-recall and ROC curves of the whole set, which must have both
+        classes.
         """
         import numpy as np
 
@@ -81,10 +82,11 @@ class Sweep:
 
 def roc_auc(found: 'np.ndarray', alarms: 'np.ndarray') -> 'np.ndarray':
     """
-    The chance that a positive response scores above a negative one; ties count half.
+    The probability that a positive response scores above a negative one; a tie counts
+    half.
 
     :param found: (R, K), positive responses found at each threshold.
-    :param alarms: (R, K), negative ones.
+    :param alarms: (R, K), negative responses found at each threshold.
     :return: R values; NaN where a class is missing.
     """
     import numpy as np
@@ -102,7 +104,7 @@ def average_precision(found: 'np.ndarray', alarms: 'np.ndarray') -> 'np.ndarray'
     Precision, averaged over the steps in recall.
 
     :param found: (R, K), positive responses found at each threshold.
-    :param alarms: (R, K), negative ones.
+    :param alarms: (R, K), negative responses found at each threshold.
     :return: R values; NaN where a class is missing.
     """
     import numpy as np

@@ -1,5 +1,5 @@
 """
-Writes what an evaluation found: tables as text, JSON and LaTeX, and the scores.
+Writes the results of an evaluation: tables as text, JSON and LaTeX, and the scores.
 """
 
 import csv
@@ -34,14 +34,14 @@ class SetReport:
     @property
     def measures(self) -> list[Measure]:
         """
-        All that was measured, Q2's other settings among it.
+        All measures, including Q2 in its other settings.
         """
         return [*self.evaluation.measures, *self.evaluation.variants]
 
     @property
     def signatures(self) -> dict[str, str]:
         """
-        How to get the numbers again, by the names that tables print.
+        How to reproduce the scores, by the names that tables print.
         """
         return {measure.name: measure.signature for measure in self.measures}
 
@@ -55,7 +55,7 @@ def set_report(evaluation: Evaluation) -> SetReport:
 
 def to_text(reports: Sequence[SetReport]) -> str:
     """
-    All tables for a terminal, and the signatures after those of each set.
+    All tables for a terminal; after each set's tables come its signatures.
     """
     parts = [_made(reports)]
     for report in reports:
@@ -102,10 +102,11 @@ def to_latex(reports: Sequence[SetReport]) -> str:
 
 def scores_csv(report: SetReport) -> str:
     """
-    The set with a column of scores for each measure, as csv.
+    The set as csv, with a column of scores for each measure.
 
-    It is read again as columns of scores made elsewhere. Responses to contexts of
-    several systems that are not in the set stand at the end; ``use`` tells them apart.
+    Its columns can be read back as scores made elsewhere. Responses to contexts that
+    several systems answered come last where they are not in the set; the column ``use``
+    distinguishes them.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator='\n')
@@ -131,12 +132,12 @@ def scores_csv(report: SetReport) -> str:
 
 def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     """
-    Write everything but the figures, each file whole or not at all.
+    Write everything but the figures. Each file is written completely or not at all.
 
-    :param reports: at least one.
-    :param folder: made if there is none.
+    :param reports: the reports of one or more sets.
+    :param folder: where to write; created if it does not exist.
     :return: the files.
-    :raises InputError: when one cannot be written.
+    :raises InputError: when a file cannot be written.
     """
     texts = {
         f'{NAME}.txt': to_text(reports),
@@ -148,7 +149,7 @@ def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     written = []
     try:
         for name, text in texts.items():
-            # A lone surrogate has no UTF-8; it is kept as an escape.
+            # UTF-8 cannot encode a lone surrogate; it is written as an escape.
             text = text.encode('utf-8', 'backslashreplace').decode('utf-8')
             write_text(folder / name, text)
             written.append(folder / name)

@@ -1,9 +1,9 @@
 """
-How well a score tells consistent from inconsistent responses, one by one.
+Measures how well a score separates consistent from inconsistent responses.
 
-Honovich et al. 2021, section 5.1 and Table 3, with ROC-AUC, average precision and
-bootstrap intervals. Responses of BEGIN's class ``generic`` are neither: they are left
-out here, and take part in :func:`three_way`.
+It follows Honovich et al. 2021, section 5.1 and Table 3, and adds ROC-AUC, average
+precision and bootstrap intervals. Responses of BEGIN's class ``generic`` are neither,
+so they are left out; only :func:`three_way` includes them.
 """
 
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ class ResponseLevel:
     One scorer's figures.
 
     :param counts: how many responses of each class were scored.
-    :param missing: how many have no score, and are left out.
-    :param figures: by name: those of :data:`~parlai_q2.meta_eval.threshold.FIGURES`,
-        and :data:`RANKED`; None where one is not defined.
+    :param missing: how many responses have no score and are left out.
+    :param figures: by name, those of :data:`~parlai_q2.meta_eval.threshold.FIGURES` and
+        of :data:`RANKED`; None where one is undefined.
     """
 
     counts: Mapping[str, int]
@@ -48,12 +48,12 @@ def response_level(
     seed: int = SEED,
 ) -> ResponseLevel:
     """
-    Figures over the responses of the two classes.
+    Compute one scorer's figures over the responses of the two classes.
 
     :param measure: the scores.
-    :param responses: of any class; generic ones are left out.
-    :param rounds: resamples of the bootstrap.
-    :param seed: of the resampling.
+    :param responses: responses of any class; generic ones are left out.
+    :param rounds: number of bootstrap resamples.
+    :param seed: seed of the resampling.
     """
     judged = [r for r in responses if r.label in BINARY]
     known = measure.known(judged)
@@ -75,17 +75,17 @@ def level_difference(
     seed: int = SEED,
 ) -> Optional[dict[str, Optional[Interval]]]:
     """
-    How much better one scorer is than another, on the responses that both have scored:
-    both are computed on the same resamples, so what makes a set hard or easy for both
-    cancels out.
+    How much better one scorer is than another, on the responses that both have scored.
+    Both are computed on the same resamples, so whatever makes a resample hard or easy
+    for both cancels out.
 
     :param measure: the scores.
-    :param reference: the scores that they are compared with.
-    :param responses: of any class; generic ones are left out.
-    :param rounds: resamples of the bootstrap.
-    :param seed: of the resampling.
-    :return: the figures of ``measure`` less those of ``reference``, by name, each None
-        where one of the two is not defined; None where no response has both scores.
+    :param reference: the scores to compare with.
+    :param responses: responses of any class; generic ones are left out.
+    :param rounds: number of bootstrap resamples.
+    :param seed: seed of the resampling.
+    :return: by name, the figure of ``measure`` minus that of ``reference``, or None
+        where either is undefined; None altogether where no response has both scores.
     """
     judged = [r for r in responses if r.label in BINARY]
     known = reference.known(measure.known(judged))
@@ -104,7 +104,7 @@ def level_difference(
 
 def _figures(measure: Measure, known: Sequence[Judged]) -> 'Statistic':
     """
-    What computes :data:`FIGURES` and :data:`RANKED` of resamples.
+    A function that computes :data:`FIGURES` and :data:`RANKED` for resamples.
 
     :param known: responses of the two classes that have a score.
     """
@@ -138,10 +138,10 @@ def three_way(
     seed: int = SEED,
 ) -> Optional[dict[str, Optional[Interval]]]:
     """
-    F1 of BEGIN's three classes, and their mean as ``macro``.
+    The F1 of each of BEGIN's three classes, and their mean as ``macro``.
 
-    :return: None for a scorer that calls none of the responses generic or not
-        verifiable, or that has no threshold: it knows two classes.
+    :return: None for a scorer that knows only two classes (it labels no response as
+        generic or not verifiable), or that has no threshold.
     """
     known = [r for r in measure.known(responses) if r.label]
     called = [measure.score(r) for r in known]

@@ -1,5 +1,5 @@
 """
-One set from its texts to its tables.
+Runs the meta-evaluation of one set: scores its texts with every scorer.
 """
 
 from typing import Callable, Iterable, Mapping, Optional, Sequence
@@ -30,20 +30,20 @@ def evaluate(
     warn: Warn = lambda message: None,
 ) -> tuple[Evaluation, dict[str, Cost]]:
     """
-    Score a set by all scorers.
+    Score a set with all scorers.
 
     :param judged: the set.
-    :param scorers: by the names that tables print.
+    :param scorers: the scorers, by the names that tables print.
     :param columns: scores that were made elsewhere.
-    :param variants: Q2 in other settings, for ablations and coverage.
-    :param other_knowledge: whether responses are also scored beside knowledge that is
-        not theirs.
-    :param rounds: of every bootstrap.
-    :param seed: of everything that is drawn.
-    :param progress: as :func:`~parlai_q2.meta_eval.scoring.score_pairs` takes it.
-    :param warn: takes a sentence for people.
-    :return: the scores, and what they cost by scorer.
-    :raises InputError: for a set without responses, or a column of which no score
+    :param variants: Q2 in other settings, for the tables of ablations and coverage.
+    :param other_knowledge: whether to score responses against knowledge that is not
+        theirs, too.
+    :param rounds: rounds of every bootstrap.
+    :param seed: seed of every random draw.
+    :param progress: as for :func:`~parlai_q2.meta_eval.scoring.score_pairs`.
+    :param warn: called with each warning, a sentence for the user.
+    :return: the scores, and their costs by scorer.
+    :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.
     """
     if not judged.responses:
@@ -57,7 +57,7 @@ def evaluate(
     own = list(_own_pairs(judged, seed))
     measures: dict[str, Measure] = {}
     costs: dict[str, Cost] = {}
-    # Q2 first: it holds what Q2 without NLI says.
+    # Q2 comes first, since its scores contain those of Q2 without NLI.
     for name in sorted(scorers, key=lambda n: n.partition('@')[0] == Q2_F1):
         base, _, preset = name.partition('@')
         twin = measures.get(f'{Q2}@{preset}' if preset else Q2)

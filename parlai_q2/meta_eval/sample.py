@@ -1,5 +1,5 @@
 """
-A part of a set, for a first look.
+Draws a random sample of a set, for a first look at the results.
 """
 
 import random
@@ -10,12 +10,13 @@ from parlai_q2.meta_eval.judged import JudgedSet
 
 def sampled(judged: JudgedSet, count: int, seed: int) -> JudgedSet:
     """
-    Draw responses, and as many contexts with responses of several systems.
+    Sample responses, and the same number of contexts that several systems answered.
 
     :param judged: the set.
-    :param count: how many; below 0 or above what there is: all.
-    :param seed: of the choice.
-    :return: a set of the same name, whose title says that it is a sample.
+    :param count: how many to draw. A negative number, or one not below the number of
+        responses, gives the whole set.
+    :param seed: seed of the random choice.
+    :return: a set with the same name, and a title that says it is a sample.
     """
     if count < 0 or count >= len(judged.responses):
         return judged

@@ -1,7 +1,7 @@
 """
-Scores all texts of an evaluation, scorer by scorer.
+Scores all texts of an evaluation, one scorer after another.
 
-Scorers are given wrapped in their cache, so a run that is stopped goes on where it was,
+Each scorer comes wrapped in its cache, so a run that was stopped resumes where it was,
 and a second run scores nothing.
 """
 
@@ -16,7 +16,7 @@ from parlai_q2.meta_eval.measure import Measure
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
 
-# Texts in one call of a scorer: what a stopped run can lose.
+# Texts in one call of a scorer; a run that is stopped loses at most these.
 CHUNK = 64
 
 Progress = Callable[[str, int, int], None]
@@ -25,10 +25,10 @@ Progress = Callable[[str, int, int], None]
 @dataclass(frozen=True)
 class Cost:
     """
-    What scoring took, where anything was scored and not taken from a cache.
+    The time that scoring took, not counting scores that came from a cache.
 
-    :param responses: how many were scored.
-    :param seconds: what that took, models' loading left out of neither.
+    :param responses: how many responses were scored.
+    :param seconds: how long that took, including the loading of models.
     """
 
     responses: int = 0
@@ -45,14 +45,15 @@ def score_pairs(
     progress: Optional[Progress] = None,
 ) -> tuple[Measure, Cost]:
     """
-    Score texts, equal ones once.
+    Score pairs of texts, each distinct pair once.
 
-    :param name: what the measure is called.
-    :param scorer: what scores.
+    :param name: the name of the measure.
+    :param scorer: the scorer.
     :param pairs: (knowledge, response).
-    :param progress: called first and after each chunk with the name, how many are
-        done, and of how many.
-    :raises ConfigError: when the scorer gives what is no number.
+    :param progress: called at the start and after each chunk, with the name, the number
+        of pairs done, and their total.
+    :return: the scores, and what they cost.
+    :raises ConfigError: when a score is not a finite number.
     """
     distinct = list(dict.fromkeys(pairs))
     scores: dict[Pair, Score] = {}
@@ -81,19 +82,21 @@ def score_pairs(
 
 def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     """
-    Q2 without NLI out of the scores of Q2, which hold it as the part ``q2_f1``.
+    Take the scores of Q2 without NLI from those of Q2, which have them as the part
+    ``q2_f1``.
 
-    The questions and answers of both are the same, and so are the numbers; asking again
-    would take as long as Q2.
+    Both ask the same questions and get the same answers, so the numbers are the same;
+    scoring again would take as long as Q2 did.
 
     :param q2: a measure of Q2.
-    :param name: what the new measure is called.
-    :param scorer: Q2 without NLI, of the same models and settings; it scores nothing.
+    :param name: the name of the new measure.
+    :param scorer: Q2 without NLI, with the same models and settings. It is not asked to
+        score, only for its signature and threshold.
     """
     signature = str(scorer.signature)
     scores = {}
     for pair, score in q2.scores.items():
-        # A response without a text or knowledge has no parts.
+        # The score of an empty response, or without knowledge, has no parts.
         value = score.parts.get('q2_f1', score.value)
         label = label_of(value, scorer.threshold) if score.parts else score.label
         scores[pair] = Score(
@@ -104,7 +107,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
 
 def mean_seconds(costs: Mapping[str, Cost], names: Sequence[str]) -> dict[str, float]:
     """
-    Seconds a response by name, of those that were scored.
+    Mean seconds a response by name, for the scorers that scored any.
     """
     return {
         name: costs[name].seconds / costs[name].responses

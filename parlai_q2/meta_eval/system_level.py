@@ -1,16 +1,18 @@
 """
-How well a score orders systems: bootstrapped Spearman correlation of simulated systems.
+Measures how well a score ranks systems: bootstrapped Spearman correlation over
+simulated systems.
 
-Honovich et al. 2021, section 5.2 and Table 4, step for step as in the released
-``system_level.py``. From the contexts to which exactly one of two systems responded
-inconsistently, 350 are sampled with repetition. In each of five simulated systems a
-given share of them (5, 10, 15, 20 and 25 %), chosen anew and without repetition, gets
-its inconsistent response, the others their consistent one. The system's score is the
-mean; Spearman's rho compares the five scores with the systems' quality. 1000 rounds
-give mean and 95 % interval.
+It follows Honovich et al. 2021, section 5.2 and Table 4, step for step as in the
+released ``system_level.py``. Each round samples 350 contexts, with replacement, from
+those to which exactly one of two systems responded inconsistently. Each of five
+simulated systems takes the inconsistent response in a given share of them (5, 10, 15,
+20 and 25 %), chosen anew and without replacement, and the consistent response in the
+others. The system's score is the mean over its responses; Spearman's rho compares the
+five scores with the quality of the systems. 1000 rounds give the mean and its 95 %
+interval.
 
-One departure: the released code is unseeded. Here a seed decides all draws, and they
-are the same for every scorer, so that scorers can be compared round by round.
+One departure: the released code is unseeded. Here a seed decides all draws, and every
+scorer gets the same ones, so that scorers can be compared round by round.
 """
 
 from dataclasses import dataclass
@@ -29,13 +31,13 @@ PROPORTIONS = (0.05, 0.1, 0.15, 0.2, 0.25)
 @dataclass(frozen=True)
 class SystemLevel:
     """
-    What a score says of simulated systems.
+    How well a score ranks simulated systems.
 
-    :param spearman: mean rho over the rounds and the middle 95 %; None where it is NaN
-        in all of them.
+    :param spearman: mean rho over the rounds, and their middle 95 %; None where rho is
+        NaN in all rounds.
     :param rounds: rho in each round, in [-1, 1]; NaN where all five scores are equal.
-    :param means: mean score of the simulated systems, best first.
-    :param undefined: in how many rounds rho was NaN; they are left out.
+    :param means: mean score of each simulated system, best system first.
+    :param undefined: in how many rounds rho was NaN; these are left out of the mean.
     :param contexts: how many contexts there were to sample from.
     """
 
@@ -59,12 +61,12 @@ def system_level(
 
     :param consistent: for each context, the score of its consistent response.
     :param inconsistent: for each context, the score of its inconsistent response.
-    :param responses: of each simulated system.
-    :param proportions: the share of inconsistent responses of each system, rising.
-    :param rounds: of the bootstrap.
-    :param seed: of all draws.
-    :raises ValueError: when there are no contexts, or not as many of one kind as of the
-        other.
+    :param responses: responses in each simulated system.
+    :param proportions: each system's share of inconsistent responses, in ascending
+        order.
+    :param rounds: rounds of the bootstrap.
+    :param seed: seed of all draws.
+    :raises ValueError: when there are no contexts, or the two lengths differ.
     """
     import numpy as np
 
@@ -96,7 +98,7 @@ def system_level(
 
 def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
     """
-    Spearman's rho between scores and a falling quality, row by row.
+    Spearman's rho between scores and descending quality, row by row.
 
     :param scores: (R, P), the scores of P systems, best first.
     :return: R values; NaN where all scores of a row are equal.
@@ -104,7 +106,8 @@ def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
     import numpy as np
     from scipy.stats import rankdata
 
-    # Means of the same numbers in another order differ by rounding, and are equal.
+    # The mean of the same numbers in another order may differ by rounding; such means
+    # must tie.
     ranks = rankdata(np.round(scores, 12), axis=1)
     ranks = ranks - ranks.mean(axis=1, keepdims=True)
     quality = np.arange(scores.shape[1], 0, -1.0)

@@ -1,5 +1,5 @@
 """
-A table as data; how it is printed is decided elsewhere.
+A table as data, independent of how it is printed.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from parlai_q2.bootstrap import Interval
 
 Cell = Union[str, int, float, Interval, None]
 OURS, PAPER = 'here', 'paper'
-# What all intervals of tables are, but for those at system level.
+# Describes the intervals of all tables but the one at system level.
 BRACKETS = (
     'Brackets: 95 % bootstrap interval; passages of knowledge are drawn, each with all '
     'its responses.'
@@ -22,12 +22,12 @@ class Column:
     One column.
 
     :param key: its name in rows and in JSON.
-    :param head: what is printed above it.
-    :param decimals: of its numbers.
+    :param head: its heading.
+    :param decimals: decimals printed of its numbers.
     :param scale: numbers are multiplied by this when printed; 100 for percentages.
-    :param bounds: whether the interval of a figure is printed, or the figure alone.
-    :param repeated: whether the column says what a row is, and is printed again where
-        the table is cut in its width.
+    :param bounds: whether a figure's interval is printed, or the figure alone.
+    :param repeated: whether the column identifies a row. Such a column is printed again
+        in each part of a table that is split because it is too wide.
     """
 
     key: str
@@ -41,13 +41,13 @@ class Column:
 @dataclass(frozen=True)
 class Table:
     """
-    Rows under columns, with what a reader must know.
+    Rows and columns, with a title and notes.
 
-    :param name: e.g. ``q2_wow_table_3``; for labels and file names.
+    :param name: e.g. ``q2_wow_table_3``, for labels and file names.
     :param title: one line.
-    :param columns: in order.
-    :param rows: column keys to cells; what is missing or None is printed as a dash. A
-        row's ``source``, :data:`OURS` or :data:`PAPER`, says whose figures they are.
+    :param columns: the columns, in order.
+    :param rows: cells by column key; one that is missing or None is printed as a dash.
+        A row's ``source``, :data:`OURS` or :data:`PAPER`, says whose figures it has.
     :param notes: sentences below the table.
     """
 
@@ -64,7 +64,7 @@ class Table:
         return {
             'name': self.name,
             'title': self.title,
-            # Values are shares here, which are percentages where they are printed.
+            # JSON has shares, where printed tables have percentages.
             'columns': {c.key: c.head.removesuffix(' %') for c in self.columns},
             'rows': [{k: json_cell(v) for k, v in row.items()} for row in self.rows],
             'notes': list(self.notes),
@@ -73,7 +73,7 @@ class Table:
 
 def json_cell(cell: Cell) -> Any:
     """
-    A cell as JSON: an interval becomes ``value``, ``low`` and ``high``.
+    Convert a cell for JSON: an interval becomes ``value``, ``low`` and ``high``.
     """
     if isinstance(cell, Interval):
         return {'value': cell.mean, 'low': cell.low, 'high': cell.high}
@@ -82,7 +82,7 @@ def json_cell(cell: Cell) -> Any:
 
 def row_name(row: Mapping[str, Cell], columns: tuple[Column, ...]) -> dict[str, str]:
     """
-    The cells that say what a row is; the last says so where it is the paper's.
+    The cells that identify a row; the last one marks a row of the paper.
     """
     keys = [c.key for c in columns if c.repeated]
     cells = {k: str(row.get(k) or '') for k in keys}
@@ -93,13 +93,13 @@ def row_name(row: Mapping[str, Cell], columns: tuple[Column, ...]) -> dict[str, 
 
 def number(value: float, column: Column) -> str:
     """
-    A number as its column prints it.
+    Format a number for its column.
     """
     return f'{value * column.scale:.{column.decimals}f}'
 
 
 def key(name: str) -> Column:
     """
-    A column that says what a row is.
+    A column that identifies a row.
     """
     return Column(name, name, repeated=True)

@@ -15,11 +15,11 @@ GAP = '  '
 
 def render_text(table: Table, width: int = WIDTH) -> str:
     """
-    A table as lines of text.
+    Render a table as plain text.
 
     :param table: the table.
-    :param width: a wider table is cut into several, which repeat the columns that say
-        what a row is.
+    :param width: columns of the terminal. A wider table is split into several, each of
+        which repeats the columns that identify a row.
     :return: text that ends with a line break.
     """
     rows = [{**row, **row_name(row, table.columns)} for row in table.rows]
@@ -45,7 +45,7 @@ def render_text(table: Table, width: int = WIDTH) -> str:
 
 def text_cell(cell: Cell, column: Column) -> str:
     """
-    One cell: ``0.756 [.715, .794]`` for a figure with its interval.
+    Render one cell: ``0.756 [.715, .794]`` for a figure with its interval.
     """
     if cell is None:
         return DASH
@@ -61,7 +61,7 @@ def text_cell(cell: Cell, column: Column) -> str:
 
 
 def _short(text: str) -> str:
-    # A bound is a share nearly always; its leading zero says nothing, nor do the
+    # A bound is nearly always a share, so its leading zero says nothing, nor do the
     # decimals of 1.
     sign, digits = ('-', text[1:]) if text.startswith('-') else ('', text)
     if digits.startswith('0.'):
@@ -70,7 +70,7 @@ def _short(text: str) -> str:
 
 
 def _line(cells: Sequence[str], columns: Sequence[Column], widths: dict) -> str:
-    # What a row is stands on the left, numbers on the right.
+    # Columns that identify a row are left-aligned, numbers right-aligned.
     fields = [
         cell.ljust(widths[c.key]) if c.repeated else cell.rjust(widths[c.key])
         for cell, c in zip(cells, columns, strict=True)

@@ -1,10 +1,10 @@
 """
 Macro F1 over BEGIN's three classes (Dziri et al. 2022, section 6), for scorers that can
-say that a response claims nothing.
+label a response as making no claim.
 
-A response that a scorer calls ``generic`` or ``not_verifiable`` is taken as generic;
-otherwise its score and the threshold decide. Where a class is neither given nor
-predicted its F1 is 0, as in scikit-learn.
+A response labelled ``generic`` or ``not_verifiable`` counts as generic; for any other,
+the score and the threshold decide. The F1 of a class that is neither annotated nor
+predicted is 0, as in scikit-learn.
 """
 
 from typing import TYPE_CHECKING, Sequence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def predicted_class(score: Score, threshold: float) -> str:
     """
-    One of the three classes.
+    The class that a score predicts, one of the three.
 
     :param score: a score with its label.
-    :param threshold: a score of at most this is inconsistent.
+    :param threshold: a score of at most this predicts ``inconsistent``.
     """
     if score.label in UNVERIFIABLE:
         return Label.GENERIC
@@ -37,8 +37,8 @@ def macro_f1(
     The F1 of each class, and their mean.
 
     :param weights: (R, n), how often each response counts.
-    :param truth: n classes, as people said.
-    :param predicted: n classes, as the scorer said.
+    :param truth: n classes, from the annotators.
+    :param predicted: n classes, from the scorer.
     :return: (R, 4): F1 of consistent, inconsistent and generic, and macro F1.
     """
     import numpy as np

@@ -1,10 +1,10 @@
 """
 Precision, recall and F1 of both classes, and accuracy, at a fixed threshold.
 
-Honovich et al. 2021, section 5.1: a response is called inconsistent when its score is
-at most a threshold, which is 0.5 there. It is the scorer's own, given here and not
-fitted. Where nothing is called by a class's name its precision and F1 are 0, as in
-scikit-learn; of a class that no response has, nothing is defined.
+As in Honovich et al. 2021, section 5.1, a response is predicted inconsistent when its
+score is at most a threshold, which is 0.5 in the paper. The threshold is the scorer's
+own and is not fitted. A class that is never predicted has precision and F1 of 0, as in
+scikit-learn; a class that no response has leaves all three figures undefined.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from parlai_q2.bootstrap import ratio
 if TYPE_CHECKING:
     import numpy as np
 
-# The order of the figures.
+# In the order of the columns that threshold_figures returns.
 FIGURES = (
     'consistent_precision',
     'consistent_recall',
@@ -30,14 +30,14 @@ def threshold_figures(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    The figures of several resamples.
+    Compute the figures for R resamples at once.
 
     :param weights: (R, n), how often each response counts.
     :param scores: n scores.
-    :param consistent: n booleans, what people said.
+    :param consistent: n booleans, whether the annotators found a response consistent.
     :param at: a score of at most this is inconsistent.
-    :return: (R, 7), in the order of :data:`FIGURES`; those of a class are NaN where
-        people called no response so.
+    :return: (R, 7), in the order of :data:`FIGURES`; the figures of a class are NaN in
+        a resample without annotated responses of that class.
     """
     import numpy as np
 

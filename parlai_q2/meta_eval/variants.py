@@ -1,5 +1,5 @@
 """
-Q2 in other settings: what Tables 8 and 9 of Honovich et al. 2021 compare.
+Q2 in other settings, for the comparisons of Tables 8 and 9 of Honovich et al. 2021.
 """
 
 from dataclasses import replace
@@ -11,12 +11,12 @@ from parlai_q2.scorers import Scorer, load_scorer
 
 class Variant(NamedTuple):
     """
-    One setting.
+    One setting of Q2.
 
-    :param name: what differs from Q2 as published.
-    :param options: of the scorer.
-    :param question_generation: settings of the preset's question generation that are
-        replaced.
+    :param name: names the difference from Q2 as published.
+    :param options: options of the scorer.
+    :param question_generation: settings that replace those of the preset's question
+        generation.
     """
 
     name: str
@@ -24,9 +24,9 @@ class Variant(NamedTuple):
     question_generation: dict[str, Any] = {}
 
 
-# "-top-n" and "-filter personal" are the paper's ablations. Fewer beams stand for the
-# cheaper models of its Table 8, whose weights do not ship; a preset of smaller models
-# can be given as a scorer of its own, q2@PRESET.
+# "-top-n" and "-filter personal" are the paper's ablations. Fewer beams stand in for
+# the cheaper models of its Table 8, whose weights do not ship. To evaluate smaller
+# models, name their preset as a scorer of its own: q2@PRESET.
 VARIANTS = (
     Variant('beam 2', question_generation={'num_beams': 2, 'num_questions': 2}),
     Variant('greedy questions (-top-n)', {'decoding': 'greedy'}),
@@ -37,11 +37,11 @@ VARIANTS = (
 
 def load_variant(variant: Variant, preset: str, **options: Any) -> Scorer:
     """
-    Q2 in one setting; its models are loaded when it first scores.
+    Build Q2 in one setting; its models are loaded when it first scores.
 
     :param variant: the setting.
     :param preset: the preset that it changes.
-    :param options: what every scorer takes, such as ``device``.
+    :param options: options that every scorer takes, such as ``device``.
     """
     loaded: Preset = load_preset(preset)
     if variant.question_generation:

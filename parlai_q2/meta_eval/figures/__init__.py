@@ -1,6 +1,6 @@
 """
-Figures for a paper, as PNG and as SVG whose text stays text. They need matplotlib: the
-extra ``plots``.
+Figures for a paper, written as PNG and as SVG that keeps its text as text. They need
+matplotlib, which the extra ``plots`` installs.
 """
 
 from parlai_q2.meta_eval.figures.reliability import reliability_plot

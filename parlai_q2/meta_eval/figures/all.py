@@ -1,5 +1,5 @@
 """
-Every figure of one set.
+Draws every figure of one set.
 """
 
 from pathlib import Path
@@ -23,10 +23,10 @@ def all_figures(
     evaluation: Evaluation, folder: Path, seconds: Mapping[str, float]
 ) -> list[Path]:
     """
-    Draw what a set has the data for.
+    Draw each figure that the set has the data for.
 
-    :param folder: where figures go, named after the set.
-    :param seconds: a response, by scorer, where it is known.
+    :param folder: where the files go; their names begin with that of the set.
+    :param seconds: seconds a response by scorer, as far as they are known.
     :return: the files, PNG and SVG.
     """
     judged, written = evaluation.judged, []

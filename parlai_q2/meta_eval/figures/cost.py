@@ -1,5 +1,5 @@
 """
-What accuracy costs: ROC-AUC against seconds a response.
+Plots ROC-AUC against the time a response takes.
 """
 
 import math
@@ -10,7 +10,7 @@ from parlai_q2.meta_eval.evaluation import Evaluation
 from parlai_q2.meta_eval.figures.curves import levels
 from parlai_q2.meta_eval.figures.style import BLUE, COLUMN, drawing, save
 
-# Marks so near to one another would have their names in one place.
+# The names of two marks closer than this would overlap.
 NEAR_DECADES, NEAR_AUC = 1.0, 0.03
 
 
@@ -18,10 +18,10 @@ def cost_figure(
     evaluation: Evaluation, seconds: Mapping[str, float], path: Path
 ) -> list[Path]:
     """
-    A mark a scorer whose cost is known.
+    Draw one mark for each scorer whose cost is known.
 
-    :param seconds: a response, by scorer; of one scorer at least that scored both
-        classes.
+    :param seconds: seconds a response by scorer, for at least one scorer that has
+        scored both classes.
     """
     with drawing() as figure_of:
         figure = figure_of(figsize=(COLUMN, 2.6))
@@ -38,12 +38,12 @@ def cost_figure(
                 yerr=[[auc.mean - auc.low], [auc.high - auc.mean]],
                 fmt='o',
                 color=BLUE,
-                # Pale: a name can be read where another mark's interval crosses it.
+                # Pale, so that a name stays legible where an interval crosses it.
                 ecolor=BLUE + '60',
                 markersize=4,
                 elinewidth=1.2,
             )
-            # Of two marks that are near one another the lower has its name below.
+            # Where two marks are close, the lower one has its name below it.
             below = any(
                 abs(math.log10(at / x)) < NEAR_DECADES
                 and 0 < other.mean - auc.mean < NEAR_AUC

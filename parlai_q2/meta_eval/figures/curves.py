@@ -25,7 +25,7 @@ from parlai_q2.records import Label
 
 def curves_of(evaluation: Evaluation, measure: Measure, label: str) -> Curves:
     """
-    A measure's curves of finding one class, over the two classes.
+    The curves of one measure for finding one of the two classes.
     """
     import numpy as np
 
@@ -48,8 +48,9 @@ def levels(evaluation: Evaluation) -> Iterator[tuple[Measure, ResponseLevel]]:
 
 def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
     """
-    Two panels: finding inconsistent and finding consistent responses. A mark stands at
-    each scorer's fixed threshold; the grey line is chance.
+    Draw precision against recall in two panels: for finding inconsistent responses and
+    for finding consistent ones. A mark shows each scorer's fixed threshold; the grey
+    line is chance.
     """
     found = list(levels(evaluation))
     with drawing() as figure_of:
@@ -90,7 +91,7 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
 
 def roc_figure(evaluation: Evaluation, path: Path) -> list[Path]:
     """
-    One panel: how many consistent responses are found at how many false alarms.
+    Draw the ROC curves for finding consistent responses, in one panel.
     """
     with drawing() as figure_of:
         figure = figure_of(figsize=(COLUMN, 3.2))

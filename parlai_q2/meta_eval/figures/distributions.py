@@ -1,6 +1,6 @@
 """
-How scores are distributed by class, by extractiveness and by corpus (Dziri et al. 2022,
-section 5).
+Draws how scores are distributed by class, by extractiveness and by corpus (Dziri et al.
+2022, section 5).
 """
 
 from pathlib import Path
@@ -26,8 +26,8 @@ BINS = 20
 
 def class_figure(evaluation: Evaluation, path: Path) -> list[Path]:
     """
-    A panel a scorer: the share of each class in each of twenty bins of the score, and
-    the fixed threshold.
+    Draw one panel for each scorer: a histogram of each class's scores in twenty bins,
+    and the fixed threshold.
     """
     import numpy as np
 
@@ -66,13 +66,13 @@ def group_figure(
     evaluation: Evaluation, groups: Mapping[str, Sequence[Judged]], by: str, path: Path
 ) -> list[Path]:
     """
-    A panel a scorer: boxes of the score by group and class.
+    Draw one panel for each scorer: box plots of the score by group and class.
 
     Boxes span the quartiles, whiskers the 5th to the 95th percentile; the line is the
-    median, the dot the mean. Below a group's name stands how many responses it has.
+    median, the dot the mean. The number of responses is below each group's name.
 
-    :param groups: name to responses, in order.
-    :param by: what the groups are, for the axis.
+    :param groups: responses by the group's name, in order.
+    :param by: what the groups are, for the axis label.
     """
     classes, measures = _classes(evaluation), _measures(evaluation)
     rows, columns = grid(len(measures))
@@ -102,10 +102,11 @@ def group_figure(
 
 def bin_edges(low: float, high: float) -> 'np.ndarray':
     """
-    Edges for a library whose bins hold their lower edge: what is worth a bound is to be
-    below it, as what is worth the threshold is.
+    Edges of the bins. A score equal to an edge belongs to the bin below it, just as a
+    score equal to the threshold is inconsistent. Since numpy's bins include their lower
+    edge, all edges but the first are moved up by the least possible amount.
 
-    :return: :data:`BINS` + 1 numbers.
+    :return: :data:`BINS` + 1 numbers, in ascending order.
     """
     import numpy as np
 
@@ -185,7 +186,7 @@ def _range(evaluation: Evaluation, measure: Measure) -> tuple[float, float]:
 
 def _measures(evaluation: Evaluation) -> list[Measure]:
     """
-    Those that have scored a response with a class.
+    The measures that have scored at least one response with a class.
     """
     judged = evaluation.judged.of_classes(CLASSES)
     return [m for m in evaluation.measures if m.known(judged)]

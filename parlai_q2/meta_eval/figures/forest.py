@@ -1,5 +1,5 @@
 """
-Figures with their intervals, one row a scorer: ROC-AUC by group, and Spearman at system
+Forest plots, with one row for each scorer: ROC-AUC by group, and Spearman at system
 level (Honovich et al. 2021, Table 4).
 """
 
@@ -27,9 +27,9 @@ def auc_figure(
     evaluation: Evaluation, groups: Mapping[str, Sequence[Judged]], path: Path
 ) -> list[Path]:
     """
-    ROC-AUC with 95 % intervals, and of how many responses.
+    Draw ROC-AUC with 95 % intervals, and the number of responses in each group.
 
-    :param groups: name to responses; each has a colour and a mark.
+    :param groups: responses by the group's name; each group has a colour and a mark.
     """
     measures = evaluation.measures
     step = 0.62 / max(len(groups), 1)
@@ -67,8 +67,8 @@ def auc_figure(
 
 def systems_figure(evaluation: Evaluation, path: Path) -> list[Path]:
     """
-    Spearman's rho over the rounds: box of the quartiles, whiskers over the middle 95 %,
-    the mean, and the mean that the paper reports.
+    Draw Spearman's rho over the rounds: a box for the quartiles, whiskers over the
+    middle 95 %, the mean, and the mean that the paper reports.
     """
     found = [(m, level) for m, level in system_levels(evaluation) if level.spearman]
     with drawing() as figure_of:

@@ -1,5 +1,5 @@
 """
-Whether probabilities mean what they say, as a reliability diagram.
+Draws a reliability diagram, which shows how well probabilities are calibrated.
 """
 
 from pathlib import Path
@@ -22,12 +22,12 @@ def reliability_plot(
 
     :param probabilities: n values in [0, 1].
     :param labels: n outcomes, whether each response is positive.
-    :param path: without an ending, or with one; a PNG and an SVG are written.
-    :param bins: of equal width.
-    :param title: above the figure.
-    :param positive: what a positive response is called on the axes.
+    :param path: where to write, with or without a suffix; a PNG and an SVG are written.
+    :param bins: number of bins, of equal width.
+    :param title: printed above the figure.
+    :param positive: what the axes call a positive response.
     :return: both paths.
-    :raises ValueError: for values that are no probabilities, or none at all.
+    :raises ValueError: when a value is not a probability, or there are no values.
     :raises MissingPackageError: when matplotlib is not installed.
     """
     found = calibration(probabilities, [bool(label) for label in labels], bins)
@@ -45,7 +45,7 @@ def reliability_plot(
             color=BLUE,
             markersize=4,
             elinewidth=0.9,
-            # A mark at 0 or 1 is drawn whole.
+            # So that a mark at 0 or 1 is not cut in half.
             clip_on=False,
         )
         above.set_xlim(0, 1)

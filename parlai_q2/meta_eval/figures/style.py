@@ -1,5 +1,5 @@
 """
-How figures look, and how they are written.
+The style of the figures, and how they are written to files.
 """
 
 from contextlib import contextmanager
@@ -12,18 +12,18 @@ from parlai_q2.records import Label
 
 _PACKAGE = ('matplotlib', 'matplotlib', 'plots', 'A figure')
 
-# Okabe and Ito (2008): told apart with any colour vision, and in print.
+# From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
 BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'
 SKY, PURPLE, BLACK = '#56B4E9', '#CC79A7', '#000000'
 GREY = '#8A8A8A'
-# Scorers are told apart by more than colour.
+# Line styles and markers also distinguish scorers, not colour alone.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (9, 2)))
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X')
 CLASS_COLOURS = {Label.CONSISTENT: BLUE, Label.INCONSISTENT: VERMILION}
 CLASS_COLOURS[Label.GENERIC] = GREY
 
-# Inches: a column and the text width of a two-column paper.
+# In inches: the column and text widths of a two-column paper.
 COLUMN, TEXT = 3.4, 7.0
 DPI = 250
 
@@ -34,7 +34,7 @@ _STYLE = {
     'xtick.labelsize': 7,
     'ytick.labelsize': 7,
     'legend.fontsize': 7,
-    # No frame, but no line runs through a legend's text either.
+    # No frame, but a background, so that no line runs through the text.
     'legend.edgecolor': 'none',
     'legend.framealpha': 0.85,
     'legend.borderpad': 0.2,
@@ -46,7 +46,7 @@ _STYLE = {
     'ytick.major.width': 0.6,
     'lines.linewidth': 1.2,
     'figure.constrained_layout.use': True,
-    # Text stays text, and the same figure gives the same bytes.
+    # Keeps text as text, and makes the output reproducible byte for byte.
     'svg.fonttype': 'none',
     'svg.hashsalt': 'parlai_q2',
 }
@@ -54,9 +54,10 @@ _STYLE = {
 
 def check_matplotlib() -> None:
     """
-    See that figures can be drawn.
+    Check that figures can be drawn.
 
-    :raises MissingPackageError: when matplotlib is not installed; it has the command.
+    :raises MissingPackageError: when matplotlib is not installed; the message has the
+        command that installs it.
     """
     import_package(*_PACKAGE)
 
@@ -64,12 +65,12 @@ def check_matplotlib() -> None:
 @contextmanager
 def drawing() -> Iterator[Any]:
     """
-    Gives matplotlib's ``Figure`` class, under the style of all our figures.
+    Give matplotlib's ``Figure`` class, with our figures' style in effect.
 
     :raises MissingPackageError: when matplotlib is not installed.
     """
     matplotlib = import_package(*_PACKAGE)
-    # Without pyplot there is no window, no global state, and nothing to close.
+    # Without pyplot there is no window and no global state, and nothing to close.
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_STYLE):
@@ -80,8 +81,8 @@ def save(figure: Any, path: Union[str, Path]) -> list[Path]:
     """
     Write a figure as PNG and SVG, each whole or not at all.
 
-    :param figure: matplotlib's.
-    :param path: without an ending, or with one that is replaced.
+    :param figure: a matplotlib figure.
+    :param path: where to write; a suffix is replaced.
     :return: both paths.
     :raises InputError: when they cannot be written.
     """
@@ -101,7 +102,7 @@ def save(figure: Any, path: Union[str, Path]) -> list[Path]:
 
 def grid(count: int, most: int = 4) -> tuple[int, int]:
     """
-    Rows and columns for so many small panels.
+    The rows and columns of a grid of ``count`` panels, at most ``most`` in a row.
     """
     rows = -(-count // most)
     return rows, -(-count // rows)

@@ -1,5 +1,5 @@
 """
-The papers' tables, each with the paper's own figures beside ours.
+Builds the papers' tables, with the published figures beside ours.
 """
 
 from typing import Callable, Optional
@@ -15,8 +15,8 @@ from parlai_q2.meta_eval.tables.ratings import ratings_table
 from parlai_q2.meta_eval.tables.systems import systems_table
 from parlai_q2.meta_eval.tables.variants import ablations_table, coverage_table
 
-# In the order of the Q2 paper, then BEGIN's; each gives None where a set has not what
-# it needs.
+# First in the order of the Q2 paper, then in that of BEGIN. Each builder returns None
+# for a set that lacks the data it needs.
 BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
     means_table,
     class_table,
@@ -36,7 +36,7 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
 
 def all_tables(evaluation: Evaluation) -> list[Table]:
     """
-    Every table that a set has what it needs for.
+    Build every table that the set has the data for.
     """
     built = (build(evaluation) for build in BUILDERS)
     return [table for table in built if table is not None]

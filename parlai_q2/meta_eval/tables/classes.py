@@ -1,6 +1,6 @@
 """
-Precision, recall and F1 of each class (Honovich et al. 2021, Table 3), and F1 of
-BEGIN's three classes (Dziri et al. 2022).
+Precision, recall and F1 of each class (Honovich et al. 2021, Table 3), and the F1 of
+each of BEGIN's three classes (Dziri et al. 2022).
 """
 
 from typing import Optional
@@ -24,7 +24,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     """
     Precision, recall and F1 at the fixed threshold.
 
-    :return: None for a set without the two classes, or scorers without threshold.
+    :return: None for a set without the two classes, or where no scorer has a threshold.
     """
     judged = evaluation.judged.of_classes()
     rows: list[dict[str, Cell]] = []
@@ -72,10 +72,10 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
 
 def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    F1 of the three classes and macro F1.
+    F1 of the three classes, and macro F1.
 
-    :return: None for a set without generic responses, or without a scorer that says
-        so.
+    :return: None for a set without generic responses, or where no scorer predicts that
+        class.
     """
     if not evaluation.judged.of_classes([Label.GENERIC]):
         return None

@@ -1,5 +1,5 @@
 """
-Scores and their ranking by system, corpus and extractiveness (Dziri et al. 2022,
+Mean scores and ranking by system, corpus and extractiveness (Dziri et al. 2022,
 section 5).
 """
 
@@ -13,9 +13,9 @@ from parlai_q2.meta_eval.table import BRACKETS, Cell, Column, Table, key
 
 def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
     """
-    By ``system`` or ``corpus``.
+    Group by ``system`` or ``corpus``.
 
-    :return: None for a set with fewer than two, or without classes.
+    :return: None for a set with fewer than two groups, or without classes.
     """
     groups = evaluation.judged.groups(by)
     if len(groups) < 2 or not evaluation.judged.of_classes(CLASSES):
@@ -25,7 +25,7 @@ def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
 
 def density_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    By how much of the knowledge a response copies.
+    Group by how much of the knowledge a response copies.
 
     :return: None for a set without classes.
     """

@@ -12,20 +12,20 @@ from parlai_q2.meta_eval.questions import questions
 from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.records import Label
 
-# Responses of a random sample of a system's.
+# Responses in the random sample of each system.
 SAMPLE = 150
 RANDOM = 'random'
 ALL = 'all'
 Q2 = 'q2'
-# The mean of the paper is of the number before it is cut to [0, 1].
+# The paper averages BERTScore's F1 before it is clipped to [0, 1].
 PARTS = {'bertscore': 'f1'}
 ORDER = (Label.INCONSISTENT, Label.CONSISTENT, Label.GENERIC)
 
 
 def means_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    A row for each system and class, and for a random sample of each system's responses
-    where a set has responses of several systems to the same contexts.
+    One row for each system and class. Where several systems answered the same contexts,
+    each system also has a row for a random sample of its responses.
 
     :return: None for a set without classes.
     """
@@ -34,7 +34,7 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
     rows: list[dict[str, Cell]] = []
     for system, by_responses in _systems(evaluation).items():
         for name, responses in by_responses.items():
-            # Over some of a random sample the mean would be of another sample.
+            # A mean over part of the random sample would be that of another sample.
             ours = _row(evaluation, responses, whole=name == RANDOM)
             paper = {}
             if evaluation.judged.name == 'q2_wow':
@@ -73,9 +73,11 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
 
 def random_sample(judged: JudgedSet, system: str, seed: int) -> list[Judged]:
     """
-    Responses of one system, of either class, among those annotated for all systems.
+    Sample responses of one system, of either class, to contexts that were annotated for
+    all systems.
 
-    :return: at most :data:`SAMPLE`; none where no context was annotated for several.
+    :return: at most :data:`SAMPLE` responses; none where no context was annotated for
+        several systems.
     """
     pool = [r for r in judged.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
@@ -83,7 +85,7 @@ def random_sample(judged: JudgedSet, system: str, seed: int) -> list[Judged]:
 
 
 def _systems(evaluation: Evaluation) -> dict[str, dict[str, Sequence[Judged]]]:
-    # Sets with many systems have their own table of them; here they are one.
+    # Sets with many systems have a table by system; here all of them count as one.
     systems = evaluation.judged.groups('system')
     if not evaluation.judged.crossed or not systems:
         systems = {ALL: list(evaluation.judged.responses)}

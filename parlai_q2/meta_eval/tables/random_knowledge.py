@@ -1,5 +1,6 @@
 """
-Scores beside knowledge that is not the response's (Honovich et al. 2021, Table 10).
+Mean scores of responses against knowledge that is not theirs (Honovich et al. 2021,
+Table 10).
 """
 
 from typing import Optional, Sequence
@@ -17,9 +18,9 @@ Q2 = 'q2'
 
 def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    Means beside the response's own knowledge and beside others.
+    Mean scores against each response's own knowledge and against other knowledge.
 
-    :return: None where nothing was scored beside other knowledge.
+    :return: None where nothing was scored against other knowledge.
     """
     if not (evaluation.same_dialogue or evaluation.random_dialogue):
         return None
@@ -28,7 +29,7 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
         SAME_DIALOGUE: evaluation.same_dialogue,
         RANDOM_DIALOGUE: evaluation.random_dialogue,
     }
-    # A column of a file knows nothing of knowledge that was made up.
+    # A column of a file has no scores against other knowledge.
     measures = [
         m
         for m in evaluation.measures

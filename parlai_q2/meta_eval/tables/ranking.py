@@ -1,6 +1,6 @@
 """
-Accuracy at the fixed threshold, ROC-AUC and average precision (Honovich et al. 2021,
-section 5.1, with what it plots as curves).
+Accuracy at the fixed threshold, ROC-AUC and average precision: numbers for what
+Honovich et al. 2021, section 5.1, report and plot as curves.
 """
 
 from typing import Optional
@@ -19,13 +19,13 @@ FIGURES = {
     'inconsistent_ap': 'AP inconsistent',
     'consistent_ap': 'AP consistent',
 }
-# By the set's name.
+# By the name of the set.
 PUBLISHED_ACCURACY = {'q2_wow': ACCURACY, 'dialogue_nli_gold': TABLE_6}
 
 
 def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    One row a scorer.
+    One row for each scorer.
 
     :return: None for a set without the two classes.
     """
@@ -42,7 +42,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
             accuracy = published[measure.name]
             rows.append({'scorer': measure.name, 'source': PAPER, 'accuracy': accuracy})
     for name in published:
-        # Methods of the paper that are no scorers here.
+        # The paper's methods that are not scorers here.
         if ' ' in name:
             rows.append({'scorer': name, 'source': PAPER, 'accuracy': published[name]})
     count = {c: sum(r.label == c for r in judged) for c in {r.label for r in judged}}
@@ -73,7 +73,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
 
 def difference_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    How far the scorers are from the one that was asked for first.
+    The difference of each scorer to the one that was named first.
 
     :return: None for a set without the two classes, or fewer than two scorers.
     """

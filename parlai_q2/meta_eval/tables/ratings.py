@@ -13,7 +13,7 @@ from parlai_q2.meta_eval.table import BRACKETS, OURS, PAPER, Cell, Column, Table
 
 def ratings_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    One row a rating and scorer.
+    One row for each rating and scorer.
 
     :return: None for a set without ratings.
     """

@@ -20,10 +20,11 @@ from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
 
 def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
     """
-    The system level of each measure that has scored all of the contexts: over fewer,
-    other systems would be drawn, and figures could not be compared.
+    The system level of each measure that has scored all of the contexts. Over fewer
+    contexts, different systems would be simulated and the figures could not be
+    compared.
 
-    :return: none for a set without contexts that were annotated for two systems.
+    :return: empty for a set without contexts that were annotated for two systems.
     """
     found = []
     crossed = contrasts(evaluation.judged.crossed)
@@ -42,7 +43,7 @@ def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
 
 def systems_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    Mean rho of each scorer.
+    One row for each scorer, with its mean rho.
 
     :return: None for a set without contexts that were annotated for two systems.
     """

@@ -11,7 +11,7 @@ from parlai_q2.meta_eval.questions import questions
 from parlai_q2.meta_eval.table import OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.records import Label
 
-# What columns call the classes.
+# The classes in column headings.
 SHORT = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
 
 
@@ -19,7 +19,7 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     """
     Questions and coverage of Q2 in all its settings.
 
-    :return: None where there is no Q2 but the one that was asked for.
+    :return: None where Q2 was not run in other settings.
     """
     if not evaluation.variants:
         return None
@@ -59,8 +59,8 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     """
     Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
 
-    :return: None where there is no Q2 but the one that was asked for, or the set has
-        not both classes.
+    :return: None where Q2 was not run in other settings, or the set lacks one of the
+        two classes.
     """
     judged = evaluation.judged.of_classes()
     if not evaluation.variants or len({r.label for r in judged}) < 2:
