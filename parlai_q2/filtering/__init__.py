@@ -1,7 +1,8 @@
 """
-Keeps the turns of a dialogue dataset that stay with their knowledge.
+Filters a dialogue dataset: keeps the turns that are grounded in their knowledge.
 
-Works on episodes: lists of messages, as ParlAI's teachers send them, without ParlAI.
+It works on episodes, the lists of messages that ParlAI's teachers send, and does not
+import ParlAI.
 """
 
 from parlai_q2.filtering.judge import (

@@ -1,19 +1,19 @@
 """
-Control tokens: what a response is like, in words that a model is told beforehand.
+Control tokens, which tell a model how faithful its response should be.
 
-Rashkin et al. 2021, "Increasing Faithfulness in Knowledge-Grounded Dialogue with
-Controllable Features" (ACL 2021, section 4): in training the tokens say what the
-reference is like; at inference they ask for the best. Three features:
+They follow Rashkin et al. 2021, "Increasing Faithfulness in Knowledge-Grounded Dialogue
+with Controllable Features" (ACL 2021, section 4). In training, the tokens describe the
+reference; at inference, they ask for the best values. There are three features:
 
-- objectivity: whether the response speaks in the first person singular;
-- lexical precision: the share of its words that the knowledge has, in three groups of
-  equal size;
-- entailment: whether the knowledge entails it. The paper asks an NLI model; here any
-  scorer does, by its label ``consistent``.
+- objectivity: whether the response avoids the first person singular;
+- lexical precision: the share of the response's words that occur in the knowledge, in
+  three groups of equal size;
+- entailment: whether the knowledge entails the response. The paper asks an NLI model;
+  here any scorer can decide, by its label ``consistent``.
 
-Departure: where many responses have the same precision the three groups cannot have
-equal size. Here the third gets what is equal to its lower bound, so that the token that
-is asked for at inference was seen in training.
+One departure: where many responses have the same precision, the three groups cannot
+have equal size. Here the third group includes its lower bound, so that the token that
+is asked for at inference has been seen in training.
 """
 
 import re
@@ -25,7 +25,7 @@ from parlai_q2.records import Example, Label, Score
 from parlai_q2.text.overlap import token_overlap
 
 OBJECTIVITY, PRECISION, ENTAILMENT = 'objectivity', 'precision', 'entailment'
-# In the order in which their tokens stand.
+# In the order of their tokens.
 FEATURES = (OBJECTIVITY, PRECISION, ENTAILMENT)
 
 FIRST_PERSON, NO_FIRST_PERSON = '<first-person>', '<no-first-person>'
@@ -47,8 +47,8 @@ class PrecisionGroups:
     """
     The bounds of the three groups of lexical precision.
 
-    :param medium: the least precision of the second group, in [0, 1].
-    :param high: the least precision of the third group, in [0, 1].
+    :param medium: the lowest precision of the second group, in [0, 1].
+    :param high: the lowest precision of the third group, in [0, 1].
     :raises ConfigError: when they are out of range or out of order.
     """
 
@@ -73,9 +73,9 @@ class PrecisionGroups:
 
 def terciles(precisions: Sequence[float]) -> PrecisionGroups:
     """
-    The groups that have a third of the values each, as far as equal values allow.
+    Groups that hold a third of the values each, as far as ties allow.
 
-    :param precisions: of a training set; at least one.
+    :param precisions: the precisions of a training set; at least one.
     :raises ConfigError: when there are none.
     """
     if not precisions:
@@ -87,14 +87,15 @@ def terciles(precisions: Sequence[float]) -> PrecisionGroups:
 
 def lexical_precision(example: Example) -> float:
     """
-    The share of a response's words that its knowledge has, in [0, 1]; 0 without either.
+    The share of a response's words that occur in its knowledge, in [0, 1]; 0 where
+    either has no words.
     """
     return token_overlap(example.knowledge, example.response).precision
 
 
 def first_person(response: str) -> bool:
     """
-    Whether a response speaks of the speaker.
+    Whether a response uses the first person singular.
     """
     return bool(_FIRST_PERSON.search(response))
 
@@ -106,13 +107,13 @@ def control_tokens(
     features: Sequence[str] = FEATURES,
 ) -> list[str]:
     """
-    The tokens of what a response is like.
+    The tokens that describe a response.
 
-    :param example: the response and its knowledge; without knowledge it is neither
-        precise nor entailed.
-    :param score: what a scorer says of it; not looked at without ``entailment``.
-    :param groups: of lexical precision.
-    :param features: some of :data:`FEATURES`, in the order wanted.
+    :param example: the response and its knowledge. Without knowledge, a response is
+        neither precise nor entailed.
+    :param score: its score; only the feature ``entailment`` uses it.
+    :param groups: the groups of lexical precision.
+    :param features: some of :data:`FEATURES`, in the order of the tokens wanted.
     """
     found = {
         OBJECTIVITY: FIRST_PERSON

@@ -1,9 +1,9 @@
 """
-Judged turns in ParlAI's conversation format, one JSON object an episode.
+Converts judged turns to ParlAI's conversation format, one JSON object an episode.
 
-ParlAI's ``jsonfile`` teacher trains on such a file: the second speaker's texts are the
-labels. All that the first speaker's message had stays in it, knowledge included; the
-second speaker's has the score.
+ParlAI's ``jsonfile`` teacher can train on such a file: the second speaker's texts are
+the labels. The first speaker's message keeps its fields, including the knowledge; the
+second speaker's message has the score.
 """
 
 import json
@@ -13,7 +13,7 @@ from parlai_q2.filtering.history import split_at_gaps
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn
 
 LABELLED_BY = 'label'
-# Retrieval candidates make a file many times as large; the jsonfile teacher reads none.
+# The jsonfile teacher ignores candidates, which would make a file many times as large.
 LEFT_OUT = ('label_candidates', 'eval_labels', 'metrics')
 
 
@@ -23,10 +23,11 @@ def conversations(
     left_out: Sequence[str] = LEFT_OUT,
 ) -> list[dict[str, Any]]:
     """
-    What stays of an episode, or what goes.
+    The conversations that are kept of an episode, or those that are dropped.
 
-    :param kept: what stays, as conversations that are as long as can be; or what goes,
-        each turn a conversation.
+    :param episode: the judged episode.
+    :param kept: True gives the kept turns, in conversations as long as possible; False
+        gives the dropped turns, each as a conversation of its own.
     :param left_out: fields of messages that are not written.
     :return: conversations in order; each begins with all that was said before it.
     """
@@ -52,10 +53,9 @@ def conversation(
     left_out: Sequence[str] = LEFT_OUT,
 ) -> dict[str, Any]:
     """
-    One conversation.
+    One conversation in ParlAI's format.
 
-    :param turns: for each turn, of which there is one at least, its message as it is to
-        be written, and how it was judged.
+    :param turns: at least one turn, as the message to write and the judged turn.
     :param left_out: fields of messages that are not written.
     """
     pairs = [
@@ -74,7 +74,7 @@ def _asked(
         **fields,
         'id': str(message.get('id') or 'teacher'),
         'text': str(message.get('text') or ''),
-        # Where a task keeps its knowledge elsewhere, all who read the file find it.
+        # Readers of the file find the knowledge here, wherever the task keeps it.
         **({} if 'knowledge' in fields else {'knowledge': turn.knowledge}),
         'labels': turn.kept_labels or [label.text for label in turn.labels],
         'episode_done': False,
@@ -92,7 +92,7 @@ def _answered(turn: JudgedTurn) -> dict[str, Any]:
     }
     if shown and shown.score:
         evidence = shown.score.to_dict()
-        # One signature for all of them stands in the metadata.
+        # The metadata has the signature, which is the same for all of them.
         evidence.pop('signature')
         act['q2_score'] = shown.score.value
         act['q2_evidence'] = evidence
@@ -101,7 +101,7 @@ def _answered(turn: JudgedTurn) -> dict[str, Any]:
 
 def is_json(value: Any) -> bool:
     """
-    Whether a value can be written; an image or a tensor cannot.
+    Whether a value can be written as JSON; an image or a tensor cannot.
     """
     try:
         json.dumps(value)

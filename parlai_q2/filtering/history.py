@@ -1,18 +1,18 @@
 """
-Leaves turns out of an episode without changing what the others come after.
+Removes turns from an episode while every other turn keeps its history.
 
-Where a turn goes, the turns after it begin an episode of their own, whose first text
-has all that was said before, the turn that went included. ParlAI's models read a
-history as its turns joined by line ends, so they read the same text as before (and the
-same tokens, where the tokenizer parts words at line ends). ParlAI's own ``flatten``
-mutator does this to every turn.
+Where a turn is removed, the turns after it become an episode of their own. The first
+text of that episode has all that was said before it, including the removed turn.
+ParlAI's models read a history as its turns joined by newlines, so they read the same
+text as before (and the same tokens, if the tokenizer splits words at newlines).
+ParlAI's own ``flatten`` mutator does this to every turn.
 """
 
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.filtering.judge import labels_of
 
-# What ParlAI's models put between the turns of a history, unless --delimiter says else.
+# What ParlAI's models put between the turns of a history by default (--delimiter).
 DELIMITER = '\n'
 
 
@@ -20,12 +20,12 @@ def split_at_gaps(
     episode: Sequence[Mapping[str, Any]], kept: Sequence[bool]
 ) -> list[list[dict[str, Any]]]:
     """
-    The turns that stay, as episodes.
+    Split an episode into episodes of the turns that are kept.
 
     :param episode: an episode's messages.
-    :param kept: which of them stay.
-    :return: copies of the messages that stay, in order, in one or more episodes; none
-        where nothing stays. ``episode_done`` is left out.
+    :param kept: whether each of them is kept.
+    :return: copies of the kept messages, in order, in one or more episodes; empty if no
+        message is kept. ``episode_done`` is left out.
     """
     episodes: list[list[dict[str, Any]]] = []
     current: Optional[list[dict[str, Any]]] = None
@@ -46,7 +46,7 @@ def split_at_gaps(
 
 def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
     """
-    A message whose text also has what was said before it.
+    A copy of a message, with what was said before it in front of its text.
     """
     copy = dict(message)
     if before:

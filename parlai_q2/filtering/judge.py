@@ -1,9 +1,9 @@
 """
 Scores the labels of episodes against the knowledge of their turns, many at a time, and
-decides which stay.
+decides which are kept.
 
-A turn may have several labels: each is judged, and the turn stays while one of them
-does.
+A turn may have several labels. Each is judged, and the turn is kept if at least one of
+them is.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 
-# Responses in one call of the scorer, at least: enough to fill any model's batches, and
-# few enough that progress shows.
+# The minimum number of responses in one call of the scorer: enough to fill any model's
+# batches, and few enough that progress shows.
 CHUNK = 256
 
 Message = Mapping[str, Any]
@@ -27,7 +27,9 @@ class JudgedLabel:
     """
     One label of a turn.
 
-    :param score: None where there is nothing to score it against.
+    :param text: the label.
+    :param score: its score; None where the turn has no knowledge.
+    :param decision: whether the label is kept.
     """
 
     text: str
@@ -42,8 +44,8 @@ class JudgedTurn:
 
     :param message: the teacher's message.
     :param knowledge: its knowledge; empty where there is none.
-    :param labels: its labels, in order; perhaps none.
-    :param decision: what becomes of the turn.
+    :param labels: its labels, in order; may be empty.
+    :param decision: whether the turn is kept.
     """
 
     message: Message
@@ -54,14 +56,15 @@ class JudgedTurn:
     @property
     def kept_labels(self) -> list[str]:
         """
-        The texts of the labels that stay.
+        The texts of the labels that are kept.
         """
         return [label.text for label in self.labels if label.decision.kept]
 
     @property
     def shown(self) -> Optional[JudgedLabel]:
         """
-        The label that stands for the turn: the first that stays, else the first.
+        The label that represents the turn: the first that is kept, else the first; None
+        without labels.
         """
         kept = [label for label in self.labels if label.decision.kept]
         return next(iter([*kept, *self.labels]), None)
@@ -72,7 +75,7 @@ JudgedEpisode = list[JudgedTurn]
 
 def labels_of(message: Message) -> list[str]:
     """
-    The labels of a message, whichever of its two names they have.
+    The labels of a message, from whichever of the two fields it has.
     """
     labels = message.get('labels') or message.get('eval_labels') or ()
     if isinstance(labels, str):
@@ -84,10 +87,10 @@ def knowledge_of(
     episode: Sequence[Message], delimiter: Optional[str] = None
 ) -> list[str]:
     """
-    The knowledge of each turn of an episode; empty where there is none.
+    The knowledge of each turn of an episode; an empty string where there is none.
 
-    :param delimiter: what stands between a passage and the message in a text; such a
-        passage holds until the episode brings another.
+    :param delimiter: what separates a passage from the message inside a text, if texts
+        contain passages. Such a passage applies until the episode brings another.
     """
     found, passage = [], ''
     for message in episode:
@@ -102,10 +105,10 @@ def examples_of(
     episode: Sequence[Message], delimiter: Optional[str] = None
 ) -> list[list[Example]]:
     """
-    What is to be scored in an episode: for each turn, one example a label.
+    What to score in an episode: for each turn, one example for each label.
 
-    :raises InputError: when the labels are classes of responses, which say nothing that
-        knowledge could support.
+    :raises InputError: when the labels are classes of responses, which make no claim
+        that knowledge could support.
     """
     for message in episode:
         if message.get('response') and labels_of(message) == [message.get('q2_label')]:
@@ -129,10 +132,13 @@ def judge_episode(
     delimiter: Optional[str] = None,
 ) -> JudgedEpisode:
     """
-    Decide which turns of one episode stay.
+    Decide which turns of one episode are kept.
 
-    :param examples: what :func:`examples_of` gave for it.
-    :param scores: their scores, in the same shape.
+    :param episode: its messages.
+    :param examples: what :func:`examples_of` returned for it.
+    :param scores: the scores of the examples, in the same shape.
+    :param policy: what is kept.
+    :param delimiter: as for :func:`knowledge_of`.
     """
     turns = []
     knowledge = knowledge_of(episode, delimiter)
@@ -160,11 +166,14 @@ def judge_episodes(
     chunk: int = CHUNK,
 ) -> Iterator[JudgedEpisode]:
     """
-    Decide which turns of many episodes stay.
+    Decide which turns of many episodes are kept.
 
-    :param episodes: read only as far as the next chunk needs.
-    :param chunk: responses in one call of the scorer, at least.
-    :return: the episodes in order, judged.
+    :param episodes: the episodes, read only as far as the next chunk needs.
+    :param scorer: the scorer.
+    :param policy: what is kept.
+    :param delimiter: as for :func:`knowledge_of`.
+    :param chunk: minimum number of responses in one call of the scorer.
+    :return: the judged episodes, in order.
     """
     held: list[tuple[Sequence[Message], list[list[Example]]]] = []
     waiting = 0
@@ -182,7 +191,8 @@ def score_shape(
     examples: Sequence[Sequence[Sequence[Example]]], scorer: Scorer
 ) -> list[list[list[Score]]]:
     """
-    Score the examples of several episodes in one call; the shape stays.
+    Score the examples of several episodes in one call; scores have the shape of the
+    examples.
     """
     flat = [e for episode in examples for turn in episode for e in turn]
     scores = iter(scorer.score(flat))

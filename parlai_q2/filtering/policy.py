@@ -1,9 +1,9 @@
 """
-Which responses stay in a training set.
+Decides which responses a training set keeps.
 
-A response stays when its score is above the threshold. What the scorer has no opinion
-of is a matter of taste: chit-chat keeps a model sociable, and nothing says that it is
-wrong, so by default such turns stay.
+A response is kept when its score is above the threshold. Responses that the scorer
+cannot judge are a matter of taste. Chit-chat keeps a model sociable, and nothing says
+that it is wrong, so such turns are kept by default.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ UNITS = (TURNS, EPISODES)
 
 class Reason:
     """
-    Why a turn stays or goes, in a few words.
+    Why a turn is kept or dropped, in a few words.
     """
 
     GROUNDED = 'above the threshold'
@@ -35,7 +35,7 @@ class Reason:
 
 class Decision(NamedTuple):
     """
-    Whether something stays, and why.
+    Whether a response or turn is kept, and why.
     """
 
     kept: bool
@@ -45,14 +45,15 @@ class Decision(NamedTuple):
 @dataclass(frozen=True)
 class Policy:
     """
-    What stays.
+    What is kept.
 
-    :param threshold: a score above it stays; in [0, 1].
+    :param threshold: responses that score above it are kept; in [0, 1].
     :param generic: ``keep`` or ``drop`` responses that state nothing.
-    :param unverifiable: the same for those of which nothing could be verified.
-    :param no_knowledge: the same for turns that bring no knowledge.
-    :param unit: what goes with a response: its ``turns`` alone, or whole ``episodes``.
-    :raises ConfigError: for other words, or a threshold out of range.
+    :param unverifiable: ``keep`` or ``drop`` responses with nothing to verify.
+    :param no_knowledge: ``keep`` or ``drop`` turns without knowledge.
+    :param unit: what is dropped with a response: only its turn (``turns``), or the
+        whole episode (``episodes``).
+    :raises ConfigError: for any other value, or a threshold out of range.
     """
 
     threshold: float = DEFAULT_THRESHOLD
@@ -76,10 +77,11 @@ class Policy:
 
     def decide(self, example: Example, score: Optional[Score]) -> Decision:
         """
-        Whether one response stays.
+        Decide whether one response is kept.
 
         :param example: the response and its knowledge.
-        :param score: its score; not looked at where there is no knowledge.
+        :param score: its score; may be None where the knowledge or the response is
+            blank.
         """
         if not example.knowledge.strip():
             return Decision(self.no_knowledge == KEEP, Reason.NO_KNOWLEDGE)

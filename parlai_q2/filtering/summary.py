@@ -1,5 +1,5 @@
 """
-What a filter did, for machines and for people.
+Summarizes what a filter did, as JSON-safe values and as text.
 """
 
 import heapq
@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
 from parlai_q2.report.figures import BINS, Mean, bin_of
 
-# How many of the most and of the least grounded responses are shown.
+# How many of the most and least grounded responses are shown, each.
 SHOWN = 10
 # The longest bar of the histogram, in characters.
 WIDTH = 40
@@ -61,7 +61,7 @@ class FilterSummary:
             self.kept_score.add(score.value)
         self.bins[bin_of(score.value)][fate] += 1
         order = next(self._order)
-        # Of equal scores the one with more evidence, then the earlier, comes first.
+        # Ties are broken by more evidence, then by the earlier turn.
         asked = len(score.verdicts)
         line = _line(turn, shown)
         _push(self._most, (score.value, asked, -order, line))
@@ -71,10 +71,10 @@ class FilterSummary:
         """
         The summary as JSON-safe values.
 
-        :param more: what to say besides, first.
-        :return: counts of episodes and turns, ``kept_share`` in [0, 1] (None where
-            there was no turn), reasons, labels, mean scores over what could be
-            verified, the histogram, and the responses at both ends.
+        :param more: further entries, which come first.
+        :return: counts of episodes and turns, ``kept_share`` in [0, 1] (None without
+            turns), reasons, labels, mean scores over the verifiable responses, the
+            histogram, and the most and least grounded responses.
         """
         return {
             **more,
@@ -102,7 +102,7 @@ class FilterSummary:
 
 def render(summary: Mapping[str, Any]) -> str:
     """
-    What :meth:`FilterSummary.to_dict` gave, for people.
+    Render what :meth:`FilterSummary.to_dict` returned as text.
     """
     lines = [sentence(summary)]
     for fate in ('kept', 'dropped'):
@@ -159,7 +159,7 @@ def _line(turn: JudgedTurn, label: JudgedLabel) -> dict[str, Any]:
 
 
 def _push(heap: list[tuple], entry: tuple) -> None:
-    # The order in an entry is its own, so that two lines are never compared.
+    # Each entry's order is unique, so the lines themselves are never compared.
     if len(heap) < SHOWN:
         heapq.heappush(heap, entry)
     else:

@@ -65,7 +65,8 @@ def read_column(column: ColumnName) -> ColumnScores:
         [0, 1] and None otherwise. Cells without a score are counted and left out.
     :raises RecordError: when a cell holds anything but a number, or a pair of texts has
         two different scores.
-    :raises InputError: when the file cannot be read, or has no such column or no score.
+    :raises UnknownNameError: when a record lacks the column.
+    :raises InputError: when the file cannot be read, or the column has no score.
     """
     values: dict[Pair, float] = {}
     missing = 0
