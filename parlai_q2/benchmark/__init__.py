@@ -1,3 +1,3 @@
 """
-How long things take: what ``parlai_q2 bench`` runs.
+Benchmarks, which ``parlai_q2 bench`` and ``parlai_q2 bench_scale`` run.
 """

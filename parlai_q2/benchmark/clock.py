@@ -1,5 +1,5 @@
 """
-Timing, and what it was taken on.
+Clocks, and a description of the machine that the timings were taken on.
 """
 
 import math
@@ -17,7 +17,7 @@ STATUS = Path('/proc/self/status')
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     """
-    Seconds that a call took, and what it gave.
+    Seconds that a call took, and what it returned.
     """
     start = time.perf_counter()
     result = function()
@@ -26,7 +26,7 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
 
 class StageClock:
     """
-    Adds up the time of each of a job's stages.
+    Adds up the time of each stage of a job.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class StageClock:
 
     def timed(self, stage: str, function: Callable) -> Callable:
         """
-        A function whose time is added to a stage.
+        Wrap a function, so that its time is added to a stage.
         """
 
         def run(*args: Any) -> Any:
@@ -54,9 +54,9 @@ class StageClock:
 
 def spread(seconds: Sequence[float]) -> dict[str, float]:
     """
-    Median, least and most, and the 95th percentile, in seconds.
+    The median, minimum, maximum and 95th percentile, in seconds.
 
-    :param seconds: at least one.
+    :param seconds: at least one time.
     """
     ordered = sorted(seconds)
     return {
@@ -69,7 +69,7 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
 
 def machine() -> dict[str, Any]:
     """
-    What the timings were taken on.
+    Describe the machine that the timings were taken on.
     """
     import torch
 
@@ -79,7 +79,7 @@ def machine() -> dict[str, Any]:
         'python': platform.python_version(),
         'torch': torch.__version__,
         'cores': os.cpu_count(),
-        # What decides how threads wait for one another, and how many there are.
+        # These decide how many threads there are, and how they wait for one another.
         'openmp': {
             name: value
             for name, value in sorted(os.environ.items())
@@ -91,7 +91,7 @@ def machine() -> dict[str, Any]:
 
 def processor() -> str:
     """
-    The processor's name, as far as the system tells.
+    The processor's name, as far as the system reports it.
     """
     try:
         with open('/proc/cpuinfo', encoding='utf-8') as lines:
@@ -105,10 +105,10 @@ def processor() -> str:
 
 def peak_memory_mb() -> float:
     """
-    The most memory this process has held, in MB.
+    The peak memory of this process, in MB.
 
-    Linux tells it of the program that runs; elsewhere a process begins with what the
-    one that started it had held.
+    On Linux it counts from the start of the program; elsewhere a process inherits the
+    peak of the one that started it.
     """
     try:
         status = STATUS.read_text()

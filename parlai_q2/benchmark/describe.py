@@ -1,5 +1,5 @@
 """
-A benchmark's figures as text for people.
+Renders a benchmark's figures as text.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from parlai_q2.benchmark.stages import STAGES
 
 def describe_metric(found: Mapping[str, Any]) -> str:
     """
-    What :func:`~parlai_q2.benchmark.metric.measure_batched` found, and the loops.
+    Render what :func:`~parlai_q2.benchmark.metric.measure_batched` returned, with the
+    loops.
     """
     batched, alone = found['batched'], found['one_response']
     lines = [
@@ -43,9 +44,9 @@ def describe_metric(found: Mapping[str, Any]) -> str:
 
 def describe_workers(found: Mapping[str, Any], loop: Mapping[str, float]) -> str:
     """
-    What :func:`~parlai_q2.benchmark.workers.measure_workers` found.
+    Render what :func:`~parlai_q2.benchmark.workers.measure_workers` returned.
 
-    :param loop: seconds a response of the loops that were measured, by preset.
+    :param loop: seconds a response of each loop that was measured, by preset.
     """
     seconds, threads = found['seconds'], found['threads']
     lines = [
@@ -64,7 +65,7 @@ def describe_workers(found: Mapping[str, Any], loop: Mapping[str, float]) -> str
 
 def describe_search(found: Mapping[str, Any]) -> str:
     """
-    What :func:`~parlai_q2.benchmark.search.measure_search` found.
+    Render what :func:`~parlai_q2.benchmark.search.measure_search` returned.
     """
     ours = found['auto']
     lines = [
@@ -85,9 +86,9 @@ def describe_search(found: Mapping[str, Any]) -> str:
 
 def describe_floor(found: Mapping[str, float], responses: int, batched: float) -> str:
     """
-    What :func:`~parlai_q2.benchmark.floor.measure_floor` found.
+    Render what :func:`~parlai_q2.benchmark.floor.measure_floor` returned.
 
-    :param responses: how many the operations are of.
+    :param responses: number of responses that the operations were counted over.
     :param batched: measured seconds a response.
     """
     floor = found['seconds'] / responses
@@ -101,7 +102,7 @@ def describe_floor(found: Mapping[str, float], responses: int, batched: float) -
 
 def describe_growth(scorer: str, found: Mapping[str, Any]) -> str:
     """
-    What :func:`~parlai_q2.benchmark.growth.measure_growth` found.
+    Render what :func:`~parlai_q2.benchmark.growth.measure_growth` returned.
     """
     names = {
         'candidates': 'candidates of a turn',
@@ -117,7 +118,7 @@ def describe_growth(scorer: str, found: Mapping[str, Any]) -> str:
 
 def describe_reranking(scorer: str, found: Mapping[str, Any]) -> str:
     """
-    What :func:`~parlai_q2.benchmark.reranking.measure_reranking` found.
+    Render what :func:`~parlai_q2.benchmark.reranking.measure_reranking` returned.
     """
     generate, score = found['generate'], found['score']
     return (

@@ -1,9 +1,9 @@
 """
-How fast the metric could be at best: the operations of its matrix products, over the
-rate at which this machine multiplies matrices.
+Estimates the least time the metric could take: the operations of its matrix products,
+divided by the rate at which this machine multiplies matrices.
 
-What lies between is everything else: quantising, softmax, passes over the vocabulary,
-the tokenizers, spaCy, Python.
+The time it takes beyond that is everything else: quantising, softmax, passes over the
+vocabulary, the tokenizers, spaCy, Python.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 
 from parlai_q2.benchmark.clock import timed
 
-# A product of the size that the models' layers have in a batch.
+# The size of a matrix product in the models' layers, for one batch.
 ROWS, DEPTH, COLUMNS = 256, 512, 2048
 TRIES = 20
 
@@ -20,11 +20,12 @@ def measure_floor(run: Callable[[], Any], whole_numbers: bool) -> dict[str, floa
     """
     Count the operations of a run and measure the machine's rate.
 
-    :param run: what to count; called once, untimed.
+    :param run: the run to count; called once, untimed.
     :param whole_numbers: measure the rate of int8 products (where this processor has
-        them), else of fp32 ones.
-    :return: operations (a multiplication and an addition are two), the rate in
-        operations a second, and the seconds that the operations take at it.
+        them), else that of fp32 products.
+    :return: the number of operations (a multiplication and an addition count as two),
+        the rate in operations a second, and the seconds that the operations take at
+        that rate.
     """
     operations = float(count_operations(run))
     rate = multiplication_rate(whole_numbers)
@@ -33,7 +34,7 @@ def measure_floor(run: Callable[[], Any], whole_numbers: bool) -> dict[str, floa
 
 def count_operations(run: Callable[[], Any]) -> int:
     """
-    The operations of a run's matrix products.
+    Count the operations of a run's matrix products.
     """
     import torch
     from torch.utils.flop_counter import FlopCounterMode
@@ -49,21 +50,21 @@ def count_operations(run: Callable[[], Any]) -> int:
 
 def product_operations(one: Any, other: Any, **_: Any) -> int:
     """
-    The operations of a product of matrices of two shapes.
+    The operations of a matrix product, from the two shapes.
     """
     return 2 * one[0] * one[1] * other[1]
 
 
 def packed_operations(rows: Any, *_: Any, out_shape: Any, **__: Any) -> int:
     """
-    The operations of a product with packed weights, whose shape tells nothing.
+    The operations of a product with packed weights, whose own shape is not their size.
     """
     return 2 * rows[0] * rows[1] * out_shape[1]
 
 
 def multiplication_rate(whole_numbers: bool) -> float:
     """
-    The operations a second of one product of the layers' size, at its best.
+    The best rate, in operations a second, of a product of the layers' size.
     """
     import torch
 

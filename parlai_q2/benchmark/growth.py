@@ -1,6 +1,6 @@
 """
-How the time of Q2 and of the detector grows: with the candidates of a turn, with the
-length of the response, and with the length of the knowledge.
+Measures how the time of Q2 and of the detector grows with the number of candidates, the
+length of the response and the length of the knowledge.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,8 +23,9 @@ def measure_growth(score: Score, pairs: Sequence[tuple[str, str]]) -> dict[str, 
     Time calls of a scorer.
 
     :param score: a scorer's ``score``.
-    :param pairs: (knowledge, response), as many as the most candidates.
-    :return: size to median seconds of a call, for each of the three.
+    :param pairs: at least one (knowledge, response). Numbers of candidates above the
+        number of pairs are left out.
+    :return: for each of the three, median seconds of a call by size.
     """
     score(_examples(pairs[:1]))
     knowledge = pairs[0][0]
@@ -60,7 +61,7 @@ def measure_growth(score: Score, pairs: Sequence[tuple[str, str]]) -> dict[str, 
 
 
 def _run(texts: Sequence[str], start: int, count: int) -> list[str]:
-    # So many texts in a row, from the first again at the end.
+    # ``count`` consecutive texts, continuing with the first after the last.
     return [texts[(start + n) % len(texts)] for n in range(count)]
 
 

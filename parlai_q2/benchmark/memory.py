@@ -1,10 +1,11 @@
 """
-How much memory ``score`` and ``filter`` hold, on a short file and on a long one, each
-in a process of its own.
+Measures how much memory ``score`` and ``filter`` hold on a short file and on a long
+one, each in a process of its own.
 
-The most that a process ever held (Linux: VmHWM) is compared. The scorers are one of
-words, on records that all differ, and the detector, on records of which few differ: its
-model then takes seconds and not hours, and reads full batches as it would otherwise.
+It compares the peak memory of the processes (VmHWM on Linux). One scorer compares words
+and gets records that all differ. The other is the detector, on records with few
+distinct texts, so that its model takes seconds instead of hours; its batches are as
+full as they would be otherwise.
 """
 
 import json
@@ -18,9 +19,9 @@ from typing import Any
 
 from parlai_q2.errors import Q2Error
 
-# So much more may be held on the long file.
+# The share by which memory may grow on the long file.
 TOLERANCE = 0.1
-# Different texts among the detector's records; a batch of its model has 32.
+# Distinct texts among the detector's records; a batch of its model has 32.
 DIFFERENT = 40
 WORDS = (
     'bees honey wax hives dances flowers five eyes queens drones stings nectar'.split()
@@ -39,7 +40,7 @@ RUNS: Mapping[str, tuple[str, int | None]] = {
         DIFFERENT,
     ),
 }
-# Runs a command, and says on the last line how many megabytes it held at most.
+# Runs a command, and prints its peak memory in megabytes on the last line.
 CODE = """
 import sys
 from parlai_q2.__main__ import main
@@ -54,9 +55,10 @@ def measure(small: int, large: int) -> dict[str, dict[str, float]]:
     """
     Run each of :data:`RUNS` on a short and on a long file.
 
-    :param small: records of the short one, at least one.
-    :param large: records of the long one.
-    :return: for each, megabytes held at most on both, and the growth, 0 meaning none.
+    :param small: number of records of the short file, at least one.
+    :param large: number of records of the long file.
+    :return: for each run, the peak megabytes on both files, and their growth; 0 means
+        none.
     """
     found = {}
     for name, (command, different) in RUNS.items():
@@ -73,11 +75,11 @@ def measure(small: int, large: int) -> dict[str, dict[str, float]]:
 
 def peak_of(command: str, count: int, different: int | None) -> float:
     """
-    Megabytes that a command holds at most.
+    The peak memory of a command, in megabytes.
 
-    :param command: of ``parlai_q2``, without its files.
-    :param count: records of its input.
-    :param different: how many of their texts differ; None: all.
+    :param command: a command of ``parlai_q2``, without its files.
+    :param count: number of records in its input.
+    :param different: number of distinct texts among them; None if all differ.
     :raises Q2Error: when the command fails.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +100,7 @@ def run(arguments: Sequence[str], folder: str) -> float:
     """
     Run a command of ``parlai_q2`` in a process of its own.
 
-    :return: megabytes that it held at most; its workers are not counted.
+    :return: its peak memory in megabytes, without that of its workers.
     :raises Q2Error: when it fails.
     """
     code = CODE.format(arguments=list(arguments))
@@ -117,10 +119,10 @@ def run(arguments: Sequence[str], folder: str) -> float:
 
 def records(count: int, different: int | None) -> Iterator[dict[str, Any]]:
     """
-    Short records, made as they are asked for.
+    Short records, generated one by one.
 
-    :param count: how many.
-    :param different: how many texts there are; None: one a record.
+    :param count: how many records.
+    :param different: number of distinct texts among them; None if all differ.
     """
     for n in range(count):
         number = n % (different or count)
@@ -136,10 +138,12 @@ def write_conversations(
     path: Path, records: Iterator[Mapping[str, Any]], turns: int = 10
 ) -> Path:
     """
-    Records as conversations that ParlAI's ``jsonfile`` reads: knowledge comes with the
-    first speaker's turn, the response is the second speaker's.
+    Write records as conversations that ParlAI's ``jsonfile`` reads. The knowledge comes
+    with the first speaker's turn; the response is the second speaker's.
 
-    :param turns: of a conversation, at most.
+    :param path: where to write.
+    :param records: the records.
+    :param turns: maximum number of turns in a conversation.
     """
     with open(path, 'w', encoding='ascii') as stream:
         while some := list(islice(records, turns)):
@@ -156,7 +160,7 @@ def write_conversations(
 
 def describe(found: Mapping[str, Mapping[str, float]]) -> str:
     """
-    What :func:`measure` found, as text for people.
+    Render what :func:`measure` returned as text.
     """
     return '\n'.join(
         f'{name:<32}{one["small_mb"]:>8.0f} MB {one["large_mb"]:>8.0f} MB '

@@ -1,6 +1,6 @@
 """
-Batched Q2 against the one-question-at-a-time loop: same models, same responses, one
-run.
+Times Q2 in batches and in the one-question-at-a-time loop, with the same models and
+responses in one run.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.scorers.q2 import Q2Scorer
 
-# Values of the two ways may differ by no more (effects of padding on the last digits).
+# The largest difference allowed between the two; padding affects the last digits.
 TOLERANCE = 1e-4
 Pair = tuple[str, str]
 
@@ -26,11 +26,12 @@ def measure_batched(
     """
     Time Q2 in batches, and one response at a time.
 
-    :param scorer: its models are warmed up first.
+    :param scorer: Q2; its models are warmed up first.
     :param pairs: B pairs (knowledge, response), at least two.
-    :param rounds: how often the batch is scored.
-    :param alone: how many responses are also scored alone, at least one.
-    :return: seconds a response and seconds of the stages; and the results.
+    :param rounds: how often all pairs are scored.
+    :param alone: how many responses are also scored one by one, at least one.
+    :return: the figures, with the seconds a response and those of each stage; and the
+        results.
     """
     models, settings = scorer.models, scorer.q2_settings
     q2(pairs[:2], models, settings)
@@ -38,7 +39,7 @@ def measure_batched(
     watched = watch(models, stages, pairs)
 
     def whole() -> list[Q2Result]:
-        # As the scorer cuts it.
+        # In the portions that the scorer itself would take.
         return [
             result
             for start in range(0, len(pairs), scorer.at_once)
@@ -69,9 +70,11 @@ def measure_loop(
     """
     Time Q2 one question at a time.
 
+    :param scorer: Q2.
+    :param pairs: B pairs (knowledge, response).
     :param published: whether questions come from the model's own ``generate``, as in
         the published code, or from the scorer's search.
-    :return: seconds a response; and the results.
+    :return: seconds a response, and the results.
     """
     models, settings = scorer.models, scorer.q2_settings
     if published:
@@ -95,6 +98,6 @@ def as_published(models: Q2Models) -> Q2Models:
 
 def differences(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[float]:
     """
-    How far two runs' values are apart, one number a response.
+    The absolute difference of two runs' values, one number for each response.
     """
     return [abs(a.value - b.value) for a, b in zip(one, other, strict=True)]

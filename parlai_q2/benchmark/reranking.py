@@ -1,5 +1,5 @@
 """
-What reranking adds to a turn: the time to find candidates, and the time to score them.
+Measures what reranking adds to a turn: the time to find candidates and to score them.
 """
 
 import time
@@ -14,11 +14,11 @@ def measure_reranking(
     agent: Any, turns: Sequence[tuple[str, str]], warm_up: int = 1
 ) -> dict[str, Any]:
     """
-    Time an agent's turns, apart for its search and its scorer.
+    Time an agent's turns, separately for its search and for its scorer.
 
     :param agent: a GroundedRerankAgent.
     :param turns: (knowledge, message), each answered in an episode of its own.
-    :param warm_up: turns answered first and not counted.
+    :param warm_up: number of turns answered first that are not timed.
     :return: seconds a turn to generate and to score, and the median of their ratio.
     """
     generate: list[float] = []

@@ -1,6 +1,6 @@
 """
-The ways to search for questions, on the same prompts in one run: our own search, the
-model's ``generate`` and, where it is installed, CTranslate2.
+Times the ways to search for questions, on the same prompts in one run: our own search,
+the model's ``generate`` and, where it is installed, CTranslate2.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,11 @@ def measure_search(scorer: Q2Scorer, responses: Sequence[str]) -> dict[str, Any]
     """
     Time the searches.
 
-    :param scorer: Q2, with a generator that offers them.
+    :param scorer: Q2, with a question generator that offers these searches.
     :param responses: B texts.
-    :return: seconds a span of each, spans, and how many spans got other questions from
-        ``generate``, and another first question from CTranslate2.
+    :return: each search's seconds a span, the number of spans, for how many spans
+        ``generate`` found other questions than our search, and for how many CTranslate2
+        found another first question.
     """
     words = scorer.q2_settings.max_context_words
     spans = scorer.models.find_spans(responses)

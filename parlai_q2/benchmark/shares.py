@@ -1,7 +1,9 @@
 """
-A pipeline's throughput as a share of its model's own: how large, and how sure.
+Computes a pipeline's throughput as a share of that of its model alone, with its
+interval.
 
-The interval is a percentile bootstrap over turns: a ratio of sums has no simpler one.
+The interval is a percentile bootstrap over turns, since there is no simpler interval
+for a ratio of sums.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,13 +15,14 @@ from parlai_q2.bootstrap import intervals
 
 def compare(turns: Sequence[Turn], differing: int) -> dict[str, Any]:
     """
-    The pipeline's throughput as a share of the model's own.
+    The pipeline's throughput as a share of that of the model alone.
 
-    :param turns: at least one.
-    :param differing: scores that were not those of the model alone.
-    :return: for both clocks, and for the model with and without tokenizing: the share,
-        1 meaning as fast; its 95 % interval, and the least, the median and the most of
-        single turns. And pairs a second.
+    :param turns: the turns, at least one.
+    :param differing: how many scores differ from those of the model alone.
+    :return: for each clock, the pipeline's pairs a second, and its share of the model's
+        throughput with and without tokenizing. A share of 1 means as fast as the model
+        alone; with it come its 95 % interval, and the least, median and greatest share
+        of a single turn.
     """
     found: dict[str, Any] = {
         'pairs': sum(turn.pairs for turn in turns),
@@ -40,10 +43,10 @@ def compare(turns: Sequence[Turn], differing: int) -> dict[str, Any]:
 
 def share(alone: Sequence[float], whole: Sequence[float]) -> dict[str, float]:
     """
-    The sum of some times over that of others, taken in turns, and how it spreads.
+    The ratio of two sums of times that were taken in turns, and its spread.
 
-    :param alone: seconds of each turn.
-    :param whole: as many.
+    :param alone: seconds of the model alone in each turn, at least one.
+    :param whole: seconds of the pipeline in each turn.
     """
     each = sorted(a / w for a, w in zip(alone, whole, strict=True))
     (found,) = intervals(
@@ -62,7 +65,7 @@ def share(alone: Sequence[float], whole: Sequence[float]) -> dict[str, float]:
 
 def describe(found: Mapping[str, Mapping[str, Any]]) -> str:
     """
-    What :func:`compare` gave for each pipeline, as text for people.
+    Render what :func:`compare` returned for each pipeline as text.
     """
     lines = [
         "Throughput as a share of the model's own; in brackets the 95 % interval, then "

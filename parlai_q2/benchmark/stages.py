@@ -1,5 +1,5 @@
 """
-The time of each of Q2's stages: its models, with a clock around them.
+Times each of Q2's stages, by wrapping its models in a clock.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,8 +11,8 @@ from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import Span
 
 SPANS, QUESTIONS, NLI = 'spans', 'questions', 'nli'
-# Question answering is asked twice: is the question valid, and what does the knowledge
-# say?
+# Question answering runs twice: on the response, to see whether a question is valid,
+# and on the knowledge, to answer it.
 ON_RESPONSES, ON_KNOWLEDGE = 'answers in responses', 'answers in knowledge'
 STAGES = (SPANS, QUESTIONS, ON_RESPONSES, ON_KNOWLEDGE, NLI)
 
@@ -24,7 +24,7 @@ def watch(
     The same models, with the time of each added to a clock.
 
     :param models: Q2's models.
-    :param clock: gets the stages of :data:`STAGES`.
+    :param clock: receives the times, under the names in :data:`STAGES`.
     :param pairs: what will be scored, as (knowledge, response).
     """
     return Q2Models(
@@ -58,7 +58,7 @@ class _Answerer(_Watched):
         self.responses = responses
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
-        # A call is about responses or about knowledge, never about both.
+        # One call asks about responses or about knowledge, never about both.
         about_responses = all(text in self.responses for _, text in pairs)
         stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE
         return self.timed(stage, self.backend.answer, pairs)

@@ -1,12 +1,15 @@
 """
-How much of a pipeline's time is its model's: files read, scored, kept and written,
-against the model alone on the same pairs, in turns and in one run, so that whatever
-else the machine does meets both.
+Measures how much of a pipeline's time is spent in its model.
 
-The model alone is what a person would write who wants nothing but its probabilities:
-the pairs of a whole turn, tokenized at once, in batches of one length, through the
-model. It has no files, no records, no scores. Its batches are at least as full as the
-pipeline's, because a turn is longer than what a pipeline scores at once.
+The pipeline reads, scores and writes files, with or without a score cache; the model
+alone reads the same pairs. The two take turns in one run, so that any other load on the
+machine affects both.
+
+The model alone is the code that you would write if you wanted nothing but its
+probabilities: it tokenizes the pairs of a whole turn at once, batches them by padded
+length, and runs the model. It has no files, no records and no scores. Its batches are
+at least as full as the pipeline's, because a turn is longer than what a pipeline scores
+at once.
 """
 
 import time
@@ -19,13 +22,13 @@ from parlai_q2.records import Example, Score
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.stand_in import StandInScorer
 
-# Pairs after which the pipeline and the model alone take turns.
+# Pairs in one turn of the pipeline, after which the model alone has its turn.
 TURN = 1000
 
 
 class Seconds(NamedTuple):
     """
-    Time of this process's threads on the processor, and time that passed.
+    CPU time of this process, and wall-clock time, in seconds.
     """
 
     processor: float = 0.0
@@ -40,7 +43,7 @@ class Seconds(NamedTuple):
 
 class Stopwatch:
     """
-    Runs from when it is made.
+    A stopwatch that starts when it is created.
     """
 
     def __init__(self) -> None:
@@ -48,7 +51,7 @@ class Stopwatch:
 
     def lap(self) -> Seconds:
         """
-        The time since it was made or last asked.
+        The time since it was created or since the last lap.
         """
         then, self._began = self._began, now()
         return Seconds(*(b - a for a, b in zip(then, self._began)))
@@ -56,20 +59,20 @@ class Stopwatch:
 
 def now() -> Seconds:
     """
-    Both clocks.
+    Read both clocks.
     """
     return Seconds(time.process_time(), time.perf_counter())
 
 
 class Turn(NamedTuple):
     """
-    What one turn took.
+    The times of one turn.
 
-    :param pairs: how many were scored.
-    :param pipeline: the pipeline, with all that it does besides scoring.
-    :param tokenizing: the model alone: from texts to tensors.
-    :param model: the model alone: from tensors to probabilities, on a GPU with the way
-        there and back.
+    :param pairs: how many pairs were scored.
+    :param pipeline: time of the pipeline, with all that it does besides scoring.
+    :param tokenizing: time of the model alone, from texts to tensors.
+    :param model: time of the model alone, from tensors to probabilities; on a GPU it
+        includes the transfers to and from it.
     """
 
     pairs: int
@@ -80,10 +83,11 @@ class Turn(NamedTuple):
 
 class InTurns(StandInScorer[ConsistencyScorer]):
     """
-    A scorer for a pipeline; after so many pairs the pipeline waits while the model
-    alone reads the same ones. To be started, and finished when the pipeline has ended.
+    A scorer for a pipeline. After every ``turn`` pairs, the pipeline waits while the
+    model alone reads the same pairs. Call :meth:`start` before the pipeline runs, and
+    :meth:`finish` when it has ended.
 
-    :param scorer: the detector, whose model is loaded.
+    :param scorer: the detector, with its model loaded.
     :param turn: pairs after which the model alone has its turn, at least one.
     """
 
@@ -91,7 +95,7 @@ class InTurns(StandInScorer[ConsistencyScorer]):
         super().__init__(scorer)
         self.turn = turn
         self.turns: list[Turn] = []
-        # Scores that are not those of the model alone, to the last bit.
+        # How many scores are not exactly equal to those of the model alone.
         self.differing = 0
         self._held: list[tuple[Example, Score]] = []
 
@@ -110,9 +114,9 @@ class InTurns(StandInScorer[ConsistencyScorer]):
 
     def finish(self) -> None:
         """
-        End the last turn. What the pipeline did after the last pause counts for it; the
-        first turn, in which tasks are made and files begun, counts only where it is the
-        only one.
+        End the last turn. It includes what the pipeline did after the last pause. The
+        first turn, in which tasks are created and files opened, is left out unless it
+        is the only one.
         """
         if self._held:
             self._pause()
@@ -137,13 +141,13 @@ def model_alone(
     scorer: ConsistencyScorer, examples: Sequence[Example]
 ) -> tuple[list[Score], Seconds, Seconds]:
     """
-    Let the model read what it reads of these examples, and nothing else.
+    Run the model on what it reads of these examples, and do nothing else.
 
-    :param scorer: the detector; its model is one of
+    :param scorer: the detector, whose model is a
         :class:`~parlai_q2.models.nli.SequenceNliModel`.
     :param examples: at least one, no two with the same texts.
-    :return: the scores that the probabilities give, for comparison, made after the
-        clocks have stopped; the time of tokenizing; the time of the model.
+    :return: the scores that follow from the probabilities, for comparison (computed
+        after the clocks have stopped); the time of tokenizing; the time of the model.
     """
     nli: Any = scorer.model
     model, tokenizer, _ = nli._loaded()
@@ -168,7 +172,7 @@ def distinct_pairs(
     scorer: ConsistencyScorer, examples: Sequence[Example]
 ) -> list[tuple[str, str]]:
     """
-    What the model reads of examples, each pair once.
+    The pairs that the model reads of examples, each once.
     """
     return list(
         dict.fromkeys(
@@ -182,7 +186,7 @@ def distinct_pairs(
 
 class Known:
     """
-    A model that only looks up what another has found.
+    A model that looks up the probabilities that another has computed.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """
-Scoring in bulk: one process a core, each on one thread, as ``parlai_q2 score`` does it
-with ``--workers``. The small operations between matrix products gain nothing from more
-threads.
+Times scoring in several processes, as ``parlai_q2 score --workers`` does it: one
+process for each core, on one thread. The small operations between matrix products gain
+nothing from more threads.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,19 +28,20 @@ def measure_workers(
     """
     Time Q2 in several processes that have their models loaded.
 
-    :param preset: the models.
-    :param signature: of the scorer that the workers are to have.
-    :param pairs: B pairs (knowledge, response).
-    :param workers: processes, at least 1; the cores are shared out among them.
-    :param rounds: how often each worker scores all pairs, or the first of very many.
-    :return: seconds a response, and the workers' number and threads.
+    :param preset: the preset of the models.
+    :param signature: the signature that the workers' scorer must have.
+    :param pairs: B pairs (knowledge, response). Of very many pairs, only the first are
+        scored.
+    :param workers: number of processes, at least 1, which share the cores.
+    :param rounds: how often each worker scores the pairs.
+    :return: seconds a response, and the number of workers and of each one's threads.
     """
     where = places(workers, None)
-    # A chunk a worker, all alike, so that none waits for another.
+    # One chunk for each worker, all the same, so that none waits for another.
     work = list(pairs[:CHUNK_RECORDS])
     pool = Pool(partial(load_q2, preset), where, signature)
     try:
-        # First a small one for each, so that all have started and loaded.
+        # First a small chunk for each, so that all have started and loaded models.
         for _ in pool.run(chunks([pairs[0]] * workers, 1)):
             pass
         times = [
@@ -71,6 +72,6 @@ def chunks(pairs: Sequence[tuple[str, str]], size: int) -> Iterator[Chunk]:
 
 def load_q2(preset: str, device: Optional[str]) -> Scorer:
     """
-    A worker's scorer.
+    Load a worker's scorer.
     """
     return load_scorer('q2', preset, device=device)
