@@ -1,5 +1,6 @@
 """
-Evidence people can read: scores shown in a terminal and as a page. No torch, no parlai.
+Shows scores and their evidence to people, in a terminal or as an HTML page. It imports
+neither torch nor parlai.
 """
 
 from parlai_q2.report.html import write_report

@@ -1,6 +1,6 @@
 """
-What the report's bar charts have in common, in SVG that needs no script: their size and
-frame, the axis of counts, and the columns that can be clicked.
+Draws what the report's bar charts share, in SVG that needs no script: the frame, the
+axis of counts, and the columns that can be clicked.
 """
 
 from html import escape
@@ -13,10 +13,10 @@ PLOT_WIDTH, PLOT_HEIGHT = WIDTH - LEFT, HEIGHT - TOP - BOTTOM
 
 def draw_chart(title: str, described: str, lines: Iterable[str]) -> str:
     """
-    A chart as an ``svg`` element.
+    Draw a chart as an ``svg`` element.
 
-    :param title: its name.
-    :param described: what it shows, in words.
+    :param title: the chart's title.
+    :param described: a description of what it shows.
     :param lines: the elements inside.
     """
     return '\n'.join(
@@ -58,7 +58,9 @@ def tick(share: float, text: str, anchor: str = 'middle') -> str:
     """
     A number below the base line.
 
-    :param share: where it stands, from 0 at the left to 1 at the right.
+    :param share: its position, from 0 at the left to 1 at the right.
+    :param text: the number.
+    :param anchor: its ``text-anchor``.
     """
     x = LEFT + share * PLOT_WIDTH
     return (
@@ -69,10 +71,10 @@ def tick(share: float, text: str, anchor: str = 'middle') -> str:
 
 class Column:
     """
-    One of a chart's columns, between which there is a little room.
+    One of a chart's columns, which have a small gap between them.
 
-    :param place: which one it is, from 0.
-    :param columns: how many there are.
+    :param place: its index, from 0.
+    :param columns: the number of columns.
     """
 
     def __init__(self, place: int, columns: int):
@@ -84,9 +86,10 @@ class Column:
         """
         A bar, or a part of one.
 
-        :param kind: its class, which gives it its colour.
-        :param bottom: how far it begins above the base line.
-        :param height: of the bar; both as shares of the plot's height.
+        :param kind: its CSS class, which gives it its colour.
+        :param bottom: its lower end above the base line, as a share of the plot's
+            height.
+        :param height: its height, as a share of the plot's height.
         """
         top = TOP + PLOT_HEIGHT * (1 - bottom - height)
         return (
@@ -96,10 +99,11 @@ class Column:
 
     def draw(self, title: str, bars: Iterable[str]) -> str:
         """
-        The bars, and what a click is for: the whole column, the part above a low bar
-        too.
+        The bars and the area that takes clicks: the whole column, including the part
+        above the bars.
 
-        :param title: what is told where a pointer rests.
+        :param title: the tooltip.
+        :param bars: the column's bars.
         """
         area = (
             f'<rect class="column" data-bin="{self.place}" x="{self.left:.1f}" '

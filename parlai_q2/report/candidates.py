@@ -1,5 +1,5 @@
 """
-What stands beside a reranked candidate, in words.
+Explains in words why a reranked candidate has its place.
 """
 
 from typing import Any, Mapping, Optional, Sequence
@@ -9,12 +9,12 @@ from parlai_q2.report.visible import one_line
 
 def notes_of(row: Mapping[str, Any]) -> list[str]:
     """
-    Why a candidate stands where it stands.
+    Notes on why a candidate has its place.
 
     :param row: a candidate as the reranking agent's evidence has it: ``reason``, and
-        perhaps ``guards`` with ``guarded_score``, ``prefilter_score``, and ``q2_label``
-        (what a person said of it).
-    :return: some short notes; mostly none or one.
+        possibly ``guards`` with ``guarded_score``, ``prefilter_score``, and
+        ``q2_label`` (a human label).
+    :return: short notes, usually none or one.
     """
     notes = []
     if row.get('reason'):
@@ -37,8 +37,8 @@ def before_and_after(
     The generator's first candidate and the chosen one.
 
     :param candidates: the candidates of one turn.
-    :return: the two, the same object when the first was chosen; None where there is
-        none.
+    :return: both, which are the same object when the first was chosen; each may be
+        None.
     """
     first = next((c for c in candidates if c.get('first')), None)
     chosen = next((c for c in candidates if c.get('chosen')), None)

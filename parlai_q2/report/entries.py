@@ -1,10 +1,10 @@
 """
-Reads scored records, as ``parlai_q2 score`` writes them, into what the page shows.
+Converts scored records, as ``parlai_q2 score`` writes them, to the data of the page.
 
-A record has ``response``, ``score`` and ``label``; ``knowledge``, ``history``, ``id``,
-``fallback``, ``verdicts``, ``parts``, ``signature``, ``q2_label`` (what a human said of
-it) and ``rerank`` (the candidates it was chosen from) may be missing. Texts are cut at
-their spans here: offsets count characters, which a browser counts differently.
+A record has ``response``, ``score`` and ``label``. The fields ``knowledge``,
+``history``, ``id``, ``fallback``, ``verdicts``, ``parts``, ``signature``, ``q2_label``
+(a human label) and ``rerank`` (the candidates it was chosen from) may be missing. Texts
+are cut at their spans here, because a browser counts characters differently.
 """
 
 import math
@@ -26,12 +26,13 @@ Entry = dict[str, Any]
 
 def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     """
-    One scored record as the page's data.
+    Convert one scored record to the page's data.
 
-    :param record: the record; see above for its fields. Others are passed over.
-    :param place: its place among the records, from 1; stands in for a missing id.
-    :return: JSON-safe values, acting characters made visible, no NaN.
-    :raises InputError: when the record cannot be shown; says which field and why.
+    :param record: the record, with the fields listed above. Others are ignored.
+    :param place: its place among the records, from 1; replaces a missing id.
+    :return: JSON-safe values without NaN; control characters are shown as escapes.
+    :raises InputError: when the record cannot be shown; the message says which field
+        and why.
     """
     if not isinstance(record, Mapping):
         raise InputError(
@@ -62,7 +63,7 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
 
 def read_knowledge(text: str, verdicts: Any) -> list[list[Any]]:
     """
-    A turn's knowledge as the page's data, cut at the spans that answered.
+    Convert a turn's knowledge to the page's data, cut at the spans that answered.
 
     :param text: the knowledge.
     :param verdicts: the verdicts of one candidate, or None.
@@ -83,7 +84,7 @@ def _text(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -
 
 def _number(value: Any) -> Optional[float]:
     """
-    A finite number rounded for show, or None for anything else.
+    A finite number, rounded for display; None for anything else.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -138,7 +139,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
     """
-    Pieces as ``[text]`` or ``[text, status, places of its verdicts]``.
+    Pieces as ``[text]`` or ``[text, status, indices of its verdicts]``.
     """
     return [
         [visible(p.text), p.status, list(p.verdicts)] if p.status else [visible(p.text)]
@@ -157,11 +158,12 @@ def _parts(values: Any) -> dict[str, float]:
 
 def read_candidates(values: Any) -> list[dict[str, Any]]:
     """
-    The candidates of one turn as the page's data.
+    Convert the candidates of one turn to the page's data.
 
     :param values: rows as the reranking agent's evidence has them, or None.
-    :return: JSON-safe values, acting characters made visible, no NaN.
-    :raises InputError: when one cannot be shown; says which and why.
+    :return: JSON-safe values without NaN; control characters are shown as escapes.
+    :raises InputError: when a candidate cannot be shown; the message says which and
+        why.
     """
     if values is None:
         return []

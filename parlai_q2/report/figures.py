@@ -1,5 +1,5 @@
 """
-The figures over all responses of a report.
+Computes a report's figures over all its responses.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Mean:
 
     def add(self, value: float) -> None:
         """
-        Count one value more.
+        Add one value.
         """
         self.count += 1
         self.total += value
@@ -37,19 +37,22 @@ class Mean:
 @dataclass
 class Figures:
     """
-    What a report says of all its responses together.
+    The figures of a report over all its responses.
 
-    :param score: over all responses, those that were not verifiable included.
-    :param labels: responses by label.
-    :param classes: scores by what a human said of the response.
-    :param bins: responses by score, in tenths, and label; 1 is in the last.
-    :param questions: questions over all responses.
-    :param comparisons: questions by comparison.
-    :param fallbacks: responses without a valid question, compared as a whole.
-    :param first: the scores of the generator's first candidates, of reranked turns.
-    :param chosen: the scores of the candidates chosen instead.
-    :param changed: reranked turns in which another than the first was chosen.
-    :param signatures: the recipes of the scores, in order of appearance.
+    :param score: mean score of all responses, including those that are not verifiable.
+    :param labels: number of responses by label.
+    :param classes: mean score by human label.
+    :param bins: number of responses by score, in tenths, and label; a score of 1 is in
+        the last bin.
+    :param questions: number of questions over all responses.
+    :param comparisons: number of questions by comparison.
+    :param fallbacks: number of responses that had no valid question and were compared
+        as a whole.
+    :param first: mean score of the generator's first candidates, over reranked turns.
+    :param chosen: mean score of the chosen candidates, over the same turns.
+    :param changed: number of reranked turns that chose another candidate than the
+        first.
+    :param signatures: the signatures of the scores, in order of appearance.
     """
 
     score: Mean = field(default_factory=Mean)
@@ -70,9 +73,9 @@ class Figures:
 
     def add(self, entry: Mapping) -> None:
         """
-        Count one response more.
+        Add one response.
 
-        :param entry: what :func:`parlai_q2.report.entries.read_entry` gave.
+        :param entry: what :func:`parlai_q2.report.entries.read_entry` returned.
         """
         score, label = entry['score'], entry['label']
         self.score.add(score)
@@ -103,7 +106,8 @@ class Figures:
 
 def bin_of(score: float) -> int:
     """
-    The place of a score in a histogram of tenths: 0.3 is in [0.3, 0.4), 1 in the last.
+    The index of a score in a histogram of tenths: 0.3 is in [0.3, 0.4), 1 is in the
+    last bin.
     """
     return min(int(score * BINS), BINS - 1)
 

@@ -8,7 +8,7 @@ from parlai_q2.records import Label
 from parlai_q2.report.bars import Column, base_line, count_axis, draw_chart, tick
 from parlai_q2.report.figures import BINS, Figures
 
-# Bottom to top; labels of other scorers come last, in grey.
+# From bottom to top; labels of other scorers come last, in grey.
 _ORDER = (
     Label.CONSISTENT,
     Label.GENERIC,
@@ -19,10 +19,10 @@ _ORDER = (
 
 def draw_histogram(figures: Figures) -> str:
     """
-    The histogram of the scores in tenths, each bar divided by label.
+    Draw the histogram of the scores in tenths, with each bar divided by label.
 
     :param figures: the figures of a report.
-    :return: an ``svg`` element; an empty string when there are no scores.
+    :return: an ``svg`` element; an empty string if there are no scores.
     """
     tallest = max(sum(counts.values()) for counts in figures.bins)
     if not tallest:
@@ -45,7 +45,7 @@ def draw_histogram(figures: Figures) -> str:
 
 def histogram_key(figures: Figures) -> str:
     """
-    The labels that the histogram has, each beside its colour, from the bottom up.
+    The key of the histogram: its labels with their colours, from the bottom up.
     """
     return ' '.join(
         f'<span class="key {_kind(label)}">{escape(label.replace("_", " "))}</span>'

@@ -2,9 +2,9 @@
 Writes scored records as one self-contained HTML page.
 
 The page loads nothing: style, script and data are inside it, and its content security
-policy names them by hash, so that nothing a response says can run. Overall figures are
-plain HTML; the table of responses is drawn by the script, a screenful at a time, so
-that ten thousand records stay quick. The same records give the same bytes.
+policy allows them by hash, so that nothing in a response can run. Overall figures are
+plain HTML. The script draws the table of responses a screenful at a time, so that the
+page stays fast with ten thousand records. The same records give the same bytes.
 """
 
 from html import escape
@@ -19,7 +19,7 @@ from parlai_q2.report.histogram import draw_histogram, histogram_key
 from parlai_q2.report.page import TABLE, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
-# In the order in which they build on each other.
+# Each after those that it builds on.
 SCRIPTS = (
     'marks.js',
     'evidence.js',
@@ -43,12 +43,12 @@ def write_report(
     Write scored records as a page.
 
     :param records: scored records, see :mod:`parlai_q2.report.entries`.
-    :param path: the page's file; its folder is made. It is replaced whole or not at
-        all.
+    :param path: the page's file. Its folder is created if needed; the file is replaced
+        completely or not at all.
     :param title: the page's title.
-    :param signature: how the scores were made; default: what the records say.
+    :param signature: how the scores were made; by default, what the records say.
     :return: the page's path.
-    :raises InputError: when a record cannot be shown, or there are none.
+    :raises InputError: when a record cannot be shown, or there are no records.
     """
     entries = []
     for place, record in enumerate(records, start=1):
@@ -66,9 +66,9 @@ def write_page(
     signature: str = '',
 ) -> Path:
     """
-    As :func:`write_report`, from entries that were read already.
+    Like :func:`write_report`, for entries that have already been read.
 
-    :raises InputError: when there are none.
+    :raises InputError: when there are no entries.
     """
     if not entries:
         raise InputError(
@@ -82,11 +82,12 @@ def write_page(
 
 def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
     """
-    The page as a string.
+    Render the page as a string.
 
-    :param entries: what :func:`parlai_q2.report.entries.read_entry` gave, at least one.
+    :param entries: what :func:`parlai_q2.report.entries.read_entry` returned; at least
+        one.
     :param title: the page's title.
-    :param signature: how the scores were made; default: what the entries say.
+    :param signature: how the scores were made; by default, what the entries say.
     """
     figures = Figures()
     for entry in entries:
@@ -115,7 +116,8 @@ def render_page(entries: list[Entry], title: str, signature: str = '') -> str:
 
 def _data(entries: list[Entry], signatures: list[str]) -> dict[str, Any]:
     """
-    What the script draws: signatures by place, since most entries share one.
+    The data that the script draws. Entries refer to signatures by index, since most
+    share one.
     """
     places = {signature: place for place, signature in enumerate(signatures)}
     rows = [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
@@ -132,7 +134,7 @@ def _summary(figures: Figures) -> str:
 
 def _figure_list(figures: Figures) -> str:
     """
-    The overall figures as a list of terms.
+    The overall figures as a description list.
     """
     count = figures.score.count
     rows: list[tuple[str, str, str]] = [
@@ -158,7 +160,7 @@ def _figure_list(figures: Figures) -> str:
 
 def figure_row(name: str, value: str, note: str) -> str:
     """
-    One overall figure: its name, its value, and what it is of.
+    One overall figure: its name, its value, and a note on what it covers.
     """
     return (
         f'<div><dt>{escape(name)}</dt><dd><b>{escape(value)}</b> '
@@ -168,7 +170,7 @@ def figure_row(name: str, value: str, note: str) -> str:
 
 def _class_table(figures: Figures) -> str:
     """
-    Mean scores by human class; nothing without classes.
+    Mean scores by human class; empty without classes.
     """
     if not figures.classes:
         return ''

@@ -1,8 +1,8 @@
 """
-Fills a page with its own styles, scripts and data, so that it loads nothing.
+Fills a page template with styles, scripts and data, so that the page loads nothing.
 
-The page's content security policy names its style and its script by hash. What a
-response says can therefore not run, wherever it ends up in the page.
+The page's content security policy allows its style and its script by their hashes.
+Nothing in a response can therefore run, wherever it ends up in the page.
 """
 
 import base64
@@ -12,7 +12,7 @@ import re
 from importlib import resources
 from typing import Any, Mapping, Sequence
 
-# What all pages have around their bodies, and what those with responses have in them.
+# The frame of all pages, and the table of those pages that list responses.
 LAYOUT, TABLE = 'layout.html', 'table.html'
 # What would end or confuse a script element, or a line of a script.
 _JSON_ESCAPES = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
@@ -27,17 +27,18 @@ def fill_page(
     connect: str = '',
 ) -> str:
     """
-    A page as a string.
+    Build a page from its template.
 
-    :param template: the page's body, a file of this package. ``{{name}}`` in it stands
-        for a value; ``layout.html`` is what all pages have around it.
-    :param kind: a name for the page's styles to go by.
+    :param template: the page's body, a file of this package. ``{{name}}`` in it is
+        replaced by a value. ``layout.html`` goes around every body.
+    :param kind: a name that the page's styles can select by.
     :param styles: files of this package, which become one style.
-    :param scripts: files of this package, in the order in which they build on each
-        other; they become one script.
-    :param values: HTML by name, ``title`` among them.
-    :param connect: what the content security policy lets the page talk to, as the
-        policy writes it; empty for nothing.
+    :param scripts: files of this package, each after those that it builds on; they
+        become one script.
+    :param values: HTML by name, including ``title``.
+    :param connect: what the page may connect to, in the syntax of the content security
+        policy; empty for nothing.
+    :return: the page as HTML.
     """
     style, script = ('\n'.join(map(resource, files)) for files in (styles, scripts))
     return _fill(
@@ -57,7 +58,7 @@ def fill_page(
 
 def embed(data: Any) -> str:
     """
-    Data as JSON that may stand inside a script element.
+    Data as JSON that is safe inside a script element.
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
     return text.translate(_JSON_ESCAPES)
@@ -72,7 +73,7 @@ def resource(name: str) -> str:
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
     """
-    Fill ``{{name}}`` in one pass, so that nothing inside a value is filled again.
+    Replace each ``{{name}}`` in one pass, so that nothing inside a value is replaced.
     """
     return re.sub(r'\{\{(\w+)\}\}', lambda match: values[match[1]], template)
 

@@ -1,11 +1,11 @@
 """
-Reads scored records from what ``parlai_q2 score`` or ``parlai_q2 rerank`` writes, or
+Reads scored records from the output of ``parlai_q2 score`` or ``parlai_q2 rerank``, or
 from ParlAI world logs.
 
 In world logs the model's messages carry their evidence: ``q2_evidence`` (what the Q2
 teacher found) or ``rerank`` (what the reranking agent chose from) with
-``rerank_knowledge`` and ``rerank_signature``. Of a pool of candidates that was put in
-order, the response is what is to be said, and the evidence is in ``rerank``, too.
+``rerank_knowledge`` and ``rerank_signature``. In the output of ``rerank``, the response
+of a pool of candidates is the chosen reply, and its evidence is in ``rerank`` too.
 """
 
 import json
@@ -24,10 +24,10 @@ _SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
 
 def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
     """
-    The entries of a file, in order; a bad record is an error in its place.
+    Read the entries of a file, in order. A bad record gives an error in its place.
 
-    :param path: JSON lines of scored records, of pools in order, or of conversations.
-    :raises InputError: when the file cannot be read or holds no record.
+    :param path: JSON lines of scored records, of reranked pools, or of conversations.
+    :raises InputError: when the file cannot be read or has no record.
     """
     if not path.is_file():
         raise InputError(
@@ -39,7 +39,7 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
         place += 1
         try:
             fields = _from_log(record) if logs else _from_scores(record)
-            # The score command names the signature once, in the first line.
+            # The score command writes the signature only once, in the first line.
             signature = fields.get('signature') or signature
             yield read_entry({**fields, 'signature': signature}, place)
         except RecordError as e:
@@ -55,7 +55,8 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
 
 def holds_conversations(path: Path) -> bool:
     """
-    Whether a file is a ParlAI world log, by its first line that is a JSON object.
+    Whether a file is a ParlAI world log, judging by its first line that is a JSON
+    object.
     """
     with open(path, encoding='utf-8-sig', errors='backslashreplace') as stream:
         for line in stream:
@@ -71,7 +72,7 @@ def holds_conversations(path: Path) -> bool:
 def _from_scores(record: Record) -> dict[str, Any]:
     if 'error' in record.fields and 'label' not in record.fields:
         raise InputError(f'it was not scored: {record.fields["error"]}')
-    # A reranked reply that was scored anew has the verdicts of that.
+    # A reranked reply that was scored again has the new verdicts.
     if 'abstained' in record.fields and 'verdicts' not in record.fields:
         return _from_pool(record.fields)
     return _with_texts(record)
@@ -79,11 +80,11 @@ def _from_scores(record: Record) -> dict[str, Any]:
 
 def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
     """
-    The record of one pool in order. What else its input had is passed over, such as a
-    score of something else.
+    The record of one reranked pool. Other fields of the pool's input are ignored, such
+    as a score of something else.
     """
     example = example_of({'knowledge': '', **fields, 'response': fields.get('text')})
-    # Spans count from where the reranker saw the knowledge begin.
+    # The reranker stripped the knowledge, and spans are offsets into what it saw.
     knowledge, rows = example.knowledge.strip(), _rows(fields)
     try:
         given = [fields['candidates'][place] for place in fields['order']]
@@ -103,14 +104,14 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
         'q2_label': None if fields['abstained'] else chosen['q2_label'],
     }
     score = _score_of_choice(pool) if knowledge else not_verifiable().to_dict()
-    # Files of before 0.4 have it in their metadata alone.
+    # Files written before 0.4 have the signature only in their metadata.
     return {**pool, **score, 'signature': fields.get('rerank_signature')}
 
 
 def _as_given(candidate: Any, row: Mapping[str, Any]) -> dict[str, Any]:
     """
-    A candidate's row with what its pool says of it: a person's label, and its
-    generator's score, which the row has as 0 where there is none.
+    A candidate's row, with the human label and the generator's score from its pool. The
+    row itself has 0 for a missing generator's score.
     """
     said = candidate if isinstance(candidate, Mapping) else {}
     return {**row, 'q2_label': said.get('label'), 'generator_score': said.get('score')}
@@ -135,8 +136,9 @@ def _from_log(record: Record) -> dict[str, Any]:
 
 def _rows(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """
-    The candidates that were chosen from; none where they cannot be read. A field that
-    could not be written is a string in a world log; an unused one is empty.
+    The candidates that were chosen from; empty where they cannot be read. A world log
+    has a string in place of a field that could not be written, and an empty field where
+    it was not used.
     """
     rows = fields.get('rerank')
     if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows):
@@ -153,7 +155,7 @@ def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:
     if chosen.get('score') is None:
         raise InputError(f'turn {fields.get("id")} was reranked without scores')
     if str(chosen.get('text')).strip() != fields['response'].strip():
-        # The agent abstained: it said nothing that could be verified.
+        # The agent abstained, so there is nothing to verify.
         return not_verifiable().to_dict()
     score = {name: chosen[name] for name in _SCORE_FIELDS if name in chosen}
     knowledge = fields.get('rerank_knowledge') or fields['knowledge']
@@ -175,7 +177,8 @@ def _with_texts(record: Record) -> dict[str, Any]:
 
 def _sidecar_signature(path: Path) -> str:
     """
-    The signature in the file that the score command leaves beside its output.
+    The signature from the metadata file that the score command writes beside its
+    output.
     """
     try:
         summary = json.loads(meta_of(path).read_text(encoding='utf-8'))

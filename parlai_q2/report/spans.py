@@ -1,8 +1,8 @@
 """
-Cuts a text into pieces by what the verdicts say of each.
+Cuts a text into pieces, each with the verdicts that apply to it.
 
 Answer spans overlap and nest ("Madonna" in "Madonna's first tour"). Every character
-gets the gravest status of the spans over it: a doubt is never hidden behind support.
+gets the most severe status of the spans over it, so that support never hides a doubt.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 
 class Status:
     """
-    What a verdict says of a span, in one word.
+    The status of a span according to its verdict, in one word.
     """
 
     SUPPORTED = 'supported'
@@ -22,7 +22,7 @@ class Status:
     CONTRADICTED = 'contradicted'
 
 
-# How grave each status is; the graver one wins where spans overlap.
+# How severe each status is; the most severe one wins where spans overlap.
 _GRAVITY = {Status.SUPPORTED: 0, Status.UNSUPPORTED: 1, Status.CONTRADICTED: 2}
 
 _BY_COMPARISON: Mapping[str, str] = {
@@ -36,11 +36,11 @@ _BY_COMPARISON: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Piece:
     """
-    A stretch of text over which the same verdicts stand.
+    A stretch of text to which the same verdicts apply.
 
     :param text: the stretch.
-    :param status: one of :class:`Status`'s words; None where no verdict stands.
-    :param verdicts: the places of its verdicts in the list given, ascending.
+    :param status: one of :class:`Status`'s words; None where no verdict applies.
+    :param verdicts: indices of its verdicts in the list given, in ascending order.
     """
 
     text: str
@@ -50,11 +50,11 @@ class Piece:
 
 def status_of(verdict: Verdict) -> str:
     """
-    What a verdict says of its span.
+    The status that a verdict gives its span.
 
-    :param verdict: one that NLI did not decide (neutral, or F1) supports the span when
-        the token F1 is above the paper's threshold of 0.5; one of another scorer's
-        words when its score is.
+    :param verdict: the verdict. One that NLI did not decide (neutral, or F1) supports
+        the span when its token F1 is above the paper's threshold of 0.5. One with
+        another scorer's comparison supports it when its score is above that threshold.
     :return: one of :class:`Status`'s words.
     """
     known = _BY_COMPARISON.get(verdict.comparison)
@@ -67,7 +67,7 @@ def status_of(verdict: Verdict) -> str:
 
 def response_pieces(response: str, verdicts: Sequence[Verdict]) -> list[Piece]:
     """
-    The response, cut at the spans that were asked about.
+    Cut the response at the spans that questions were asked about.
 
     :param response: the response that was scored.
     :param verdicts: its verdicts, in any order.
@@ -79,7 +79,7 @@ def response_pieces(response: str, verdicts: Sequence[Verdict]) -> list[Piece]:
 
 def knowledge_pieces(knowledge: str, verdicts: Sequence[Verdict]) -> list[Piece]:
     """
-    The knowledge, cut at the spans that answered.
+    Cut the knowledge at the spans that answered the questions.
 
     :param knowledge: the knowledge of the response.
     :param verdicts: the response's verdicts; those without an answer mark nothing.
@@ -94,8 +94,8 @@ def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:
     Cut a text at the ends of its spans.
 
     :param text: the whole text.
-    :param spans: S spans, each with its status, or None for no span. Offsets beyond the
-        text are clipped; a span with nothing inside the text marks nothing.
+    :param spans: S spans, each with its status; a span may be None. Offsets beyond the
+        text are clipped; a span that lies outside the text marks nothing.
     :return: pieces in order, none of them empty.
     """
     found = []
@@ -115,13 +115,13 @@ def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:
 
 def clip(pieces: Sequence[Piece], limit: int, context: int = 60) -> list[Piece]:
     """
-    Shorten long stretches without a verdict, so that what is marked stays in view.
+    Shorten long stretches without a verdict, so that the marked ones stay in view.
 
-    :param pieces: what :func:`cut` gave.
+    :param pieces: what :func:`cut` returned.
     :param limit: texts of at most this many characters are left whole.
-    :param context: characters kept on each side of a mark (and, with no mark, L =
-        ``limit`` at the beginning).
-    :return: pieces; what was left out is a piece saying how many characters it was.
+    :param context: characters kept on each side of a mark. A text without marks keeps
+        its first ``limit`` characters.
+    :return: pieces; each omission is a piece that says how many characters it had.
     """
     if sum(len(piece.text) for piece in pieces) <= limit:
         return list(pieces)
@@ -141,7 +141,7 @@ def clip(pieces: Sequence[Piece], limit: int, context: int = 60) -> list[Piece]:
 
 def _shorten(text: str, head: int, tail: int) -> list[Piece]:
     """
-    The two ends of a text, cut at white space, and between them what was left out.
+    The two ends of a text, cut at white space, with the omission between them.
     """
     left = text[:head].rpartition(' ')[0] or text[:head]
     right = text[len(text) - tail :]

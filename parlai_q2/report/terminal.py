@@ -1,8 +1,8 @@
 """
 Shows scores and reranked candidates in a terminal.
 
-Spans stand in brackets with a sign, ``[+supported]``, ``[?unsupported]`` and
-``[!contradicted]``; colour only repeats what the sign says.
+Spans are in brackets with a sign: ``[+supported]``, ``[?unsupported]`` and
+``[!contradicted]``. Colour only repeats what the sign says.
 """
 
 import os
@@ -25,7 +25,7 @@ from parlai_q2.report.wrap import Run, paint, wrap
 SIGNS = {Status.SUPPORTED: '+', Status.UNSUPPORTED: '?', Status.CONTRADICTED: '!'}
 LEGEND = '[+supported] [?not in the knowledge] [!contradicted]'
 
-# A response is shown whole up to about a screen; knowledge to a few lines.
+# In characters: about a screen of the response, and a few lines of the knowledge.
 RESPONSE_LIMIT = 2000
 KNOWLEDGE_LIMIT = 400
 ANSWER_LIMIT = 200
@@ -44,8 +44,8 @@ def use_colour(stream: TextIO) -> bool:
     Whether to write colour to a stream.
 
     :param stream: where the text goes.
-    :return: true for a terminal that is not ``dumb``, unless NO_COLOR is set
-        (no-color.org) to anything but the empty string.
+    :return: True for a terminal that is not ``dumb``, unless the environment variable
+        NO_COLOR (no-color.org) is set and not empty.
     """
     if os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb':
         return False
@@ -57,14 +57,14 @@ def render_score(
     score: Score, response: str, knowledge: str, colour: bool, width: int = 80
 ) -> str:
     """
-    A score with its evidence.
+    Render a score with its evidence.
 
     :param score: the score of the response.
-    :param response: what was scored.
-    :param knowledge: what it was scored against.
+    :param response: the response that was scored.
+    :param knowledge: the knowledge that it was scored against.
     :param colour: whether to add escape codes.
     :param width: columns of a line; at least 24 are used.
-    :return: lines joined by line ends: the score, the response and the knowledge with
+    :return: lines joined by newlines: the score, the response and the knowledge with
         their spans marked, and a block for each verdict.
     """
     width = max(width, _NARROWEST)
@@ -98,7 +98,7 @@ def render_candidates(
     rows: Sequence[Mapping[str, Any]], colour: bool, width: int = 80
 ) -> str:
     """
-    What a reranking agent chose from, and why.
+    Render the candidates that a reranking agent chose from, and why it chose.
 
     :param rows: N candidates as the agent's evidence has them, in the order to show:
         ``text``, ``strategies``, ``generator_score``, ``score``, ``label``,
@@ -106,7 +106,7 @@ def render_candidates(
         ``guarded_score``, ``prefilter_score``. All but ``text`` may be missing.
     :param colour: whether to add escape codes.
     :param width: columns of a line; at least 24 are used.
-    :return: lines joined by line ends; a sentence when there are no candidates.
+    :return: lines joined by newlines; a sentence if there are no candidates.
     """
     if not rows:
         return 'no candidates'
@@ -130,7 +130,7 @@ def _label(label: Optional[str]) -> list[Run]:
 
 def _marked(pieces: Sequence[Piece]) -> list[Run]:
     """
-    Pieces as runs, neighbours of one status in one pair of brackets.
+    Pieces as runs; neighbours of the same status share one pair of brackets.
     """
     runs: list[Run] = []
     before: Optional[str] = None

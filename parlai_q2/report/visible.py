@@ -1,17 +1,18 @@
 """
-Makes characters visible that would act instead of being seen.
+Makes visible the characters that would take effect instead of being displayed.
 
-A response is what a model wrote: it may hold escape sequences that recolour or retitle
-a terminal, null bytes, or bidirectional overrides that show text in another order than
-it has (CVE-2021-42574). They are shown as escapes like ``\\x1b`` and ``\\u202e``.
+A model may write anything into a response: escape sequences that recolour or retitle a
+terminal, null bytes, or bidirectional overrides, which show text in another order than
+it has (CVE-2021-42574). These are shown as escapes like ``\\x1b`` and ``\\u202e``.
 """
 
 import re
 import unicodedata
 
-# Control characters, lone surrogates, line and paragraph separators act; of the format
-# characters (Cf) only those that reorder or hide: the joiners of emoji and of Persian
-# or Indic scripts, and the number signs of Arabic, are part of ordinary text.
+# Escaped are control characters, lone surrogates, and line and paragraph separators. Of
+# the format characters (Cf), only those that reorder or hide text are: the joiners of
+# emoji and of Persian or Indic scripts, and the number signs of Arabic, are part of
+# ordinary text.
 _ACTING = {'Cc', 'Cs', 'Zl', 'Zp'}
 _HIDING = {0x061C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF}.union(
     range(0x202A, 0x202F), range(0x2060, 0x2070), range(0xFFF9, 0xFFFC)
@@ -22,10 +23,10 @@ _COLOUR = re.compile(r'(\x1b\[[0-9;]{0,20}m)')
 
 def visible(text: str) -> str:
     """
-    The text with control, bidirectional and lone surrogate characters as escapes.
+    Show control, bidirectional and lone surrogate characters of a text as escapes.
 
     :param text: any text.
-    :return: the text; line breaks and tabs are kept.
+    :return: the text with escapes; line breaks and tabs are kept.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -34,7 +35,7 @@ def visible(text: str) -> str:
 
 def visible_but_colours(text: str) -> str:
     """
-    As :func:`visible`, with the sequences that colour a terminal's text left alone.
+    Like :func:`visible`, but keep the sequences that colour a terminal's text.
     """
     parts = _COLOUR.split(text)
     parts[::2] = map(visible, parts[::2])
@@ -43,7 +44,7 @@ def visible_but_colours(text: str) -> str:
 
 def one_line(text: str) -> str:
     """
-    As :func:`visible`, with every run of white space as one space.
+    Like :func:`visible`, with every run of white space replaced by one space.
     """
     return ' '.join(visible(text).split())
 
@@ -57,7 +58,8 @@ def _visible_character(character: str) -> str:
 
 def columns(text: str) -> int:
     """
-    How many terminal columns a text takes: wide characters two, combining ones none.
+    How many terminal columns a text takes: two for a wide character, none for a
+    combining one.
     """
     if text.isascii():
         return len(text)

@@ -2,9 +2,8 @@
 Wraps text that carries styles.
 
 A styled text is a list of ``(text, style)`` runs; a style is a key of :data:`STYLES` or
-None. Lines break at white space, and inside a word only when the word is longer than a
-line. Colour adds escape codes and changes nothing else: without them the lines are the
-same.
+None. Lines break at white space, and inside a word only if the word is longer than a
+line. Colour adds escape codes and leaves the lines otherwise the same.
 """
 
 import re
@@ -16,7 +15,8 @@ from parlai_q2.report.visible import columns
 
 Run = tuple[str, Optional[str]]
 
-# SGR codes of ECMA-48; bright black is left out, it vanishes on some dark terminals.
+# SGR codes of ECMA-48. Bright black is not used, as it is invisible on some dark
+# terminals.
 STYLES = {
     'supported': '32',
     'unsupported': '33',
@@ -29,7 +29,7 @@ STYLES = {
 
 def paint(runs: Iterable[Run], colour: bool) -> str:
     """
-    One line of styled text as a string.
+    Render one line of styled text as a string.
 
     :param runs: the line's runs.
     :param colour: whether to add escape codes.
@@ -48,12 +48,13 @@ def wrap(
     """
     Break a styled text into lines.
 
-    :param runs: the text; white space in it, line breaks too, counts as a space.
-    :param width: columns of a line, its indent included.
+    :param runs: the text; any white space in it, including line breaks, counts as a
+        space.
+    :param width: columns of a line, including its indent.
     :param colour: whether to add escape codes.
-    :param first: what stands before the first line.
-    :param rest: what stands before each further line.
-    :return: the lines, without line ends; one line for an empty text.
+    :param first: the prefix of the first line.
+    :param rest: the prefix of each further line.
+    :return: the lines, without newlines; one line for an empty text.
     """
     lines: list[str] = []
     line: list[Run] = [(first, None)]
@@ -66,7 +67,8 @@ def wrap(
             line, indent, gap = [(rest, None)], columns(rest), 0
             used = indent
         if gap:
-            # A space between two words of one style takes it: the colour runs on.
+            # A space between two words of the same style has that style too, so that
+            # the colour is not interrupted.
             line.append((' ', word[0][1] if line[-1][1] == word[0][1] else None))
         used += gap
         for text, style in word:
@@ -84,7 +86,7 @@ def wrap(
 
 def _words(runs: Iterable[Run]) -> list[list[Run]]:
     """
-    The words of a styled text; a word may change its style inside.
+    The words of a styled text; the style may change within a word.
     """
     words: list[list[Run]] = []
     open_word = False
@@ -104,7 +106,7 @@ def _words(runs: Iterable[Run]) -> list[list[Run]]:
 
 def _fit(text: str, width: int, force: bool) -> str:
     """
-    The longest beginning of a text that fits; with ``force`` one character at least.
+    The longest prefix of a text that fits; with ``force``, at least one character.
     """
     used = 0
     for place, character in enumerate(text):

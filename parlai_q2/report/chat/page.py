@@ -1,8 +1,8 @@
 """
-The browser chat as a page: the page itself, and turns as its data.
+Makes the page of the browser chat, and converts turns to its data.
 
 The page reuses the report's style and its scripts for marks and evidence. Like the
-report it loads nothing; it talks to the server it came from and to nobody else.
+report it loads nothing, and it connects only to the server that it came from.
 """
 
 from html import escape
@@ -14,15 +14,15 @@ from parlai_q2.report.page import fill_page
 from parlai_q2.report.visible import one_line, visible
 
 STYLES = ('page.css', 'chat/chat.css')
-# In the order in which they build on each other.
+# Each after those that it builds on.
 SCRIPTS = ('marks.js', 'evidence.js', 'chat/chat.js')
 
 
 def render_chat(model: str) -> str:
     """
-    The chat's page as a string.
+    Render the chat's page as a string.
 
-    :param model: the name of what one talks with.
+    :param model: the name of the model that the user talks to.
     """
     title = escape(one_line(f'Chat with {model}'))
     return fill_page(
@@ -32,14 +32,14 @@ def render_chat(model: str) -> str:
 
 def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
-    One turn of a chat as the page's data.
+    Convert one turn of a chat to the page's data.
 
     :param said: what the person said.
     :param reply: the model's message. ``text`` is shown; the reranking agent's
         ``rerank``, ``rerank_knowledge`` and ``rerank_signature`` may be missing.
-    :return: JSON-safe values, acting characters made visible, no NaN. ``as_chosen``
-        says whether the text is the chosen candidate's: an abstaining agent says
-        something else.
+    :return: JSON-safe values without NaN; control characters are shown as escapes.
+        ``as_chosen`` says whether the text is that of the chosen candidate; an agent
+        that abstains says something else.
     :raises InputError: when the evidence cannot be shown.
     """
     text, rows = str(reply.get('text') or ''), reply.get('rerank') or []

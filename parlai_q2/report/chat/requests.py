@@ -1,20 +1,20 @@
 """
-What a chat's server accepts, and how it answers.
+Handles the HTTP requests of the browser chat.
 
     GET  /              the page
     GET  /conversation  {model, knowledge, turns, conversation, pending}
     POST /interact      {text, knowledge}: {turn, number, knowledge, conversation}
     POST /reset         {}: as /conversation
 
-``knowledge`` may be left out, which leaves it as it is, and is null where the model
-takes none. ``conversation`` is a number that changes with each reset; ``pending`` is
-what is being replied to, or null. A refusal or a failure is ``{error}``, in words for a
-person.
+A request without ``knowledge`` leaves the knowledge as it is; an answer has null where
+the model takes none. ``conversation`` is a number that changes with each reset, and
+``pending`` is the message that is being replied to, or null. A refusal or a failure is
+``{error}``, a message for the user.
 
-Pages of other sites cannot take part. They may not send JSON here unasked, and a server
-that only this machine can reach answers only to names of this machine, so that no other
-name can be pointed at it. Where a browser says which page asks, it must be one of this
-server.
+Pages of other sites cannot take part in the chat. Browsers do not let them send JSON
+here without asking first. A server that only this machine can reach answers only to
+names of this machine, so that no other name can be pointed at it (DNS rebinding). Where
+the browser names the origin of a request, it must be this server.
 """
 
 import json
@@ -31,18 +31,19 @@ from parlai_q2.report.visible import visible
 if TYPE_CHECKING:
     from parlai_q2.report.chat.server import ChatServer
 
-# What a message may hold, in characters, and a request, in bytes.
+# The limits of a message and of the knowledge in characters, of a request in bytes.
 MAX_TEXT = 8_000
 MAX_KNOWLEDGE = 20_000
 MAX_REQUEST = 1_000_000
-# What is too large is still read, to here: else its sender would not hear the refusal.
+# A request that is too large is still read, up to this limit: otherwise its sender
+# would not receive the refusal.
 _MAX_READ = 16_000_000
 _MAX_ERROR = 2_000
 _PATIENCE_SECONDS = 30
 
 _HEADERS = {
     'Cache-Control': 'no-store',
-    # The page has its own policy; this part of it cannot stand inside a page.
+    # The page itself has the rest of the policy; this directive works only as a header.
     'Content-Security-Policy': "frame-ancestors 'none'",
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'no-referrer',
@@ -52,7 +53,10 @@ _HEADERS = {
 
 class Refused(Exception):
     """
-    A request that is not carried out.
+    Raised for a request that is refused.
+
+    :param status: the HTTP status to answer with.
+    :param problem: a message for the user.
     """
 
     def __init__(self, status: HTTPStatus, problem: str):
@@ -71,13 +75,13 @@ class ChatRequest(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """
-        Send the page, or all that it shows.
+        Send the page, or the state that it shows.
         """
         self._answer()
 
     def do_POST(self) -> None:
         """
-        Take a message, or begin anew.
+        Take a message, or start a new conversation.
         """
         self._answer()
 
@@ -136,7 +140,7 @@ class ChatRequest(BaseHTTPRequestHandler):
 
     def _check_origin(self) -> None:
         """
-        A browser says whose page sends a request; it must be one of this server.
+        Refuse a request if its browser says that it comes from another site's page.
         """
         origin = self.headers.get('Origin')
         if origin is not None and origin.partition('://')[2] != self.headers.get(
@@ -166,17 +170,19 @@ class ChatRequest(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """
-        Say nothing: requests are of no interest to a person who chats.
+        Log nothing: the user has no interest in single requests.
         """
 
 
 def read_message(body: bytes) -> tuple[str, Optional[str]]:
     """
-    The text of a message, and the knowledge that came with it, if any did.
+    The text of a message, and the knowledge that came with it, if any.
 
-    :param body: a JSON object with ``text`` and perhaps ``knowledge``.
-    :return: both stripped. Lone surrogates, which no model reads, are replaced.
-    :raises Refused: when it is anything else, blank or too long.
+    :param body: a JSON object with ``text`` and optionally ``knowledge``.
+    :return: both stripped; the knowledge is None where it was left out. Lone
+        surrogates, which no model can read, are replaced.
+    :raises Refused: when the body is anything else, the text is blank, or either is too
+        long.
     """
     try:
         message = json.loads(body.decode('utf-8'))

@@ -1,9 +1,9 @@
 """
 Serves one conversation to browsers.
 
-Requests are taken by threads of their own, but whatever touches the conversation is
-done by the thread that called :meth:`ChatServer.serve`, one request after the other:
-two of them never interleave, and Ctrl-C there ends even a reply under way.
+Each request is received in a thread of its own, but only the thread that called
+:meth:`ChatServer.serve` touches the conversation, one request after the other. Requests
+therefore never interleave, and Ctrl-C in that thread ends even a reply in progress.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ from typing import Any, Callable, Optional, Protocol
 from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.report.chat.requests import ChatRequest
 
-# How often the threads look whether they are to end.
+# How often the threads check whether they should end.
 _LISTEN_SECONDS = 0.2
 
 log = logging.getLogger(__name__)
@@ -26,31 +26,31 @@ log = logging.getLogger(__name__)
 
 class Conversation(Protocol):
     """
-    What is served. It takes and gives JSON-safe values.
+    The conversation that is served. Its methods take and return JSON-safe values.
     """
 
     def state(self) -> dict[str, Any]:
         """
-        Everything that a page shows which was just opened.
+        Everything that a newly opened page shows.
         """
 
     def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
         """
-        Set the knowledge (None leaves it), say something and be replied to.
+        Set the knowledge (None leaves it as it is), send a message and get the reply.
         """
 
     def reset(self) -> dict[str, Any]:
         """
-        Begin anew; gives the state.
+        Start a new conversation and return its state.
         """
 
 
 class ChatServer(ThreadingHTTPServer):
     """
-    Takes its port at once, and answers while :meth:`serve` runs.
+    Binds its port when created, and answers while :meth:`serve` runs.
 
     :param host: the address to listen on.
-    :param port: the port; 0 takes any that is free.
+    :param port: the port; 0 takes any free one.
     :raises ConfigError: when it cannot listen there.
     """
 
@@ -58,8 +58,8 @@ class ChatServer(ThreadingHTTPServer):
     conversation: Conversation
     page = ''
     _over = False
-    # How many conversations were begun anew, what is being replied to, and the state
-    # before it; changed by the serving thread alone.
+    # The number of resets, the message being replied to, and the state before it. Only
+    # the serving thread changes them.
     _number = 0
     _pending: Optional[str] = None
     _before: dict[str, Any] = {}
@@ -80,7 +80,7 @@ class ChatServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """
-        Where the page is.
+        The URL of the page.
         """
         host, port = self.server_address[:2]
         return (
@@ -92,7 +92,7 @@ class ChatServer(ThreadingHTTPServer):
     @property
     def private(self) -> bool:
         """
-        Whether only this machine can reach it.
+        Whether only this machine can reach the server.
         """
         return ipaddress.ip_address(str(self.server_address[0])).is_loopback
 
@@ -100,8 +100,8 @@ class ChatServer(ThreadingHTTPServer):
         """
         Serve until :meth:`stop` or Ctrl-C.
 
-        :param conversation: what the page is for; this thread alone uses it.
-        :param page: what :func:`parlai_q2.report.chat.page.render_chat` gave.
+        :param conversation: the conversation; only this thread uses it.
+        :param page: what :func:`parlai_q2.report.chat.page.render_chat` returned.
         """
         self.conversation, self.page = conversation, page
         listener = Thread(
@@ -120,8 +120,8 @@ class ChatServer(ThreadingHTTPServer):
                     asked[0].cancel()
 
     def _next(self) -> Optional[tuple[Future, Callable]]:
-        # A Ctrl-C that comes just before the wait begins does not end the wait: without
-        # a limit it would go unheard until the next request.
+        # A Ctrl-C just before the wait begins does not end it. Without a timeout it
+        # would go unnoticed until the next request.
         while True:
             try:
                 return self._asked.get(timeout=_LISTEN_SECONDS)
@@ -130,14 +130,15 @@ class ChatServer(ThreadingHTTPServer):
 
     def stop(self) -> None:
         """
-        End :meth:`serve` once it has done what was asked before; from any thread.
+        End :meth:`serve` once it has carried out all earlier requests. Any thread may
+        call this.
         """
         self._asked.put(None)
 
     def state(self) -> dict[str, Any]:
         """
-        What a page shows that was just opened; while a reply is under way, without
-        waiting for it.
+        Everything that a newly opened page shows. This does not wait for a reply in
+        progress.
         """
         pending = self._pending
         if pending is not None:
@@ -146,13 +147,13 @@ class ChatServer(ThreadingHTTPServer):
 
     def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
         """
-        Have something said and replied to, after what was asked before.
+        Send a message and get the reply, after all earlier requests.
         """
         return self.ask(self._interact, text, knowledge)
 
     def reset(self) -> dict[str, Any]:
         """
-        Begin a new conversation, after what was asked before.
+        Start a new conversation, after all earlier requests.
         """
         return self.ask(self._reset)
 
@@ -170,7 +171,7 @@ class ChatServer(ThreadingHTTPServer):
         return self._numbered(self.conversation.reset())
 
     def _numbered(self, state: dict[str, Any]) -> dict[str, Any]:
-        turns = list(state['turns'])  # the conversation goes on with its own
+        turns = list(state['turns'])  # a copy: the conversation extends its own list
         return {
             **state,
             'turns': turns,
@@ -180,14 +181,14 @@ class ChatServer(ThreadingHTTPServer):
 
     def ask(self, act: Callable[..., Any], *values: Any) -> Any:
         """
-        Have the serving thread call something, and wait for what it gives.
+        Have the serving thread call a function, and wait for the result.
 
-        :raises Q2Error: when the server stops before it comes to that.
+        :raises Q2Error: when the server stops before the call.
         """
         future: Future = Future()
         self._asked.put((future, lambda: act(*values)))
         if self._over:
-            # A connection that was open already may still bring a request.
+            # A connection that is still open may bring another request.
             future.cancel()
         try:
             return future.result()
@@ -196,7 +197,7 @@ class ChatServer(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """
-        A browser that goes away before it was answered is no error.
+        Log only for debugging: a browser may disconnect before it is answered.
         """
         log.debug('a request from %s was not finished', client_address, exc_info=True)
 

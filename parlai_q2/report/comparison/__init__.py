@@ -1,3 +1,3 @@
 """
-Two runs over the same responses, side by side: what changed, and why.
+Compares two runs over the same responses: what changed, and why.
 """

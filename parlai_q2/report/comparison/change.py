@@ -1,5 +1,5 @@
 """
-What became of one response from one run to another, and why.
+Compares one response in two runs: what changed, and why.
 """
 
 from collections import defaultdict, deque
@@ -7,10 +7,10 @@ from typing import Any, Mapping, Sequence
 
 from parlai_q2.report.entries import Entry
 
-# The bins of a chart of differences: fifths from -1 to 1, half of them below 0.
+# The bins in a chart of differences: from -1 to 1 in steps of 0.2, half below 0.
 BINS = 10
 
-# What a page shows of each side.
+# The fields that a page shows for each run.
 _SIDE = (
     'score',
     'label',
@@ -25,33 +25,36 @@ _SIDE = (
 
 class Row:
     """
-    How a question fared in the two runs, in one word.
+    How a question differs between the two runs, in one word.
     """
 
     SAME = 'same'
-    ANSWER = 'answer'  # the knowledge answered otherwise
-    COMPARISON = 'comparison'  # the same answers, compared otherwise
+    ANSWER = 'answer'  # the knowledge gave another answer
+    COMPARISON = 'comparison'  # the same answers, with another comparison
     BEFORE = 'before'  # only the first run asked it
     AFTER = 'after'  # only the second run asked it
 
 
-# In the order in which a page shows them.
+# In the order of the page.
 _ORDER = (Row.ANSWER, Row.COMPARISON, Row.BEFORE, Row.AFTER, Row.SAME)
 
 
 def change_of(before: Entry, after: Entry) -> dict[str, Any]:
     """
-    What became of one response, as the page's data.
+    How one response changed, as the page's data.
 
     :param before: the response's entry of the first run, see
         :func:`parlai_q2.report.entries.read_entry`.
-    :param after: that of the second.
-    :return: ``id``, ``class`` and ``history``; ``after``, and ``before`` unless it is
-        the same in everything that is shown; ``difference`` of the scores in [-1, 1]
-        with its ``bin`` (-1 for none); ``flip``: whether the labels differ; ``rows``:
-        places of a question's verdict before and after (-1 for none) and one of
-        :class:`Row`'s words; ``why``: the number of questions by such a word, and
-        ``whole``, 1 where one run had no question to ask; ``changed``.
+    :param after: its entry of the second run.
+    :return: a dict with
+
+        - ``id``, ``class`` and ``history``;
+        - ``after``, and ``before`` unless nothing that is shown differs;
+        - ``difference`` of the scores in [-1, 1], and its ``bin`` (-1 for none);
+        - ``flip``, whether the labels differ;
+        - ``rows``, what :func:`compare_verdicts` returns;
+        - ``why``, what :func:`why` returns;
+        - ``changed``, whether the score or the label differs.
     """
     difference = round(after['score'] - before['score'], 4)
     rows = compare_verdicts(before['verdicts'], after['verdicts'])
@@ -78,12 +81,13 @@ def compare_verdicts(
     before: Sequence[Mapping], after: Sequence[Mapping]
 ) -> list[tuple[int, int, str]]:
     """
-    The questions of two runs side by side, those that fared differently first.
+    The questions of two runs side by side, those that differ first.
 
     :param before: verdicts of the first run as the page's data.
-    :param after: those of the second.
-    :return: places in both lists, -1 for none, and one of :class:`Row`'s words. The
-        same question about the same words of the response is one row.
+    :param after: verdicts of the second run.
+    :return: for each question, its indices in both lists (-1 if missing) and one of
+        :class:`Row`'s words. The same question about the same words of the response is
+        one row.
     """
     waiting: dict[tuple[str, str], deque[int]] = defaultdict(deque)
     for place, verdict in enumerate(before):
@@ -112,9 +116,10 @@ def why(
     before: Entry, after: Entry, rows: Sequence[tuple[int, int, str]]
 ) -> dict[str, int]:
     """
-    What can have moved a score: how many questions fared differently, by how.
+    What may have changed a score: how many questions differ, and in what way.
 
-    :return: counts above 0 by one of :class:`Row`'s words, and ``whole``.
+    :return: counts above 0, by one of :class:`Row`'s words; and ``whole``, which is 1
+        where only one of the runs fell back to comparing the whole response.
     """
     counts = dict.fromkeys(_ORDER, 0)
     for _, _, fate in rows:
@@ -126,7 +131,7 @@ def why(
 
 def bin_of(difference: float) -> int:
     """
-    The place of a difference among :data:`BINS`; -1 for none.
+    The index of the bin of a difference, below :data:`BINS`; -1 for no difference.
     """
     if not difference:
         return -1

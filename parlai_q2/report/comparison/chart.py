@@ -1,5 +1,5 @@
 """
-Draws how far scores moved from one run to another.
+Draws a histogram of how far scores moved from one run to another.
 """
 
 from parlai_q2.report.bars import (
@@ -19,10 +19,10 @@ from parlai_q2.report.comparison.figures import TwoRunFigures
 
 def draw_differences(figures: TwoRunFigures) -> str:
     """
-    The histogram of the differences, those below 0 and those above.
+    Draw the histogram of the differences below 0 and above 0.
 
     :param figures: the figures of two runs.
-    :return: an ``svg`` element; an empty string when no score differs.
+    :return: an ``svg`` element; an empty string if no score differs.
     """
     tallest = max(figures.bins)
     if not tallest:

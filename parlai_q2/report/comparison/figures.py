@@ -1,5 +1,5 @@
 """
-The figures of two runs over the responses that both have.
+Computes the overall figures of two runs, over the responses that both have.
 """
 
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from parlai_q2.report.figures import Mean
 @dataclass
 class TwoRunFigures:
     """
-    What a page says of two runs, over all pairs.
+    The figures of two runs over all pairs.
 
-    :param before: the first run's scores.
-    :param after: the second run's.
-    :param differences: second less first score of each pair, in [-1, 1].
-    :param labels: pairs by label before and after.
-    :param classes: scores before and after by what a human said of the response.
-    :param bins: pairs by difference; those without one are in none.
+    :param before: mean score of the first run.
+    :param after: mean score of the second run.
+    :param differences: second score minus first score of each pair, in [-1, 1].
+    :param labels: number of pairs by label before and after.
+    :param classes: mean scores before and after, by human label.
+    :param bins: number of pairs by difference; pairs of equal scores are in no bin.
     """
 
     before: Mean = field(default_factory=Mean)
@@ -32,9 +32,10 @@ class TwoRunFigures:
 
     def add(self, change: Mapping) -> None:
         """
-        Count one pair more.
+        Add one pair.
 
-        :param change: what :func:`parlai_q2.report.comparison.change.change_of` gave.
+        :param change: what
+            :func:`parlai_q2.report.comparison.change.change_of` returned.
         """
         after = change['after']
         before = change.get('before', after)
@@ -53,28 +54,28 @@ class TwoRunFigures:
     @property
     def flips(self) -> int:
         """
-        Pairs with another label after than before.
+        Number of pairs whose label changed.
         """
         return sum(n for (old, new), n in self.labels.items() if old != new)
 
     @property
     def higher(self) -> int:
         """
-        Pairs with a higher score after than before.
+        Number of pairs whose score rose.
         """
         return sum(difference > 0 for difference in self.differences)
 
     @property
     def lower(self) -> int:
         """
-        Pairs with a lower score after than before.
+        Number of pairs whose score fell.
         """
         return sum(difference < 0 for difference in self.differences)
 
     def interval(self) -> Optional[Interval]:
         """
-        The mean difference with its 95 % bootstrap interval: paired, since whole pairs
-        are drawn. None for no pairs.
+        The mean difference with its 95 % bootstrap interval, which draws whole pairs;
+        None without pairs.
         """
         return mean_interval(self.differences) if self.differences else None
 
@@ -86,7 +87,8 @@ def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
     :param before: the first run's signature, as
         :class:`~parlai_q2.signature.Signature` writes it.
     :param after: the second run's.
-    :return: setting and both values, an empty string where one has no such setting.
+    :return: each setting with both values; a value is empty if its signature lacks the
+        setting.
     """
     old, new = _settings(before), _settings(after)
     names = dict.fromkeys([*old, *new])
@@ -105,6 +107,6 @@ def _settings(signature: str) -> dict[str, str]:
 
 def signatures_of(entries: Iterable[Mapping]) -> list[str]:
     """
-    The signatures of a run's entries, each once, in order.
+    The distinct signatures of a run's entries, in order of appearance.
     """
     return list(dict.fromkeys(e['signature'] for e in entries if e['signature']))

@@ -1,9 +1,9 @@
 """
-Writes two runs over the same responses as one self-contained HTML page: which scores
-changed, and why.
+Writes a self-contained HTML page that compares two runs over the same responses: which
+scores changed, and why.
 
-As the page of one run (:mod:`parlai_q2.report.html`), it loads nothing, runs nothing
-that a response says, and is drawn a screenful at a time.
+Like the page of one run (:mod:`parlai_q2.report.html`), it loads nothing, runs nothing
+from a response, and is drawn a screenful at a time.
 """
 
 from html import escape
@@ -44,15 +44,15 @@ def write_comparison(
     names: tuple[str, str] = ('before', 'after'),
 ) -> Path:
     """
-    Write two runs as a page.
+    Write a page that compares two runs.
 
     :param before: entries of the first run, see
         :func:`parlai_q2.report.entries.read_entry`.
-    :param after: those of the second.
-    :param path: the page's file; its folder is made. It is replaced whole or not at
-        all.
+    :param after: entries of the second run.
+    :param path: the page's file. Its folder is created if needed; the file is replaced
+        completely or not at all.
     :param title: the page's title.
-    :param names: what the runs are called.
+    :param names: the names of the runs.
     :return: the page's path.
     :raises InputError: when the runs have no response in common.
     """
@@ -87,11 +87,11 @@ def render_comparison(
     signatures: tuple[list[str], list[str]],
 ) -> str:
     """
-    The page as a string.
+    Render the page as a string.
 
     :param pairing: the responses in both runs, at least one.
     :param title: the page's title.
-    :param names: what the runs are called.
+    :param names: the names of the runs.
     :param signatures: how the scores of each run were made.
     """
     changes = [change_of(*pair) for pair in pairing.pairs]
@@ -124,7 +124,8 @@ def _data(
     signatures: tuple[list[str], list[str]],
 ) -> dict[str, Any]:
     """
-    What the script draws: signatures by place, since most entries share one.
+    The data that the script draws. Entries refer to signatures by index, since most
+    share one.
     """
     both = list(dict.fromkeys([*signatures[0], *signatures[1]]))
     places = {signature: place for place, signature in enumerate(both)}
@@ -148,7 +149,7 @@ def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
 
 def _figure_list(figures: TwoRunFigures, pairing: Pairing) -> str:
     """
-    The overall figures as a list of terms.
+    The overall figures as a description list.
     """
     count = figures.after.count
     interval = figures.interval()
@@ -213,7 +214,7 @@ def _label_table(figures: TwoRunFigures) -> str:
 
 def _class_table(figures: TwoRunFigures) -> str:
     """
-    Mean scores by human class; nothing without classes.
+    Mean scores by human class; empty without classes.
     """
     if not figures.classes:
         return ''
@@ -232,7 +233,7 @@ def _class_table(figures: TwoRunFigures) -> str:
 
 def _warning(figures: TwoRunFigures, signatures: tuple[list[str], list[str]]) -> str:
     """
-    What is odd of two runs; nothing if they differ as they should.
+    A warning where scores differ although the signatures are the same; otherwise empty.
     """
     moved = figures.higher + figures.lower
     if not moved or signatures[0] != signatures[1] or len(signatures[0]) != 1:
@@ -291,7 +292,7 @@ def _words(label: str) -> str:
 
 def signed(value: Optional[float]) -> str:
     """
-    A difference to three digits with its sign, as people write it.
+    A difference to three digits, with its sign as it is typeset.
     """
     if value is None:
         return ''

@@ -1,10 +1,10 @@
 """
 Finds the responses that two runs have in common.
 
-A response is the same where id, knowledge and response are; of those that are left,
-where knowledge and response are (one run may not have written ids, or the files may be
-in another order). The same response may stand in a run more than once: the first is
-paired with the first, and so on.
+Two entries are paired if their id, knowledge and response are equal. Of the remaining
+ones, those with equal knowledge and response are paired, since a run may lack ids, or
+have the responses in another order. A response may occur several times in a run: its
+first occurrences are paired, then the second ones, and so on.
 """
 
 from collections import defaultdict, deque
@@ -19,11 +19,11 @@ class Pairing:
     """
     The responses of two runs, side by side.
 
-    :param pairs: those in both, in the second run's order.
-    :param only_before: those of the first run that the second has not.
-    :param only_after: those of the second run that the first has not.
-    :param other_text: ids among both of these: the same record, another response or
-        other knowledge.
+    :param pairs: the responses in both runs, in the order of the second.
+    :param only_before: number of responses only in the first run.
+    :param only_after: number of responses only in the second run.
+    :param other_text: number of ids in both of these groups: the same record, with
+        another response or other knowledge.
     """
 
     pairs: list[tuple[Entry, Entry]]
@@ -37,8 +37,9 @@ def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
     Pair the responses of two runs.
 
     :param before: entries of the first run.
-    :param after: entries of the second.
-    :return: the pairs, and counts of what is left. Empty for an empty run.
+    :param after: entries of the second run.
+    :return: the pairs, and counts of unpaired responses. There are no pairs if a run is
+        empty.
     """
     partners: dict[int, Entry] = {}
     old, new = list(before), list(enumerate(after))
@@ -56,7 +57,7 @@ def _match(
     partners: dict[int, Entry],
 ) -> tuple[list[Entry], list[tuple[int, Entry]]]:
     """
-    Add partners that have the same key; gives what is left of both.
+    Pair entries that have the same key, and return what is left of both runs.
     """
     waiting: dict[Hashable, deque[int]] = defaultdict(deque)
     for place, entry in enumerate(old):
@@ -83,6 +84,6 @@ def _with_id(entry: Entry) -> tuple[str, str, str]:
 
 def plain(pieces: Sequence[Sequence]) -> str:
     """
-    The text that an entry's pieces make.
+    The text of an entry's pieces, joined.
     """
     return ''.join(piece[0] for piece in pieces)
