@@ -1,12 +1,12 @@
-// What is looked at stands in the page's address, behind the #: it can be sent, comes back
-// after a reload, and the browser's back button undoes it a step at a time.
+// The view is kept in the page's address, after the #. It can be shared, it survives a
+// reload, and the browser's back button undoes changes one at a time.
 
-// Keep controls in the address. An address is anybody's text: it chooses among what the
-// controls offer, and anything else in it is passed over.
-//   usual  the value of each control, by its id, that the address leaves out
-//   show   shows what the controls say, when another address was gone to
-// Gives keep(letter), to be called when a control has changed; letter says that it was one
-// letter more of a search.
+// Keep controls in the address. Anybody can write an address, so it may only choose among
+// what the controls offer; anything else in it is ignored.
+//   usual  the default value of each control, by its id; the address leaves defaults out
+//   show   redraws for the controls' values, after a change of the address
+// Returns keep(letter), to be called when a control has changed; letter is true for typing
+// in the search.
 function addressed(usual, show) {
   const ids = Object.keys(usual);
   let typing = false;
@@ -16,7 +16,7 @@ function addressed(usual, show) {
     for (const id of ids) {
       const control = byId(id);
       control.value = given.get(id) ?? usual[id];
-      // A list has no choice by that name.
+      // The list has no such option.
       if (control.selectedIndex === -1) control.value = usual[id];
     }
   }
@@ -25,7 +25,7 @@ function addressed(usual, show) {
     const chosen = ids.map((id) => [id, byId(id).value]).filter(([id, v]) => v !== usual[id]);
     const told = new URLSearchParams(chosen).toString();
     const address = location.href.split('#')[0] + (told && `#${told}`);
-    // All letters of a search are one step back.
+    // Typing a search is a single step in the history.
     const way = letter && typing ? 'replaceState' : 'pushState';
     if (address !== location.href) history[way](null, '', address);
     typing = letter;

@@ -1,6 +1,6 @@
-// The report's records, and what opens below the row of one.
+// The report's records, and the detail that opens below a record's row.
 const { signatures, entries } = JSON.parse(document.getElementById('data').textContent);
-const CLIP = 480; // of a response in its row, in UTF-16 units; whole when opened
+const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
 
 function detailOf(entry, pick) {
   const box = el('div', { class: 'detail' });
@@ -20,7 +20,7 @@ function detailOf(entry, pick) {
     box.append(section('Turns before', scrolling('Turns before', el('ol', {},
       ...entry.history.map((turn) => el('li', { class: 'text', dir: 'auto' }, turn))))));
   }
-  // Narrow screens have no columns for these.
+  // Narrow screens hide the columns of these.
   const facts = [`id ${entry.id}`];
   if (entry.class) facts.push(`annotation ${words(entry.class)}`);
   if (entry.fallback && entry.verdicts.length) facts.push('fallback');

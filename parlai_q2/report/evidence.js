@@ -1,4 +1,4 @@
-// What stands behind a text: its questions, and the candidates it was chosen from.
+// Draws the evidence for a text: its questions, and the candidates it was chosen from.
 function section(title, ...content) {
   return el('section', {}, el('h3', {}, title), ...content);
 }
@@ -8,8 +8,7 @@ function scrolling(name, content) {
     content);
 }
 
-// A box that a button opens, filled when it first opens; Escape, inside it or on the
-// button, closes it.
+// A box that a button opens and Escape closes. It is filled when it first opens.
 function opening(toggle, box, fill) {
   const open = (wanted) => {
     if (wanted && !box.firstChild) box.append(fill());
@@ -28,14 +27,14 @@ function opening(toggle, box, fill) {
   return open;
 }
 
-// Show which questions a mark stands for, in the first evidence of a box.
+// Highlight the questions of a mark, in the first evidence table of a box.
 function pickLines(box, places) {
   const lines = box.querySelector('table.evidence').tBodies[0].rows;
   [...lines].forEach((line, i) => line.classList.toggle('picked', places.includes(i)));
   lines[places[0]].focus();
 }
 
-// Evidence of a scored text: an entry, or a candidate of one.
+// The evidence for a scored text, which is an entry or one of its candidates.
 function evidence(scored) {
   if (!scored.verdicts.length) {
     return el('p', { class: 'note' }, scored.score === null ? 'Not scored.'
@@ -54,7 +53,7 @@ function evidence(scored) {
   return el('table', { class: 'evidence' }, el('thead', {}, head), el('tbody', {}, ...rows));
 }
 
-// What a score comes from, in a sentence; empty where its parts are not known.
+// How a score is made up, in a sentence; empty if its parts are unknown.
 function basisOf({ score, verdicts, parts }) {
   const told = Object.entries(parts).map(([name, n]) => `${words(name)} ${fixed(n, 3)}`)
     .join(' · ');
@@ -88,7 +87,7 @@ function beforeAndAfter(candidates) {
     chosen ? choiceOf('After: chosen', chosen) : null);
 }
 
-// All candidates, each with its evidence in a row below that opens.
+// All candidates, each with its evidence in a row below, which opens.
 let rowsMade = 0;
 function candidateTable(candidates) {
   const names = ['', 'Score', 'Label', 'Generator', 'From', 'Candidate'];

@@ -1,5 +1,5 @@
 'use strict';
-// Texts with their spans marked. Texts reach the page as text nodes, never as HTML.
+// Draws texts with their spans marked. Texts are inserted as text nodes, never as HTML.
 const byId = (id) => document.getElementById(id);
 const words = (text) => text.replaceAll('_', ' ');
 const fixed = (number, digits = 2) => (number === null ? '' : number.toFixed(digits));
@@ -25,7 +25,7 @@ function marked(pieces, verdicts, onPick, limit = Infinity) {
     if (left <= 0) break;
     let shown = text;
     if (text.length > left) {
-      // Not between the two halves of a character beyond the basic plane.
+      // Do not cut between the two halves of a surrogate pair.
       const half = /[\ud800-\udbff]/.test(text[left - 1]) ? 1 : 0;
       shown = text.slice(0, left - half);
     }
@@ -72,7 +72,7 @@ function scoreOf(score) {
   return el('span', { class: 'score' }, fixed(score), el('span', { class: 'meter' }, bar));
 }
 
-// What reranking gained: chosen score less first score; null where that cannot be told.
+// What reranking gained: chosen score minus first score; null where one is missing.
 function gainOf(candidates) {
   const [first, chosen] = ['first', 'chosen'].map((role) => candidates.find((c) => c[role]));
   const told = first && chosen && first.score !== null && chosen.score !== null;

@@ -1,11 +1,11 @@
-// On paper no page can be turned: while the page is printed it has the rows of all pages,
-// and nothing in it is folded.
-const PRINTED = 1000; // rows at most; where they are open, that is some hundred sheets
+// Paper has no paging, so a printed page has the rows of all pages of the table, and
+// nothing is folded.
+const PRINTED = 1000; // the most rows printed; if open, they take some hundred sheets
 
-// Print a table.
-//   shown  what is on the screen: {found, from, to}, records and the places of some
-//   rowOf  a record's row, which has open(wanted), and the row below it
-//   tell   says which are shown: (from, to)
+// Prepare a table for printing.
+//   shown  shown() gives {found, from, to}: the records found, and which are on the screen
+//   rowOf  rowOf(record) gives its row, which has open(wanted), and the row below it
+//   tell   tell(from, to) states which records are shown
 function printsAll({ shown, rowOf, tell }) {
   let undo = [];
 
@@ -17,14 +17,15 @@ function printsAll({ shown, rowOf, tell }) {
   window.addEventListener('beforeprint', () => {
     putBack();
     const { found, from, to } = shown();
-    // What is too much is printed in parts, each from the rows on the screen on.
+    // A table that is too long prints from the rows on the screen on, so that the user can
+    // print it in parts.
     const first = found.length > PRINTED ? from : 0;
     const last = Math.min(first + PRINTED, found.length);
     const drawn = [...document.querySelectorAll('tr.response')];
     const open = drawn.length > 0 && drawn.every((row) => !row.nextElementSibling.hidden);
     const before = found.slice(first, from).flatMap(rowOf);
     const after = found.slice(to, last).flatMap(rowOf);
-    // Where all rows on the screen are open, all are.
+    // If all rows on the screen are open, all printed rows are.
     for (const row of [...before, ...after]) if (open && row.open) row.open(true);
     byId('rows').prepend(...before);
     byId('rows').append(...after);

@@ -36,7 +36,7 @@ showTable({
   noun: 'responses',
   records: entries,
   columns,
-  // Those without a gain come first.
+  // Records without a gain sort as the lowest.
   orders: reranked ? [{ name: 'Gain', key: (e) => gainOf(e.rerank) ?? -2 }] : [],
   start: { order: 'Record', down: false },
   filters: [

@@ -1,18 +1,19 @@
-// A table of records: selected, ordered and drawn a page at a time. It shows
-//   noun      what the records are called
+// A table of records that can be filtered, sorted and searched, drawn a page at a time.
+//   noun      the name of the records, in the plural
 //   records   the records
-//   columns   {name, key, minor}: key(record) gives what a click on the heading orders by
-//   orders    {name, key}: further orders
-//   start     {order, down}: the order to begin with
-//   filters   {id, options, fits}: a list of [value, text], and whether a record fits one
-//   haystack  what a search looks for words in
-//   rowOf     a record's row, which has open(wanted), and the row below it
+//   columns   {name, key, minor}; a click on the heading sorts by key(record)
+//   orders    {name, key}: further sort orders
+//   start     {order, down}: the initial sort order
+//   filters   {id, options, fits}: options are [value, text]; fits(record, value) tells
+//             whether a record matches one
+//   haystack  haystack(record) is the text that a search looks in
+//   rowOf     rowOf(record) gives its row, which has open(wanted), and the row below it
 function showTable({ noun, records, columns, orders: more, start, filters, haystack, rowOf }) {
   const orders = [...columns.filter((c) => c.key), ...more];
   const state = { page: 0, found: [] };
   records.forEach((record, place) => { record.place = place; });
 
-  // The controls are what is known of the view; page is the one to show, from 1.
+  // The controls hold the state of the view; page is the page to show, from 1.
   function select(page = 1) {
     const sought = byId('search').value.toLowerCase().split(/\s+/).filter(Boolean);
     const asked = filters.map(({ id, fits }) => [byId(id).value, fits])
@@ -123,7 +124,7 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     state.page = page;
     draw();
     keep();
-    // A page is read from its beginning.
+    // Start reading at the top of the new page.
     const { top } = byId('responses').getBoundingClientRect();
     if (top < 0) byId('responses').scrollIntoView();
   };
@@ -148,8 +149,8 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
   select(pageAsked());
 }
 
-// The row of a record, with a row below that opens: detail(pick) fills it, and a click on
-// a mark of the response opens it and picks the lines that the mark stands for.
+// The row of a record, and below it a row that opens. detail(pick) fills the latter; a
+// click on a mark of the response opens it and highlights the lines of that mark.
 function openingRow(record, width, detail, cells, pickIn) {
   const id = `detail-${record.place}`;
   const toggle = el('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false',
@@ -163,6 +164,6 @@ function openingRow(record, width, detail, cells, pickIn) {
   return [row, below];
 }
 
-// The choices of a list: all, and each value that occurs.
+// The options of a filter: all, and each value that occurs.
 const choicesOf = (values) => [['', 'all'],
   ...[...new Set(values)].filter(Boolean).sort().map((value) => [value, words(value)])];

@@ -1,11 +1,11 @@
-// A conversation: what was said, the replies with their marks, and why each was chosen.
+// Draws a conversation: messages, replies with their marks, and why each was chosen.
 let model = '';
-let conversation = 0; // its number: another one has begun where it changes
-let turns = 0; // of the conversation, as far as this page shows it
-let knowledge = null; // what the model has, as last heard; null where it takes none
+let conversation = 0; // its number, which changes when a new conversation begins
+let turns = 0; // how many turns of the conversation this page shows
+let knowledge = null; // the model's knowledge, as last reported; null if it takes none
 let busy = false;
 
-const LOOK_AGAIN = 1000; // milliseconds, while a reply to another page is under way
+const LOOK_AGAIN = 1000; // milliseconds between polls while an earlier reply is pending
 const LONG = 5000; // characters of knowledge
 
 async function ask(path, message) {
@@ -19,7 +19,7 @@ async function ask(path, message) {
 
 // --- one turn
 
-// Evidence below a reply; filled when it first opens, by hand or by a click on a mark.
+// Evidence below a reply, filled when the user first opens it or clicks a mark.
 function folded(title, fill) {
   const box = el('details', {}, el('summary', {}, title));
   box.fill = () => {
@@ -86,7 +86,7 @@ function turnOf(said, reply, kind) {
 }
 
 function show(turn) {
-  // What a command tells is laid out in columns.
+  // The answer to a command is laid out in columns.
   const told = knowledge !== null && !turn.candidates.length;
   byId('turns').append(turnOf(turn.said, replyOf(turn), told ? 'told' : ''));
 }
@@ -103,7 +103,7 @@ function draw(state, sent = null) {
   state.turns.forEach(show);
 }
 
-// What was typed while a reply was under way is left alone.
+// Show the model's knowledge in its field, unless the user edited it while waiting.
 function takeKnowledge(heard, sent = null) {
   const field = byId('knowledge');
   if (heard !== null && (sent === null || field.value === sent)
@@ -118,7 +118,7 @@ function tellLength() {
   byId('knowledge-length').textContent = length.toLocaleString('en');
 }
 
-// Below a long message the reply is what is to be seen.
+// Scroll to the reply, which may be below a long message.
 function showLast() {
   byId('turns').lastChild?.querySelector('.reply').scrollIntoView({ block: 'nearest' });
 }
@@ -166,7 +166,7 @@ async function tell(text) {
   const field = byId('message');
   const done = waiting(text);
   const sent = byId('knowledge').value;
-  // What was not touched here may have been changed by another page.
+  // If this page has not changed the knowledge, another page may have.
   const changed = knowledge !== null && sent.trim() !== knowledge;
   try {
     const found = await ask('/interact', changed ? { text, knowledge: sent } : { text });
@@ -174,14 +174,14 @@ async function tell(text) {
     await takeTurn(found, sent);
   } catch (problem) {
     done();
-    // Nothing that was typed is lost.
+    // Keep what was typed.
     if (!field.value) field.value = text;
     else unanswered(text);
     throw problem;
   }
 }
 
-// Show a new turn, after those that other pages of this chat have had since.
+// Show a new turn, after any turns that other pages of this chat have added.
 async function takeTurn(found, sent) {
   takeKnowledge(found.knowledge, sent);
   if (found.conversation === conversation && found.number === turns + 1) {
@@ -199,7 +199,7 @@ async function takeTurn(found, sent) {
   showLast();
 }
 
-// A message that failed while another was being written.
+// A message that failed while the next one was being typed.
 function unanswered(text) {
   const again = el('button', { type: 'button' }, 'Try again');
   const node = turnOf(text,
@@ -213,8 +213,8 @@ function unanswered(text) {
   byId('turns').append(node);
 }
 
-// All that was said so far, and a reply under way to a message of another page, or of
-// this one before it was loaded again.
+// Load the conversation so far, and wait for any reply in progress: to a message from
+// another page, or from this one before it was reloaded.
 async function open() {
   const state = await ask('/conversation');
   draw(state);
@@ -238,7 +238,7 @@ async function open() {
 async function reset() {
   const kept = byId('knowledge').value;
   draw(await ask('/reset', {}));
-  // The model has forgotten it; it is told again with the next message.
+  // The reset cleared the model's knowledge; the next message sends it again.
   byId('knowledge').value = kept;
   tellLength();
   byId('message').focus();
@@ -249,7 +249,7 @@ byId('say').addEventListener('submit', (event) => {
   exclusively(say);
 });
 byId('message').addEventListener('keydown', (event) => {
-  // Enter also ends the input of a character that takes several keys.
+  // While composing a character, Enter ends the composition instead of sending.
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   exclusively(say);

@@ -1,6 +1,6 @@
-// Two runs side by side: a row for each response that both have.
+// Draws two runs side by side, with a row for each response that both have.
 const { names, signatures, bins, changes } = JSON.parse(byId('data').textContent);
-const CLIP = 480; // of a response in its row, in UTF-16 units; whole when opened
+const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
 for (const change of changes) change.before = change.before || change.after;
 const classed = changes.some((c) => c.class);
 const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
@@ -28,9 +28,9 @@ function reasons({ why, changed, before }) {
   return found.join(', ');
 }
 
-// --- what opens below a row
+// --- the detail below a row
 
-// The questions of both runs, a line each; a picked mark of the response stands for some.
+// The questions of both runs, one line each; clicking a mark highlights its questions.
 function questions(change) {
   const { before, after } = change;
   if (!change.rows.length) {
@@ -157,7 +157,7 @@ showTable({
   records: changes,
   columns,
   orders: [
-    // Other labels first, and of those the greatest change.
+    // Changed labels rank above all others; within each group, by the size of the change.
     { name: 'Importance', key: (c) => (c.flip ? 2 : 0) + Math.abs(c.difference) },
   ],
   start: { order: 'Importance', down: true },
