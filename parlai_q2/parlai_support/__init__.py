@@ -1,11 +1,11 @@
 """
-What parlai_q2's agents, tasks and commands share: the only part of the core library
-that imports parlai.
+Code that parlai_q2's agents, tasks and commands share. It is the only part of the core
+library that imports parlai.
 """
 
 from parlai_q2.parlai_support import compat
 
 compat.apply()
 
-# Makes --mutators know their names; it needs the bridges.
+# Registers the names for --mutators; it needs the bridges.
 from parlai_q2.parlai_support import mutators  # noqa: E402, F401

@@ -1,13 +1,13 @@
 """
-Annotated sets in which several systems answered the same context.
+Teachers for annotated sets in which several systems answered the same context.
 
 They have the three views of :mod:`parlai_q2.parlai_support.annotated_task`, with these
 differences:
 
-- the dialogue view shows each context once, and keeps back what belongs to the
-  annotated response: a model that replies here is another one;
-- the classification view can ask for the label in the words that were published,
-  ``--published-labels true``, where they are other or more than ours;
+- the dialogue view shows each context once, and omits the fields that belong to the
+  annotated response, since the model that replies is another one;
+- the classification view can ask for the labels as they were published, where they
+  differ from ours: ``--published-labels true``;
 - knowledge without a title is shown without Wizard of Wikipedia's marker.
 """
 
@@ -25,7 +25,7 @@ from parlai_q2.parlai_support.annotated_task import (
 )
 from parlai_q2.parlai_support.task_strings import narrowed, spelt_out, task_arguments
 
-# What every dialogue view keeps back.
+# Fields that every dialogue view omits.
 OF_THE_RESPONSE = ('response', 'q2_label')
 
 
@@ -33,15 +33,15 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     """
     Shows an annotated set in the view of its subclass.
 
-    A subclass sets ``classes`` and what follows, fills :meth:`read_turns` and has a
-    view.
+    A subclass sets ``classes`` and the attributes below, implements :meth:`read_turns`
+    and has a view.
     """
 
-    # Words that choose a part, in front of those of the task string.
+    # Words that select a part of the set, before those of the task string.
     words: tuple[str, ...] = ()
-    # What words choose, e.g. a corpus, and the words for it; where a subclass has some.
+    # What words can select, e.g. a corpus, and the words for it.
     groups: Mapping[str, Sequence[str]] = {}
-    # Further words, in lower case, and those of the groups that they stand for.
+    # Further words, in lower case, and the words of the groups that they stand for.
     aliases: Mapping[str, Sequence[str]] = {}
     # Fields of a turn's ``more`` that belong to its context, not to its response.
     context_fields: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
 
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
         """
-        Read the turns that the words of a task string choose.
+        Read the turns that the words of a task string select.
         """
         raise NotImplementedError
 
@@ -100,10 +100,11 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
 
 def distinct_contexts(turns: Sequence[AnnotatedTurn]) -> list[AnnotatedTurn]:
     """
-    One turn a context, where the context first occurs.
+    One turn for each context, in order of the contexts' first occurrence.
 
-    :param turns: turns; those of one context have the same text, topic and knowledge.
-    :return: of each context the first turn that has a human reply, else the first.
+    :param turns: the turns; those of one context have the same text, topic and
+        knowledge.
+    :return: for each context, the first turn that has a human reply, else the first.
     """
     found: dict[tuple[str, str, str], AnnotatedTurn] = {}
     for turn in turns:

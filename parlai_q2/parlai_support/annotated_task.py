@@ -1,16 +1,17 @@
 """
-Tasks whose responses are annotated: three views of the same turns.
+Teachers for tasks whose responses are annotated, with three views of the same turns.
 
-- dialogue: the person's message in, the reference reply out;
-- annotated: the same, but the annotated response is the label, so that
+- dialogue: the text is the person's message, the label is the reference reply;
+- annotated: the same text, but the label is the annotated response, so that
   ``-m repeat_label`` replays the annotated system;
-- classification: knowledge and response in, the annotators' word out.
+- classification: the text is the knowledge and the response, the label is the
+  annotators' class.
 
-A view is a mixin, to stand before the class that reads a task's turns::
+A view is a mixin. List it before the class that reads a task's turns::
 
     class AnnotatedTeacher(AnnotatedView, BeginTeacher): ...
 
-In the first two a model's responses are scored. Field names are those of Wizard of
+The first two views score a model's responses. Field names are those of Wizard of
 Wikipedia, so that its models can be evaluated.
 """
 
@@ -30,7 +31,7 @@ from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 
 DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
 
-# Retrieval baselines choose among this many labels, the true one included.
+# Retrieval baselines choose among this many labels, including the true one.
 NUM_CANDIDATES = 20
 
 
@@ -38,7 +39,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
     """
     Shows annotated turns in the view of its subclass.
 
-    A subclass sets ``classes``, fills :meth:`load_turns` and has a view.
+    A subclass sets ``classes``, implements :meth:`load_turns` and has a view.
     """
 
     view: str = DIALOGUE
@@ -47,7 +48,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
     labelled = ('AnnotatedTeacher', 'ClassificationTeacher')
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        # Whether the turn that was shown last, and is not answered, has no label.
+        # Whether the last turn shown awaits an answer and has no label.
         self._unlabelled = False
         self.turns: list[AnnotatedTurn] = (
             shared['turns'] if shared else self.load_turns(opt)
@@ -60,7 +61,8 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
         """
-        Read the turns that an ``opt`` asks for, conversations in one piece.
+        Read the turns that an ``opt`` asks for; the turns of a conversation are
+        consecutive.
         """
         raise NotImplementedError
 
@@ -87,8 +89,8 @@ class AnnotatedTaskTeacher(DialogTeacher):
         unlabelled, self._unlabelled = self._unlabelled, False
         observation = super().observe(observation)
         if unlabelled:
-            # ParlAI counts labelled turns alone, and some of its commands look up the
-            # count of a report where there is none.
+            # ParlAI counts only labelled turns, but some of its commands need the count
+            # in every report.
             self.metrics.add('exs', SumMetric(1))
         return observation
 
@@ -104,7 +106,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     def message(self, turn: AnnotatedTurn) -> Message:
         """
-        A turn as this view shows it.
+        The message of a turn in this view.
         """
         fields = common_fields(turn)
         if self.view == CLASSIFICATION:
@@ -117,7 +119,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             fields['labels'] = [turn.gold]
         return Message(fields)
 
-    # ParlAI counts a stream by writing a file beside the data; a package is read-only.
+    # To count a stream, ParlAI writes a file beside the data; a package is read-only.
     def num_examples(self) -> int:
         return len(self.turns) if self.stream else super().num_examples()
 
@@ -130,7 +132,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
 class DialogueView(Q2TeacherMixin):
     """
-    The person's message in, the reference reply out.
+    The text is the person's message, the label is the reference reply.
     """
 
     view = DIALOGUE
@@ -138,7 +140,7 @@ class DialogueView(Q2TeacherMixin):
 
 class AnnotatedView(Q2TeacherMixin):
     """
-    The person's message in, the annotated response out.
+    The text is the person's message, the label is the annotated response.
     """
 
     view = ANNOTATED
@@ -146,7 +148,7 @@ class AnnotatedView(Q2TeacherMixin):
 
 class ClassificationView:
     """
-    Knowledge and response in, the annotators' word out.
+    The text is the knowledge and the response, the label is the annotators' class.
     """
 
     view = CLASSIFICATION
@@ -154,13 +156,13 @@ class ClassificationView:
 
 def common_fields(turn: AnnotatedTurn) -> dict[str, Any]:
     """
-    What all views tell of a turn, without its label.
+    The fields of a turn that all views share, without its label.
     """
     passage = [
         f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}' for sentence in turn.passage
     ]
     return {
-        # Where the system opened the conversation, WoW shows it the topic.
+        # If the system opens the conversation, WoW shows it the topic.
         'text': turn.text or turn.topic,
         'chosen_topic': turn.topic,
         'title': turn.topic,
@@ -175,11 +177,11 @@ def common_fields(turn: AnnotatedTurn) -> dict[str, Any]:
 
 def candidates_near(labels: Sequence[str], index: int) -> list[str]:
     """
-    The labels of a turn and of those after it, in alphabetical order.
+    The labels of a turn and of the turns after it, in alphabetical order.
 
-    :param labels: one label a turn, empty where there is none; the first turn follows
-        the last.
-    :param index: the turn.
+    :param labels: one label for each turn, empty where there is none. After the last
+        turn comes the first.
+    :param index: index of the turn.
     :return: at most :data:`NUM_CANDIDATES` distinct labels.
     """
     found: dict[str, None] = {}
@@ -194,7 +196,7 @@ def candidates_near(labels: Sequence[str], index: int) -> list[str]:
 
 def warn_of_training(opt: Opt, task: str) -> None:
     """
-    Say once that a task has no training turns of its own.
+    Warn once that a task has no training turns of its own.
     """
     if DatatypeHelper.is_training(opt['datatype']):
         warn_once(

@@ -1,11 +1,11 @@
 """
-What ParlAI agents that classify responses have in common: where a message has its
-knowledge and its response, how outputs are given to classes, and what is reported.
+Shared code of the ParlAI agents that classify responses: finds the knowledge and the
+response in a message, maps outputs to classes, and computes metrics.
 
-The metrics are those of ParlAI's own classifiers (``parlai/core/
-torch_classifier_agent.py``), by the same names: ``class_<name>_prec``, ``_recall`` and
-``_f1`` for each class and ``weighted_f1``; beside them ``macro_f1``, which BEGIN
-(Dziri et al. 2022) reports. ``accuracy`` comes from the teacher.
+The metrics have the names that ParlAI's own classifiers use (``parlai/core/
+torch_classifier_agent.py``): ``class_<name>_prec``, ``_recall`` and ``_f1`` for each
+class, and ``weighted_f1``. In addition there is ``macro_f1``, which BEGIN (Dziri et al.
+2022) reports. ``accuracy`` comes from the teacher.
 """
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
@@ -43,7 +43,7 @@ def add_class_map(group: Any) -> None:
 
 class Pair(NamedTuple):
     """
-    What is to be classified; both may be empty.
+    The knowledge and the response to classify; both may be empty.
     """
 
     knowledge: str
@@ -54,9 +54,9 @@ def find_pair(message: Mapping[str, Any]) -> Optional[Pair]:
     """
     The knowledge and the response that a message asks about.
 
-    :param message: with ``response`` and knowledge in its fields, or with both in
-        ``text``, the response after the last line break.
-    :return: the pair; None where there is no response.
+    :param message: a message with ``response`` and knowledge in its fields, or with
+        both in ``text``, where the response follows the last line break.
+    :return: the pair; None without a response.
     """
     text = str(message.get('text') or '').rstrip('\n')
     if 'response' in message:
@@ -74,9 +74,9 @@ def find_pair(message: Mapping[str, Any]) -> Optional[Pair]:
 
 def need_pair(message: Mapping[str, Any]) -> Pair:
     """
-    The pair of a task's message.
+    The knowledge and the response that a task's message asks about.
 
-    :raises InputError: when there is none.
+    :raises InputError: when the message has no response.
     """
     pair = find_pair(message)
     if pair is None:
@@ -92,7 +92,7 @@ def need_pair(message: Mapping[str, Any]) -> Pair:
 
 def true_class(message: Mapping[str, Any]) -> Optional[str]:
     """
-    The class that a message's label names; None where it has no label.
+    The class in a message's label; None without a label.
     """
     labels = message.get('labels') or message.get('eval_labels')
     return labels[0] if labels else None
@@ -100,7 +100,7 @@ def true_class(message: Mapping[str, Any]) -> Optional[str]:
 
 class MacroF1Metric(WeightedF1Metric):
     """
-    The mean of the classes' F1, each class counting the same; 0 without any.
+    The unweighted mean of the classes' F1; 0 without classes.
     """
 
     def __add__(self, other: Optional[WeightedF1Metric]) -> 'MacroF1Metric':
@@ -119,10 +119,10 @@ def class_metrics(
     """
     The metrics of B answers.
 
-    :param predicted: B classes.
-    :param true: B classes.
-    :param classes: all classes that are reported.
-    :return: B values for each name.
+    :param predicted: B predicted classes.
+    :param true: B true classes.
+    :param classes: all classes to report.
+    :return: for each metric, B values.
     """
     metrics: dict[str, list[Metric]] = {}
     f1s: dict[str, list[ClassificationF1Metric]] = {}

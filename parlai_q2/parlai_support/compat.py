@@ -1,37 +1,39 @@
 """
-Bridges what changed under ParlAI 1.7.2 since its release, one function for each break.
+Compatibility bridges for ParlAI 1.7.2, whose dependencies have changed since its
+release. There is one function for each break.
 
 setuptools >= 81
     Every command fails: ``parlai.core.opt`` imports ``pkg_resources``. The bridge lends
-    it the two functions it takes from there.
+    it the two functions that it uses.
 Recent torch
     ``train_model`` fails: its default ``--lr-scheduler reduceonplateau`` passes
     ``verbose``, which torch dropped. The bridge builds that scheduler without it.
 torch >= 2.6
     ``torch.load`` reads with ``weights_only``, and so refuses a seq2seq model trained
     with ``--lr-scheduler invsqrt``, and the fairseq file that ``bart`` is converted
-    from. The bridge allows what those files hold; ``weights_only`` stays on.
+    from. The bridge allows the types in those files; ``weights_only`` stays on.
 Recent transformers
     Every ``hugging_face/t5`` fails: its dictionary passes ``pad_to_max_length``, which
-    fast tokenizers refuse. The bridge leaves it out; it was False, the default.
+    fast tokenizers reject. The bridge omits it; its value was False, the default.
 ParlAI itself
     ``--inference delayednucleusbeam`` raises AttributeError. The bridge gives that
     search the methods it borrows.
 
 No GPU
-    ``multiprocessing_eval`` and ``distributed_eval`` stop without one. Their bridge
-    stands in :mod:`parlai_q2.parlai_support.distributed`, is for the time of such a run
-    alone, and is applied by parlai_q2's commands of the same names.
+    ``multiprocessing_eval`` and ``distributed_eval`` fail without one. Their bridge is
+    in :mod:`parlai_q2.parlai_support.distributed`. parlai_q2's commands of the same
+    names apply it, and only for the duration of the run.
 
 Other checkpoints need no bridge. TorchAgent, RAG and vacuum pass a pickle module of
-their own, with which torch unpickles everything, as ParlAI means it to: its model files
-are trusted. Rankers' cached candidates, dense indexes and image features hold plain
+their own, with which torch unpickles everything. ParlAI intends that: it trusts its
+model files. Rankers' cached candidates, dense indexes and image features hold plain
 tensors and lists, which ``weights_only`` reads. ``.trainstats`` and ``.opt`` are JSON.
 
-:func:`apply` does all of it, once, in ParlAI's own classes. Nothing in site-packages is
-edited, and torch, numpy and setuptools stay as they are for everybody else. It cannot
-help plain ``parlai`` with setuptools >= 81, which stops before it has seen parlai_q2:
-there, run ``parlai_q2`` in place of ``parlai``, or ``pip install "setuptools<81"``.
+:func:`apply` applies all bridges, once, to ParlAI's own classes. It edits nothing in
+site-packages, and torch, numpy and setuptools are unchanged for all other code. It
+cannot help plain ``parlai`` with setuptools >= 81, which fails before it imports
+parlai_q2. In that case run ``parlai_q2`` instead of ``parlai``, or
+``pip install "setuptools<81"``.
 """
 
 import argparse
@@ -58,11 +60,11 @@ def apply() -> None:
 
 def bridge_pkg_resources() -> None:
     """
-    Import ``parlai.core.opt`` where setuptools has no ``pkg_resources`` any more.
+    Import ``parlai.core.opt`` even if setuptools no longer has ``pkg_resources``.
 
-    The stand-in is there during that import only, so that no other package takes it for
-    the whole of ``pkg_resources``. Where the real one is left, its deprecation warning,
-    which no user of ParlAI can act on, is not shown.
+    The stand-in exists only during that import, so that no other package mistakes it
+    for the whole of ``pkg_resources``. If the real one exists, its deprecation warning
+    is hidden, since no user of ParlAI can act on it.
     """
     missing = importlib.util.find_spec('pkg_resources') is None
     if missing:
@@ -119,11 +121,11 @@ def bridge_checkpoints() -> None:
 
 def checkpoint_globals() -> list[Any]:
     """
-    What ParlAI's checkpoints hold besides tensors and Python's own types.
+    The types in ParlAI's checkpoints besides tensors and Python's own types.
 
-    :return: numpy's floating-point scalars (a learning rate that a schedule computed),
-        by the names of numpy 1 and 2, and the namespace in which fairseq keeps its
-        options. Building either runs no code of the file's choosing.
+    :return: numpy's floating-point scalars (for a learning rate that a schedule
+        computed), under the names of numpy 1 and 2, and the namespace in which fairseq
+        keeps its options. Constructing these runs no code that a file could choose.
     """
     import numpy as np
 
@@ -142,8 +144,8 @@ def bridge_delayed_nucleus_beam() -> None:
     """
     Let ``--inference delayednucleusbeam`` sample.
 
-    It borrows ``NucleusSampling.select_paths``, which calls two more methods of that
-    class.
+    That search borrows ``NucleusSampling.select_paths``, which calls two more methods
+    of its class.
     """
     from parlai.core.torch_generator_agent import DelayedNucleusBeamSearch as Delayed
     from parlai.core.torch_generator_agent import NucleusSampling
@@ -157,7 +159,7 @@ def bridge_hugging_face_dictionary() -> None:
     """
     Let ParlAI's T5 read with the tokenizers of current transformers.
 
-    Called once such an agent has been imported, since importing it takes seconds.
+    Call this after such an agent has been imported; importing it takes seconds.
     """
     module: Any = sys.modules.get('parlai.agents.hugging_face.dict')
     if module is None:

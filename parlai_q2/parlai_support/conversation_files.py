@@ -1,5 +1,5 @@
 """
-Writes conversations as ParlAI's ``jsonfile`` teacher reads them, in one step.
+Writes conversations in the format of ParlAI's ``jsonfile`` teacher, atomically.
 """
 
 import datetime
@@ -23,16 +23,18 @@ from parlai_q2.files.write import (
 )
 
 ENDING = '.jsonl'
-# What to do where a file cannot be written.
+# Advice for when a file cannot be written.
 AGAIN = 'Free some disk space and run the same command again.'
 
 
 def places_of(path: Path) -> tuple[Path, Path]:
     """
-    Where a file of conversations and its metadata are written, looked at before any
-    work is done.
+    Check that a file of conversations and its metadata can be written. Call this before
+    any work is done.
 
-    :raises InputError: for another ending than ``.jsonl``, or what cannot be written
+    :param path: the file.
+    :return: the paths of the file and of its metadata.
+    :raises InputError: when the file does not end in ``.jsonl``, or cannot be written
         (see :func:`~parlai_q2.files.write.writable`).
     """
     if path.suffix != ENDING:
@@ -47,13 +49,13 @@ def places_of(path: Path) -> tuple[Path, Path]:
 
 class ConversationFile:
     """
-    A file of conversations that has its name only once it is whole, with ParlAI's
-    metadata beside it. Left without being finished, as a context, it leaves nothing.
+    A file of conversations, with ParlAI's metadata beside it. It gets its name only
+    when it is complete. As a context manager, it leaves nothing behind if it was not
+    finished.
 
-    :param path: the file, ending in ``.jsonl``; of a link, what it points to is
-        written.
-    :raises InputError: when it cannot be written (see :func:`places_of`), or another
-        run is writing it.
+    :param path: the file, ending in ``.jsonl``. For a link, the target is written.
+    :raises InputError: when the file cannot be written (see :func:`places_of`), or
+        another run is writing it.
     """
 
     def __init__(self, path: Path):
@@ -61,7 +63,7 @@ class ConversationFile:
         self._place, self.metadata = places_of(path)
         self.part = beside(self._place, PART)
         with writing(path, ANOTHER):
-            # Not emptied before it is known that nobody else writes it.
+            # Truncated only once the lock shows that no other run writes it.
             self._stream = open(self.part, 'a', encoding='ascii')
         try:
             hold(self._stream, self.part)
@@ -74,21 +76,21 @@ class ConversationFile:
         """
         Add conversations.
 
-        :raises InputError: when the disk takes no more.
+        :raises InputError: when they cannot be written, e.g. because the disk is full.
         """
         for conversation in conversations:
             line = {**conversation, 'metadata_path': str(self.metadata)}
-            # Only ASCII: ParlAI cuts its lines at Unicode's line ends too.
+            # ASCII only: ParlAI also splits lines at Unicode line separators.
             with self._writing():
                 self._stream.write(json.dumps(line) + '\n')
             self.written += 1
 
     def finish(self, opt: Mapping[str, Any], **more: Any) -> None:
         """
-        Give the file its name.
+        Write the metadata and give the file its name.
 
-        :param opt: the options that made it, for the metadata.
-        :param more: what the metadata say besides.
+        :param opt: the options of the run, for the metadata.
+        :param more: further entries of the metadata.
         """
         metadata = {
             'date': str(datetime.datetime.now()),
@@ -102,7 +104,7 @@ class ConversationFile:
             self._stream.flush()
             os.fsync(self._stream.fileno())
             write_text(self.metadata, json.dumps(metadata, default=str))
-            # The name is given while the lock is held: no other run comes in between.
+            # Renamed while the lock is held, so that no other run can interfere.
             os.replace(self.part, self._place)
         self._stream.close()
 
@@ -114,12 +116,12 @@ class ConversationFile:
 
     def abandon(self) -> None:
         """
-        Leave nothing behind; of a finished file, all of it.
+        Delete an unfinished file; a finished one is left as it is.
         """
         if self._stream.closed:
             return
         self.part.unlink(missing_ok=True)
-        # What a full disk did not take is tried once more, and is no news.
+        # Closing flushes again; if the disk is full, that was reported before.
         with suppress(OSError):
             self._stream.close()
 

@@ -1,9 +1,9 @@
 """
 Turns a reranking model's choices into judged episodes, for a training set.
 
-Rejection sampling, or best-of-n distillation: many candidates are made and scored, the
-best is chosen, and it becomes a training example if its score is above the threshold. A
-model trained on them says in one search what took ten and a scorer.
+This is rejection sampling, or best-of-n distillation: many candidates are generated and
+scored, and the best one becomes a training example if its score is above the threshold.
+A model trained on these examples needs one search for what took ten and a scorer.
 """
 
 from collections import deque
@@ -24,16 +24,18 @@ from parlai_q2.store import CachedScorer
 
 ABSTAINED = 'the model abstained'
 GOLD = 'gold_labels'
-# Fields of a reply that are kept: what is said, and why.
+# Fields of a reply that explain why it was chosen.
 ROWS, KNOWLEDGE, SIGNATURE = 'rerank', 'rerank_knowledge', 'rerank_signature'
 
 
 def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
     """
-    What is kept of a reply, as JSON-safe values.
+    The parts of a reply that are stored, as JSON-safe values.
 
-    :return: ``text``; and of a reranked reply ``knowledge``, ``chosen`` (its row of
-        evidence), ``signature`` and ``first`` (what the generator would have said).
+    :param reply: the model's message.
+    :return: ``text``, ``knowledge``, ``chosen`` (the row of the chosen candidate),
+        ``first`` (the text of the generator's first candidate) and ``signature``. All
+        but ``text`` are None or empty if the reply was not reranked.
     """
     rows = reply.get(ROWS) or []
     return {
@@ -47,7 +49,7 @@ def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 def abstained(record: Mapping[str, Any]) -> bool:
     """
-    Whether a model said its abstaining text instead of what it had chosen.
+    Whether a model gave its abstaining text instead of the chosen candidate.
     """
     chosen = record['chosen']
     return chosen is not None and chosen['text'] != record['text']
@@ -61,13 +63,16 @@ def judge_replies(
     delimiter: Optional[str] = None,
 ) -> Iterator[JudgedEpisode]:
     """
-    Judge a model's replies. Those that reranking scored by the same recipe are not
-    scored again, where there is a cache.
+    Judge a model's replies. If the scorer has a cache, replies that reranking scored
+    with the same signature are not scored again.
 
     :param episodes: the messages.
-    :param records: for each episode, a reply a turn, as :func:`reply_record` gave it.
-    :param delimiter: of knowledge inside texts.
-    :return: one episode a reply, since what was said before is what people said.
+    :param records: for each episode, one reply for each turn, as :func:`reply_record`
+        returned it.
+    :param scorer: the scorer.
+    :param policy: what is kept.
+    :param delimiter: what separates knowledge from the message inside texts.
+    :return: one episode for each reply, since its history is what people said.
     """
     waiting: deque[Mapping[str, Any]] = deque()
 
@@ -92,8 +97,9 @@ def references(
     delimiter: Optional[str] = None,
 ) -> list[dict[str, Any]]:
     """
-    The messages of an episode, each on its own: with a model's reply for its label,
-    people's in ``gold_labels``, and all that was said before in its text.
+    The messages of an episode, made independent of each other. Each has the model's
+    reply as its label, the human labels in ``gold_labels``, and all that was said
+    before in its text.
     """
     before: list[str] = []
     found = []
@@ -103,8 +109,8 @@ def references(
         fields.pop('eval_labels', None)
         fields['labels'] = [] if abstained(record) else [record['text']]
         fields[GOLD] = labels_of(message)
-        # Its own may stand in its text, where the history now comes first; or the model
-        # found it elsewhere, in --knowledge-file for one.
+        # A message's own knowledge may be inside its text, which now begins with the
+        # history; or the model got it from elsewhere, e.g. from --knowledge-file.
         text = own or record['knowledge']
         if text:
             fields.setdefault('knowledge', text)
@@ -115,8 +121,8 @@ def references(
 
 def keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
     """
-    Put the scores that reranking has found into the scorer's cache, if it has one and
-    they are of the same recipe.
+    Put the scores from reranking into the scorer's cache, if it has one and they have
+    the same signature.
     """
     signature = str(scorer.signature)
     if isinstance(scorer, CachedScorer):

@@ -1,8 +1,8 @@
 """
 Lets ParlAI's ``multiprocessing_eval`` and ``distributed_eval`` run without a GPU, and
-count every example once.
+makes them count every example once.
 
-What stops them on a processor, in ParlAI 1.7.2:
+In ParlAI 1.7.2, these things stop them on a CPU:
 
 - ``distributed_context`` divides by the number of GPUs, sets a GPU, asks for the
   ``nccl`` backend and initialises CUDA;
@@ -10,20 +10,20 @@ What stops them on a processor, in ParlAI 1.7.2:
 - ``fsdp_join`` joins the workers on the device ``opt['gpu']``;
 - generators and rankers give ``DistributedDataParallel`` a GPU.
 
-What is wrong on GPUs too:
+These go wrong on GPUs too:
 
-- only ``DialogTeacher`` shares its episodes out. Of every other ``FixedDialogTeacher``
-  (``fromfile``, ``jsonfile``, ...) each worker evaluates the whole, so that counts are
-  multiplied;
+- only ``DialogTeacher`` divides its episodes among the workers. With any other
+  ``FixedDialogTeacher`` (``fromfile``, ``jsonfile``, ...), each worker evaluates all of
+  them, so that counts are multiplied;
 - every worker writes ``--report-filename``, at the same time;
 - workers are spawned, and know neither the bridges nor the short names;
-- a worker that fails before the others have found it lets them wait for half an hour;
-- when the command is killed the workers go on.
+- if a worker fails before the others have connected to it, they wait for half an hour;
+- when the command is killed, the workers continue.
 
-:func:`bridged` mends that for as long as a run lasts, in ParlAI's own modules; with
-GPUs only the second part. Importing this module applies the other bridges (see
-``parlai_q2.parlai_support``): a spawned worker unpickles the function it is to run, and
-so imports this module, before it unpickles ParlAI's options.
+:func:`bridged` fixes ParlAI's own modules for the duration of a run; with GPUs, it
+fixes only the second list. Importing this module applies the other bridges (see
+``parlai_q2.parlai_support``): a spawned worker unpickles the function that it will run,
+and so imports this module, before it unpickles ParlAI's options.
 """
 
 import contextlib
@@ -49,12 +49,14 @@ def evaluate_in_processes(opt: Opt, port: int) -> Any:
     """
     Evaluate in ``--distributed-world-size`` processes.
 
-    All of them are spawned, where ParlAI's first is this one: so one that fails ends
-    the others at once, whatever they wait for.
+    All of them are spawned, whereas ParlAI runs the first one in this process. So if
+    one fails, the others end at once, whatever they are waiting for.
 
     :param opt: the options of the run.
     :param port: a free port of this machine.
-    :return: the report over all of them.
+    :return: the report over all processes.
+    :raises ConfigError: when the number of processes is missing or below 1.
+    :raises WorkerError: when a process ends early.
     """
     size = opt['distributed_world_size']
     if not size or size < 1:
@@ -71,10 +73,10 @@ def evaluate_in_processes(opt: Opt, port: int) -> Any:
             try:
                 ended = workers.join(timeout=0.1)
             finally:
-                # Taken while they run: a large report does not fit into the pipe.
+                # Read while they run, since a large report does not fit into the pipe.
                 if not answers.empty():
                     answer = answers.get()
-                # What the others raise since they have lost it says less.
+                # The errors of the others, which have lost their peer, say less.
                 if isinstance(answer, Q2Error):
                     raise answer
             if ended:
@@ -103,7 +105,7 @@ def _work(rank: int, opt: Opt, port: int, answers: Any) -> None:
                 use_threads(max(1, usable_cores() // opt['distributed_world_size']))
             answer = multiprocess_eval(rank, own_opt, port)
     except Q2Error as e:
-        # Its message says all; not every error can be pickled.
+        # Only the message is passed on, since not every error can be pickled.
         return answers.put(WorkerError(str(e)))
     if rank == 0:
         answers.put(answer)
@@ -120,7 +122,8 @@ def bridged(opt: Opt, rank: int) -> Iterator[Opt]:
     """
     opt = copy.deepcopy(opt)
     if rank != 0:
-        # ParlAI means the first process alone to write it, and calls no function.
+        # Only the first process should write it. ParlAI's check for that lacks the
+        # parentheses of a call, and so lets all processes write.
         opt['report_filename'] = ''
     with contextlib.ExitStack() as bridges:
         bridges.enter_context(_replaced(FixedDialogTeacher, '__init__', _share_out))
@@ -131,16 +134,16 @@ def bridged(opt: Opt, rank: int) -> Iterator[Opt]:
 
 def bridge_processor(bridges: contextlib.ExitStack) -> None:
     """
-    Let ParlAI's distributed functions work on a processor.
+    Let ParlAI's distributed functions work on a CPU.
 
-    :param bridges: undoes it when it is closed.
+    :param bridges: a stack that undoes this when it is closed.
     """
     import parlai.utils.fsdp as fsdp
 
     bridges.enter_context(
         _replaced(distributed, 'distributed_context', lambda _: _context)
     )
-    # Scripts have it by its name.
+    # Scripts have imported it by name.
     gather = distributed.all_gather_list
     for name, module in list(sys.modules.items()):
         if name.startswith('parlai') and vars(module).get('all_gather_list') is gather:
@@ -158,7 +161,7 @@ def bridge_processor(bridges: contextlib.ExitStack) -> None:
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, replace: Any) -> Iterator[None]:
     """
-    An attribute is another one, made from what it was, for as long as this lasts.
+    Replace an attribute by ``replace(attribute)`` for the duration of the context.
     """
     before = getattr(owner, name)
     setattr(owner, name, replace(before))
@@ -177,8 +180,8 @@ def _context(
     init_method: str = 'tcp://localhost:61337',
 ) -> Iterator[Opt]:
     """
-    ParlAI's ``distributed_context`` for a processor: the backend is ``gloo``, and no
-    GPU is set.
+    ParlAI's ``distributed_context`` for a CPU: the backend is ``gloo``, and no GPU is
+    set.
     """
     opt = copy.deepcopy(opt)
     rank += rank_offset
@@ -203,7 +206,7 @@ def _context(
 
 def _gather(data: Any) -> list[Any]:
     """
-    ParlAI's ``all_gather_list``, wherever the group computes.
+    ParlAI's ``all_gather_list``, for any device.
     """
     if not distributed.is_distributed():
         return [data]
@@ -215,7 +218,7 @@ def _gather(data: Any) -> list[Any]:
 def _on_processor(parallel: type) -> type:
     class ProcessorDataParallel(parallel):
         """
-        Takes no GPU from ParlAI's agents.
+        Ignores the GPU that ParlAI's agents pass.
         """
 
         def __init__(self, module: Any, device_ids: Any = None, **options: Any):
@@ -226,7 +229,7 @@ def _on_processor(parallel: type) -> type:
 
 def _share_out(init: Any) -> Any:
     """
-    A teacher's ``__init__`` after which it has the episodes of its process alone.
+    A teacher's ``__init__`` that leaves it with only the episodes of its process.
     """
 
     def __init__(self: Any, opt: Opt, shared: Optional[dict] = None) -> None:
@@ -235,7 +238,7 @@ def _share_out(init: Any) -> Any:
             opt['datatype']
         ):
             return
-        # These do it themselves.
+        # These teachers divide their episodes themselves.
         if isinstance(self, (DialogTeacher, ChunkTeacher)):
             return
         rank, size = distributed.get_rank(), distributed.num_workers()

@@ -13,12 +13,13 @@ def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path
     """
     The file that an option names.
 
-    It is checked here and not by the parser, which would refuse ``--help`` too.
+    The option is checked here because the parser would also refuse ``--help`` without
+    it.
 
     :param opt: ParlAI options.
-    :param name: of the option, e.g. ``outfile``.
-    :param example: a file, for the message.
-    :raises ConfigError: when it is missing.
+    :param name: name of the option, e.g. ``outfile``.
+    :param example: an example of a file, for the error message.
+    :raises ConfigError: when the option is missing.
     """
     if not opt.get(name):
         raise ConfigError(f'--{name} is missing. Give a file: --{name} {example}')

@@ -1,5 +1,5 @@
 """
-The options that say which turns stay, and the policy they ask for.
+The options for which turns are kept, and the policy that they give.
 """
 
 from typing import Any, Mapping, Optional
@@ -15,11 +15,11 @@ def add_filter_options(
     parser: ParlaiParser, default: str = KEEP, prefix: str = ''
 ) -> ParlaiParser:
     """
-    Add ``--threshold`` and the other options of what stays.
+    Add ``--threshold`` and the other options for what is kept.
 
     :param parser: the parser, changed in place.
-    :param default: what becomes of turns that cannot be judged.
-    :param prefix: before each option's name, where others may have one of that name.
+    :param default: whether to keep or drop turns that cannot be judged, by default.
+    :param prefix: put before each option's name, to avoid clashes with other options.
     :return: the same parser.
     """
     group = parser.add_argument_group('What stays')
@@ -72,8 +72,8 @@ def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') ->
     The policy that an ``opt`` asks for.
 
     :param opt: ParlAI options that :func:`add_filter_options` declared.
-    :param scorer: what scores; its threshold is the default.
-    :param prefix: as given there.
+    :param scorer: the scorer; its threshold is the default.
+    :param prefix: the prefix that the options were declared with.
     :raises ConfigError: when the threshold is out of range.
     """
     prefix = prefix.replace('-', '_')
@@ -93,7 +93,8 @@ def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') ->
 
 def delimiter_from_opt(opt: Mapping[str, Any]) -> Optional[str]:
     """
-    ``--knowledge-delimiter``, in which a typed ``\\n`` is a line end; or None.
+    The value of ``--knowledge-delimiter``, with a typed ``\\n`` read as a newline; None
+    if it was not given.
     """
     given = opt.get('knowledge_delimiter')
     return typed_line_ends(given) if given else None

@@ -1,5 +1,6 @@
 """
-Writes what stays of judged episodes, what goes, and a summary of both.
+Writes the turns of judged episodes that are kept, those that are dropped, and a summary
+of both.
 """
 
 import json
@@ -21,15 +22,16 @@ from parlai_q2.parlai_support.conversation_files import (
 )
 from parlai_q2.scorers.base import Scorer
 
-# Of what stands beside the conversations that stay.
+# The endings of the files beside the kept conversations.
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
 
 
 def check_places(outfile: Path) -> None:
     """
-    See that all of :func:`write_filtered` can be written, before any work is done.
+    Check that all files of :func:`write_filtered` can be written. Call this before any
+    work is done.
 
-    :raises InputError: when one of its files cannot be.
+    :raises InputError: when one of the files cannot be written.
     """
     places_of(outfile)
     places_of(outfile.with_suffix(DROPPED))
@@ -49,13 +51,14 @@ def write_filtered(
     """
     Write judged episodes, with a progress bar.
 
-    :param judged: what :func:`~parlai_q2.filtering.judge.judge_episodes` gives.
-    :param outfile: gets the conversations that stay; ``<name>.dropped.jsonl`` beside it
-        those that go, ``<name>.summary.json`` and ``.txt`` the summary.
-    :param scorer: what they were scored with.
-    :param policy: what they were judged by.
-    :param opt: the options that led here, for the files' metadata.
-    :param total: how many turns there are, for the time left; None if nobody knows.
+    :param judged: what :func:`~parlai_q2.filtering.judge.judge_episodes` yields.
+    :param outfile: receives the conversations that are kept. Beside it,
+        ``<name>.dropped.jsonl`` receives those that are dropped, and
+        ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
+    :param scorer: the scorer that they were scored with.
+    :param policy: the policy that they were judged by.
+    :param opt: the options of the run, for the files' metadata.
+    :param total: number of turns, for the estimated time left; None if unknown.
     :param left_out: fields of messages that are not written.
     :return: the summary.
     :raises InputError: when a file cannot be written.
@@ -81,7 +84,7 @@ def write_filtered(
             dropped_file=str(dropped.path),
             cache=_cache(scorer),
         )
-        # The last to get its name is the one that says that all is there.
+        # The output gets its name last, which shows that all files are complete.
         dropped.finish(opt, signature=signature)
         for ending, text in (
             (SUMMARY, json.dumps(found, indent=1) + '\n'),

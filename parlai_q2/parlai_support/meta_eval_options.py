@@ -1,5 +1,5 @@
 """
-The options of ``parlai_q2 meta_eval``, and the scorers and columns they ask for.
+The options of ``parlai_q2 meta_eval``, and the scorers and columns that they give.
 """
 
 from typing import Any, Mapping
@@ -38,7 +38,7 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
     :return: the same parser.
     """
     group = parser.add_argument_group('Meta-evaluation')
-    # Not ParlAI's own --task, which would have to be a teacher.
+    # Not ParlAI's own --task, which must be a teacher.
     group.add_argument(
         '-t',
         '--task',
@@ -121,8 +121,8 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
     """
     The scorers that ``--scorers`` names, by the names that tables print.
 
-    :param judged_set: the set that they are to score: Q2 has other settings for
-        Dialogue NLI, as in its paper.
+    :param judged_set: the set to score. For Dialogue NLI, Q2 has other settings, as in
+        its paper.
     :raises UnknownNameError: for a name that no scorer has.
     :raises ConfigError: when one is named twice.
     """
@@ -143,7 +143,7 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
 
 def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     """
-    Q2 in the settings of the ablations, where ``q2`` is among the scorers.
+    Q2 in the settings of the ablations, if ``q2`` is among the scorers.
     """
     if not opt['ablations'] or 'q2' not in typed_names(opt.get('scorers')):
         return {}
@@ -160,8 +160,8 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
     """
     The columns that ``--score-columns`` names.
 
-    :raises ConfigError: for what names no column, or a name that is taken.
-    :raises InputError: when one cannot be read.
+    :raises ConfigError: when a value names no column, or a name is used twice.
+    :raises InputError: when a column cannot be read.
     """
     taken = set(typed_names(opt.get('scorers')))
     columns = []
@@ -178,7 +178,7 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
 
 
 def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
-    # A scorer of one's own may have no such options; it is loaded as it is.
+    # A scorer of the user's own may not have these options, so it gets none.
     if name in WITHOUT_MODELS or ':' in name:
         return {}
     return model_options(opt)

@@ -1,9 +1,10 @@
 """
 Files of tasks whose authors published no checksum.
 
-Where the number of characters is known, a file is checked by it: the URL names a git
-commit, and an index of that commit's files gives their lengths. Where nothing is known,
-a file is taken as it is, and its SHA-256 is logged so that a user can write it down.
+If the number of characters of a file is known, the file is checked by it: the URL names
+a git commit, and an index of that commit's files has their lengths. If nothing is
+known, the file is accepted as it is, and its SHA-256 is logged so that the user can
+record it.
 """
 
 import os
@@ -22,10 +23,10 @@ class PublishedFile(DownloadableFile):
     """
     A file without a known SHA-256.
 
-    :param url: where it is; with a commit in it where ``characters`` is given.
+    :param url: its URL, which must name a commit if ``characters`` is given.
     :param file_name: its name in the task's folder.
-    :param characters: how many characters it has, each line break counted as it is
-        written; None where that is unknown too.
+    :param characters: its number of characters, where a CRLF counts as two; None if
+        unknown.
     """
 
     def __init__(self, url: str, file_name: str, characters: Optional[int] = None):
@@ -35,17 +36,17 @@ class PublishedFile(DownloadableFile):
     @property
     def expected(self) -> str:
         """
-        What :meth:`checksum` asks of the file, for error messages.
+        What :meth:`checksum` requires of the file, for error messages.
         """
         return f'it does not have {self.characters:,} characters of UTF-8'
 
     def checksum(self, dpath: str) -> None:
         """
-        Check the file in the way that is possible.
+        Check the file by its length, if that is known.
 
-        :param dpath: the folder it is in.
-        :raises AssertionError: when its length is known and is another one, as ParlAI's
-            own files do for a wrong checksum.
+        :param dpath: the folder of the file.
+        :raises AssertionError: when the length is wrong, as ParlAI's own files do for a
+            wrong checksum.
         """
         path = os.path.join(dpath, self.file_name)
         if self.characters is None:
@@ -59,7 +60,7 @@ class PublishedFile(DownloadableFile):
 
 def count_characters(path: str) -> int:
     """
-    How many characters a file of UTF-8 has; -1 where it is not UTF-8.
+    The number of characters in a UTF-8 file; -1 if it is not UTF-8.
     """
     count = 0
     try:

@@ -1,26 +1,26 @@
 """
-Turns a score into the metrics that a ParlAI report shows.
+Converts a score to the metrics that a ParlAI report shows.
 
-The names follow Table 2 of Honovich et al. 2021: the mean score, the share of responses
-with a question, the share of questions the knowledge does not answer, and how many
-questions there were.
+The metrics follow Table 2 of Honovich et al. 2021: the mean score, the share of
+responses with a question, the share of questions that the knowledge does not answer,
+and the number of questions.
 """
 
 from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric
 
 from parlai_q2.records import Comparison, Example, Label, Score
 
-# Scorers that ask questions, so that their verdicts can be counted.
+# Scorers that ask questions; for them the verdicts are counted.
 QUESTION_SCORERS = ('q2', 'q2_f1', 'grounded')
-# What they give beside their value: Q2 without NLI, and end-to-end NLI.
+# Their further parts: Q2 without NLI, and end-to-end NLI.
 Q2_PARTS = ('q2_f1', 'nli')
-# Of every response, scored or not.
+# Reported for every response, scored or not.
 UNVERIFIABLE = 'unverifiable'
-# The part by which a scorer shows that it knows generic responses.
+# A scorer that can recognise generic responses has this part.
 GENERIC_PART = 'generic'
-# Of scored responses, besides the score itself: what score_metrics may give.
+# The metrics that score_metrics may return for scored responses, besides the score.
 OF_SCORED = (*Q2_PARTS, 'generic', 'coverage', 'questions', 'no_answer')
-# ParlAI's own metrics of a response against its label, besides those it lists.
+# ParlAI's own metrics of a response against its label, including some it does not list.
 PARLAI_METRICS = ALL_METRICS | {'precision', 'recall', 'exs'}
 
 
@@ -29,18 +29,18 @@ def metric_name(scorer: str) -> str:
     The name under which a scorer's value is reported.
 
     :param scorer: the scorer's name.
-    :return: the same, or ``knowledge_<name>`` where ParlAI has a metric of that name.
+    :return: the same name, or ``knowledge_<name>`` if ParlAI has a metric of that name.
     """
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
 
 
 def of_nothing() -> GlobalAverageMetric:
     """
-    A metric of which no turn has a value: 0. train_model ends at a validation whose
-    ``--validation-metric`` is missing.
+    A metric for which no turn has a value. It is reported as 0, because train_model
+    fails at a validation without its ``--validation-metric``.
 
-    :return: a global one, which has no part in a mean over tasks: there it gives way to
-        the values of the others.
+    :return: a global metric, which does not count in a mean over tasks: there, the
+        values of the other tasks replace it.
     """
     return GlobalAverageMetric(0, 0)
 
@@ -52,11 +52,11 @@ def score_metrics(
     The metrics of one response.
 
     :param scorer: the scorer's name on the command line.
-    :param example: what was scored.
-    :param score: what the scorer said of it.
+    :param example: the example that was scored.
+    :param score: its score.
     :param asks: whether the scorer asks questions.
-    :return: metrics by name. An example without knowledge or without words has no value
-        to average; it is only counted, as unverifiable.
+    :return: metrics by name. An example without knowledge or with a blank response has
+        no value to average; it only counts as unverifiable.
     """
     metrics = {UNVERIFIABLE: AverageMetric(int(not score.verifiable))}
     if example.knowledge.strip() and example.response.strip():

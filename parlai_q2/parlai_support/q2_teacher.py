@@ -5,10 +5,10 @@ Adds Q2 to any knowledge-grounded teacher, in one line::
         pass
 
 Each response of a model is scored against the knowledge of its turn, which
-:func:`~parlai_q2.files.messages.find_knowledge` looks up in the teacher's
-message. The metrics join ParlAI's own in the report, in ``metrics`` of the model's
-message, and so in ``--world-logs``. A batch is scored in one call. Training turns are
-not scored.
+:func:`~parlai_q2.files.messages.find_knowledge` finds in the teacher's message. The
+metrics are added to ParlAI's own in the report and in the field ``metrics`` of the
+model's message, and so appear in ``--world-logs``. A batch is scored in one call.
+Training turns are not scored.
 """
 
 from typing import TYPE_CHECKING, Any, Optional
@@ -33,7 +33,7 @@ from parlai_q2.records import Example
 if TYPE_CHECKING:
     from parlai.core.teachers import Teacher as _Base
 else:
-    # The teacher comes with the subclass.
+    # The subclass brings the teacher.
     _Base = object
 
 EVIDENCE = 'q2_evidence'
@@ -42,7 +42,8 @@ DEFAULT_SCORER = 'q2'
 
 class Q2TeacherMixin(_Base):
     """
-    Stands before a teacher class and scores the responses that teacher observes.
+    A mixin that scores the responses a teacher observes. List it before the teacher
+    class.
     """
 
     @classmethod
@@ -72,7 +73,7 @@ class Q2TeacherMixin(_Base):
         return parser
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        # First, since some teachers call reset() while they are being made.
+        # First, since some teachers call reset() in their __init__.
         evaluating = not DatatypeHelper.is_training(opt['datatype'])
         self._q2_turn: Optional[Message] = None
         self._q2_evidence = opt.get('q2_evidence', True)
@@ -106,7 +107,7 @@ class Q2TeacherMixin(_Base):
         return observation
 
     def epoch_done(self) -> bool:
-        # Worlds ask between two batches, and before they write their logs.
+        # Worlds call this between two batches, and before they write their logs.
         self._q2_flush()
         return super().epoch_done()
 
@@ -119,7 +120,7 @@ class Q2TeacherMixin(_Base):
             by = self.opt.get('validation_metric')
             if by in OF_SCORED:
                 report[by] = of_nothing()
-            # train_model asks after every batch, so there may be scores later.
+            # train_model calls this after every batch, so scores may still follow.
             warn_once(
                 f'No response so far has a score: each is blank, or its turn has no '
                 f'knowledge. Until one has, {name} is reported as 0.'
@@ -145,7 +146,7 @@ class Q2TeacherMixin(_Base):
     ) -> None:
         text = observation.get('text')
         if text is None:
-            # ParlAI's display_data answers with text=None on purpose.
+            # ParlAI's display_data deliberately answers with text=None.
             if 'text' not in observation:
                 warn_once(
                     'The model gave no text for some turns, so they have no Q2 '
@@ -160,9 +161,9 @@ class Q2TeacherMixin(_Base):
 
 def _dict_in(observation: dict, name: str) -> dict[str, Any]:
     """
-    The dict of that name in a message, made if there is none.
+    The dict of that name in a message, created if there is none.
     """
     if not isinstance(observation.get(name), dict):
-        # Message guards its keys; a model may also send a plain dict.
+        # This bypasses Message's check of its keys, and also works for a plain dict.
         dict.__setitem__(observation, name, {})
     return observation[name]

@@ -1,5 +1,5 @@
 """
-Messages that models can read.
+Makes messages readable for models.
 """
 
 from typing import Any
@@ -11,16 +11,16 @@ from parlai_q2.records import without_surrogates
 
 def readable(message: Message) -> Message:
     """
-    A message without halves of surrogate pairs, which terminals and JSON can send and
-    tokenizers refuse.
+    A message without lone surrogates, which terminals and JSON can send but tokenizers
+    reject.
 
-    :param message: any; it is not changed.
-    :return: the same message, or a copy with other texts.
+    :param message: any message; it is not changed.
+    :return: the same message, or a copy with mended texts.
     """
     other = {
         name: mended
         for name, value in message.items()
-        # What is no text stays itself; a tensor is not to be compared.
+        # Anything but text is returned as it is, and a tensor must not be compared.
         if (mended := _mended(value)) is not value and mended != value
     }
     return Message({**message, **other}) if other else message

@@ -1,8 +1,8 @@
 """
 Lets a model reply to the turns of a task, many conversations at a time.
 
-What was said before a turn is what people said: the model's own replies are not part of
-the conversation.
+The history of each turn is what people said; the model's own replies are not part of
+it.
 """
 
 from itertools import islice
@@ -18,12 +18,12 @@ def replies(
     agent: Agent, episodes: Iterable[Episode], batchsize: int
 ) -> Iterator[list[Message]]:
     """
-    A model's replies.
+    Get a model's replies.
 
     :param agent: the model.
     :param episodes: lists of messages with ``labels``.
-    :param batchsize: conversations at a time, at least 1.
-    :return: for each episode, in order, a reply a turn.
+    :param batchsize: number of conversations at a time, at least 1.
+    :return: for each episode, in order, one reply for each turn.
     """
     clones: list[Agent] = []
     stream = iter(episodes)
@@ -51,7 +51,7 @@ def _reply_to(group: Sequence[Episode], clones: Sequence[Agent]) -> list[list[Me
 
 def _asked(episode: Episode, turn: int) -> Message:
     message = Message(episode[turn])
-    # A model that sees labels would train.
+    # A model trains if it sees labels.
     labels = message.pop('labels', None)
     if labels:
         message.force_set('eval_labels', labels)

@@ -1,14 +1,14 @@
 """
-Gathers the responses of a batch, so that one call scores them all.
+Collects the responses of a batch, so that one call scores them all.
 
-ParlAI shows a batch's responses to its teachers one at a time. Each teacher leaves its
-response here with two dicts that already stand in the model's message, and the queue
-fills those dicts once the batch is complete. Loggers that copied the message before
-that hold the same dicts, so nothing is lost.
+ParlAI shows a batch's responses to its teachers one at a time. Each teacher adds its
+response to the queue, along with two dicts that are already in the model's message. The
+queue fills those dicts once the batch is complete. Loggers that have copied the message
+by then hold the same dicts, so nothing is lost.
 
-A batch is complete when every teacher that spoke has heard its answer. With dynamic
-batching some teachers are always waiting; then the world's next look at ``epoch_done``,
-a report or a reset completes it.
+A batch is complete when every teacher that sent a turn has received its response. With
+dynamic batching some teachers are always waiting; then the world's next call of
+``epoch_done``, a report or a reset completes the batch.
 """
 
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ from parlai_q2.scorers.base import Scorer
 @dataclass(frozen=True)
 class Waiting:
     """
-    One response that waits for its score.
+    A response that waits for its score.
 
-    :param example: what is to be scored.
-    :param totals: where the teacher adds up its metrics.
-    :param metrics: the ``metrics`` of the model's message, filled when scored.
+    :param example: the example to score.
+    :param totals: where the teacher accumulates its metrics.
+    :param metrics: the ``metrics`` in the model's message, filled when scored.
     :param evidence: the evidence in the model's message, filled when scored; or None.
     """
 
@@ -42,28 +42,29 @@ class Waiting:
 
 class ResponseQueue:
     """
-    One for all copies of a teacher.
+    The queue that all copies of a teacher share.
 
-    :param scorer: what scores; its models are loaded when it first does.
-    :param name: the name its value is reported under.
+    :param scorer: the scorer; its models are loaded when it first scores.
+    :param name: the name under which its value is reported.
     """
 
     def __init__(self, scorer: Scorer, name: str):
         self.scorer, self.name = scorer, name
         self.waiting: list[Waiting] = []
-        # Weak: a copy that nobody uses any more must not hold up the batch.
+        # Weak, so that a copy which is no longer used does not hold up the batch.
         self._speaking: WeakSet = WeakSet()
         self._announced = False
 
     def spoke(self, teacher: object) -> None:
         """
-        A teacher has sent a turn: a response is to be expected.
+        Record that a teacher has sent a turn and expects a response.
         """
         self._speaking.add(teacher)
 
     def heard(self, teacher: object) -> None:
         """
-        A teacher has its response, or will have none; the last one completes the batch.
+        Record that a teacher has its response, or will get none. The last one completes
+        the batch.
         """
         self._speaking.discard(teacher)
         if not self._speaking:
@@ -71,21 +72,22 @@ class ResponseQueue:
 
     def add(self, response: Waiting) -> None:
         """
-        Leave a response to be scored.
+        Add a response to be scored.
         """
         self.waiting.append(response)
 
     def flush(self) -> None:
         """
-        Score what waits, in one call, and hand out the results; nothing is a no-op.
+        Score all waiting responses in one call, and hand out the results. Does nothing
+        if none is waiting.
         """
         if not self.waiting:
             return
         batch, self.waiting = self.waiting, []
         if not self._announced:
             self._announced = True
-            # ParlAI has commands that only look at data and have the labels repeated,
-            # and no option tells them from an evaluation.
+            # Some of ParlAI's commands only display data, by repeating the labels, and
+            # no option distinguishes them from an evaluation.
             logging.info(
                 f'Scoring each response with {self.name}. To skip this, give '
                 '--q2-metrics false.'

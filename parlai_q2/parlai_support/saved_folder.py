@@ -1,10 +1,10 @@
 """
-What stands beside a model file: its options, and the folder that a Hugging Face model's
-agent leaves there.
+Finds what is beside a model file: its options, and the folder that a Hugging Face
+model's agent saves.
 
-A trained model ``X`` is ParlAI's ``X`` and ``X.opt`` with a folder ``X.hf`` that holds
-the Hugging Face configuration and tokenizer. With these three, ``X`` can be moved, and
-the model it was trained from is no longer needed.
+A trained model ``X`` consists of ParlAI's files ``X`` and ``X.opt``, and a folder
+``X.hf`` with the Hugging Face configuration and tokenizer. These three can be moved
+together, and the model that ``X`` was trained from is no longer needed.
 """
 
 from pathlib import Path
@@ -18,10 +18,10 @@ SUFFIX = '.hf'
 
 def saved_opt(opt: Mapping[str, Any], option: str) -> Optional[str]:
     """
-    The file of the options that a model was trained with, if there is one.
+    The file with the options that a model was trained with, if it exists.
 
-    :param opt: options.
-    :param option: the one that names the model: ``model_file`` or ``init_model``.
+    :param opt: ParlAI options.
+    :param option: the option that names the model: ``model_file`` or ``init_model``.
     """
     if not opt.get(option):
         return None
@@ -31,9 +31,10 @@ def saved_opt(opt: Mapping[str, Any], option: str) -> Optional[str]:
 
 def saved_folder(opt: Mapping[str, Any]) -> Optional[Path]:
     """
-    The folder beside the model file that ParlAI is going to load, if there is one.
+    The folder beside the model file that ParlAI will load, if it exists.
 
-    :param opt: options; ``model_file`` goes before ``init_model``, as ParlAI has it.
+    :param opt: ParlAI options; ``model_file`` takes precedence over ``init_model``, as
+        in ParlAI.
     """
     for name in ('model_file', 'init_model'):
         path = opt.get(name)

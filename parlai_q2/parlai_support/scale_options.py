@@ -1,6 +1,6 @@
 """
-The options by which a command scores with several processes, GPUs or machines, and the
-engine they give.
+The options for scoring with several processes, GPUs or machines, and the engine that
+they give.
 """
 
 from functools import partial
@@ -75,7 +75,7 @@ def add_scale_options(parser: ParlaiParser) -> ParlaiParser:
 
 def chunk_size_from_opt(opt: Mapping[str, Any]) -> int:
     """
-    How many records a chunk has.
+    The number of records in a chunk.
 
     :raises ConfigError: when it is below 1.
     """
@@ -93,9 +93,9 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
 
     :param opt: ParlAI options that :func:`add_scale_options` and ``add_scorer_options``
         declared.
-    :return: a scorer whose models are not loaded, for its name and signature, and the
+    :return: a scorer whose models are not loaded, for its name and signature; and the
         engine.
-    :raises ConfigError: for workers and devices that do not go together.
+    :raises ConfigError: when workers and devices do not fit together.
     """
     make = partial(make_scorer, plain(opt))
     if opt.get('engine') == RAY:
@@ -109,7 +109,7 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
         on_gpu = scorer_device(opt).startswith('cuda')
         gpu = on_gpu and opt.get('scorer') not in WITHOUT_MODELS
         if gpu:
-            # Ray shows each worker its own GPU alone.
+            # Ray shows each worker only its own GPU.
             make = partial(make_scorer, {**plain(opt), 'scorer_device': 'cuda'})
         scorer = make(None)
         return scorer, ray_engine(
@@ -127,17 +127,18 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
 
 def make_scorer(opt: dict[str, Any], device: Optional[str]) -> Scorer:
     """
-    The scorer of a worker.
+    Make a worker's scorer.
 
-    :param opt: what :func:`plain` gave.
-    :param device: where it computes, or None for where ``opt`` says.
+    :param opt: what :func:`plain` returned.
+    :param device: the torch device, or None for the one in ``opt``.
     """
     return scorer_from_opt({**opt, 'scorer_device': device} if device else opt)
 
 
 def plain(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Options as plain values, which cross to another process without ParlAI's classes.
+    The options that are plain values, which can be sent to another process without
+    ParlAI's classes.
     """
     return {
         name: value

@@ -1,5 +1,5 @@
 """
-The options by which ParlAI commands choose a scorer, and the scorer they give.
+The options with which ParlAI commands choose a scorer, and the scorer that they give.
 """
 
 from typing import Any, Mapping
@@ -45,8 +45,8 @@ def add_device_option(group: Any) -> None:
 
 def add_model_options(group: Any) -> None:
     """
-    Add what decides how a scorer's models compute: ``--preset``,
-    ``--scorer-batch-size`` and ``--scorer-device``.
+    Add the options for a scorer's models: ``--preset``, ``--scorer-batch-size`` and
+    ``--scorer-device``.
 
     :param group: an argument group or a parser, changed in place.
     """
@@ -125,8 +125,8 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     The scorer that an ``opt`` asks for.
 
     :param opt: ParlAI options that :func:`add_scorer_options` declared.
-    :param cache: whether scores are kept on disk where ``--cache`` does not say.
-        Scorers without models are quicker than a disk, and are not cached.
+    :param cache: whether scores are kept on disk by default, without ``--cache``.
+        Scorers without models are faster than a disk, and are never cached.
     :return: the scorer; its models are loaded when it first scores.
     """
     name = opt.get('scorer', 'q2')
@@ -139,7 +139,8 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
 
 def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
-    What :func:`add_model_options` declared, as a scorer that has models takes it.
+    The device and batch size from :func:`add_model_options`, as arguments of a scorer
+    that has models.
     """
     options = {'device': scorer_device(opt)}
     if opt.get('scorer_batch_size') is not None:
@@ -149,10 +150,12 @@ def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
 
 def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
     """
-    A scorer with the score cache, where an ``opt`` asks for it: by ``--cache``, or by
+    Add the score cache to a scorer, if an ``opt`` asks for it by ``--cache`` or by
     naming its file.
 
-    :param default: whether scores are kept where neither is said.
+    :param opt: ParlAI options.
+    :param scorer: the scorer.
+    :param default: whether to use the cache if neither option is given.
     """
     wanted = opt.get('cache')
     if wanted is None:
@@ -175,7 +178,7 @@ def store_from_opt(opt: Mapping[str, Any]) -> ScoreStore:
 
 def scorer_device(opt: Mapping[str, Any]) -> str:
     """
-    The torch device for the scorer: as asked for, else where ParlAI runs.
+    The torch device for the scorer: the one asked for, else the one ParlAI runs on.
     """
     import torch
 

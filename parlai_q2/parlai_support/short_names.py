@@ -1,15 +1,15 @@
 """
 Short names for parlai_q2's agents and tasks: ``-m q2:grounded_rerank``, ``-t q2:wow``.
 
-They are written out before ParlAI parses anything, so that a saved ``.opt`` holds the
-dotted name, with which plain ``parlai`` finds the agent too:
+They are expanded before ParlAI parses anything, so that a saved ``.opt`` has the dotted
+name, which plain ``parlai`` can find too:
 
     q2:hf_seq2seq      parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
     q2:folder/variant  parlai_q2.agents.folder.variant:VariantAgent
     q2:wow             parlai_q2.tasks.q2_wow.agents
     q2:begin:wow       parlai_q2.tasks.begin.agents:WowTeacher
 
-A task's leading ``q2_`` may be left out.
+The leading ``q2_`` of a task's name may be omitted.
 """
 
 import pkgutil
@@ -25,8 +25,8 @@ PREFIX = 'q2:'
 TASK_PREFIX = 'q2_'
 TEACHER = 'Teacher'
 
-# The options whose values are agents and tasks, and the keys they have in an Opt:
-# ParlAI's, and the reranking agent's --generator.
+# The options whose values are agents or tasks, and their keys in an Opt: those of
+# ParlAI, and the reranking agent's --generator.
 AGENT_OPTIONS = ('-m', '--model', '--generator')
 TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
 AGENT_KEYS = ('model', 'generator')
@@ -35,7 +35,8 @@ TASK_KEYS = ('task', 'evaltask')
 
 def register() -> None:
     """
-    Make the short names known to this process's ParlAI, in option files (``-o``) too.
+    Make the short names known to ParlAI in this process, including option files
+    (``-o``).
     """
     from parlai.core.loader import REGISTERED_REPOS
     from parlai.core.opt import Opt
@@ -53,11 +54,11 @@ def register() -> None:
 
 def expand_arguments(arguments: Sequence[str]) -> list[str]:
     """
-    Command-line arguments with the short names in them written out.
+    Expand the short names in command-line arguments.
 
     :param arguments: as in ``sys.argv[1:]``.
     :return: the same number of arguments.
-    :raises UnknownNameError: for a short name that no agent or task has.
+    :raises UnknownNameError: for a short name of no agent or task.
     """
     expanded: list[str] = []
     for argument in arguments:
@@ -71,7 +72,7 @@ def expand_arguments(arguments: Sequence[str]) -> list[str]:
 
 def expand_opt(opt: Any) -> Any:
     """
-    ParlAI options with the short names in them written out.
+    Expand the short names in ParlAI options.
 
     :param opt: changed in place.
     :return: the same object.
@@ -88,7 +89,7 @@ def expand_agent(name: str) -> str:
     """
     An agent's dotted name.
 
-    :param name: e.g. ``q2:grounded_rerank``; other names come back as they are.
+    :param name: e.g. ``q2:grounded_rerank``; other names are returned as they are.
     :raises UnknownNameError: when there is no such agent.
     """
     if not name.startswith(PREFIX):
@@ -104,7 +105,7 @@ def expand_tasks(names: str) -> str:
     """
     The dotted names of one task or several.
 
-    :param names: task strings parted by commas; those without the prefix stay.
+    :param names: comma-separated task strings; those without the prefix are unchanged.
     :raises UnknownNameError: when there is no such task, or it has no such teacher.
     """
     return ','.join(_expand_task(name) for name in names.split(','))
@@ -113,7 +114,7 @@ def expand_tasks(names: str) -> str:
 @lru_cache(maxsize=None)
 def agents() -> dict[str, str]:
     """
-    The short names of the agents, and their packages.
+    The agents' packages by short name.
     """
     package = import_module('parlai_q2.agents')
     return {
@@ -126,7 +127,7 @@ def agents() -> dict[str, str]:
 @lru_cache(maxsize=None)
 def tasks() -> dict[str, str]:
     """
-    The short names of the tasks, and their modules.
+    The tasks' modules by short name.
     """
     package = import_module('parlai_q2.tasks')
     return {
@@ -139,7 +140,7 @@ def tasks() -> dict[str, str]:
 def _expand_value(option: str, value: str) -> str:
     if PREFIX not in value:
         return value
-    # ParlAI takes - for _ in an option, and argparse an option's unambiguous beginning.
+    # ParlAI allows _ for - in an option, and argparse any unambiguous prefix of it.
     option = option.replace('_', '-')
     if option in AGENT_OPTIONS:
         return expand_agent(value)
@@ -163,7 +164,7 @@ def _expand_task(name: str) -> str:
 
 
 def _teacher(task: str, module: str, word: str) -> str:
-    # ParlAI completes a teacher's name only where the task's is not dotted.
+    # ParlAI completes a teacher's name only if the task's name is not dotted.
     name = _camel_case(word)
     name = name if TEACHER in name else f'{name}{TEACHER}'
     there = vars(import_module(module))
@@ -173,7 +174,7 @@ def _teacher(task: str, module: str, word: str) -> str:
             for other, value in there.items()
             if other.endswith(TEACHER) and value.__module__ == module
         }
-        # What has the task's own name reads it for the others.
+        # The teacher with the task's own name is the base class of the others.
         known.discard(module.split('.')[-2])
         raise UnknownNameError(f'teacher of {task}', word, known)
     return name

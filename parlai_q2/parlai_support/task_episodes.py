@@ -1,5 +1,5 @@
 """
-Goes once over the turns of any ParlAI task, in order.
+Iterates once over the turns of any ParlAI task, in order.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
 
-# What a teacher of training data needs to end: it repeats them for ever.
+# Without this, a teacher repeats its training data for ever.
 ONCE = 'evalmode'
 
 
@@ -36,7 +36,8 @@ class TaskEpisodes:
     the labels in ``labels``.
 
     :param opt: ParlAI options; ``task`` names one task.
-    :param limit: turns to show at most; None for all. The last episode is whole.
+    :param limit: maximum number of turns; None for all. The last episode is always
+        complete, so there may be a few more turns.
     :raises ConfigError: when no task is named.
     """
 
@@ -47,10 +48,9 @@ class TaskEpisodes:
         opt['datatype'] = once(opt['datatype'])
         opt['batchsize'], opt['num_workers'] = 1, 0
         opt['dynamic_batching'] = opt['background_index'] = None
-        # The labels that are repeated here are not a model's responses.
+        # The labels are repeated, not a model's responses, so they are not scored.
         opt['q2_metrics'] = False
-        # Nor is there anything to learn from their F1 and BLEU, which take longer than
-        # reading the turns.
+        # Nor are their F1 and BLEU of any use; they take longer than reading the turns.
         opt['metrics'] = 'none'
         self.limit = limit
         self.world = create_task(opt, RepeatLabelAgent(opt))
@@ -86,10 +86,11 @@ def digest(
     episodes: Iterable[Sequence[Mapping[str, Any]]], left_out: Sequence[str] = ()
 ) -> str:
     """
-    What tells data apart: the SHA-256 of what all messages say, in order.
+    A SHA-256 that identifies data: that of all messages, in order.
 
-    :param episodes: the messages; what JSON does not know (images) has no part in it.
-    :param left_out: fields that do not count.
+    :param episodes: the messages. Values that JSON cannot represent (images) are left
+        out.
+    :param left_out: fields to leave out.
     """
     found = hashlib.sha256()
     for episode in episodes:
@@ -101,10 +102,10 @@ def digest(
 
 def add_num_examples(group: Any, what: str) -> None:
     """
-    Add ``-n``, how many turns of each task are shown.
+    Add ``-n``, the number of turns of each task.
 
     :param group: an argument group, changed in place.
-    :param what: what is done with them.
+    :param what: what is done with the turns, for the help text.
     """
     group.add_argument(
         '-n',
@@ -117,7 +118,7 @@ def add_num_examples(group: Any, what: str) -> None:
 
 def tasks_from_opt(opt: Opt) -> Sequence[TaskEpisodes]:
     """
-    The tasks that ``--task`` names, each as far as ``--num-examples`` says.
+    The tasks that ``--task`` names, each limited by ``--num-examples``.
 
     :param opt: ParlAI options that :func:`add_num_examples` declared.
     :raises ConfigError: when no task is named.

@@ -1,5 +1,5 @@
 """
-Gets the files of a task: placed by hand, or downloaded, and checked either way.
+Gets the files of a task, which are placed by hand or downloaded, and checks them.
 """
 
 import os
@@ -13,7 +13,7 @@ from parlai.core.opt import Opt
 from parlai_q2.errors import TaskDataError
 from parlai_q2.files.lock import locked
 
-# Seconds that another process may take to download.
+# How long to wait for another process that downloads.
 PATIENCE_SECONDS = 1800.0
 
 
@@ -25,16 +25,16 @@ def fetch_files(
     needed: Sequence[str],
 ) -> str:
     """
-    See to it that files of a task are there; those already there are only checked.
+    Make sure that the files of a task exist. Files that exist are only checked.
 
     :param opt: ParlAI options; ``datapath`` is read.
     :param task: the task's name, and that of its folder in ``datapath``.
     :param version: the version of the task's data, for ParlAI's ``.built`` mark.
     :param resources: all files of the task, with their checksums.
-    :param needed: names of the files that must be there now.
-    :return: the folder they are in.
+    :param needed: names of the files that are needed now.
+    :return: the folder of the files.
     :raises TaskDataError: when a file cannot be downloaded or has the wrong checksum;
-        it names the file and says what to do.
+        the message names the file and says what to do.
     """
     folder = os.path.join(opt['datapath'], task)
     if built(folder, version) and all(_there(folder, name) for name in needed):
@@ -43,11 +43,11 @@ def fetch_files(
     with ExitStack() as alone:
         try:
             make_dir(folder)
-            # Another process, such as one of the same evaluation, may be downloading
-            # them, and two that write one file would spoil it.
+            # Another process, e.g. of the same evaluation, may be downloading them; two
+            # that write the same file would corrupt it.
             alone.enter_context(locked(Path(folder), PATIENCE_SECONDS, needed=False))
         except OSError as e:
-            # Where nothing can be written, what was placed by hand can be read.
+            # In a read-only folder, files that were placed by hand can still be read.
             if not all(_there(folder, name) for name in needed):
                 raise TaskDataError(
                     f'Cannot use {e.filename or folder}: {e.strerror}.'
@@ -57,7 +57,7 @@ def fetch_files(
     if all(_there(folder, r.file_name) for r in resources):
         for resource in resources:
             _check(folder, resource)
-        with suppress(OSError):  # where nothing can be written they are checked again
+        with suppress(OSError):  # a read-only folder is checked again each time
             mark_done(folder, version)
     return folder
 
@@ -76,13 +76,13 @@ def _fetch(
     try:
         resource.download_file(folder)
     except Exception as e:
-        # ParlAI raises whatever its network library does, and AssertionError for a
-        # wrong checksum. A broken file must not be taken for one placed by hand.
+        # ParlAI raises whatever its network library raises, and AssertionError for a
+        # wrong checksum. A broken file must not pass for one placed by hand.
         if os.path.exists(path):
             os.remove(path)
         missing = [other for other in wanted if not _there(folder, other.file_name)]
         names = ', '.join(other.file_name for other in missing)
-        # They may lie in several folders or commits of a repository.
+        # They may be in several folders or commits of a repository.
         urls = ' '.join(other.url for other in missing if other is not resource)
         raise TaskDataError(
             f'Could not download {resource.url} ({e}). Without a network, fetch the '

@@ -1,6 +1,6 @@
 """
-Reads ParlAI task strings: what a task is called, and the words after the teacher that
-choose among its data, e.g. ``wow`` and ``dev`` of ``begin:annotated:wow:dev``.
+Parses ParlAI task strings: the name of the task, and the words after the teacher that
+select part of its data, e.g. ``wow`` and ``dev`` in ``begin:annotated:wow:dev``.
 """
 
 from typing import Mapping, Sequence
@@ -26,9 +26,9 @@ def without_repo(task: str) -> str:
 
 def task_arguments(task: str) -> list[str]:
     """
-    What a task string says after the task and the teacher.
+    The words of a task string after the task and the teacher.
 
-    :param task: e.g. ``q2_wow:annotated:dodeca``, or dotted.
+    :param task: e.g. ``q2_wow:annotated:dodeca``, or a dotted name.
     :return: e.g. ``['dodeca']``; flags such as ``threshold=0.3`` are left out.
     """
     parts = [p for p in without_repo(task).split(':') if '=' not in p]
@@ -37,10 +37,10 @@ def task_arguments(task: str) -> list[str]:
 
 def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:
     """
-    Words, with what some of them stand for in their place.
+    Replace aliases among words by the words that they stand for.
 
-    :param words: as given, in any case.
-    :param aliases: such words, in lower case, and what they stand for.
+    :param words: the words, in any case.
+    :param aliases: aliases, in lower case, and the words that they stand for.
     """
     return [one for word in words for one in aliases.get(word.lower(), (word,))]
 
@@ -52,16 +52,17 @@ def narrowed(
     groups: Mapping[str, Sequence[str]],
 ) -> list[str]:
     """
-    The words of a teacher that shows a part of its task, and those of a task string,
-    which may choose among them.
+    Combine the words of a teacher that shows only part of its task with those of a task
+    string, which may narrow that part further.
 
     :param teacher: the teacher's class, for the error message.
-    :param fixed: its own words.
-    :param words: those of the task string.
-    :param groups: what can be chosen, e.g. ``corpus``, and the words for it.
-    :return: those of the task string, after the fixed ones that it leaves open.
-    :raises ConfigError: for a word that is none of the fixed ones of its group: it
-        would make the part larger, and not smaller.
+    :param fixed: the teacher's own words.
+    :param words: the words of the task string.
+    :param groups: what can be selected, e.g. ``corpus``, and the words for it.
+    :return: the fixed words of those groups that the task string does not mention,
+        followed by the words of the task string.
+    :raises ConfigError: when the task string has a word of a group that the teacher
+        restricts to other words, since it would widen the part.
     """
     left_open = [*fixed]
     for name, group in groups.items():
@@ -86,15 +87,16 @@ def chosen_words(
     aliases: Mapping[str, Sequence[str]] = {},
 ) -> dict[str, list[str]]:
     """
-    Sort words by what they choose.
+    Sort words by what they select.
 
     :param task: the task's name, for the error message.
-    :param words: as given, in any order and case.
-    :param groups: what can be chosen, e.g. ``part``, and the words for it.
-    :param aliases: as :func:`spelt_out` takes them.
-    :return: for each group its words that were given, in the group's order; empty where
-        none was.
-    :raises UnknownNameError: for a word of no group; it names the nearest one.
+    :param words: the words, in any order and case.
+    :param groups: what can be selected, e.g. ``part``, and the words for it.
+    :param aliases: as for :func:`spelt_out`.
+    :return: for each group, those of its words that were given, in the group's order;
+        empty if none was.
+    :raises UnknownNameError: for a word of no group; the message suggests the nearest
+        word.
     """
     known = [word for group in groups.values() for word in group]
     spelt = spelt_out(words, aliases)

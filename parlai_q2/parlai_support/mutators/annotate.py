@@ -1,5 +1,5 @@
 """
-``--mutators q2_annotate``: shows how grounded each label of a task is.
+``--mutators q2_annotate``: adds scores that show how grounded a task's labels are.
 """
 
 from typing import Optional
@@ -17,8 +17,9 @@ SCORE, LABEL, EVIDENCE = 'q2_score', 'q2_score_label', 'q2_evidence'
 @register_mutator('q2_annotate')
 class AnnotateMutator(ScoringMutator):
     """
-    Adds ``q2_score`` (in [0, 1]; None without knowledge or label), ``q2_score_label``
-    and ``q2_evidence`` (what ``Score.to_dict`` gives) of a message's first label.
+    Adds to a message, for its first label, ``q2_score`` (in [0, 1]; None without
+    knowledge or label), ``q2_score_label`` and ``q2_evidence`` (what ``Score.to_dict``
+    returns).
     """
 
     name = 'q2_annotate'

@@ -1,5 +1,6 @@
 """
-What parlai_q2's mutators share: their options, their scorer, and scores of an episode.
+The base class of parlai_q2's mutators: their options, their scorer, and the scores of
+an episode.
 """
 
 from typing import Any, Optional
@@ -21,14 +22,15 @@ from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import WITHOUT_MODELS
 
-# The quickest of the scorers with models: a training set has many turns.
+# The fastest of the scorers with models, since a training set has many turns.
 DEFAULT_SCORER = 'consistency'
 DEFAULT_BUFFER = 64
 
 
 class ScoringMutator(ManyEpisodeMutator):
     """
-    A mutator that scores labels. A subclass says its registered ``name``.
+    A mutator that scores labels. A subclass sets ``name``, under which it is
+    registered.
     """
 
     name: str
@@ -67,14 +69,14 @@ class ScoringMutator(ManyEpisodeMutator):
     @property
     def in_training_fold(self) -> bool:
         """
-        Whether the turns are those that a model is trained on.
+        Whether the turns are of the training fold.
         """
         return DatatypeHelper.fold(self.opt['datatype']) == 'train'
 
     @property
     def look_ahead(self) -> LookAhead:
         """
-        What scores; made when first needed, in the process that needs it.
+        The scorer, created when it is first needed, in the process that needs it.
         """
         if self._look_ahead is None:
             scorer = mutator_scorer(self.opt)
@@ -89,20 +91,20 @@ class ScoringMutator(ManyEpisodeMutator):
 
     def examples(self, episode: list[Message]) -> list[list[Example]]:
         """
-        What is to be scored in an episode: for each turn, one example a label.
+        What to score in an episode: for each turn, one example for each label.
         """
         return examples_of(episode, self.delimiter)
 
     def scores(self, examples: list[list[Example]]) -> list[list[Score]]:
         """
-        Their scores, in the same shape.
+        The scores of examples, in the same shape.
         """
         return self.look_ahead.scores(examples)
 
 
 def mutator_scorer(opt: Opt) -> Scorer:
     """
-    The scorer of the mutators that an ``opt`` asks for, with the score cache.
+    The mutators' scorer that an ``opt`` asks for, with the score cache.
     """
     own: dict[str, Any] = {'scorer': opt.get('mutator_scorer') or DEFAULT_SCORER}
     if opt.get('background_index') is not None and not opt.get('scorer_device'):

@@ -1,11 +1,11 @@
 """
-``--mutators q2_control_tokens``: tells a model what its reference is like.
+``--mutators q2_control_tokens``: tells a model how faithful its reference is.
 
-See :mod:`parlai_q2.filtering.control`. In training the tokens before a text are those
-of its label; in validation, test and ``train:evalmode`` all ask for the best. ParlAI
-keeps earlier turns with their tokens in a model's history;
-``--mutators flatten+q2_control_tokens`` puts the tokens once before the whole context,
-as in the paper. ``--special-tok-lst`` makes each a token of the model's dictionary.
+See :mod:`parlai_q2.filtering.control`. In training, the tokens before a text describe
+its label; in validation, test and ``train:evalmode`` they ask for the best values. A
+model's history keeps the tokens of earlier turns. To put the tokens once before the
+whole context, as in the paper, use ``--mutators flatten+q2_control_tokens``. With
+``--special-tok-lst`` each becomes one token of the model's dictionary.
 """
 
 from typing import Optional, Sequence
@@ -36,8 +36,8 @@ from parlai_q2.text.typed import typed_names
 
 TERCILES = 'terciles'
 BEST, MEASURED = 'best', 'measured'
-# Responses that the terciles are taken of, from the first: comparing words is quick, a
-# whole corpus still takes a while.
+# The terciles are those of the first responses, up to this number: comparing words is
+# fast, but a whole corpus takes a while.
 SAMPLE = 20_000
 NO_LABEL = Example('', '')
 
@@ -92,7 +92,7 @@ class ControlTokensMutator(ScoringMutator):
     @property
     def measures(self) -> bool:
         """
-        Whether the tokens say what the label is like.
+        Whether the tokens describe the label, instead of asking for the best.
         """
         training = DatatypeHelper.is_training(self.opt['datatype'])
         return training or self.opt.get('control_eval', BEST) == MEASURED
@@ -100,7 +100,7 @@ class ControlTokensMutator(ScoringMutator):
     @property
     def groups(self) -> PrecisionGroups:
         """
-        The groups of lexical precision, always those of the training labels.
+        The groups of lexical precision, always from the training labels.
         """
         if self._groups is None:
             opt = Opt({**self.opt, 'datatype': 'train', 'background_index': None})
@@ -142,9 +142,9 @@ class ControlTokensMutator(ScoringMutator):
 
 def features_from(given: str) -> Sequence[str]:
     """
-    Names of features, parted by commas.
+    Parse comma-separated names of features.
 
-    :raises UnknownNameError: for a name that no feature has.
+    :raises UnknownNameError: for an unknown feature.
     """
     names = typed_names(given)
     for name in names:
@@ -155,7 +155,7 @@ def features_from(given: str) -> Sequence[str]:
 
 def groups_from(given: str) -> PrecisionGroups:
     """
-    Two numbers, parted by a comma.
+    Parse two numbers separated by a comma.
 
     :raises ConfigError: for anything else.
     """

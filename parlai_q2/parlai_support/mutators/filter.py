@@ -1,5 +1,5 @@
 """
-``--mutators q2_filter``: trains on the grounded turns only.
+``--mutators q2_filter``: trains only on the grounded turns.
 """
 
 from typing import Optional
@@ -16,16 +16,16 @@ from parlai_q2.parlai_support.filter_options import add_filter_options, policy_f
 from parlai_q2.parlai_support.mutators.base import ScoringMutator
 
 PREFIX = 'q2-filter-'
-# ParlAI calls itself anew for every episode that is left out; Python allows about a
-# thousand calls within each other, and a teacher takes two of them.
+# ParlAI recurses for every episode that is left out. Python allows about a thousand
+# nested calls, and a teacher takes two for each.
 MOST_EMPTY = 300
 
 
 @register_mutator('q2_filter')
 class FilterMutator(ScoringMutator):
     """
-    Leaves out turns whose labels are not grounded; the turns after one have it in their
-    history as before. Of several labels those that are grounded stay.
+    Removes turns whose labels are not grounded. A removed turn stays in the history of
+    the later ones. Of several labels, the grounded ones are kept.
     """
 
     name = 'q2_filter'
@@ -35,7 +35,7 @@ class FilterMutator(ScoringMutator):
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
         """
-        Add what stays, each option with ``--q2-filter-`` before its name.
+        Add the options for what is kept, each with the prefix ``--q2-filter-``.
         """
         super().add_cmdline_args(parser, partial_opt)
         add_filter_options(parser, prefix=PREFIX)
@@ -54,7 +54,7 @@ class FilterMutator(ScoringMutator):
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """
-        What stays of an episode, as one or more; none where nothing does.
+        The kept turns of an episode, as one or more episodes; empty if none is kept.
         """
         if not (self.in_training_fold or self.opt.get('q2_filter_eval')):
             return [episode]
@@ -73,7 +73,7 @@ class FilterMutator(ScoringMutator):
                 labels = 'labels' if 'labels' in message else 'eval_labels'
                 message[labels] = turn.kept_labels
                 if turn.knowledge:
-                    # In a text with a history, the first passage may be another's.
+                    # In a text with history, the first passage may be another turn's.
                     message.setdefault('knowledge', turn.knowledge)
                 messages.append(Message(message))
             found.append(messages)

@@ -1,12 +1,12 @@
 """
-Scores episodes as they come, and those that come next along with them.
+Scores episodes as they come, together with the ones that come next.
 
-ParlAI hands a mutator one episode at a time, and a scorer is several times as quick on
-many. So whenever an episode is not scored yet, the batch is filled up with the next
-ones that the data have, read by a second teacher of the same task. In order or at
-random, every episode is scored once, in batches; and what is found on disk costs
-nothing. A score does not depend on what is scored with it, so the order, the number of
-processes and the buffer's size change no score.
+ParlAI passes a mutator one episode at a time, but a scorer is several times faster on
+many. So whenever an episode has no score yet, the batch is filled up with the next
+episodes of the data, which a second teacher of the same task reads. Whether the task
+shows its episodes in order or at random, each is scored once, in a batch, and scores in
+the cache on disk are not computed again. A score does not depend on the rest of its
+batch, so the order, the number of processes and the size of the buffer change no score.
 """
 
 from itertools import islice
@@ -26,12 +26,13 @@ Episode = list[dict[str, Any]]
 
 class LookAhead:
     """
-    A scorer that is given single episodes and scores many.
+    Takes single episodes, and scores many at once.
 
-    :param scorer: what scores; with a cache, its scores are kept there, else in memory.
-    :param read: gives the task's episodes, once, from the first.
-    :param buffer: how many of them join an episode that is not scored yet.
-    :param delimiter: of knowledge inside texts.
+    :param scorer: the scorer. Scores are kept in its cache if it has one, else in
+        memory.
+    :param read: iterates once over the task's episodes, from the first.
+    :param buffer: how many of them are scored along with an episode without scores.
+    :param delimiter: what separates knowledge from the message inside texts.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class LookAhead:
         found = {p: self._held[p] for p in wanted if p in self._held}
         rest = [p for p in wanted if p not in found]
         if rest and isinstance(self.scorer, CachedScorer):
-            # Blank texts are not in the store and need none.
+            # Blank texts are not in the store, nor do they need it.
             found.update(self.scorer.store.get(str(self.scorer.signature), rest))
         blank = [p for p in rest if not all(text.strip() for text in p)]
         if blank:
@@ -98,9 +99,10 @@ class LookAhead:
 
 def reader(opt: Opt, mutator: str) -> Callable[[], Iterator[Episode]]:
     """
-    What reads a task's episodes as a mutator gets them: after the mutators before it.
+    A function that reads a task's episodes as a mutator receives them, that is with all
+    earlier mutators applied.
 
-    Of several background processes each reads its share.
+    With several background processes, each reads its share.
 
     :param opt: the teacher's options.
     :param mutator: the mutator's name.
@@ -113,7 +115,7 @@ def reader(opt: Opt, mutator: str) -> Callable[[], Iterator[Episode]]:
     index, step = opt.get('background_index'), max(opt.get('num_workers') or 1, 1)
 
     def read() -> Iterator[Episode]:
-        # A world needs agents; what needs only this package's names needs neither.
+        # Imported late: a world needs agents, which a user of the names alone does not.
         from parlai_q2.parlai_support.task_episodes import TaskEpisodes
 
         episodes = TaskEpisodes(Opt({**opt, 'mutators': '+'.join(before) or None}))
