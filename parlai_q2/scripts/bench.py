@@ -1,7 +1,8 @@
 """
-``parlai_q2 bench``: how long Q2 takes, in batches against one question at a time, stage
-by stage, how that grows, how far it is from the least it could take, and what reranking
-adds to a turn. All in one run, on one machine.
+``parlai_q2 bench``: measures how long Q2 and reranking take, all in one run.
+
+It times Q2 in batches and one question at a time, and each stage of it; how the time
+grows; how far it is from the least it could be; and what reranking adds to a turn.
 """
 
 import json
@@ -47,7 +48,7 @@ from parlai_q2.text.typed import typed_names
 
 FLOAT32_PRESET, FAST_PRESET = 'mini_float32', 'mini_fast'
 RERANKERS = ('consistency', 'q2')
-# What is measured; the loop is by far the longest.
+# What to measure; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'workers', 'search', 'floor', 'growth', 'reranking')
 
 
@@ -162,11 +163,11 @@ class BenchScript(ParlaiScript):
         seconds, looped = measure_loop(scorer, pairs)
         metric['loop'] = {preset: seconds}
         if by_ctranslate2(scorer):
-            # Its int8 questions are others than those of generate.
+            # Its int8 questions differ from those of generate.
             _, looped = measure_loop(scorer, pairs, published=False)
         metric['largest_difference'] = max(differences(batched, looped))
         if preset in (DEFAULT_PRESET, FAST_PRESET):
-            # As published: the same weights, computed in fp32.
+            # As published: the same weights in fp32.
             seconds, looped = measure_loop(self._scorer(FLOAT32_PRESET), pairs)
             metric['loop'][FLOAT32_PRESET] = seconds
             metric['mean_difference_to_float32'] = fmean(differences(batched, looped))
@@ -216,7 +217,7 @@ class BenchScript(ParlaiScript):
 
 def by_ctranslate2(scorer: Any) -> bool:
     """
-    Whether CTranslate2 searches for a scorer's questions.
+    Whether a scorer searches for its questions with CTranslate2.
     """
     return getattr(scorer.models.generator, 'search', None) == CTRANSLATE2
 

@@ -1,6 +1,6 @@
 """
-``parlai_q2 bench_scale``: how much of the time of ``score`` and of ``filter`` is the
-model's, and how much memory they hold on short and on long files.
+``parlai_q2 bench_scale``: measures how much of the time of ``score`` and ``filter`` is
+spent in the model, and how much memory they hold on short and on long files.
 """
 
 import json
@@ -33,7 +33,7 @@ from parlai_q2.text.typed import typed_names
 
 DETECTOR = 'consistency'
 TASK = 'parlai_q2.tasks.grounded_file.agents'
-# Turns of a conversation that is filtered.
+# Turns in each conversation that is filtered.
 TURNS = 10
 WARM_UP = 64
 
@@ -158,8 +158,8 @@ def sizes(given: str) -> tuple[int, int]:
 
 def sample_pairs() -> list[tuple[str, str]]:
     """
-    Each knowledge of the sample that ships with each of its responses, in a seeded
-    order.
+    Each knowledge of the sample that ships, paired with each of the sample's responses,
+    in a seeded order.
     """
     from parlai_q2.tasks.grounded_sample.agents import SAMPLE, read_sample
 
@@ -172,7 +172,7 @@ def sample_pairs() -> list[tuple[str, str]]:
 
 def write_records(folder: Any, pairs: list[tuple[str, str]]) -> Path:
     """
-    Pairs as a file of records.
+    Write pairs as a file of records.
     """
     path = Path(folder) / 'pairs.jsonl'
     with open(path, 'w', encoding='utf-8') as stream:
@@ -197,7 +197,7 @@ def score(folder: Path, records: list[dict[str, Any]], scorer: Scorer) -> Any:
 
 def score_cached(folder: Path, records: list[dict[str, Any]], scorer: Scorer) -> Any:
     """
-    The same with a score cache that has none of the pairs.
+    :func:`score` with a score cache that has none of the pairs.
     """
     store = ScoreStore(folder / 'scores.sqlite')
     return score(folder, records, CachedScorer(scorer, store))
@@ -205,7 +205,7 @@ def score_cached(folder: Path, records: list[dict[str, Any]], scorer: Scorer) ->
 
 def filter_(folder: Path, records: list[dict[str, Any]], scorer: Scorer) -> Any:
     """
-    ``parlai_q2 filter`` of a task of conversations, with such a cache.
+    ``parlai_q2 filter`` on conversations, ready to run, with such a cache.
     """
     task = memory.write_conversations(folder / 'task.jsonl', iter(records), TURNS)
     store = ScoreStore(folder / 'scores.sqlite')

@@ -63,13 +63,14 @@ def clear(
     store: ScoreStore, which: Optional[str] = ALL, older_than: Optional[float] = None
 ) -> int:
     """
-    Forget scores.
+    Delete scores from the cache.
 
     :param store: the cache.
-    :param which: ``all``, or the first digits of a signature's hash; None is all.
-    :param older_than: only what was not used for so many days, at least 0.
-    :return: how many were forgotten.
-    :raises ConfigError: when no signature, or more than one, begins so.
+    :param which: ``all``, or the first digits of a signature's hash; None means all.
+    :param older_than: delete only scores that were not used for this many days, at
+        least 0.
+    :return: how many scores were deleted.
+    :raises ConfigError: when no signature, or more than one, begins with these digits.
     """
     if older_than is not None and older_than < 0:
         raise ConfigError(f'--older-than must be a number of days, not {older_than}.')
@@ -90,11 +91,11 @@ def clear(
 
 def contents(store: ScoreStore) -> dict[str, Any]:
     """
-    What a cache holds, as JSON-safe values.
+    The contents of a cache, as JSON-safe values.
 
-    :return: ``path``, ``bytes`` (on disk), ``max_bytes``, and in ``signatures`` for
-        each recipe ``short``, ``signature``, ``rows``, ``bytes`` and ``used`` (the day
-        of its last use).
+    :return: ``path``, ``bytes`` (on disk) and ``max_bytes``; and in ``signatures``, for
+        each signature, ``short``, ``signature``, ``rows``, ``bytes`` and ``used`` (the
+        day of its last use).
     """
     return {
         'path': str(store.path),
@@ -115,7 +116,7 @@ def contents(store: ScoreStore) -> dict[str, Any]:
 
 def table(found: dict[str, Any]) -> str:
     """
-    What :func:`contents` gave, for people.
+    Render what :func:`contents` returned as text.
     """
     size, limit = readable(found['bytes']), readable(found['max_bytes'])
     lines = [f'{found["path"]}: {size} of at most {limit}']
@@ -132,7 +133,7 @@ def table(found: dict[str, Any]) -> str:
 
 def readable(size: float) -> str:
     """
-    A number of bytes for people.
+    Format a number of bytes for people.
     """
     for unit in ('B', 'KiB', 'MiB'):
         if size < 1024:

@@ -1,9 +1,10 @@
 """
-``parlai_q2 demo``: what parlai_q2 does, on the sample that ships, offline.
+``parlai_q2 demo``: shows what parlai_q2 does, offline, on the sample that ships.
 
-The Q2 teacher evaluates a replay of the annotated responses; then the reranking agent
-answers some turns of the dialogues, before and after and why; a page holds the evidence
-of both. All of it goes through ParlAI's own worlds.
+The Q2 teacher evaluates a replay of the annotated responses. Then the reranking agent
+answers some turns of the dialogues, and shows its choice beside the generator's first
+candidate, with the reasons. A page has the evidence of both. Everything runs in
+ParlAI's own worlds.
 """
 
 import time
@@ -35,13 +36,13 @@ from parlai_q2.scorers import scorer_names
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 DEFAULT_OUTFILE = 'outputs/demo.html'
-# Two conversations are reranked; in the first of them the generator's first choice
-# says what its knowledge does not.
+# Two conversations are reranked. In the first one, the generator's first candidate says
+# something that its knowledge does not support.
 RERANKED = f'{TASK}:DialogueTeacher:berlin_wall:honeybees'
 DEFAULT_TURNS = 6
-# One call of the scorer, and one line of progress.
+# Responses in one call of the scorer, and in one line of progress.
 BATCH = 21
-# What the teacher's metrics are, for who sees them for the first time.
+# Explains the teacher's metrics to those who see them for the first time.
 ABOUT_QUESTIONS = {
     'coverage': 'share of responses that have a question',
     'questions': 'questions a response',
@@ -85,7 +86,7 @@ class DemoScript(ParlaiScript):
         if turns < 0:
             raise ConfigError(f'--turns is {turns}; it must be at least 0.')
         began, level = time.monotonic(), logging.logger.level
-        # ParlAI tells of every option and task; here only warnings are of interest.
+        # ParlAI logs every option and task; here only warnings are of interest.
         logging.set_log_level('WARNING')
         try:
             annotated = list(evaluate(scorer))
@@ -104,7 +105,7 @@ class DemoScript(ParlaiScript):
 
 def evaluate(scorer: str) -> Iterator[Record]:
     """
-    Replay the sample's annotated responses to the Q2 teacher, and show mean scores.
+    Replay the sample's annotated responses for the Q2 teacher, and print mean scores.
 
     :param scorer: the scorer's name.
     :return: a scored record for each response.
@@ -127,12 +128,12 @@ def evaluate(scorer: str) -> Iterator[Record]:
         world.parley()
         log.log(world)
         new = sum(not act.is_padding() for act in world.get_acts()[0])
-        # The last calls of a batch world only end its episodes.
+        # The last parleys of a batch world only end its episodes.
         if new:
             said += new
             seconds = time.monotonic() - began
             show(f'   {said} of {world.num_examples()} responses, {seconds:.0f} s')
-    # The teacher has scored what was still waiting once it is asked for its report.
+    # Asking for the report makes the teacher score the responses that still wait.
     report = world.report()
     log.reset()
     classes: dict[str, Mean] = {}
@@ -149,7 +150,7 @@ def evaluate(scorer: str) -> Iterator[Record]:
 
 def about_questions(report: Mapping[str, Any]) -> str:
     """
-    What a report says of questions, a line each; empty where the scorer asks none.
+    The question metrics of a report, one a line; empty if the scorer asks no questions.
     """
     return ''.join(
         f'\n   {words:<43}{report[name].value():>6.3f}'
@@ -160,17 +161,18 @@ def about_questions(report: Mapping[str, Any]) -> str:
 
 def rerank(scorer: str, turns: int) -> Iterator[Record]:
     """
-    Answer two of the sample's dialogues with reranked candidates, and show why.
+    Answer two of the sample's dialogues with reranked candidates, and print why they
+    were chosen.
 
     :param scorer: the scorer's name.
-    :param turns: how many turns, at least 1.
+    :param turns: number of turns, at least 1.
     :return: a scored record for each turn, with its candidates.
     """
     show(
         f"2. Reranking the reply generator's candidates with {scorer}\n"
         f'   parlai eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}'
     )
-    # The agent scores its candidates; the teacher need not score the choice again.
+    # The agent has scored its candidates, so the teacher need not score the choice.
     world = _world(task=RERANKED, model=AGENT, scorer=scorer, q2_metrics=False)
     first, chosen = Mean(), Mean()
     history: list[str] = []
@@ -203,7 +205,7 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
 
 def _world(**options: Any) -> World:
     """
-    A world of ParlAI's with these options, in evaluation mode.
+    A ParlAI world with these options, in evaluation mode.
     """
     parser = ParlaiParser(True, True)
     opt = parser.parse_kwargs(datatype='valid', **options)
@@ -228,7 +230,7 @@ def _reranked_record(
     teacher: Mapping[str, Any], model: Mapping[str, Any], history: list[str]
 ) -> Optional[Record]:
     """
-    The record of a reranked turn; None where nothing was scored.
+    The record of a reranked turn; None if nothing was scored.
     """
     _, chosen = before_and_after(model['rerank'])
     if chosen is None or chosen['score'] is None:

@@ -1,10 +1,10 @@
 """
-``parlai_q2 distill``: makes a training set of what the reranking agent chooses.
+``parlai_q2 distill``: makes a training set from the reranking agent's choices.
 
-Best-of-n distillation by rejection sampling: the agent replies to every turn of a task,
-and the replies whose score is above the threshold become references in ParlAI's
-conversation format. The replies are kept beside the output, so that a run that was
-stopped goes on, and another threshold costs no new replies.
+This is best-of-n distillation by rejection sampling. The agent replies to every turn of
+a task, and the replies that score above the threshold become references in ParlAI's
+conversation format. The replies are kept beside the output, so that you can resume a
+stopped run, and try another threshold without new replies.
 """
 
 import json
@@ -46,7 +46,7 @@ from parlai_q2.parlai_support.task_episodes import (
 from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
-# Options that change no reply.
+# Options that do not affect the replies.
 NO_MATTER = frozenset(
     'outfile threshold generic unverifiable no_knowledge drop leave_out cache '
     'cache_file cache_megabytes scorer_threshold scorer_batch_size starttime override '
@@ -82,9 +82,10 @@ class DistillScript(ParlaiScript):
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'best.jsonl')
         check_places(outfile)
-        # With -mf alone ParlAI would take the generator itself.
+        # With -mf alone, ParlAI would use the generator itself.
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
-        # Before those that are replied to: a large task is held once.
+        # The digest comes before the tasks are loaded for replies, so that a large task
+        # is held in memory only once.
         data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
         tasks = tasks_from_opt(opt)
         scorer = scorer_from_opt(opt, cache=True)
@@ -106,15 +107,16 @@ def make_replies(
     opt: Opt, tasks: Sequence[TaskEpisodes], total: int, path: Path, data: str
 ) -> Path:
     """
-    Let the model reply, going on with a run that was stopped.
+    Let the model reply, resuming a run that was stopped.
 
-    :param opt: the options, the model's among them.
-    :param tasks: what to reply to.
-    :param total: how many turns there are.
-    :param path: gets a line an episode: ``replies``, one a turn.
-    :param data: the digest of what is replied to.
+    :param opt: the options, including those of the model.
+    :param tasks: the tasks to reply to.
+    :param total: number of turns.
+    :param path: receives one line for each episode, whose ``replies`` has one reply for
+        each turn.
+    :param data: the digest of the tasks' data.
     :return: the same path.
-    :raises InputError: when it cannot be written.
+    :raises InputError: when the file cannot be written.
     """
     run = {**run_of(opt), 'data': data}
     if same_run(path, run):
@@ -147,7 +149,7 @@ def make_replies(
 
 def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
     """
-    What :func:`make_replies` wrote.
+    Read what :func:`make_replies` wrote.
     """
     with open_text(path) as stream:
         for _, line, _ in json_lines(stream):
@@ -156,8 +158,8 @@ def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
 
 def run_of(opt: Opt) -> dict[str, Any]:
     """
-    What makes two runs reply alike: the options, the files that they name, and how the
-    replies are scored.
+    What two runs must have in common to give the same replies: the options, the files
+    that they name, and how the replies are scored.
     """
     options = {k: v for k, v in opt.items() if k not in NO_MATTER}
     scorer = reranker_from_opt(opt).scorer
@@ -172,7 +174,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
 
 def file_state(value: Any) -> Optional[tuple[int, int]]:
     """
-    Size and time of the file that an option names; None where it names none.
+    Size and modification time of the file that an option names; None if it names none.
     """
     if not isinstance(value, str) or not value:
         return None
@@ -185,7 +187,7 @@ def file_state(value: Any) -> Optional[tuple[int, int]]:
 
 def same_run(path: Path, run: dict[str, Any]) -> bool:
     """
-    Whether a file of replies is whole and was made by the same run.
+    Whether a file of replies is complete and was made by the same run.
     """
     try:
         written = json.loads(meta_of(path).read_text(encoding='utf-8'))

@@ -1,6 +1,6 @@
 """
-``parlai_q2 distributed_eval``: ParlAI's evaluation under SLURM, which also runs without
-GPUs, and with the short names. To be started by ``srun``, once for each process.
+``parlai_q2 distributed_eval``: ParlAI's evaluation under SLURM, which here also runs
+without GPUs and takes the short names. Start it with ``srun``, once for each process.
 """
 
 import os

@@ -1,8 +1,9 @@
 """
-``parlai_q2 filter``: keeps the turns of a task whose labels stay with their knowledge.
+``parlai_q2 filter``: keeps the turns of a task whose labels are grounded in their
+knowledge.
 
-Scores go through the score cache, so a run that was stopped, by ``kill -9`` too, goes
-on where it was when it is started again; and another threshold costs no new scores.
+Scores go through the score cache. A run that was stopped, even by ``kill -9``, resumes
+where it was when you start it again, and another threshold costs no new scores.
 """
 
 from itertools import chain
@@ -61,10 +62,11 @@ class FilterScript(ParlaiScript):
 
 def filter_task(opt: Opt, scorer: Scorer) -> dict[str, Any]:
     """
-    Judge the turns of the tasks that options name, and write what stays and what goes.
+    Judge the turns of the tasks that options name, and write which are kept and which
+    are dropped.
 
     :param opt: options that :meth:`FilterScript.setup_args` declared.
-    :param scorer: what scores.
+    :param scorer: the scorer.
     :return: the summary.
     :raises ConfigError: when no file or no task is named.
     """

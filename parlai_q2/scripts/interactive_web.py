@@ -1,8 +1,8 @@
 """
 ``parlai_q2 interactive_web``: chat with a model in the browser, with evidence.
 
-In ``parlai_q2`` it stands in for ParlAI's command of the same name, and takes its
-options. ``parlai interactive_web`` stays what it is.
+In ``parlai_q2`` it replaces ParlAI's command of the same name, and takes the same
+options. ``parlai interactive_web`` is unchanged.
 """
 
 import traceback
@@ -13,7 +13,7 @@ from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.script import ParlaiScript, register_script
 
-# Imported first, ParlAI's own command is registered first, and ours stands in for it.
+# Imported first, so that ParlAI's own command is registered first and ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
 from parlai_q2.report.chat.page import read_turn, render_chat
@@ -36,7 +36,7 @@ class InteractiveWebScript(ParlaiScript):
         return parser
 
     def run(self) -> None:
-        # A port that is taken is told before a model is loaded.
+        # Reports a port that is in use before a model is loaded.
         with ChatServer(self.opt['host'], self.opt['port']) as server:
             agent = create_agent(self.opt, requireModelExists=True)
             agent.opt.log()
@@ -55,7 +55,7 @@ class AgentConversation:
     """
     A person's conversation with an agent, as the chat's page shows it.
 
-    The page's field and what is typed with ``/knowledge`` are one.
+    The page's knowledge field and the command ``/knowledge`` set the same knowledge.
 
     :param agent: any agent that replies.
     """
@@ -67,7 +67,7 @@ class AgentConversation:
     @property
     def knowledge(self) -> Optional[str]:
         """
-        What was typed as knowledge; None where the agent takes none.
+        The knowledge that was typed; None if the agent takes none.
         """
         if not getattr(self.agent, 'reranks', False):
             return None
@@ -75,7 +75,7 @@ class AgentConversation:
 
     def state(self) -> dict[str, Any]:
         """
-        The agent's name, the knowledge typed, and all turns so far.
+        The agent's name, the knowledge that was typed, and all turns so far.
         """
         return {
             'model': self.agent.id,
@@ -85,12 +85,12 @@ class AgentConversation:
 
     def interact(self, text: str, knowledge: Optional[str] = None) -> dict[str, Any]:
         """
-        Say something and be replied to.
+        Send a message and get the reply. If this fails, the agent forgets the message.
 
-        :param text: what is said.
-        :param knowledge: what replies must stay with from now on; None leaves it.
-        :return: the new turn, the number of turns, and the knowledge typed. Where it
-            fails, the agent has not heard the message.
+        :param text: the message.
+        :param knowledge: what replies must be grounded in from now on; None leaves it
+            as it is.
+        :return: the new turn, the number of turns, and the knowledge that was typed.
         """
         if knowledge is not None and self.knowledge is not None:
             self.agent.knowledge.typed = knowledge or None
@@ -108,7 +108,7 @@ class AgentConversation:
 
     def reset(self) -> dict[str, Any]:
         """
-        Begin a new conversation, which knows nothing of the last.
+        Start a new conversation, which knows nothing of the last one.
         """
         self.agent.reset()
         self.turns = []
@@ -121,7 +121,7 @@ class AgentConversation:
 
 def _lists_of(history: Any) -> dict[str, Any]:
     """
-    What a history holds, so that it can be brought back: its lists grow in place.
+    A copy of the contents of a history, whose lists grow in place, to restore it later.
     """
     return {
         name: list(value) if isinstance(value, list) else value

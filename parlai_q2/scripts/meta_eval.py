@@ -1,6 +1,6 @@
 """
-``parlai_q2 meta_eval``: how far each score can be trusted, as the papers' tables and
-figures.
+``parlai_q2 meta_eval``: measures how well each scorer agrees with human annotations, as
+the papers' tables and figures.
 """
 
 import errno
@@ -54,7 +54,7 @@ class MetaEvalScript(ParlaiScript):
         :return: the tables, as the JSON file holds them.
         """
         opt = self.opt
-        # What can be wrong is found before anything is scored.
+        # All checks come before anything is scored.
         _check(opt)
         variants, columns = variants_from_opt(opt), columns_from_opt(opt)
         sets = [read_judged_set(name, opt) for name in typed_names(opt['judged_sets'])]
@@ -86,7 +86,7 @@ class MetaEvalScript(ParlaiScript):
                 )
             costs[judged.name] = spent
             reports.append(set_report(evaluation))
-        # First, since the folder's disk may be full by now.
+        # Printed first, since writing to the folder may fail.
         logging.info('\n' + to_text(reports))
         written = write_report(reports, folder)
         for report in reports:
@@ -99,7 +99,7 @@ class MetaEvalScript(ParlaiScript):
 
 class Bars:
     """
-    A progress bar a scorer.
+    A progress bar for each scorer.
 
     :param title: what is being scored.
     """
@@ -118,7 +118,7 @@ class Bars:
 
     def show(self, name: str, done: int, total: int) -> None:
         """
-        Say that so many of a scorer's texts are done.
+        Show how many of a scorer's texts are done.
         """
         if self.bar is None or name != self.name:
             self.__exit__()

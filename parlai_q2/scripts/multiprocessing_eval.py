@@ -1,6 +1,6 @@
 """
-``parlai_q2 multiprocessing_eval``: ParlAI's command, which also runs without a GPU, and
-with the short names.
+``parlai_q2 multiprocessing_eval``: ParlAI's command, which here also runs without a GPU
+and takes the short names.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai.scripts import multiprocessing_eval
 from parlai.utils.distributed import find_free_port
 
-# Processes where there are no GPUs to count, and nobody says how many.
+# The default number of processes if there are no GPUs to count.
 PROCESSES = 2
 
 
@@ -29,7 +29,7 @@ class MultiprocessingEvalScript(ParlaiScript):
         return parser
 
     def run(self) -> Any:
-        # Imported late: the bridges need ParlAI's scripts, which register here.
+        # Imported late: the bridges import ParlAI's scripts, which would register here.
         from parlai_q2.parlai_support.distributed import evaluate_in_processes
 
         return evaluate_in_processes(self.opt, find_free_port())

@@ -1,6 +1,6 @@
 """
-``parlai_q2 report``: a page of evidence from a file of scores, from pools that were put
-in order, or from world logs; or from two such files, side by side.
+``parlai_q2 report``: writes a page of evidence from a file of scores, of reranked pools
+or of world logs; or a page that compares two such files.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from parlai_q2.report.entries import Entry
 from parlai_q2.report.html import write_page
 from parlai_q2.report.scored_file import read_scored_file
 
-# Bad records named one by one; the rest are counted.
+# How many bad records are named one by one; the rest are only counted.
 NAMED = 20
 
 
@@ -67,7 +67,7 @@ class ReportScript(ParlaiScript):
 
     def run(self) -> Path:
         infile = self.opt.get('infile') or self.opt.get('scores')
-        # With --infile, a file without an option's name is the second.
+        # With --infile, the positional argument is the second file.
         second = self.opt.get('scores') if self.opt.get('infile') else None
         other = self.opt.get('compare') or self.opt.get('other') or second
         if not infile:
@@ -87,8 +87,8 @@ def report_file(
     """
     Write a file of scores as a page.
 
-    :param infile: scored records, pools in order or world logs, see
-        :mod:`parlai_q2.report.scored_file`. Bad records are named and left out.
+    :param infile: scored records, reranked pools or world logs, see
+        :mod:`parlai_q2.report.scored_file`. Bad records are logged and left out.
     :param outfile: the page to write; by default the input's name with ``.html``.
     :param title: the page's title; by default the input's name.
     :return: the page's path.
@@ -110,12 +110,12 @@ def compare_files(
     title: Optional[str] = None,
 ) -> Path:
     """
-    Write two files of scores as a page that shows what changed.
+    Write a page that shows what changed between two files of scores.
 
     :param before: the first run's scored records or world logs.
-    :param after: the second run's.
+    :param after: the second run's scored records or world logs.
     :param outfile: the page to write; by default ``BEFORE_to_AFTER.html`` beside the
-        second.
+        second file.
     :param title: the page's title; by default both names.
     :return: the page's path.
     :raises InputError: when an input cannot be read, or they have no response in
@@ -152,7 +152,7 @@ def _target(outfile: Optional[str], default: Path, *inputs: Path) -> Path:
 
 def _read(infile: Path) -> tuple[list[Entry], int]:
     """
-    The entries of a file, at least one, and the number of records left out.
+    Read a file's entries, at least one, and count the records left out.
     """
     entries: list[Entry] = []
     bad = 0

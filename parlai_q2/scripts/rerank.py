@@ -1,7 +1,7 @@
 """
-``parlai_q2 rerank``: puts candidates that were made elsewhere in order, by how far each
-stays with its knowledge; and, where people have labelled them, says how much that
-helps.
+``parlai_q2 rerank``: ranks candidates that were generated elsewhere by how grounded
+each is in its knowledge. If people have labelled the candidates, it reports how much
+that helps.
 """
 
 import json
@@ -99,7 +99,7 @@ class RerankScript(ParlaiScript):
         with writing(outfile, 'Free some disk space and run the same command again.'):
             with whole_file(outfile) as unfinished:
                 unfinished.write_bytes(text.encode('utf-8'))
-                # In this order: a summary never stands beside another run's file.
+                # Deleted first, so that no summary is ever beside another run's file.
                 meta_of(outfile).unlink(missing_ok=True)
             write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
         logging.info(
@@ -117,11 +117,11 @@ class RerankScript(ParlaiScript):
 
 def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
     """
-    Put pools in order, some at a time.
+    Rank the candidates of pools, several pools at a time.
 
-    :param pools: good pools.
-    :param reranker: decides.
-    :return: a ranking a pool.
+    :param pools: pools without errors.
+    :param reranker: the reranker.
+    :return: one ranking for each pool.
     """
     rankings: list[Ranking] = []
     with tqdm(total=len(pools), desc=reranker.scorer.name, unit=' pools') as bar:
@@ -137,7 +137,7 @@ def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
 
 def candidates_of(pool: Pool) -> list[Candidate]:
     """
-    A pool's candidates as the reranker takes them, in their order.
+    A pool's candidates in the form that the reranker takes, in order.
     """
     return [
         Candidate(c.text, ('given',), c.score, c.score / c.tokens)
@@ -149,10 +149,13 @@ def line_of(
     pool: Pool, ranking: Any, abstain_text: str, signature: str
 ) -> dict[str, Any]:
     """
-    What is written for a pool: its fields, the chosen text, the order, the evidence.
+    The line to write for a pool: its fields, the chosen text, the order and the
+    evidence.
 
-    :param abstain_text: the text where the ranking abstains.
-    :param signature: the scorer's.
+    :param pool: the pool.
+    :param ranking: its ranking.
+    :param abstain_text: the text to give if the ranking abstains.
+    :param signature: the scorer's signature.
     """
     if ranking is None:
         return {**pool.fields, 'line': pool.line, 'error': str(pool.error)}
@@ -171,13 +174,13 @@ def hallucination_rates(
     pools: Sequence[Pool], rankings: Sequence[Ranking]
 ) -> dict[str, Interval]:
     """
-    How often each way to choose says something inconsistent, by people's labels.
+    How often each way of choosing gives an inconsistent response, by human labels.
 
     :param pools: labelled pools.
     :param rankings: their rankings.
-    :return: policy to rate with its 95 % interval over pools: the reranker's choice
-        (where it abstains, nothing is said), the first given, a random choice (its
-        expectation), and the best possible.
+    :return: the rate of each policy, with its 95 % interval over pools. The policies
+        are the reranker's choice (which says nothing where it abstains), the first
+        candidate, a random choice (in expectation), and the best possible choice.
     """
     values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
     for pool, ranking in zip(pools, rankings, strict=True):

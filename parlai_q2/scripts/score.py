@@ -33,7 +33,7 @@ from parlai_q2.scale.tally import Tally
 from parlai_q2.scale.work import Source
 from parlai_q2.scorers.base import Scorer
 
-# Bad records that are logged one by one; each has its "error" in the output too.
+# How many bad records are logged; the output has the "error" of each of them.
 LOGGED_PROBLEMS = 20
 
 
@@ -101,20 +101,21 @@ def score_file(
     log_every: float = 10.0,
 ) -> dict[str, Any]:
     """
-    Score a file, going on with a run that was stopped.
+    Score a file, resuming a run that was stopped.
 
-    :param infile: what :func:`~parlai_q2.files.read.read_records` reads.
-    :param outfile: gets one JSON line a record, in order: the record's fields, then
-        ``score``, ``label``, ``fallback``, ``verdicts`` and ``parts``, or ``error``.
-    :param scorer: what scores; with an engine, what the engine's scorers are.
-    :param format: the input's format, or None to go by its ending.
-    :param explain: also print each response with its evidence.
-    :param engine: what scores chunks; default: the scorer, in this process.
+    :param infile: a file that :func:`~parlai_q2.files.read.read_records` can read.
+    :param outfile: receives one JSON line for each record, in order: the record's
+        fields, then ``score``, ``label``, ``fallback``, ``verdicts`` and ``parts``, or
+        ``error``.
+    :param scorer: the scorer; with an engine, one like the engine's scorers.
+    :param format: the input's format, or None to infer it from the file's ending.
+    :param explain: whether to print each response with its evidence, too.
+    :param engine: what scores chunks; by default the scorer, in this process.
     :param chunk_size: records in one call of the scorer.
-    :param log_every: seconds between two lines of progress where there is no terminal.
+    :param log_every: seconds between two lines of progress without a terminal.
     :return: the summary that is written beside the output.
-    :raises InputError: when the input cannot be read, holds no record or changes
-        meanwhile, or another run writes this output.
+    :raises InputError: when the input cannot be read, has no record or changes during
+        the run, or another run is writing this output.
     """
     if not infile.is_file():
         if infile.exists():
@@ -188,7 +189,7 @@ def score_file(
 
 def state_of(infile: Path) -> dict[str, int]:
     """
-    What tells that a file has changed.
+    The state of a file, from which a change can be recognised.
     """
     state = infile.stat()
     return {'size': state.st_size, 'modified': state.st_mtime_ns}
@@ -196,11 +197,11 @@ def state_of(infile: Path) -> dict[str, int]:
 
 def check_unchanged(infile: Path, state: dict[str, int]) -> None:
     """
-    See that a file is what it was when the run began: else lines may be missing, or be
-    of two versions of it.
+    Check that a file has not changed since the run began. Otherwise the output may lack
+    lines, or mix lines of two versions.
 
     :param infile: the file.
-    :param state: what :func:`state_of` said of it then.
+    :param state: what :func:`state_of` returned at the beginning.
     :raises InputError: when it has changed.
     """
     try:
@@ -216,7 +217,8 @@ def check_unchanged(infile: Path, state: dict[str, int]) -> None:
 
 def sign(chunk: ScoredChunk, signature: str) -> bytes:
     """
-    A chunk's lines, with the signature in the first that has a score, if one has.
+    A chunk's lines, with the signature added to the first line that has a score, if any
+    has.
     """
     lines = chunk.lines.splitlines(keepends=True)
     for place, outcome in enumerate(chunk.outcomes):
@@ -229,7 +231,7 @@ def sign(chunk: ScoredChunk, signature: str) -> bytes:
 
 class Problems:
     """
-    Logs bad records, but not a whole file of them.
+    Logs bad records, up to :data:`LOGGED_PROBLEMS`.
     """
 
     def __init__(self) -> None:
@@ -257,5 +259,5 @@ def _explain(lines: bytes) -> None:
             example = example_of(fields)
             score = Score.from_dict(fields)
             texts = example.response, example.knowledge
-            # An empty line shows where the next response begins.
+            # An empty line separates the responses.
             tqdm.write(f'{render_score(score, *texts, colour, width)}\n')
