@@ -4,7 +4,8 @@ Converts scored records, as ``parlai_q2 score`` writes them, to the data of the 
 A record has ``response``, ``score`` and ``label``. The fields ``knowledge``,
 ``history``, ``id``, ``fallback``, ``verdicts``, ``parts``, ``signature``, ``q2_label``
 (a human label) and ``rerank`` (the candidates it was chosen from) may be missing. Texts
-are cut at their spans here, because a browser counts characters differently.
+are cut at their spans here, because spans count characters, which a browser counts
+differently.
 """
 
 import math

@@ -197,7 +197,7 @@ class ChatServer(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """
-        Log only for debugging: a browser may disconnect before it is answered.
+        Log at debug level only: a browser may disconnect before it is answered.
         """
         log.debug('a request from %s was not finished', client_address, exc_info=True)
 
