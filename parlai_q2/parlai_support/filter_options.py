@@ -63,7 +63,7 @@ def add_delimiter_option(group: Any) -> None:
         type=str,
         default=None,
         help='separator between a knowledge passage and the message in a text, e.g. '
-        '"\\n"; the passage then applies until its episode ends',
+        '"\\n"; the passage applies until its episode brings another or ends',
     )
 
 
