@@ -1,5 +1,6 @@
 """
-parlai_q2 keeps knowledge-grounded chatbots with their knowledge.
+parlai_q2 scores how well a response is supported by its knowledge, and reranks a
+chatbot's candidate replies by that score.
 
     >>> from parlai_q2 import Example, load_scorer
     >>> scorer = load_scorer('precision')
@@ -16,7 +17,7 @@ from parlai_q2.version import __version__
 
 _ROOT = Path(__file__).resolve().parent.parent
 if (_ROOT / 'setup.py').exists() and (_ROOT / 'zoo').is_dir():
-    # A source checkout: agents/, tasks/ and zoo/ stand beside this folder.
+    # In a source checkout, agents/, tasks/ and zoo/ are siblings of this folder.
     __path__.append(str(_ROOT))
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     )
     from parlai_q2.signature import Signature
 
-# Public name to module; imported when first used, so that importing the library is
-# quick.
+# Maps each public name to its module. Modules are imported on first use, to keep
+# "import parlai_q2" fast.
 _PUBLIC = {
     'Comparison': 'records',
     'ConfigError': 'errors',

@@ -1,6 +1,6 @@
 """
-The ``parlai_q2`` command: ParlAI's own commands with parlai_q2's short names, and the
-commands of ``parlai_q2/scripts``.
+The ``parlai_q2`` command: runs ParlAI's own commands, with parlai_q2's short names, and
+the commands in ``parlai_q2/scripts``.
 """
 
 import errno
@@ -17,15 +17,15 @@ from parlai_q2.report.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
-# Asked for in this form, help needs no command's required options.
+# Rewritten to ParlAI's help command, which needs none of a command's required options.
 HELP = {'-h': 'help', '--h': 'help', '--help': 'help', '--helpall': 'helpall'}
-# Those that ParlAI adds beside the registered commands.
+# The commands that ParlAI adds to the registered ones.
 HELP_COMMANDS = ('help', 'h', 'helpall')
-# Those that keep what they have done, in a file or in the score cache.
+# The commands that keep finished work, in a file or in the score cache.
 GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
-# A folder that may not be entered, a name that no file can have.
+# The path cannot be looked up: no permission for a folder, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
-# Exit statuses; the last two as a shell knows them: 128 and SIGINT or SIGPIPE.
+# Exit statuses. The last two follow the shell: 128 plus SIGINT or SIGPIPE.
 REFUSED, STOPPED, UNREAD = 2, 130, 141
 NO_ROOM = (
     'Out of memory. Give a smaller --scorer-batch-size or --batchsize, or fewer '
@@ -37,13 +37,13 @@ def main() -> None:
     """
     Run the command that ``sys.argv`` asks for.
     """
-    # As ParlAI names its own: python -m parlai_q2 is the same command.
+    # Show the same name for "python -m parlai_q2", as ParlAI does for its command.
     sys.argv[0] = 'parlai_q2'
     prepare_output()
     status = None
     try:
         status = obey(sys.argv[1:])
-        # What Python still holds back; its own last flush could only complain.
+        # Flush here: an error in Python's own flush at exit could not be handled.
         for stream in output():
             stream.flush()
     except BrokenPipeError:
@@ -56,15 +56,15 @@ def main() -> None:
 
 def obey(arguments: list[str]) -> Any:
     """
-    Run one command, and tell a person how it ended.
+    Run one command and report expected errors as one line on the standard error.
 
-    :param arguments: its name and options.
+    :param arguments: the command's name and options.
     :return: the exit status.
     """
     if arguments in (['--version'], ['-V']):
         sys.stdout.write(version() + '\n')
         return 0
-    # Before anything imports torch.
+    # This must come before anything imports torch.
     spin_briefly()
     try:
         run(arguments)
@@ -72,7 +72,7 @@ def obey(arguments: list[str]) -> Any:
         sys.stderr.write(f'{visible(str(error))}\n')
         return REFUSED
     except OSError as error:
-        # A path that a person has given.
+        # Only report these as a bad path from the user.
         if error.errno not in UNSEEN or error.filename is None:
             raise
         name = visible(os.fsdecode(error.filename))
@@ -94,7 +94,7 @@ def obey(arguments: list[str]) -> Any:
 
 def stopped(arguments: list[str]) -> str:
     """
-    What to say of a command that a person has stopped.
+    The message for a command that the user interrupted.
     """
     if not arguments or arguments[0].removeprefix('q2_') not in GOING_ON:
         return 'Stopped.'
@@ -106,50 +106,50 @@ def stopped(arguments: list[str]) -> str:
 
 def output() -> list[Any]:
     """
-    Where text is shown: the standard output and error.
+    The streams that show text: standard output and standard error.
     """
     return [sys.stdout, sys.stderr]
 
 
 def prepare_output() -> None:
     """
-    Let no command end because of what it only shows.
+    Keep a command from failing because of something it only displays.
 
-    An output that was closed is one that goes nowhere: libraries write to it. A
-    character that an output's encoding does not have is shown as an escape, and a line
-    of the log that cannot be written is left out.
+    A closed stream is replaced by one that discards what libraries write to it. A
+    character that a stream's encoding lacks is shown as an escape. A log line that
+    cannot be written is dropped.
     """
     for name in ('stdout', 'stderr'):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, 'w', encoding='utf-8'))  # noqa: SIM115
     for stream in output():
-        # Others, such as "replace", never fail and are what a person asked for.
+        # Other handlers, such as "replace", never fail and were set by the user.
         strict = getattr(stream, 'errors', None) in ('strict', 'surrogateescape')
         if strict and hasattr(stream, 'reconfigure'):
             stream.reconfigure(errors='backslashreplace')
-    # Else each such line is a traceback.
+    # Otherwise logging prints a traceback for each line it cannot write.
     logging.raiseExceptions = False
     logging.setLogRecordFactory(VisibleRecord)
 
 
 class VisibleRecord(logging.LogRecord):
     """
-    A line of the log that a terminal shows and does not obey: names of files and fields
-    are somebody's data.
+    A log record with terminal escape sequences made visible, since it may contain
+    untrusted data such as file and field names.
     """
 
     def getMessage(self) -> str:
         """
-        The message, with what would act as escapes.
+        The message, with control characters shown as escapes; colours are kept.
         """
         return visible_but_colours(super().getMessage())
 
 
 def drop_unread() -> bool:
     """
-    Send nowhere what is still written to an output that nobody reads any more.
+    Discard further writes to any output whose reader has gone.
 
-    :return: whether there is such an output.
+    :return: whether there was such an output.
     """
     unread = [stream for stream in output() if is_unread(stream)]
     if unread:
@@ -166,19 +166,19 @@ def is_unread(stream: Any) -> bool:
     """
     try:
         poll = select.poll()
-        # Nothing is asked for: errors are told in any case.
+        # An event mask of 0 still reports errors and hang-ups.
         poll.register(stream.fileno(), 0)
         return any(
             event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)
         )
     except (AttributeError, OSError, ValueError):
-        # No file, or a system without poll.
+        # The stream is not a file, or the system has no poll.
         return False
 
 
 def version() -> str:
     """
-    The versions that a report of a problem should name.
+    The versions to name in a bug report.
     """
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
@@ -203,7 +203,7 @@ def run(arguments: Optional[list[str]] = None) -> Any:
     from parlai_q2.parlai_support import compat, short_names
 
     compat.apply()
-    # Without the bridges, importing ParlAI can fail already.
+    # compat.apply() must come first: without it, importing ParlAI itself can fail.
     from parlai.core.script import superscript_main
 
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -214,16 +214,16 @@ def run(arguments: Optional[list[str]] = None) -> Any:
     elif arguments[0] not in (*known, *HELP_COMMANDS):
         raise UnknownNameError('command', arguments[0], known)
     arguments = short_names.expand_arguments(arguments)
-    # ParlAI reads sys.argv once more, to know which options a person has set.
+    # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
     return superscript_main(arguments)
 
 
 def load_commands() -> list[str]:
     """
-    Import ParlAI's commands and those of ``parlai_q2.scripts``, so that they register.
+    Import ParlAI's commands and those of ``parlai_q2.scripts``, which registers them.
 
-    :return: the names and aliases of all.
+    :return: the names and aliases of all commands.
     """
     from parlai.core.script import SCRIPT_REGISTRY, setup_script_registry
 

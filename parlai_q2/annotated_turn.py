@@ -1,5 +1,5 @@
 """
-A turn of a dialogue whose response people have annotated, whatever set it is from.
+One dialogue turn with a human-annotated response, in a form shared by all data sets.
 """
 
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ class AnnotatedTurn:
     """
     One turn with an annotated response.
 
-    :param text: the person's message; empty where the system opened.
+    :param text: the person's message; empty if the system opened the conversation.
     :param topic: what the conversation is about.
-    :param knowledge: the sentence that the response should stay with.
-    :param passage: all sentences that were shown, ``knowledge`` among them.
-    :param gold: a person's reply; empty where there is none.
+    :param knowledge: the sentence that should support the response.
+    :param passage: all sentences that were shown, including ``knowledge``.
+    :param gold: a human reply; empty if there is none.
     :param response: the annotated response.
-    :param label: the annotators' word for it.
-    :param episode: turns of the same name that follow each other are a conversation.
-    :param more: further JSON-safe fields for the message.
+    :param label: the label that the annotators gave it.
+    :param episode: consecutive turns with the same episode form one conversation.
+    :param more: additional JSON-safe fields for the message.
     """
 
     text: str

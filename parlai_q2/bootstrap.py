@@ -1,13 +1,13 @@
 """
-Bootstrap confidence intervals: how far any figure of a set of responses can be trusted.
+Bootstrap confidence intervals for any statistic of a set of responses.
 
-Percentile intervals (Efron and Tibshirani 1993, chapter 13), seeded. What is drawn with
-repetition, as many as there are, is a response alone, or a passage of knowledge with
-all its responses: those of one passage stand and fall together, and drawn one by one
-they would make intervals that are too narrow (the cluster bootstrap, Field and Welsh
-2007). A resample is given as weights (how often each response was drawn), so that one
-piece of arithmetic yields the figure itself, with all weights 1, and all its resamples
-at once.
+The intervals are seeded percentile intervals (Efron and Tibshirani 1993, chapter 13).
+Resampling draws with replacement, either single responses or whole groups: all
+responses to one passage of knowledge. Responses to the same passage are correlated, and
+drawing them one by one would make the intervals too narrow (the cluster bootstrap,
+Field and Welsh 2007). A resample is represented by weights, the number of times each
+response was drawn, so one vectorised function computes both the statistic itself (all
+weights 1) and all its resamples.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple, Optional
 if TYPE_CHECKING:
     import numpy as np
 
-    # From weights (R, n) to figures (R, M), NaN where a figure is not defined.
+    # Maps weights (R, n) to figures (R, M), NaN where a figure is undefined.
     Statistic = Callable[[np.ndarray], np.ndarray]
 
 ROUNDS = 1000
 SEED = 0
 LEVEL = 0.95
-# Weights held at once; more rounds are done in several blocks.
+# The most weights held in memory at once; larger jobs are done in several blocks.
 BLOCK = 2_000_000
 
 
@@ -48,10 +48,10 @@ def mean_interval(
     """
     The mean of values with its 95 % bootstrap interval.
 
-    :param values: one an example, at least one.
-    :param rounds: resamples with repetition, each as large as the whole.
-    :param seed: of the resampling; the same seed gives the same interval.
-    :param groups: as :func:`intervals` takes them.
+    :param values: one value per example, at least one.
+    :param rounds: the number of resamples, each as large as the whole set.
+    :param seed: the random seed; the same seed gives the same interval.
+    :param groups: as for :func:`intervals`.
     :raises ValueError: when there are no values.
 
     >>> print(mean_interval([0.0, 0.5, 1.0, 1.0]))
@@ -81,16 +81,17 @@ def intervals(
     groups: Optional[Sequence[Hashable]] = None,
 ) -> list[Optional[Interval]]:
     """
-    Figures with their 95 % intervals; all of them from the same resamples.
+    Figures with their 95 % intervals, all computed from the same resamples.
 
-    :param statistic: takes weights of shape (R, n) and gives R rows of M figures.
-    :param size: n, how many responses there are.
-    :param rounds: resamples.
-    :param seed: of the resampling.
-    :param groups: which responses are drawn together, n names; None draws each alone.
-    :return: M intervals; None for a figure that is not defined on the whole set, and
-        for all of an empty set. Resamples in which a figure is not defined are left out
-        of its interval.
+    :param statistic: maps weights of shape (R, n) to figures of shape (R, M).
+    :param size: n, the number of responses.
+    :param rounds: the number of resamples.
+    :param seed: the random seed.
+    :param groups: n group names; responses in one group are drawn together. None draws
+        each response on its own.
+    :return: M intervals; None for a figure that is undefined on the whole set, and for
+        every figure if the set is empty. Resamples in which a figure is undefined are
+        left out of its interval.
     """
     import numpy as np
 
@@ -109,12 +110,12 @@ def resamples(
     groups: Sequence[Hashable], rounds: int, seed: int
 ) -> 'Iterator[np.ndarray]':
     """
-    How often each response is drawn.
+    How often each response is drawn in each resample.
 
-    :param groups: which responses are drawn together, n names.
-    :param rounds: R, how many resamples.
-    :param seed: of the resampling.
-    :return: weights (r, n), in blocks that make up the R.
+    :param groups: n group names; responses in one group are drawn together.
+    :param rounds: R, the number of resamples.
+    :param seed: the random seed.
+    :return: blocks of weights of shape (r, n), whose r add up to R.
     """
     import numpy as np
 
@@ -132,10 +133,10 @@ def resamples(
 
 def percentiles(value: float, samples: 'np.ndarray') -> Interval:
     """
-    A value with the middle 95 % of its resamples.
+    A figure with the interval that holds the middle 95 % of its resamples.
 
-    :param value: the figure.
-    :param samples: the figure in each resample; NaN is left out.
+    :param value: the figure on the whole set.
+    :param samples: the figure in each resample; NaN is ignored.
     """
     import numpy as np
 
@@ -148,7 +149,7 @@ def percentiles(value: float, samples: 'np.ndarray') -> Interval:
 
 def ratio(above: 'np.ndarray', below: 'np.ndarray', empty: float) -> 'np.ndarray':
     """
-    A quotient, with ``empty`` where the denominator is 0.
+    The quotient ``above / below``, or ``empty`` where ``below`` is 0.
     """
     import numpy as np
 

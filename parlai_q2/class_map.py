@@ -1,14 +1,14 @@
 """
-Which of a model's outputs speak for which class of a task.
+Maps the output classes of a model to the classes of a task.
 
-Models and tasks cut responses up differently: VitaminC's model has SUPPORTS, REFUTES
-and NOT ENOUGH INFO, BEGIN has "Fully attributable", "Not fully attributable" and
-"Generic". An output goes to the class of its own name, else to the class that says the
-same (:mod:`parlai_q2.text.class_names`). Where a task has no class of its own for it,
-neutral counts as contradiction and the other way round: what the knowledge does not say
-is not grounded in it. An output that says "generic" is left out where the task has no
-such class: the other classes' probabilities are then those of a response that can be
-verified.
+Models and tasks use different classes: VitaminC's model has SUPPORTS, REFUTES and NOT
+ENOUGH INFO, while BEGIN has "Fully attributable", "Not fully attributable" and
+"Generic". An output goes to the class with the same name, or else to the class with the
+same meaning (:mod:`parlai_q2.text.class_names`). If the task has no such class, neutral
+counts as contradiction and contradiction as neutral, because in both cases the response
+is not grounded in the knowledge. A "generic" output is left out if the task has no
+generic class; the remaining probabilities are then conditional on the response being
+verifiable.
 """
 
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ from parlai_q2.text.class_names import (
 )
 from parlai_q2.text.typed import typed_pairs
 
-# What an output may count as where a task has no class for it.
+# What an output counts as if the task has no class for it.
 _NEXT_BEST = {NEUTRAL: CONTRADICTION, CONTRADICTION: NEUTRAL}
 
 
 @dataclass(frozen=True)
 class ClassMap:
     """
-    The outputs that speak for each class.
+    Which model outputs count towards each class of a task.
 
     :param classes: the task's C classes.
-    :param members: for each class the indices of its outputs; may be empty.
+    :param members: the indices of the outputs for each class; may be empty.
     """
 
     classes: tuple[str, ...]
@@ -51,11 +51,12 @@ class ClassMap:
 
     def probabilities(self, outputs: Sequence[float]) -> list[float]:
         """
-        The classes' probabilities.
+        The probability of each class.
 
-        :param outputs: a probability for each output of the model, summing to 1.
-        :return: one for each class, summing to 1: a class's outputs are added up, and
-            those that speak for none are left out. All the same where nothing is left.
+        :param outputs: the probability of each model output, summing to 1.
+        :return: C probabilities, summing to 1. The outputs of a class are added up,
+            outputs without a class are left out, and the result is renormalised; it is
+            uniform if nothing is left.
         """
         sums = [sum(outputs[i] for i in members) for members in self.members]
         total = sum(sums)
@@ -70,17 +71,17 @@ def map_classes(
     given: Optional[Mapping[str, str]] = None,
 ) -> ClassMap:
     """
-    Say which outputs speak for which class.
+    Assign each model output to a class.
 
-    :param outputs: the names of a model's outputs, in order; None for one that is to be
-        left out.
+    :param outputs: the names of the model's outputs, in order; None leaves one out.
     :param classes: the names of the task's classes.
-    :param given: output name, or what it says, to class; goes before all else. An empty
-        class leaves the output out.
+    :param given: maps an output's name or finding to a class, and takes precedence over
+        everything else. An empty class leaves the output out.
     :return: the map.
-    :raises ConfigError: when an output's name says nothing, or no class has an output.
-    :raises UnknownNameError: when ``given`` names an output or a class that is not
-        there.
+    :raises ConfigError: if an output's name is not recognised, or no class has an
+        output.
+    :raises UnknownNameError: if ``given`` names an output or a class that does not
+        exist.
     """
     given = dict(given or {})
     _check(given, outputs, classes)
@@ -90,7 +91,7 @@ def map_classes(
         if place:
             members[place].append(index)
     if not any(members.values()):
-        # The candidates of a task of replies fill pages.
+        # If the classes are candidate replies, the full list would fill pages.
         shown = shorten(', '.join(classes), 200, placeholder=', ...')
         raise ConfigError(
             f"None of the task's classes ({shown}) matches an output of the model "
@@ -103,18 +104,18 @@ def map_classes(
 
 def class_of(finding: str, classes: Iterable[str]) -> Optional[str]:
     """
-    The class that says a finding, the first if there are several; None without any.
+    The first class that stands for a finding; None if there is none.
     """
     return next((name for name in classes if finding_of(name) == finding), None)
 
 
 def parse_class_map(text: Optional[str]) -> dict[str, str]:
     """
-    Read ``--class-map``.
+    Parse the value of ``--class-map``.
 
-    :param text: ``output=class`` pairs parted by commas; None or empty for none.
-    :return: output name, or what it says, to class.
-    :raises ConfigError: when a part is no pair.
+    :param text: comma-separated ``output=class`` pairs; None or empty for none.
+    :return: maps an output's name or finding to a class.
+    :raises ConfigError: if a part is not a pair.
     """
     return typed_pairs(
         text,

@@ -1,16 +1,16 @@
 """
-Everything that parlai_q2 raises on purpose.
+All exceptions that parlai_q2 raises on purpose.
 
     Q2Error
-      +- InputError        what was given to be scored cannot be read as that
-      |    +- RecordError  one record of a file is wrong; names file, line and remedy
+      +- InputError        the input to score is not valid
+      |    +- RecordError  a record in a file is invalid; names file, line and remedy
       +- ConfigError       a preset, an option or a name is wrong
-      |    +- UnknownNameError   a name no registry has; names the nearest ones
+      |    +- UnknownNameError   the name is not registered; suggests the nearest ones
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
       |    +- ModelNotFoundError no such folder, and the hub could not be reached
       +- MissingPackageError  an optional package is not installed; says what to run
-      +- TaskDataError     the files of a task are not there, or not what they should be
-      +- WorkerError       a process that scores for another has died or cannot go on
+      +- TaskDataError     the files of a task are missing, or not what they should be
+      +- WorkerError       a worker process died repeatedly or cannot continue
 
 Each message says what was given, what was expected and what to run.
 """
@@ -21,7 +21,7 @@ from typing import Iterable
 
 class Q2Error(Exception):
     """
-    The base of all errors parlai_q2 raises on purpose.
+    Base class of all exceptions that parlai_q2 raises on purpose.
 
     >>> from parlai_q2 import load_scorer
     >>> try:
@@ -34,7 +34,7 @@ class Q2Error(Exception):
 
 class InputError(Q2Error, ValueError):
     """
-    What was given to be scored cannot be read as an example.
+    The input to score is not valid.
 
     >>> from parlai_q2 import Example
     >>> try:
@@ -47,10 +47,10 @@ class InputError(Q2Error, ValueError):
 
 class RecordError(InputError):
     """
-    One record of a file is wrong.
+    A record in a file is invalid.
 
     :param source: the file's name.
-    :param line: the record's line, from 1.
+    :param line: the record's line number, from 1.
     :param problem: what was found and what was expected.
     """
 
@@ -59,7 +59,7 @@ class RecordError(InputError):
         super().__init__(f'{source}, line {line}: {problem}')
 
     def __reduce__(self) -> tuple:
-        # An exception is unpickled from its message, which is not what this one takes.
+        # By default, pickle would call __init__ with the message as only argument.
         return type(self), (self.source, self.line, self.problem)
 
 
@@ -71,11 +71,11 @@ class ConfigError(Q2Error, ValueError):
 
 class UnknownNameError(ConfigError, KeyError):
     """
-    A name that no registry has.
+    A name is not registered.
 
-    :param kind: what was looked for, e.g. ``scorer``.
-    :param name: the name given.
-    :param known: the names there are.
+    :param kind: what kind of thing was looked up, e.g. ``scorer``.
+    :param name: the name that was given.
+    :param known: the names that are registered.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
@@ -86,7 +86,7 @@ class UnknownNameError(ConfigError, KeyError):
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        # KeyError would print the repr of the message.
+        # KeyError would show the repr of the message.
         return self.message
 
 
@@ -98,32 +98,32 @@ class ModelError(Q2Error):
 
 class ModelNotFoundError(ModelError):
     """
-    There is no such folder, and the hub could not be reached for a model of that name.
+    No folder has this name, and the model could not be fetched from the hub.
     """
 
 
 class MissingPackageError(Q2Error, ImportError):
     """
-    An optional package is not installed; the message has the pip command.
+    An optional package is not installed; the message gives the pip command.
     """
 
 
 class TaskDataError(Q2Error):
     """
-    The files of a task are not there, or are not what they should be.
+    The files of a task are missing, or are not what they should be.
     """
 
 
 class WorkerError(Q2Error):
     """
-    A process that scores for another has died again and again, or cannot go on.
+    A worker process died repeatedly or cannot continue.
     """
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """
-    Whether memory has run out, the processor's or a GPU's: Python's own error, or one
-    of those that torch has for it.
+    Whether an error means that the CPU or a GPU ran out of memory, whether Python or
+    torch raised it.
 
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
     True

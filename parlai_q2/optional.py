@@ -1,5 +1,5 @@
 """
-Packages that only some scorers need, imported when one of those is used.
+Imports the packages that only some scorers need, when such a scorer is used.
 """
 
 import importlib
@@ -11,13 +11,13 @@ from parlai_q2.errors import MissingPackageError
 
 def check_package(module: str, package: str, extra: str, user: str) -> None:
     """
-    See that an optional package is there, without importing it.
+    Check that an optional package is installed, without importing it.
 
-    :param module: the name it is imported by, e.g. ``bert_score``.
-    :param package: the name it is installed by, e.g. ``bert-score``.
-    :param extra: the extra of parlai_q2 that asks for it.
-    :param user: who needs it, as the message calls it.
-    :raises MissingPackageError: when it is not installed.
+    :param module: the name to import, e.g. ``bert_score``.
+    :param package: the name to install, e.g. ``bert-score``.
+    :param extra: the extra of parlai_q2 that installs it.
+    :param user: what needs the package, as named in the message.
+    :raises MissingPackageError: if it is not installed.
     """
     if importlib.util.find_spec(module) is None:
         raise MissingPackageError(
@@ -30,9 +30,9 @@ def import_package(module: str, package: str, extra: str, user: str) -> ModuleTy
     """
     Import an optional package.
 
-    :param module: as for :func:`check_package`, like the others.
+    :param module: as for :func:`check_package`, like the other parameters.
     :return: the module.
-    :raises MissingPackageError: when it is not installed.
+    :raises MissingPackageError: if it is not installed.
     """
     check_package(module, package, extra, user)
     return importlib.import_module(module)

@@ -1,8 +1,8 @@
 """
-The words of the library: what is scored, and what comes back.
+The library's data types: examples to score, and the scores and evidence that result.
 
-Every record is frozen. Scores and their evidence are JSON-safe through ``to_dict``;
-``from_dict`` reads them back.
+All of them are immutable. ``to_dict`` turns scores and their evidence into JSON-safe
+values; ``from_dict`` reads them back.
 """
 
 import re
@@ -13,20 +13,21 @@ from parlai_q2.errors import InputError
 
 _SURROGATES = re.compile('[\ud800-\udfff]')
 
-# The value of a response in which nothing could be verified, and of one that states
-# nothing that could be: neither grounded nor not. It is the score that the paper gives
-# a neutral end-to-end NLI verdict (section 2).
+# The value of a response that could not be verified or that states nothing to verify:
+# neither grounded nor ungrounded. It is the score that the paper gives a neutral
+# end-to-end NLI verdict (section 2).
 NOT_VERIFIABLE_VALUE = 0.5
 
 
 class Label:
     """
-    What a score says of a response, in one word.
+    The labels that a score can give a response.
 
-    ``generic`` is chit-chat ("that's cool!"): the scorer read it and found no statement
-    that knowledge could bear out, BEGIN's third class (Dziri et al. 2022, section 3).
-    ``not_verifiable`` is what could not be judged: no knowledge, no response, or no
-    question and no opinion of the NLI model's.
+    ``generic`` is chit-chat ("that's cool!"): the scorer read the response and found no
+    statement that knowledge could support. It is BEGIN's third class (Dziri et al.
+    2022, section 3). ``not_verifiable`` means that the response could not be judged:
+    the knowledge or the response is empty, or Q2 found no valid question and NLI is
+    neutral.
 
     >>> from parlai_q2 import Example, load_scorer
     >>> (score,) = load_scorer('overlap').score([Example('Bees have five eyes.', '')])
@@ -40,7 +41,7 @@ class Label:
     GENERIC = 'generic'
 
 
-# Labels of responses in which there is nothing to verify.
+# The labels of responses with nothing to verify.
 UNVERIFIABLE = frozenset({Label.NOT_VERIFIABLE, Label.GENERIC})
 
 
@@ -74,8 +75,8 @@ class Span(NamedTuple):
 
 def without_surrogates(text: str) -> str:
     """
-    A text with U+FFFD for each half of a surrogate pair that stands alone: such come
-    from emoji that were cut in two, have no UTF-8, and are read by no model.
+    A text with each lone surrogate replaced by U+FFFD. Lone surrogates come from emoji
+    that were cut in two; UTF-8 cannot encode them and no model can read them.
 
     >>> without_surrogates('bees \\ud83d')
     'bees \ufffd'
@@ -88,15 +89,15 @@ def without_surrogates(text: str) -> str:
 @dataclass(frozen=True)
 class Example:
     """
-    One response to be scored against its knowledge.
+    A response to score against its knowledge.
 
-    :param knowledge: the text the response must stay with; may be empty. Halves of
-        surrogate pairs, which JSON can hold and no model reads, are replaced by U+FFFD
-        here and in the response; offsets stay.
+    :param knowledge: the text that should support the response; may be empty. Lone
+        surrogates, which JSON allows but no model can read, are replaced by U+FFFD here
+        and in the response; offsets do not change.
     :param response: what the model said; may be empty.
-    :param history: the turns before, oldest first; kept for those who read the scores,
-        which do not depend on it.
-    :param id: any name that the caller knows the example by.
+    :param history: the previous turns, oldest first. Scores do not depend on it; it is
+        kept for people who read them.
+    :param id: any identifier that the caller has for the example.
 
     >>> Example('Bees have five eyes.', 'Five, I think.', ['How many eyes?']).history
     ('How many eyes?',)
@@ -130,7 +131,7 @@ class Example:
 @dataclass(frozen=True)
 class Question:
     """
-    A question whose answer stands in the response.
+    A question and its answer, a span of the response.
     """
 
     text: str
@@ -140,13 +141,13 @@ class Question:
 @dataclass(frozen=True)
 class Verdict:
     """
-    What became of one question.
+    The result of one question.
 
     :param question: the question.
-    :param response_answer: the span of the response it was asked for.
+    :param response_answer: the span of the response that the question asks for.
     :param knowledge_answer: the span of the knowledge that answers it, or None.
-    :param comparison: one of :class:`Comparison`'s words.
-    :param score: in [0, 1]; 1 means that the knowledge says the same.
+    :param comparison: one of the values of :class:`Comparison`.
+    :param score: in [0, 1]; 1 means that the knowledge gives the same answer.
     :param f1: token F1 of the two answers, in [0, 1].
 
     >>> asked, said = 'How many eyes do they have?', Span('three', 10, 15)
@@ -165,7 +166,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """
-        The verdict as JSON-safe values, spans as text with [start, end] offsets.
+        The verdict as JSON-safe values; spans become text with [start, end] offsets.
         """
         k = self.knowledge_answer
         return {
@@ -200,16 +201,17 @@ class Verdict:
 @dataclass(frozen=True)
 class Score:
     """
-    How far a response stays with its knowledge.
+    How well its knowledge supports a response.
 
-    :param value: in [0, 1]; 1 means grounded. Where nothing could be verified, at most
-        :data:`NOT_VERIFIABLE_VALUE`.
-    :param label: one of :class:`Label`'s words.
-    :param verdicts: the evidence, one entry a question; empty for scorers without any.
-    :param fallback: whether Q2 had no valid question and asked the NLI model instead.
-    :param parts: further figures of the scorer by name, each in [0, 1] unless the
-        scorer says otherwise.
-    :param signature: how to get this number again.
+    :param value: in [0, 1]; 1 means grounded. At most :data:`NOT_VERIFIABLE_VALUE` if
+        nothing could be verified.
+    :param label: one of the values of :class:`Label`.
+    :param verdicts: the evidence, one verdict per question; empty for scorers that ask
+        none.
+    :param fallback: whether Q2 had no valid question and used the NLI model instead.
+    :param parts: other figures of the scorer by name, each in [0, 1] unless the scorer
+        says otherwise.
+    :param signature: what you need to reproduce this number.
 
     >>> score = Score(0.25, Label.INCONSISTENT, parts={'precision': 0.25})
     >>> score.verifiable, Score.from_dict(score.to_dict()) == score

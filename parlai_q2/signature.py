@@ -1,10 +1,10 @@
 """
-A number travels with its recipe.
+Signatures: what you need to know about a score to reproduce it.
 
-A signature names what decided a score: the scorer, the code's version, the models and
-their revisions, decoding, filters, comparison, threshold. Two scores with the same
-signature can be compared; the short hash is for file names and tables. The idea is
-sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
+A signature names everything that determines a score: the scorer, the code's version,
+the models and their revisions, decoding, filters, comparison and threshold. Scores with
+the same signature are comparable; the short hash is for file names and tables. The idea
+is sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
 """
 
 import hashlib
@@ -18,10 +18,10 @@ def unusual(
     settings: Mapping[str, Any], usual: Mapping[str, tuple[Any, ...]]
 ) -> dict[str, Any]:
     """
-    The settings that signatures say because few have them so.
+    The settings that differ from the usual ones, which signatures leave out.
 
-    :param settings: by name.
-    :param usual: for each, the values that are left unsaid.
+    :param settings: the settings by name.
+    :param usual: for each setting, the values to leave out.
 
     >>> unusual({'beams': 4, 'length': 40}, {'beams': (5,), 'length': (40,)})
     {'beams': 4}
@@ -32,10 +32,10 @@ def unusual(
 @dataclass(frozen=True)
 class Signature:
     """
-    The recipe of a number.
+    Everything that determines a score.
 
     :param scorer: the scorer's name.
-    :param settings: what decided the number, by name.
+    :param settings: the settings that determine the score, by name.
 
     >>> print(Signature('precision', {'threshold': 0.5}))  # doctest: +ELLIPSIS
     precision|threshold:0.5|version:...
@@ -47,12 +47,12 @@ class Signature:
     def __str__(self) -> str:
         pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))
         text = '|'.join([self.scorer, *pairs, f'version:{__version__}'])
-        # A file's name may be bytes that are no UTF-8, which would not go into a file.
+        # A path may contain bytes that are not UTF-8, which could not be written.
         return text.encode('utf-8', 'backslashreplace').decode('utf-8')
 
     @property
     def short(self) -> str:
         """
-        Ten hexadecimal digits that stand for the whole.
+        A hash of the signature, ten hexadecimal digits.
         """
         return hashlib.sha256(str(self).encode()).hexdigest()[:10]

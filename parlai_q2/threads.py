@@ -1,15 +1,16 @@
 """
-How torch's threads wait for one another.
+Keeps torch's threads from wasting CPU time while they wait for one another.
 
-torch computes on one thread a core, and a thread that is done spins until the others
-are, by default for so long that, on a machine with other work, most of the processor's
-time is spent waiting: scoring has been seen to take twenty times as long. The commands
-of ``parlai_q2`` therefore let threads spin only briefly and then sleep. What the user
-has set stands; for anything else, including plain ``parlai``, set it in the shell::
+torch runs one thread per core, and a thread that finishes early spins until the others
+are done. By default it spins for so long that, on a busy machine, most of the CPU time
+is spent waiting: scoring has been seen to take twenty times as long. The ``parlai_q2``
+commands therefore let threads spin only briefly before they sleep. A setting of your
+own takes precedence. For other programs, including plain ``parlai``, set it in the
+shell::
 
     export GOMP_SPINCOUNT=1000     # or OMP_NUM_THREADS=1 on a busy machine
 
-The number of threads is left to torch, ``OMP_NUM_THREADS`` and the user.
+The number of threads does not change: torch and ``OMP_NUM_THREADS`` determine it.
 """
 
 import os
@@ -18,9 +19,9 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 SPIN_COUNT = 'GOMP_SPINCOUNT'
-# Turns of the waiting loop, some microseconds: enough for the next layer to begin.
+# Iterations of the spin loop: a few microseconds, enough for the next layer to start.
 BRIEF = '1000'
-# By each of these a user has said how threads are to wait.
+# If one of these is set, the user has chosen how threads wait.
 SAID = (SPIN_COUNT, 'OMP_WAIT_POLICY', 'KMP_BLOCKTIME')
 
 
@@ -29,12 +30,12 @@ def spin_briefly(
     modules: Mapping[str, Any] = sys.modules,
 ) -> bool:
     """
-    Let threads spin only briefly, unless the user has said how they are to wait.
+    Let threads spin only briefly, unless the user has chosen how they wait.
 
-    :param environment: variables, changed in place.
-    :param modules: what is imported; torch reads the setting when it is imported, so
-        afterwards nothing is changed.
-    :return: whether it was set.
+    :param environment: the environment variables, changed in place.
+    :param modules: the imported modules. torch reads the setting when it is imported,
+        so nothing is changed after that.
+    :return: whether the setting was changed.
     """
     if 'torch' in modules or any(name in environment for name in SAID):
         return False

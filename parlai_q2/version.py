@@ -1,5 +1,5 @@
 """
-The version of parlai_q2, in one place.
+The version of parlai_q2, defined only here.
 """
 
 __version__ = '0.4.0'
