@@ -1,3 +1,3 @@
 """
-Pure text: normalisation, overlap, sentences, spans. Nothing here needs torch.
+Text processing: normalisation, word overlap, sentences, spans. None of it needs torch.
 """

@@ -1,12 +1,12 @@
 """
-What a class's name says: the words that models and tasks use for four findings.
+Recognises the class names that models and tasks use for four findings.
 
-A response is entailed by its knowledge, not spoken of by it (neutral), contradicted by
-it, or states nothing that could be checked (generic). MNLI, FEVER and VitaminC, FactCC,
-Dialogue NLI, BEGIN and the annotations of Santhanam et al. 2021 have names of their own
-for some of these. Where a task knows no difference between neutral and contradicted
-("inconsistent", "not fully attributable"), its word stands here for contradiction, and
-:mod:`parlai_q2.class_map` lets neutral count for it.
+Knowledge can entail a response, not mention what it says (neutral) or contradict it; or
+the response states nothing that could be checked (generic). MNLI, FEVER and VitaminC,
+FactCC, Dialogue NLI, BEGIN and the annotations of Santhanam et al. 2021 each have their
+own names for some of these. If a task does not distinguish neutral from contradicted
+("inconsistent", "not fully attributable"), its name counts as contradiction here, and
+:mod:`parlai_q2.class_map` assigns neutral to it as well.
 """
 
 import re
@@ -52,29 +52,29 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 _FINDING_OF = {name: finding for finding, names in NAMES.items() for name in names}
-# What transformers calls a class that nobody has named.
+# The names that transformers gives to classes without one.
 _UNNAMED = re.compile(r'label_\d+')
 
 
 def finding_of(name: str) -> Optional[str]:
     """
-    What a class's name says.
+    The finding that a class name stands for.
 
-    :param name: in any case, words parted by spaces, hyphens or underscores.
-    :return: one of :data:`FINDINGS`; None for a name that is not known.
+    :param name: in any case, words separated by spaces, hyphens or underscores.
+    :return: one of :data:`FINDINGS`; None for an unknown name.
     """
     return _FINDING_OF.get(plain(name))
 
 
 def plain(name: str) -> str:
     """
-    A name in lower case, its words parted by one space.
+    A name in lower case, with single spaces between its words.
     """
     return ' '.join(re.split(r'[\s_-]+', name.lower().strip()))
 
 
 def is_unnamed(name: str) -> bool:
     """
-    Whether a name is the ``LABEL_0`` of a class that nobody has named.
+    Whether a name is a default such as ``LABEL_0``, given to a class without a name.
     """
     return _UNNAMED.fullmatch(name.lower()) is not None

@@ -2,8 +2,8 @@
 The words of a text that carry content: spaCy's tokens in lower case, without its stop
 words and punctuation.
 
-It is what the released code of Honovich et al. 2021 counts for the "Overlap" baseline
-(section 4), and more than the paper's text says of it.
+These are the words that the released code of Honovich et al. 2021 counts for the
+"Overlap" baseline (section 4); the paper does not describe them in this detail.
 """
 
 from functools import lru_cache
@@ -14,7 +14,7 @@ from typing import Any
 def _tokenizer() -> Any:
     import spacy
 
-    # Its tokenizer is rules alone, and the same that the English pipelines carry.
+    # The blank tokenizer is rule-based and the same as in the English pipelines.
     return spacy.blank('en').tokenizer
 
 
@@ -31,7 +31,7 @@ def content_words(text: str) -> list[str]:
 
 def content_words_name() -> str:
     """
-    What decides the words, as signatures print it; loads nothing.
+    What determines the content words, as signatures print it; loads nothing.
     """
     from importlib.metadata import version
 

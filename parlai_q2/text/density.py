@@ -1,11 +1,11 @@
 """
-How much of a response is copied from its knowledge.
+Measures how much of a response is copied from its knowledge.
 
-Grusky et al. 2018 (Newsroom), section 4: extractive fragments are found greedily, from
-left to right, as the longest run of the knowledge that continues the response. Coverage
-is the share of the response's tokens in such fragments; density the mean, over tokens,
-of the length of the fragment that each belongs to. BEGIN (Dziri et al. 2022, section 5)
-divides responses by density.
+Grusky et al. 2018 (Newsroom), section 4: the response is matched greedily, from left to
+right, with the longest run of tokens that also occurs in the knowledge. Coverage is the
+share of the response's tokens that lie in such extractive fragments. Density is the
+mean, over all tokens, of the length of the fragment that each belongs to. BEGIN (Dziri
+et al. 2022, section 5) groups responses by density.
 """
 
 import re
@@ -26,10 +26,10 @@ class Extractiveness(NamedTuple):
 
 def fragments(knowledge: list[str], response: list[str]) -> list[int]:
     """
-    The lengths of the runs that a response copies.
+    The lengths of the fragments that a response copies.
 
-    :param knowledge: tokens.
-    :param response: tokens.
+    :param knowledge: the tokens of the knowledge.
+    :param response: the tokens of the response.
     :return: the lengths in tokens, in the order of the response.
     """
     places = defaultdict(list)
@@ -40,7 +40,7 @@ def fragments(knowledge: list[str], response: list[str]) -> list[int]:
         longest = end = 0
         for place in places[response[start]]:
             if place < end:
-                # Inside the run before, as in Newsroom's procedure.
+                # Inside the previous run; Newsroom's procedure skips it as well.
                 continue
             length = _common(knowledge, place, response, start)
             longest, end = max(longest, length), place + length
@@ -55,7 +55,7 @@ def extractiveness(knowledge: str, response: str) -> Extractiveness:
     Coverage and density of a response.
 
     :param knowledge: any text.
-    :param response: any text; words and marks are its tokens, case is ignored.
+    :param response: any text. Its tokens are words and punctuation; case is ignored.
     :return: zeros for an empty response.
     """
     tokens = _TOKEN.findall(response.lower())

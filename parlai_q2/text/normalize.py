@@ -1,9 +1,9 @@
 """
-The normalisation that Q2 compares answers under.
+Normalises texts the way Q2 does before it compares answers.
 
-Honovich et al. 2021, section 2, as the released code does it: lower-case, delete ASCII
-punctuation, delete the words a, an, the, in, our, squeeze spaces. It is SQuAD's
-normalisation with two more stop words.
+Honovich et al. 2021, section 2, as in the released code: lower-case the text, delete
+ASCII punctuation, delete the words a, an, the, in and our, and collapse white space.
+This is SQuAD's normalisation with two more stop words.
 """
 
 import re
@@ -17,7 +17,7 @@ _STOP_WORDS = re.compile(r'\b(?:' + '|'.join(STOP_WORDS) + r')\b')
 
 def normalize(text: str) -> str:
     """
-    A text as answers are compared.
+    Normalise a text for comparing answers.
 
     :param text: any text.
     :return: the normalised text; may be empty.

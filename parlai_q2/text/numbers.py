@@ -1,13 +1,13 @@
 """
-The numbers of a text, in digits or in letters: where a response that is nearly a copy
-of its knowledge most often goes wrong.
+Finds the numbers in a text, written in digits or in words. Numbers are what a response
+most often gets wrong when it otherwise copies its knowledge.
 """
 
 import re
 
 _DIGITS = re.compile(r'\d+(?:[.,]\d+)*')
 _WORD = re.compile(r'[a-z]+')
-# "one" is mostly no number ("one of the best").
+# "one" is left out: it is rarely a number ("one of the best").
 _LETTERS = {
     word: str(n)
     for n, word in enumerate(
@@ -20,7 +20,7 @@ _LETTERS = {
 
 def numbers(text: str) -> set[str]:
     """
-    The numbers of a text as digits, without the commas of thousands.
+    The numbers in a text, as digits without thousands separators.
 
     :param text: any text.
     """
@@ -31,11 +31,11 @@ def numbers(text: str) -> set[str]:
 
 def known_numbers(knowledge: str, text: str) -> float:
     """
-    The share of a text's numbers that the knowledge has.
+    The share of a text's numbers that also occur in the knowledge.
 
     :param knowledge: any text.
     :param text: any text.
-    :return: in [0, 1]; 1 for a text without numbers, none of which is unknown.
+    :return: in [0, 1]; 1 for a text without numbers.
     """
     said = numbers(text)
     return len(said & numbers(knowledge)) / len(said) if said else 1.0

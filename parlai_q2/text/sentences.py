@@ -1,15 +1,16 @@
 """
-Cuts a text into sentences and windows by rules alone, with offsets.
+Splits a text into sentences or windows of sentences, with offsets, by rules alone.
 """
 
 import re
 
 from parlai_q2.records import Span
 
-# An end mark, closing quotes or brackets, then white space; or a line break.
+# A sentence ends at an end mark, closing quotes or brackets and white space, or at a
+# line break.
 _BOUNDARY = re.compile(r'(?<=[.!?])["\')\]]*\s+|\n+')
-# What a full stop after it does not end, in tokenised text ("u . s .") too: an initial
-# (but "i"), and these abbreviations.
+# A full stop after one of these does not end a sentence: an initial (except "i") or an
+# abbreviation, also in tokenised text ("u . s .").
 _NO_END = re.compile(
     r"(?:^|[\s.(\"'])(?:[a-hj-z]|mr|mrs|ms|dr|prof|rev|gen|sen|gov|sgt|capt|lt|col|st|jr|"
     r'sr|vs|vol|inc|ltd|co|corp|approx|e\.g|i\.e|ca)\s*\.$',
@@ -44,16 +45,16 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
         return False
     before = text[max(0, boundary.start() - 16) : boundary.start()]
     after = text[boundary.end() : boundary.end() + 1]
-    # "7 . 8" is a number of a tokenised text.
+    # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)
     return bool(number or _NO_END.search(before))
 
 
 def windows(text: str, max_words: int) -> list[Span]:
     """
-    Consecutive sentences packed into windows of at most so many words.
+    Pack consecutive sentences into windows of at most ``max_words`` words.
 
-    A single sentence that is longer is cut by words.
+    A sentence that is longer than a window is split between words.
 
     :param text: any text.
     :param max_words: at least 1.

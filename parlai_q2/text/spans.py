@@ -1,13 +1,13 @@
 """
 The informative spans of a response: what Q2 asks about.
 
-Honovich et al. 2021, section 2: all named entities, then all noun chunks whose text
-(case-insensitive) is not already there; "i" is dropped. An entity named twice is asked
-for twice, as in the released code.
+Honovich et al. 2021, section 2: all named entities, then all noun chunks whose text is
+not yet in the list, ignoring case; "i" is dropped. An entity that occurs twice is asked
+about twice, as in the released code.
 
-Two filters depart from the paper where settings ask for them: pronouns, whose questions
-("What is relaxing?" "it") ask for what the pronoun stands for and not for what is said
-of it; and spans that are equal after normalisation ("us", "the us").
+Two optional filters depart from the paper. One drops pronouns, because a question for a
+pronoun ("What is relaxing?" "it") asks what the pronoun stands for and not what is said
+about it. The other drops spans that are equal after normalisation ("us", "the us").
 """
 
 import re
@@ -32,7 +32,8 @@ _OTHERS = frozenset(
     ' nobody nothing one some somebody someone something that there these this those'
     ' us we what which who you yourself'.split()
 )
-# Which spans of nothing but pronouns are left out, by the setting's word.
+# The value of the setting, and the pronouns that it drops: a span is left out if it
+# consists of nothing else.
 DROPPED_PRONOUNS: Mapping[str, frozenset[str]] = MappingProxyType(
     {'none': frozenset(), 'third': _THIRD_PERSON, 'all': _THIRD_PERSON | _OTHERS}
 )
@@ -41,10 +42,11 @@ _WORD = re.compile(r"[a-z']+|\d")
 
 def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
     """
-    The spans of each response, entities first, each kind in reading order.
+    The informative spans of each response: entities, then noun chunks, each in reading
+    order.
 
     :param responses: B texts.
-    :return: B lists of spans; empty where there is nothing to ask about.
+    :return: B lists of spans; empty if there is nothing to ask about.
     """
     return [spans_of(doc) for doc in parse_all(responses)]
 
@@ -66,13 +68,14 @@ def filter_spans(
     spans: Sequence[Span], drop_pronouns: str = 'none', duplicates: bool = True
 ) -> list[Span]:
     """
-    The spans that are worth a question.
+    The spans to ask questions about.
 
     :param spans: the spans of one response.
-    :param drop_pronouns: leave out spans of pronouns alone: ``none``, ``third`` (of the
-        third person: "it", "they", "him") or ``all`` ("you", "that", "someone" too).
-    :param duplicates: keep spans that normalise to one that stands before them.
-    :return: those that are left, in order.
+    :param drop_pronouns: which spans to leave out if they consist of pronouns alone:
+        ``none``, ``third`` (third person, such as "it", "they", "him") or ``all``
+        (also "you", "that", "someone").
+    :param duplicates: keep spans that normalise to the same text as an earlier one.
+    :return: the remaining spans, in order.
     """
     pronouns = DROPPED_PRONOUNS[drop_pronouns]
     kept: list[Span] = []

@@ -1,5 +1,5 @@
 """
-What people type as one option: names and pairs with commas between, and line ends.
+Parses option values that people type: comma-separated names or pairs, and line ends.
 """
 
 from typing import Optional
@@ -9,7 +9,7 @@ from parlai_q2.errors import ConfigError
 
 def typed_names(text: Optional[str]) -> list[str]:
     """
-    Names with commas between, in order; none for None.
+    Parse comma-separated names; None gives an empty list.
 
     >>> typed_names('q2, nli,')
     ['q2', 'nli']
@@ -19,14 +19,14 @@ def typed_names(text: Optional[str]) -> list[str]:
 
 def typed_pairs(text: Optional[str], option: str, form: str, example: str) -> dict:
     """
-    Pairs with commas between, each of two names with an equals sign between.
+    Parse comma-separated pairs such as ``first=second``.
 
     :param text: what was typed; None or empty for none.
-    :param option: the option, for messages.
-    :param form: what a pair is, for messages, e.g. ``label=class``.
+    :param option: the name of the option, for messages.
+    :param form: the form of a pair, for messages, e.g. ``label=class``.
     :param example: some pairs, for messages.
-    :return: name to name; the second may be empty.
-    :raises ConfigError: when a part is no pair.
+    :return: maps the first name of each pair to the second, which may be empty.
+    :raises ConfigError: if a part is not a pair.
     """
     pairs = {}
     for part in typed_names(text):
@@ -41,6 +41,6 @@ def typed_pairs(text: Optional[str], option: str, form: str, example: str) -> di
 
 def typed_line_ends(text: str) -> str:
     """
-    A text in which ``\\n`` is a line end: a shell passes it as two characters.
+    Replace each ``\\n``, which a shell passes as two characters, by a line end.
     """
     return text.replace('\\n', '\n')

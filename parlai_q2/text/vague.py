@@ -1,17 +1,18 @@
 """
-Vague questions: those that a text about anything could answer.
+Recognises vague questions, which a text about anything could answer.
 
-"What is it?" is answered by every text. A question is vague when, without its answer,
-it has no content word of the response it was asked about, so that it lost what the
-response speaks of. A departure from Honovich et al. 2021: their questions, from a model
-ten times larger, are rarely vague, and their paper keeps all that pass the round trip.
+Every text answers "What is it?". A question is vague if, apart from words of its
+answer, it shares no content word with the response, so that it has lost what the
+response is about. This departs from Honovich et al. 2021: their questions come from a
+model ten times larger and are rarely vague, and the paper keeps all questions that pass
+the round trip.
 """
 
 from functools import lru_cache
 
 from parlai_q2.text.content_words import content_words
 
-# What questions are made of, beside stop words.
+# Words that questions consist of, in addition to stop words.
 QUESTION_NOUNS = frozenset(
     'kind name people person sort thing things type word'.split()
 )
@@ -19,7 +20,7 @@ QUESTION_NOUNS = frozenset(
 
 def vague(question: str, response: str, answer: str) -> bool:
     """
-    Whether a question lost what the response speaks of.
+    Whether a question has lost what the response is about.
 
     :param question: a question about the response.
     :param response: the whole response.
