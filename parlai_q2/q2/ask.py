@@ -1,16 +1,16 @@
 """
-Questions that are fit to check a response: Q2's steps 1 to 3.
+Generates the questions that check a response: Q2's steps 1 to 3.
 
-A question is valid when it is not about the speakers and when question answering on the
-response gives back the very span it was generated for (round trip), compared after
-normalisation. Of each span's questions, in beam order, the first valid one is kept
-(``single``), or all (``multi``).
+A question is valid if it is not about the speakers and if question answering on the
+response returns the span that the question was generated for (the round trip), compared
+after normalisation. The first valid question of each span, in beam order, is kept
+(``single``), or all of them (``multi``).
 
-Questions are checked in rounds: every span's best question first, all in one call, then
-the second of those spans whose first failed. Most spans are done after one round, so
-most of the question answering is never needed; the outcome is the same. When few
-questions are left after that, they are answered in one call, for a call costs more than
-what is in it then.
+With ``single``, questions are checked in rounds: first the best question of every span,
+in one call, then the second question of each span whose first one failed. Most spans
+are done after one round, so most questions never have to be answered; the result is the
+same. When few questions remain, all of them are answered in one call, because by then
+the call itself costs more than the answers.
 """
 
 from typing import Callable, Sequence
@@ -24,7 +24,8 @@ from parlai_q2.text.personal import personal
 from parlai_q2.text.sentences import windows
 
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
-# Questions that are rather answered for nothing than in a call of their own each.
+# With at most this many questions left, answering all of them in one call is cheaper
+# than another round, even if some answers turn out not to be needed.
 FEW = 24
 
 
@@ -39,12 +40,12 @@ def valid_questions(
     The valid questions of each response.
 
     :param responses: B texts.
-    :param find_spans: B texts to B lists of spans.
-    :param generator: asks for spans.
-    :param answerer: answers on the responses.
-    :param settings: which questions to keep.
-    :return: B lists of questions, in span order, then beam order; empty where a
-        response has none.
+    :param find_spans: maps B texts to B lists of spans.
+    :param generator: generates questions for spans.
+    :param answerer: answers the questions from the responses.
+    :param settings: decides which questions to keep.
+    :return: B lists of questions, in span order, then beam order; empty for a response
+        without valid questions.
     """
     asked = [
         (row, span)
@@ -113,12 +114,12 @@ def same_answer(one: str, other: str) -> bool:
 
 def context_of(response: str, span: Span, max_words: int) -> str:
     """
-    What the question generator reads of a response: all of it, or, of a long one, the
-    window of sentences that the span begins in.
+    The part of a response that the question generator reads: all of it or, if it is
+    long, the window of sentences that the span begins in.
 
     :param response: the whole response.
-    :param span: the span to ask for.
-    :param max_words: the longest context, in words.
+    :param span: the span to ask about.
+    :param max_words: the maximum length of the context, in words.
     """
     if len(response.split()) <= max_words:
         return response

@@ -1,12 +1,15 @@
 """
 Judges a question by its two answers: Q2's steps 4 and 5.
 
-No answer in the knowledge: 0. Equal after normalisation: 1. Else NLI, with premise
-``<question> <knowledge answer>.`` and hypothesis ``<question> <response answer>.``:
-entailment 1, contradiction 0, neutral the token F1. Without NLI: the token F1.
+If the knowledge has no answer, the score is 0. If the answers are equal after
+normalisation, it is 1. Otherwise NLI decides, with premise ``<question> <knowledge
+answer>.`` and hypothesis ``<question> <response answer>.``: entailment scores 1,
+contradiction 0, and neutral the token F1 of the answers. Without NLI the score is the
+token F1.
 
-The soft kind of comparison, which the paper does not have, keeps how sure the NLI model
-is: the probability of entailment and half of that of neutral and generic.
+Soft comparison, which is not in the paper, takes the NLI model's confidence into
+account: the score is the probability of entailment plus half that of neutral and
+generic.
 """
 
 from typing import Mapping, Optional, Sequence
@@ -29,12 +32,12 @@ def judge(
     soft: bool = False,
 ) -> list[Verdict]:
     """
-    One verdict a question.
+    Judge each question by its two answers.
 
     :param questions: Q questions with their answers in the response.
-    :param answers: Q answers from the knowledge, None where it has none.
-    :param nli: the comparison model, or None to compare by token F1 alone.
-    :param soft: score by the probabilities of NLI.
+    :param answers: Q answers from the knowledge; None if it has none.
+    :param nli: the model that compares answers, or None to use token F1 alone.
+    :param soft: score by the NLI probabilities instead of the likeliest class.
     :return: Q verdicts.
     """
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
@@ -46,11 +49,11 @@ def pairs_to_compare(
     questions: Sequence[Question], answers: Sequence[Optional[Span]]
 ) -> dict[int, tuple[str, str]]:
     """
-    What NLI is asked, by the question's number. As in the released code, equal bags of
-    words need no NLI.
+    The (premise, hypothesis) pairs that need NLI, by question index. As in the released
+    code, answers with equal bags of words need none.
 
     :param questions: Q questions with their answers in the response.
-    :param answers: Q answers from the knowledge, None where it has none.
+    :param answers: Q answers from the knowledge; None if it has none.
     """
     return {
         i: nli_pair(question, answer)
@@ -68,12 +71,12 @@ def verdicts(
     soft: bool = False,
 ) -> list[Verdict]:
     """
-    One verdict a question.
+    As :func:`judge`, from NLI results that are already computed.
 
     :param questions: Q questions with their answers in the response.
-    :param answers: Q answers from the knowledge, None where it has none.
-    :param found: what NLI says, by the question's number.
-    :param soft: score by the probabilities of NLI.
+    :param answers: Q answers from the knowledge; None if it has none.
+    :param found: the NLI probabilities by question index.
+    :param soft: score by the NLI probabilities instead of the likeliest class.
     :return: Q verdicts.
     """
     return [
@@ -105,13 +108,13 @@ def verdict(
     soft: bool = False,
 ) -> Verdict:
     """
-    The verdict that two answers, their token F1 and NLI give.
+    The verdict on one question, from its two answers, their token F1 and NLI.
 
     :param question: the question and its answer in the response.
     :param answer: its answer in the knowledge, or None.
     :param f1: token F1 of the two answers, in [0, 1].
-    :param nli: what NLI says; None where it was not asked.
-    :param soft: score by its probabilities.
+    :param nli: the NLI probabilities; None if NLI was not needed or not used.
+    :param soft: score by the NLI probabilities instead of the likeliest class.
     """
     if answer is None or not answer.text.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
@@ -127,10 +130,10 @@ def verdict(
 
 def hard_score(nli: NliProbabilities, neutral: float) -> float:
     """
-    The value of the likeliest class: entailment 1, contradiction 0.
+    The value of the likeliest class: 1 for entailment, 0 for contradiction.
 
-    :param nli: the probabilities.
-    :param neutral: the value of neutral, in [0, 1].
+    :param nli: the class probabilities.
+    :param neutral: the value of the neutral class, in [0, 1].
     """
     return {
         Comparison.ENTAILMENT: 1.0,

@@ -1,6 +1,6 @@
 """
-The filters of spans and questions that depart from the paper, where settings ask for
-them; with the paper's settings both let everything pass.
+Optional filters of spans and questions that depart from the paper; with the paper's
+settings, both let everything through.
 """
 
 from typing import Sequence
@@ -13,9 +13,9 @@ from parlai_q2.text.vague import vague
 
 def spans_to_ask(spans: Sequence[Span], settings: Q2Settings) -> list[Span]:
     """
-    The spans of a response that get a question.
+    The spans of a response to ask about.
 
-    :param spans: its informative spans.
+    :param spans: the informative spans of the response.
     :param settings: ``drop_pronouns`` and ``duplicate_spans`` decide.
     """
     return filter_spans(spans, settings.drop_pronouns, settings.duplicate_spans)
@@ -25,15 +25,14 @@ def questions_to_try(
     questions: Sequence[str], response: str, span: Span, settings: Q2Settings
 ) -> list[str]:
     """
-    The questions of a span that may be asked: none twice, none empty.
+    The questions of a span to try, without duplicates and empty ones.
 
-    :param questions: what was generated, in beam order.
+    :param questions: the generated questions, in beam order.
     :param response: the whole response.
     :param span: the span that answers them.
     :param settings: ``vague_questions`` decides whether vague ones stay.
     """
-    # Two beams may decode to the same text; asked once, as it would be answered the
-    # same.
+    # Two beams may decode to the same text, which would get the same answer.
     distinct = list(dict.fromkeys(filter(None, questions)))
     if settings.vague_questions:
         return distinct

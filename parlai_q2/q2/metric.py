@@ -1,9 +1,9 @@
 """
-Q2 over a batch: from knowledge and responses to values with evidence (steps 1 to 7).
+Q2 over a batch: from knowledge and responses to scores with evidence (steps 1 to 7).
 
-Each stage takes the whole batch: all spans of all responses are asked for in one call,
-all questions of all responses are answered in one, and so on; the backends drop what is
-repeated and cut the rest into batches of similar length.
+Each stage processes the whole batch: questions for all spans of all responses are
+generated in one call, all questions are answered from the knowledge in one call, and so
+on. The backends remove duplicates and split the rest into batches of similar length.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from parlai_q2.text.spans import informative_spans
 @dataclass(frozen=True)
 class Q2Models:
     """
-    The models of the metric, and what finds spans.
+    The models of the metric, and the function that finds spans.
     """
 
     generator: QuestionGenerator
@@ -39,12 +39,12 @@ class Q2Models:
 @dataclass(frozen=True)
 class Q2Result:
     """
-    What Q2 says of one response.
+    The result of Q2 for one response.
 
     :param value: Q2, in [0, 1].
     :param f1: Q2 without NLI, in [0, 1].
-    :param verdicts: one a question; empty where the fallback spoke.
-    :param nli: what end-to-end NLI says of knowledge and response.
+    :param verdicts: one per question; empty if the fallback was used.
+    :param nli: the end-to-end NLI probabilities of knowledge and response.
     """
 
     value: float
@@ -57,11 +57,11 @@ def q2(
     pairs: Sequence[tuple[str, str]], models: Q2Models, settings: Q2Settings
 ) -> list[Q2Result]:
     """
-    Q2 of a batch.
+    Q2 for a batch.
 
     :param pairs: B pairs (knowledge, response), neither blank.
-    :param models: what asks, answers and compares.
-    :param settings: the metric's choices.
+    :param models: the models that generate questions, answer them and compare answers.
+    :param settings: the metric's settings.
     :return: B results.
     """
     questions = valid_questions(
@@ -78,7 +78,7 @@ def q2(
     ]  # Q questions
     asked = [question for question, _ in flat]
     answers = models.answerer.answer([(q.text, knowledge) for q, knowledge in flat])
-    # Answers are compared, and texts as wholes, in one call.
+    # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
     whole = [(k.lower(), r) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
@@ -98,14 +98,15 @@ def response_result(
     settings: Q2Settings,
 ) -> Q2Result:
     """
-    The mean over a response's questions, or the fallback where it has none.
+    The mean score of a response's questions, or the fallback if it has none.
 
-    Without questions and without NLI, the token F1 of knowledge and response stands in.
+    The fallback is end-to-end NLI or, without NLI, the token F1 of knowledge and
+    response.
 
     :param pair: knowledge and response.
-    :param verdicts: the response's verdicts, perhaps none.
-    :param nli: what end-to-end NLI says of the pair.
-    :param settings: the metric's choices.
+    :param verdicts: the response's verdicts; may be empty.
+    :param nli: the end-to-end NLI probabilities of the pair.
+    :param settings: the metric's settings.
     """
     if verdicts:
         value = fmean(v.score for v in verdicts)

@@ -1,9 +1,9 @@
 """
-The published algorithm's shape: one span, one question, one pair at a time.
+Q2 in the order of the published algorithm: one span, one question, one pair at a time.
 
 It calls the same backends with one input each and stops at a span's first valid
-question, as the released code does. It exists to be measured against and to check that
-the batched metric gives the same numbers; nothing else uses it.
+question, as the released code does. It is a baseline for timing and a check that the
+batched metric gives the same numbers; nothing else uses it.
 """
 
 from parlai_q2.q2.ask import context_of, same_answer
@@ -19,12 +19,12 @@ def q2_one_at_a_time(
     pair: tuple[str, str], models: Q2Models, settings: Q2Settings
 ) -> Q2Result:
     """
-    Q2 of one response, one model call for each question.
+    Q2 for one response, with separate model calls for each question.
 
     :param pair: knowledge and response, neither blank.
-    :param models: what asks, answers and compares.
-    :param settings: the metric's choices.
-    :return: the result; equal to the batched metric's.
+    :param models: the models that generate questions, answer them and compare answers.
+    :param settings: the metric's settings.
+    :return: the result, equal to that of the batched metric.
     """
     knowledge, response = pair
     verdicts: list[Verdict] = []

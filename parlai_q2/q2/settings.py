@@ -1,5 +1,5 @@
 """
-The choices that the Q2 metric leaves open.
+The settings of the Q2 metric.
 """
 
 from dataclasses import dataclass
@@ -24,25 +24,26 @@ class Q2Settings:
     """
     Settings of the metric; the defaults are the paper's.
 
-    :param variant: ``single``: the first valid question of each span, in beam order;
-        ``multi``: all of them.
-    :param use_nli: compare unequal answers by NLI; else by token F1 alone.
-    :param soft_nli: count the probabilities of NLI instead of its likeliest class: two
-        unequal answers then score P(entailment) + P(neutral) / 2, and a response
-        without questions P(entailment) + ``neutral_fallback`` * P(neutral). The paper
-        counts the class. Generic counts as neutral.
-    :param personal_filter: drop questions about the speakers; off for persona data.
-    :param neutral_fallback: what neutral is worth where the end-to-end NLI model judges
-        a response without questions: 0.5, or 0 for Dialogue NLI, where neutral counts
-        as inconsistent.
-    :param max_context_words: words of a long response that the question generator reads
-        around a span.
-    :param drop_pronouns: spans of pronouns alone that are not asked for: ``none`` (the
-        paper), ``third`` ("it", "they"), or ``all``.
-    :param duplicate_spans: ask for spans that are equal after normalisation each; the
-        paper does.
-    :param vague_questions: keep questions that lost the response's content ("What is
-        it?"); the paper does.
+    :param variant: ``single`` keeps the first valid question of each span, in beam
+        order; ``multi`` keeps all of them.
+    :param use_nli: compare unequal answers by NLI, otherwise by token F1 alone.
+    :param soft_nli: score by the NLI probabilities instead of the likeliest class,
+        which the paper uses. Two unequal answers then score P(entailment) + P(neutral)
+        / 2, and a response without questions scores P(entailment) +
+        ``neutral_fallback`` * P(neutral). Generic counts as neutral.
+    :param personal_filter: drop questions about the speakers; turn it off for persona
+        data.
+    :param neutral_fallback: the value of a neutral end-to-end NLI verdict on a response
+        without questions: 0.5, or 0 for Dialogue NLI, where neutral counts as
+        inconsistent.
+    :param max_context_words: the question generator reads at most this many words
+        around a span of a long response.
+    :param drop_pronouns: which spans to skip if they consist of pronouns alone:
+        ``none`` (as in the paper), ``third`` ("it", "they"), or ``all``.
+    :param duplicate_spans: ask about every span, even if an earlier one is equal after
+        normalisation, as in the paper.
+    :param vague_questions: keep questions that have lost the response's content ("What
+        is it?"), as in the paper.
     """
 
     variant: str = 'single'
@@ -81,7 +82,7 @@ class Q2Settings:
     @property
     def comparison(self) -> str:
         """
-        How unequal answers are compared, in a word.
+        How unequal answers are compared, as one word for signatures.
         """
         if not self.use_nli:
             return 'f1'
