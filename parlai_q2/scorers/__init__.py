@@ -1,5 +1,5 @@
 """
-Scorers by name: how far a response stays with its knowledge.
+Scorers, loaded by name, that measure how well knowledge supports a response.
 """
 
 from parlai_q2.scorers.base import Scorer

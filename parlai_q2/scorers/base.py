@@ -1,5 +1,5 @@
 """
-What every scorer offers.
+The interface of all scorers.
 """
 
 from abc import ABC, abstractmethod
@@ -15,9 +15,9 @@ DEFAULT_THRESHOLD = 0.5
 
 def label_of(value: float, threshold: float) -> str:
     """
-    The label of a value that something could be verified by.
+    ``consistent`` or ``inconsistent``, for a response that could be verified.
 
-    :param value: a score's.
+    :param value: the value of a score.
     :param threshold: a value of at most this is inconsistent.
     """
     return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
@@ -27,9 +27,9 @@ class Scorer(ABC):
     """
     Scores responses against their knowledge.
 
-    A subclass sets ``name``, gives its ``settings`` and fills :meth:`score_texts`. It
-    is to go by knowledge and response alone: examples that have both in common are
-    scored once, whatever their history.
+    A subclass sets ``name`` and ``settings`` and implements :meth:`score_texts`. A
+    score must depend on knowledge and response alone: examples with the same knowledge
+    and response are scored once, even if their histories differ.
 
     >>> from parlai_q2 import Label, Score
     >>> class Longer(Scorer):
@@ -54,13 +54,13 @@ class Scorer(ABC):
     @abstractmethod
     def settings(self) -> dict:
         """
-        Everything that decides the numbers: models, decoding, filters, comparison.
+        Everything that determines the scores: models, decoding, filters, comparison.
         """
 
     @abstractmethod
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         """
-        Score examples that all have knowledge and a response.
+        Score examples whose knowledge and response are not blank.
 
         :param examples: B examples, no two with the same knowledge and response.
         :return: B scores, in order.
@@ -69,19 +69,20 @@ class Scorer(ABC):
     @property
     def signature(self) -> Signature:
         """
-        How to get this scorer's numbers again; printed with every number.
+        What you need to reproduce this scorer's numbers; part of every score.
         """
         return Signature(self.name, {'threshold': self.threshold, **self.settings})
 
     def score(self, examples: Iterable[Example]) -> list[Score]:
         """
-        Score a batch of any size in a few large model calls; identical texts once.
+        Score a batch of any size in a few large model calls; duplicates are scored
+        once.
 
-        :param examples: B examples. One with an empty response or knowledge gets the
-            label ``not_verifiable``.
-        :return: B scores, in order; the same as if each had been scored alone (to the
-            last bit by models that compute in int8, to about 1e-7 in fp32).
-        :raises InputError: when something else than an Example is among them.
+        :param examples: B examples. One with blank knowledge or a blank response gets
+            the label ``not_verifiable``.
+        :return: B scores, in order. Each is the same as if the example had been scored
+            alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
+        :raises InputError: if any of them is not an Example.
         """
         if isinstance(examples, Example) or not isinstance(examples, Iterable):
             raise InputError(

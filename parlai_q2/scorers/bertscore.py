@@ -18,10 +18,10 @@ from parlai_q2.scorers.base import Scorer, label_of
 
 _PACKAGE = ('bert_score', 'bert-score', 'bertscore', 'The scorer "bertscore"')
 
-# bert-score's choice for English, which the paper took.
+# bert-score's default for English, which the paper used.
 DEFAULT_MODEL = 'roberta-large'
 ENGLISH = 'en'
-# RoBERTa's positions begin after its padding index, so that two of them are never used.
+# RoBERTa numbers positions from its padding index + 1, so two positions are never used.
 UNUSED_POSITIONS = 2
 
 
@@ -29,24 +29,23 @@ class BertScorer(Scorer):
     """
     BERTScore by the bert-score package, with the knowledge as the reference.
 
-    The value is the F-measure, cut to [0, 1]; ``Score.parts`` has ``precision``,
-    ``recall`` and ``f1`` as the package gives them, which may be below 0 when they are
-    rescaled. A text of more tokens than the model reads is cut at its end.
+    The value is the F-measure, clipped to [0, 1]. ``Score.parts`` has ``precision``,
+    ``recall`` and ``f1`` as the package computes them; after rescaling they can be
+    negative. A text that is too long for the model is truncated at its end.
 
-    :param config: the model: a folder that ``save_pretrained`` wrote, or a name on the
-        hub.
+    :param config: the model: a folder that ``save_pretrained`` wrote, or a hub name.
     :param num_layers: the layer whose embeddings are compared. The package knows the
-        best one of models it was tuned with, by their hub name; it must be given for
-        any other, and for a folder.
-    :param rescale: map the package's baseline (what unrelated sentences score) to 0, as
-        the paper did; None to do so where the package has a baseline for the model. It
+        best layer of the models it was tuned with, by their hub names; give it for any
+        other model and for a folder.
+    :param rescale: map the package's baseline (the score of unrelated sentences) to 0,
+        as the paper did. None rescales if the package has a baseline for the model; it
         has none for a folder.
-    :param batch_size: texts that the model embeds in one call. With 1, scores are the
-        same to the last bit in any company; more is faster on a GPU, and the seventh
-        digit may differ.
+    :param batch_size: texts that the model embeds in one call. With 1, a score does not
+        depend on what else is scored, bit for bit. Larger batches are faster on a GPU,
+        but the seventh digit may differ.
     :param device: a torch device name.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
-    :raises MissingPackageError: when bert-score is not installed.
+    :raises MissingPackageError: if bert-score is not installed.
     """
 
     name = 'bertscore'
@@ -87,7 +86,7 @@ class BertScorer(Scorer):
         """
         The layer whose embeddings are compared.
 
-        :raises ConfigError: when it was not given and the package knows none.
+        :raises ConfigError: if it was not given and the package knows none.
         """
         if self._num_layers is not None:
             return self._num_layers
@@ -104,7 +103,7 @@ class BertScorer(Scorer):
         """
         Whether the package's baseline is mapped to 0.
 
-        :raises ConfigError: when that was asked for and there is no baseline.
+        :raises ConfigError: if rescaling was asked for and there is no baseline.
         """
         there = self._baseline().is_file()
         if self._rescale and not there:
@@ -151,12 +150,12 @@ class BertScorer(Scorer):
                 rescale_with_baseline=self.rescaled,
             )
         except AssertionError as e:
-            # The package checks the number of layers in this way, and nothing else.
+            # The package asserts nothing but the number of layers.
             raise ConfigError(
                 f'num_layers is {self.num_layers}, which {self.model!r} does not have: '
                 f'{e}'
             ) from e
-        # Tokenizers answer missing files with the last two.
+        # Tokenizers raise the last two if files are missing.
         except (OSError, ValueError, AttributeError, TypeError) as e:
             raise _not_loaded(self.model, place, e) from e
         _limit_length(scorer)
@@ -164,7 +163,7 @@ class BertScorer(Scorer):
 
 
 def _check_path(place: Any) -> None:
-    # It takes any name with these letters in it for a T5, whatever the folder holds.
+    # bert-score treats any path that contains "t5" as a T5 model.
     if isinstance(place, Path) and 't5' in str(place):
         raise ConfigError(
             'bert-score takes every model with "t5" in its path for a T5: '
@@ -188,7 +187,7 @@ def _not_loaded(model: str, place: Any, cause: Exception) -> ModelError:
 
 def _limit_length(scorer: Any) -> None:
     """
-    Cut texts at what the model can read, where its tokenizer does not say.
+    Truncate texts to what the model can read if its tokenizer sets no limit.
     """
     tokenizer = scorer._tokenizer
     positions = getattr(scorer._model.config, 'max_position_embeddings', None)

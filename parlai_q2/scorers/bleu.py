@@ -14,20 +14,20 @@ _PACKAGE = ('sacrebleu', 'sacrebleu', 'bleu', 'The scorer "bleu"')
 
 class BleuScorer(Scorer):
     """
-    sacreBLEU's sentence BLEU with the knowledge as the one reference (Post 2018, arXiv
+    sacreBLEU's sentence BLEU with the knowledge as the only reference (Post 2018, arXiv
     1804.08771).
 
     The value is BLEU / 100; ``Score.parts`` has BLEU itself, in [0, 100], as
-    ``bleu_100``. The signature holds sacreBLEU's own. Even faithful responses rarely
-    reach the default threshold: choose one on development data, or compare the values.
+    ``bleu_100``. The signature includes sacreBLEU's own. Even faithful responses rarely
+    exceed the default threshold: choose one on development data, or compare the values.
 
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     :param lowercase: compare in lower case, as the paper's code did: the responses of
         many systems are in lower case, and their knowledge is not.
-    :param effective_order: leave out the orders of which a response has no n-gram, as
-        sacreBLEU recommends for sentences. With False a response of less than four
-        tokens is worth 0, as in the paper's code.
-    :raises MissingPackageError: when sacrebleu is not installed.
+    :param effective_order: ignore n-gram orders for which the response is too short, as
+        sacreBLEU recommends for sentences. With False, a response of fewer than four
+        tokens scores 0, as in the paper's code.
+    :raises MissingPackageError: if sacrebleu is not installed.
     """
 
     name = 'bleu'
@@ -57,13 +57,13 @@ class BleuScorer(Scorer):
         metric = package.BLEU(
             lowercase=self.lowercase, effective_order=self.effective_order
         )
-        # It gives no signature before it has seen a reference.
+        # sacreBLEU has no signature until it has seen a reference.
         metric.sentence_score('word', ['word'])
         return metric
 
     def _score(self, example: Example, signature: str) -> Score:
         bleu = self._metric().sentence_score(example.response, [example.knowledge])
-        # exp(log(100)) is a little over 100.
+        # sacreBLEU computes exp(log(100)), which is slightly more than 100.
         hundred = min(100.0, bleu.score)
         value = hundred / 100
         label = label_of(value, self.threshold)

@@ -1,12 +1,12 @@
 """
-The consistency detector: one classifier reads knowledge and response, and says
-entailed, unsupported, contradicted or generic (chit-chat).
+The consistency detector: a classifier reads knowledge and response, and labels the
+response entailed, unsupported, contradicted or generic (chit-chat).
 
-Such a classifier is trained on a sentence or two at a time. Two poolings bring longer
-texts to that size, after SummaC (Laban et al. 2022, section 3.2): long knowledge is
-read a sentence at a time, and the sentence that most supports a piece of the response
-speaks for it; a response is read a sentence at a time, and is as consistent as the
-least supported of its sentences that state anything.
+Such a classifier is trained on one or two sentences at a time. Longer texts are split
+to that size and the results are pooled, following SummaC (Laban et al. 2022, section
+3.2). Long knowledge is read sentence by sentence: for each piece of the response, the
+sentence that supports it most counts. A response is read sentence by sentence: it is as
+consistent as its least supported sentence, not counting generic ones.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.sentences import sentences
 
-# Chosen on development data; docs/accuracy.md has the figures.
+# Chosen on development data; see docs/accuracy.md for the figures.
 DEFAULT_KNOWLEDGE_WORDS = 60
 LONG, ALWAYS, NEVER = 'long', 'always', 'never'
 SPLITS = (LONG, ALWAYS, NEVER)
@@ -27,11 +27,11 @@ SPLITS = (LONG, ALWAYS, NEVER)
 @dataclass(frozen=True)
 class Pooling:
     """
-    What is read a sentence at a time.
+    When to split knowledge and response into sentences.
 
-    :param knowledge_words: knowledge of more words than this is; 0 never splits it.
-    :param split_response: whether the response is: ``long``, where the knowledge is;
-        ``always``; or ``never``.
+    :param knowledge_words: split knowledge of more words than this; 0 never splits it.
+    :param split_response: when to split the response: ``long`` (if the knowledge is
+        split), ``always`` or ``never``.
     """
 
     knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
@@ -50,10 +50,10 @@ class Pooling:
 
     def pairs(self, knowledge: str, response: str) -> list[list[tuple[str, str]]]:
         """
-        What the classifier reads of an example.
+        The pairs of texts to classify for an example.
 
-        :return: for each piece of the response, the pairs (piece of the knowledge, that
-            piece).
+        :return: for each piece of the response, pairs of each piece of the knowledge
+            with that piece.
         """
         premises, hypotheses = [knowledge], [response]
         long = 0 < self.knowledge_words < len(knowledge.split())
@@ -71,7 +71,7 @@ SENTENCES = Pooling(split_response=ALWAYS)
 
 class Piece(NamedTuple):
     """
-    A piece of a response, in lower case, and what the detector says of it.
+    A piece of a response, in lower case, and the detector's class probabilities for it.
     """
 
     text: str
@@ -82,13 +82,13 @@ def read(
     model: NliModel, examples: Sequence[Example], *poolings: Pooling
 ) -> list[list[list[Piece]]]:
     """
-    What the detector says of each piece of each response, all in one call.
+    Classify every piece of every response, in one call of the model.
 
     :param model: the classifier.
     :param examples: B examples.
-    :param poolings: ways to read them.
-    :return: for each pooling, B lists of at least one piece, each with the reading of
-        the piece of knowledge that most supports it.
+    :param poolings: one or more ways to split the examples.
+    :return: for each pooling, B lists of at least one piece, each with its
+        probabilities given the piece of knowledge that supports it most.
     """
     asked = [
         [pooling.pairs(e.knowledge.lower(), e.response.lower()) for e in examples]
@@ -116,10 +116,10 @@ def read(
 
 def support(reading: NliProbabilities) -> float:
     """
-    P(entailed), given that something is stated: what is unsupported counts as little
-    as what is contradicted, and the chance that it is chit-chat does not count.
+    P(entailed), given that the text is not generic. Unsupported and contradicted
+    statements both count as not entailed.
 
-    :return: in [0, 1]; 0 where nothing can be stated.
+    :return: in [0, 1]; 0 if the text is certainly generic.
     """
     stated = reading.entailment + reading.neutral + reading.contradiction
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
@@ -127,7 +127,7 @@ def support(reading: NliProbabilities) -> float:
 
 def best(readings: Sequence[NliProbabilities]) -> NliProbabilities:
     """
-    The piece of knowledge that most supports a piece of response.
+    The reading with the highest support.
     """
     return max(readings, key=support)
 
@@ -141,17 +141,17 @@ def is_generic(reading: NliProbabilities) -> bool:
 
 def statements(pieces: Sequence[Piece]) -> list[Piece]:
     """
-    The pieces of a response that state anything; perhaps none.
+    The pieces of a response that are not generic; may be empty.
     """
     return [piece for piece in pieces if not is_generic(piece.reading)]
 
 
 def deciding(pieces: Sequence[Piece]) -> NliProbabilities:
     """
-    The reading that speaks for a response: of its least supported statement, or, where
-    it states nothing, of its least generic piece.
+    The reading that determines a response's score: that of its least supported
+    statement or, if all pieces are generic, that of its least generic piece.
 
-    :param pieces: at least one.
+    :param pieces: the pieces of the response, at least one.
     """
     stating = [piece.reading for piece in statements(pieces)]
     if stating:
@@ -161,16 +161,17 @@ def deciding(pieces: Sequence[Piece]) -> NliProbabilities:
 
 class ConsistencyScorer(Scorer):
     """
-    The detector's support for a response, in [0, 1]; see :func:`support`.
+    Scores a response by the detector's support for it, in [0, 1]; see :func:`support`.
 
-    ``Score.parts`` has the classes' probabilities of what decided. A response of
-    nothing but generic pieces ("that's cool!") has the label ``generic`` and a value of
-    at most :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`.
+    ``Score.parts`` has the class probabilities of the reading that determined the
+    score. A response whose pieces are all generic ("that's cool!") gets the label
+    ``generic`` and a value of at most
+    :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`.
 
     :param model: the classifier.
     :param preset: the preset's name, for signatures.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
-    :param pooling: what is read a sentence at a time.
+    :param pooling: when to split knowledge and response into sentences.
     """
 
     name = 'consistency'

@@ -1,6 +1,6 @@
 """
-Makes scorers from presets. What is loaded of a model is loaded once for each device and
-settings, whatever the batch size: two scorers that use one model share it.
+Creates scorers from presets. Scorers that use the same model with the same device and
+settings share it: it is loaded only once, even if their batch sizes differ.
 """
 
 from typing import Any, Optional
@@ -31,7 +31,7 @@ from parlai_q2.scorers.q2 import CHUNK, Q2Scorer
 BERTSCORE = 'bertscore'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 
-# The first backend of those that are alike but for their batch size.
+# The first of all backends that differ only in batch size; the others share its model.
 _BACKENDS: dict[tuple[str, str], Any] = {}
 
 
@@ -56,10 +56,10 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
 
 def share_loaded(backend: Any, other: Any) -> None:
     """
-    Let a backend use what another has loaded, or is to load.
+    Let a backend share the model that another has loaded or will load.
 
-    :param backend: changed in place; its settings stay its own.
-    :param other: of the same class, model, device and arithmetic.
+    :param backend: changed in place; it keeps its own settings.
+    :param other: a backend of the same class, model, device and arithmetic.
     """
     for name, value in vars(other).items():
         if isinstance(value, Lazy):
@@ -68,7 +68,7 @@ def share_loaded(backend: Any, other: Any) -> None:
 
 def forget_backends() -> None:
     """
-    Keep no backend for later scorers; those in use keep theirs.
+    Stop sharing loaded models with later scorers; existing scorers keep theirs.
     """
     _BACKENDS.clear()
 
@@ -82,8 +82,8 @@ def make_q2(
     **q2_settings: Any,
 ) -> Q2Scorer:
     """
-    Q2. Options are those of :class:`~parlai_q2.q2.settings.Q2Settings`, and
-    ``decoding``.
+    Q2. Its options are ``decoding`` and those of
+    :class:`~parlai_q2.q2.settings.Q2Settings`.
     """
     shared = {'device': device, 'batch_size': batch_size}
     generator = _backend(
@@ -105,7 +105,7 @@ def make_q2(
 
 def make_q2_f1(preset: Preset, **options: Any) -> Q2Scorer:
     """
-    Q2 with answers compared by token F1 alone.
+    Q2 without NLI: answers are compared by token F1 alone.
     """
     return make_q2(preset, use_nli=False, **options)
 
@@ -133,7 +133,7 @@ def make_consistency(
     **pooling: Any,
 ) -> ConsistencyScorer:
     """
-    The consistency detector. Options are those of
+    The consistency detector. Its options are those of
     :class:`~parlai_q2.scorers.consistency.Pooling`.
     """
     model = _backend(
@@ -151,8 +151,9 @@ def make_grounded(
     **q2_options: Any,
 ) -> GroundedScorer:
     """
-    The calibrated combination of Q2, detector and words. Options are those of
-    :func:`make_q2`, and ``coefficients``, a file in place of those that ship.
+    The calibrated combination of Q2, the detector and word overlap. Its options are
+    those of :func:`make_q2` and ``coefficients``, a file to use instead of the shipped
+    coefficients.
     """
     shared = {'device': device, 'batch_size': batch_size}
     return GroundedScorer(
@@ -172,7 +173,7 @@ def make_grounded_fast(
     coefficients: Optional[str] = None,
 ) -> GroundedScorer:
     """
-    The same without Q2: no questions, so faster and without evidence.
+    As :func:`make_grounded`, but without Q2: faster, with no questions as evidence.
     """
     model = _backend(
         SequenceNliModel, preset, 'consistency', device=device, batch_size=batch_size
@@ -191,7 +192,7 @@ def make_precision(
     preset: Preset, threshold: float = DEFAULT_THRESHOLD
 ) -> OverlapScorer:
     """
-    The share of the response's words that the knowledge has.
+    The share of the response's words that occur in the knowledge.
     """
     return OverlapScorer('precision', threshold)
 
@@ -216,7 +217,7 @@ def make_bleu(
     preset: Preset, threshold: float = DEFAULT_THRESHOLD, **options: Any
 ) -> BleuScorer:
     """
-    Sentence BLEU. Options are those of :class:`~parlai_q2.scorers.bleu.BleuScorer`.
+    Sentence BLEU. Its options are those of :class:`~parlai_q2.scorers.bleu.BleuScorer`.
     """
     return BleuScorer(threshold, **options)
 
@@ -230,9 +231,9 @@ def make_bertscore(
     **options: Any,
 ) -> BertScorer:
     """
-    BERTScore. Options are those of
-    :class:`~parlai_q2.scorers.bertscore.BertScorer`, and ``model``, in place of the
-    preset's section ``bertscore``; without either it is roberta-large.
+    BERTScore. Its options are those of
+    :class:`~parlai_q2.scorers.bertscore.BertScorer` and ``model``, which replaces the
+    preset's section ``bertscore``. If neither is given, the model is roberta-large.
     """
     settings: dict[str, Any] = {}
     if model is not None:

@@ -1,14 +1,14 @@
 """
 The calibrated combination: the probability that the knowledge supports a response.
 
-Q2 asks about each noun, the detector reads whole sentences, and the words themselves
-say what is new: they err in different places. A logistic model weighs them. Its few
-coefficients stand in ``grounded.json`` beside this file, where they can be read; every
-feature is made so that more of it speaks for a response, and no weight is negative.
+Q2 asks about each noun, the detector reads whole sentences, and word overlap shows what
+is new. They make different mistakes, so a logistic model combines them. You can read
+its few coefficients in ``grounded.json``, in the folder of this file. A higher value of
+a feature always means that the response is better supported, and no weight is negative.
 
-:mod:`parlai_q2.zoo.train.grounded` fits them; docs/accuracy.md says on what, and how
-well. They were fitted with both classes counting the same, so a value is a probability
-for a response that is as likely supported as not before it is looked at.
+:mod:`parlai_q2.zoo.train.grounded` fits the coefficients; docs/accuracy.md says on
+which data, and how well they do. Both classes had equal weight in the fit, so a value
+is a probability under the prior that half of all responses are supported.
 """
 
 import json
@@ -44,7 +44,7 @@ from parlai_q2.text.numbers import known_numbers
 
 COEFFICIENTS = 'grounded.json'
 GROUNDED, GROUNDED_FAST = 'grounded', 'grounded_fast'
-# What the detector and the words give, and what Q2 adds.
+# The features of the detector and the words; ``grounded`` adds that of Q2.
 FAST_FEATURES = ('detector', 'words', 'numbers')
 FEATURES = ('q2', *FAST_FEATURES)
 
@@ -52,11 +52,11 @@ FEATURES = ('q2', *FAST_FEATURES)
 @dataclass(frozen=True)
 class Coefficients:
     """
-    A fitted model.
+    A fitted logistic model.
 
-    :param weights: of each feature, at least 0.
-    :param intercept: any number.
-    :param fitted_with: the preset whose models gave the features.
+    :param weights: the weight of each feature, at least 0.
+    :param intercept: the intercept, any number.
+    :param fitted_with: the preset whose models computed the features.
     """
 
     weights: Mapping[str, float]
@@ -67,7 +67,7 @@ class Coefficients:
         """
         The probability that a response is supported.
 
-        :param features: at least those that have a weight, each in [0, 1].
+        :param features: at least the features with a weight, each in [0, 1].
         """
         z = self.intercept + sum(w * features[f] for f, w in self.weights.items())
         return 1 / (1 + math.exp(-z)) if z > 0 else math.exp(z) / (1 + math.exp(z))
@@ -75,12 +75,12 @@ class Coefficients:
 
 def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
     """
-    The coefficients of one scorer.
+    Read the coefficients of a scorer.
 
     :param name: ``grounded`` or ``grounded_fast``.
-    :param path: a file as the fitting command writes it; None for the shipped one.
-    :raises ConfigError: when the file cannot be read, lacks the scorer, or has weights
-        that are unknown or negative.
+    :param path: a file that the fitting command wrote; None for the shipped one.
+    :raises ConfigError: if the file cannot be read, lacks the scorer, or has unknown or
+        negative weights.
     """
     place = Path(path) if path else Path(str(files('parlai_q2.scorers'))) / COEFFICIENTS
     try:
@@ -107,17 +107,17 @@ class GroundedScorer(Scorer):
     """
     The probability that a response is fully supported, in [0, 1].
 
-    ``Score.parts`` has the features, and ``generic``: the detector's probability that
-    the response states nothing. A response of nothing but generic sentences has the
+    ``Score.parts`` has the features and ``generic``, the detector's probability that
+    the response states nothing. A response whose sentences are all generic gets the
     label ``generic`` and a value of at most
     :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`: saying nothing is neither rewarded
-    nor called wrong.
+    nor labelled inconsistent.
 
     :param detector: the consistency model.
     :param q2: Q2, whose questions are the evidence; None for ``grounded_fast``.
     :param preset: the preset's name, for signatures.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
-    :param coefficients: a file of coefficients; None for those that ship.
+    :param coefficients: a file of coefficients; None for the shipped ones.
     """
 
     def __init__(
@@ -193,16 +193,16 @@ def fast_parts(
     example: Example, whole: NliProbabilities, pieces: Sequence[Piece]
 ) -> dict[str, float]:
     """
-    What the detector and the words say.
+    The features of the detector and of the words.
 
-    The detector reads the texts as they are, and a sentence at a time; of the latter
-    the least supported statement counts, and the mean over all sentences, chit-chat
-    among them. Each of the three errs on other texts, so their mean is the feature.
-    Words and numbers are those of the sentences that state anything: chit-chat is in no
-    knowledge.
+    The detector's feature is the mean of three readings, which make mistakes on
+    different texts: support for the response as a whole, support for its least
+    supported statement, and the mean support of all its sentences, including generic
+    ones. Words and numbers are taken from the sentences that are not generic, because
+    chit-chat does not occur in knowledge.
 
     :param example: knowledge and response.
-    :param whole: the detector's reading of both as they are.
+    :param whole: the detector's reading of the whole texts.
     :param pieces: its readings of the response's sentences.
     :return: a value in [0, 1] for each of :data:`FAST_FEATURES`.
     """

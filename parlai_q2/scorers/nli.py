@@ -1,5 +1,5 @@
 """
-End-to-end NLI: one classifier reads knowledge and response in one go.
+End-to-end NLI: a classifier reads the whole knowledge and response at once.
 """
 
 from typing import Sequence
@@ -42,7 +42,7 @@ class NliScorer(Scorer):
 
     def value(self, probabilities: NliProbabilities) -> float:
         """
-        Class probabilities as one number, in [0, 1].
+        The value of the likeliest class: 1, 0.5 or 0.
         """
         return hard_score(probabilities, NOT_VERIFIABLE_VALUE)
 

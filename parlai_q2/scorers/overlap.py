@@ -1,5 +1,5 @@
 """
-Scorers by shared words: no model, no download.
+Scorers that count shared words; they need no model and no download.
 """
 
 from abc import abstractmethod
@@ -17,10 +17,11 @@ MEASURES = ('f1', 'precision')
 
 class SharedWordsScorer(Scorer):
     """
-    Makes scores of :meth:`overlap`, which a subclass fills.
+    Base class of scorers whose value is an overlap. A subclass implements
+    :meth:`overlap`.
 
-    :param measure: which of an overlap's numbers is the value: ``f1``, or
-        ``precision``, the share of the response's words that the knowledge has.
+    :param measure: which number of the overlap is the value: ``f1``, or ``precision``,
+        the share of the response's words that occur in the knowledge.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
 
@@ -36,7 +37,7 @@ class SharedWordsScorer(Scorer):
     @abstractmethod
     def overlap(self, knowledge: str, response: str) -> Overlap:
         """
-        What two texts share.
+        The overlap of two texts.
         """
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
@@ -52,11 +53,10 @@ class SharedWordsScorer(Scorer):
 
 class OverlapScorer(SharedWordsScorer):
     """
-    Token overlap of response and knowledge under the normalisation that Q2 compares
-    answers under.
+    Token overlap of response and knowledge, with Q2's normalisation of answers.
 
-    It is near the paper's "Overlap" baseline, whose code counts other words; for its
-    numbers take :class:`ContentOverlapScorer`.
+    It is similar to the paper's "Overlap" baseline, whose code counts other words; use
+    :class:`ContentOverlapScorer` to get that baseline's numbers.
     """
 
     name = 'overlap'
@@ -78,15 +78,15 @@ class ContentOverlapScorer(SharedWordsScorer):
         return {**super().settings, 'tokens': content_words_name()}
 
     def overlap(self, knowledge: str, response: str) -> Overlap:
-        # Lower case first, as in their code: some of spaCy's rules look at case.
+        # Lower-case first, as in their code: some of spaCy's rules depend on case.
         return overlap_of(content_words(knowledge.lower()), content_words(response))
 
 
 class RougeLScorer(SharedWordsScorer):
     """
-    ROUGE-L: the longest common subsequence of words, as F-measure.
+    ROUGE-L: the F-measure of the longest common subsequence of words.
 
-    ``Score.parts`` has its precision too.
+    ``Score.parts`` also has its precision.
     """
 
     name = 'rouge_l'

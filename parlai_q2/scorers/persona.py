@@ -1,10 +1,10 @@
 """
 Q2 for consistency with a persona (Honovich et al. 2021, the set-up of Table 6).
 
-Persona sentences are about the speakers, so the filter of personal questions is off. An
-utterance says more than its persona does, so little support is enough: a response is
-inconsistent up to a score of 0.1, which goes with the paper's hard verdicts. A neutral
-end-to-end verdict counts as inconsistent, as neutral pairs do::
+Persona sentences are about the speakers, so the personal filter is off. An utterance
+says more than the persona does, so little support is enough: a response is inconsistent
+if its score is at most 0.1. This threshold is for the paper's hard verdicts. A neutral
+end-to-end verdict counts as inconsistent, because neutral pairs do::
 
     scorer = load_scorer('q2', **Q2_OPTIONS)
 """
@@ -17,17 +17,17 @@ from parlai_q2.scorers.registry import DEFAULT_PRESET
 
 THRESHOLD = 0.1
 SETTINGS = {'personal_filter': False, 'neutral_fallback': 0.0, 'soft_nli': False}
-# Options of load_scorer for q2 and q2_f1.
+# Options to pass to load_scorer for q2 and q2_f1.
 Q2_OPTIONS = {'threshold': THRESHOLD, **SETTINGS}
 SCORERS = ('q2', 'q2_f1')
 
 
 def persona_preset(preset: Union[str, Preset]) -> Preset:
     """
-    A preset with Q2's settings for personas.
+    A preset with the Q2 settings for personas.
 
-    :param preset: its name or path, or a preset.
-    :return: the same models; the settings of the metric are those of this set.
+    :param preset: the name or path of a preset, or a preset.
+    :return: a preset with the same models and the Q2 settings for personas.
     """
     found = load_preset(preset) if isinstance(preset, str) else preset
     return replace(found, q2={**found.q2, **SETTINGS})
@@ -35,11 +35,11 @@ def persona_preset(preset: Union[str, Preset]) -> Preset:
 
 def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
-    What is other in ParlAI options for this set.
+    The ParlAI options to change for persona data.
 
     :param opt: the options of a teacher.
-    :return: options in their places; none where the scorer is no Q2. A threshold that
-        the user gave stays.
+    :return: the changed options; empty if the scorer is not Q2. A threshold that the
+        user gave is not changed.
     """
     if opt.get('scorer', SCORERS[0]) not in SCORERS:
         return {}

@@ -11,14 +11,14 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name
 
-# Responses in one pass of the pipeline: enough to fill the models' batches, few enough
-# that memory does not grow with the number of responses.
+# Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
+# memory however many responses there are.
 CHUNK = 64
 
 
 PAPER_SETTINGS = Q2Settings()
-# For soft values, in which a good answer beside a bad one makes a little more than a
-# half; chosen on development data (docs/accuracy.md).
+# The threshold for soft values: with these, one good and one bad answer average to a
+# little more than 0.5. Chosen on development data (docs/accuracy.md).
 SOFT_THRESHOLD = 0.6
 
 
@@ -29,12 +29,12 @@ class Q2Scorer(Scorer):
     ``Score.parts`` has ``q2_f1`` (Q2 without NLI) and ``nli`` (end-to-end NLI: 1, 0.5
     or 0).
 
-    :param models: what asks, answers and compares.
-    :param settings: the metric's choices.
+    :param models: the models that generate questions, answer them and compare answers.
+    :param settings: the metric's settings.
     :param preset: the preset's name, for signatures.
-    :param threshold: a value of at most this, in [0, 1], is inconsistent; None for 0.5,
-        the paper's, or :data:`SOFT_THRESHOLD` where the comparison is soft.
-    :param at_once: responses in one pass of the pipeline.
+    :param threshold: a value of at most this, in [0, 1], is inconsistent. None means
+        0.5, as in the paper, or :data:`SOFT_THRESHOLD` with soft comparison.
+    :param at_once: the number of responses per pass of the pipeline.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Q2Scorer(Scorer):
         settings = self.q2_settings
         neutral = settings.use_nli and result.nli.label == 'neutral'
         if fallback and neutral and settings.neutral_fallback > 0:
-            # A soft value may be more; what is not verifiable is never above the rest.
+            # Cap soft values too: a not verifiable response scores at most this.
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)
         nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)
         return Score(

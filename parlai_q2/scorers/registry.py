@@ -1,9 +1,10 @@
 """
-Scorers by name, imported only when asked for.
+Loads scorers by name; a scorer's module is imported only when it is needed.
 
-To add one, write a :class:`~parlai_q2.scorers.base.Scorer` and a factory, which takes
-the preset and keyword options and returns the scorer. ``module:factory`` is then a name
-wherever a scorer is named; :func:`register_scorer` gives it a short one.
+To add a scorer, write a :class:`~parlai_q2.scorers.base.Scorer` and a factory, a
+function that takes the preset and keyword options and returns the scorer. You can then
+use ``module:factory`` wherever a scorer's name is expected. :func:`register_scorer`
+gives it a short name.
 """
 
 import sys
@@ -35,7 +36,7 @@ _FACTORIES: dict[str, str] = {
     'bertscore': 'parlai_q2.scorers.factories:make_bertscore',
 }
 
-# Those that have no model, and so no device and no batch size.
+# The scorers without a model, which take no device and no batch size.
 WITHOUT_MODELS = frozenset(
     {'overlap', 'precision', 'content_overlap', 'bleu', 'rouge_l'}
 )
@@ -43,11 +44,11 @@ WITHOUT_MODELS = frozenset(
 
 def register_scorer(name: str, factory: str) -> None:
     """
-    Make a scorer known by name.
+    Register a scorer under a name.
 
-    :param name: its name on command lines.
+    :param name: the name to use in :func:`load_scorer` and on the command line.
     :param factory: ``module:function``, imported when the scorer is first loaded.
-    :raises ConfigError: when the name is taken by another factory.
+    :raises ConfigError: if the name is taken by another factory.
 
     >>> register_scorer('words', 'parlai_q2.scorers.factories:make_precision')
     >>> 'words' in scorer_names()
@@ -75,17 +76,17 @@ def load_scorer(
     **options: Any,
 ) -> Scorer:
     """
-    A scorer by name; its models are loaded when it first scores.
+    Load a scorer by name. Its models are loaded when it first scores.
 
     :param name: one of :func:`scorer_names`, or ``module:factory``.
     :param preset: ``mini`` (shipped, offline), ``paper`` (hub models), a path to a YAML
         file, or a loaded preset.
-    :param options: what the scorer takes, e.g. ``threshold=0.5``, ``variant='multi'``,
+    :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
     :return: the scorer.
-    :raises UnknownNameError: for a name no scorer has; it says which is nearest.
-    :raises ConfigError: when an option is unknown or out of range, or there is no such
-        factory.
+    :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
+    :raises ConfigError: if an option is unknown or out of range, or the factory does
+        not exist.
 
     >>> load_scorer('precision', threshold=0.9).threshold
     0.9
@@ -117,32 +118,34 @@ def load_scorer(
 
 def release_models() -> None:
     """
-    Forget the models that were loaded for scorers: what no scorer in use holds any more
-    is freed, and a scorer that is made later loads its models anew. Otherwise models
-    stay for the next scorer that uses them.
+    Release the models that are kept in memory for later scorers.
+
+    Loaded models normally stay in memory, so that the next scorer can share them. This
+    frees each model as soon as no scorer uses it any more; a scorer that you load
+    afterwards loads its models again.
 
     >>> release_models()
     """
     factories = sys.modules.get('parlai_q2.scorers.factories')
-    # Not imported: nothing is loaded.
+    # If the module was never imported, nothing is loaded.
     if factories is not None:
         factories.forget_backends()
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Look at the options that our scorers share.
+    Check the options that the built-in scorers share.
 
-    :param options: as :func:`load_scorer` takes them.
-    :return: the same, the device by its name and the batch size as an int.
-    :raises ConfigError: for a threshold that is not in [0, 1], a batch size below 1, or
-        a device that torch knows none of. Whether it is there shows when a model is
-        loaded: a scorer may be made here to score elsewhere.
+    :param options: the options given to :func:`load_scorer`.
+    :return: the same options, with the device as a name and the batch size as an int.
+    :raises ConfigError: if the threshold is not in [0, 1], the batch size is below 1,
+        or torch does not know such a device. Whether the device exists is checked when
+        a model is loaded, since the scorer may run on another machine.
     """
     checked = dict(options)
     threshold = options.get('threshold')
     if threshold is None:
-        # Nothing said: the scorer's own.
+        # Not given: the scorer uses its own.
         checked.pop('threshold', None)
     elif not (
         isinstance(threshold, Real)
@@ -154,7 +157,7 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if size is not None:
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
             raise ConfigError(f'A batch size must be at least 1, not {size!r}.')
-        # numpy's whole numbers are none of Python's.
+        # numpy integers are not Python ints.
         checked['batch_size'] = int(size)
     if options.get('device') is not None:
         checked['device'] = str(options['device'])

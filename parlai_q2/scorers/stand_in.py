@@ -1,5 +1,5 @@
 """
-A scorer that stands in for another: what does something besides, and scores the same.
+Base class of scorers that wrap another one and give the same scores.
 """
 
 from typing import Any, Generic, TypeVar
@@ -12,10 +12,10 @@ S = TypeVar('S', bound=Scorer)
 
 class StandInScorer(Scorer, Generic[S]):
     """
-    To everybody else it is the scorer inside: the same name, settings, signature and
-    threshold. A subclass fills :meth:`score_texts`.
+    Wraps a scorer and has the same name, settings, signature and threshold. A subclass
+    implements :meth:`score_texts`.
 
-    :param scorer: what scores.
+    :param scorer: the scorer to wrap.
     """
 
     def __init__(self, scorer: S):
