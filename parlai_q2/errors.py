@@ -5,7 +5,7 @@ All exceptions that parlai_q2 raises on purpose.
       +- InputError        the input to score is not valid
       |    +- RecordError  a record in a file is invalid; names file, line and remedy
       +- ConfigError       a preset, an option or a name is wrong
-      |    +- UnknownNameError   the name is not registered; suggests the nearest ones
+      |    +- UnknownNameError   the name is not registered; suggests the nearest one
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
       |    +- ModelNotFoundError no such folder, and the hub could not be reached
       +- MissingPackageError  an optional package is not installed; says what to run
