@@ -1,3 +1,3 @@
 """
-Reading what is to be scored and writing what was.
+Reads the records to score and writes the results.
 """

@@ -1,5 +1,5 @@
 """
-The folder for what can be made again.
+The folder for files that can be created again.
 """
 
 import os
@@ -8,13 +8,15 @@ from pathlib import Path
 
 def cache_folder() -> Path:
     """
-    ``parlai_q2`` in the user's cache folder (``$XDG_CACHE_HOME``, else ``~/.cache``, of
-    a user without a home ``.cache`` in the current folder); it need not exist.
+    The folder ``parlai_q2`` in the user's cache folder; it may not exist yet.
+
+    The cache folder is ``$XDG_CACHE_HOME``, or else ``~/.cache``, or ``.cache`` in the
+    current folder for a user without a home.
     """
-    # The XDG specification: an empty or relative value counts as unset.
+    # According to the XDG specification, an empty or relative value counts as unset.
     cache = Path(os.environ.get('XDG_CACHE_HOME') or '')
     if not cache.is_absolute():
-        # Where nothing says what home is, the tilde stays: no name for a folder.
+        # expanduser leaves the tilde if it finds no home; do not use it as a name.
         home = os.path.expanduser('~')
         cache = Path(os.getcwd() if home == '~' else home) / '.cache'
     return cache / 'parlai_q2'

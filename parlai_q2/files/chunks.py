@@ -1,30 +1,30 @@
 """
-Cuts a file's records into chunks: what one call of a scorer gets, one worker does, and
-a kill can cost.
+Splits a file's records into chunks. A chunk is scored in one call, by one worker, and
+is the most work that a killed worker loses.
 
-Where a file is cut depends on the file alone. So whoever scores a chunk, and however
-often a run was stopped, the scorer sees the same records together.
+Chunk boundaries depend on the file alone. So the scorer always sees the same records
+together, whichever worker scores a chunk and however often the run was stopped.
 """
 
 from typing import Iterator, NamedTuple
 
 from parlai_q2.files.read import Record
 
-# Records of a chunk: enough to fill a model's batches of one length, few enough that
-# Q2 on two cores does them within a minute.
+# Records per chunk: enough to fill a model's batches of one length, few enough that Q2
+# on two cores scores them within a minute.
 CHUNK_RECORDS = 256
-# Bytes of the file that a chunk spans, after which no record more joins it: a file of
-# long passages takes no more memory than one of short ones.
+# A chunk is closed once it spans this many bytes of the file, so that a file with long
+# passages takes no more memory than one with short ones.
 CHUNK_BYTES = 4 * 1024 * 1024
 
 
 class Chunk(NamedTuple):
     """
-    Records that stand together in a file.
+    Consecutive records of a file.
 
-    :param number: which chunk of the file it is, from 0.
+    :param number: the index of the chunk in the file, from 0.
     :param records: its records, at least one.
-    :param end: bytes of the file that were read to get them.
+    :param end: how many bytes of the file had been read by the end of the chunk.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
     @property
     def lines(self) -> str:
         """
-        Where it stands in the file, for messages.
+        The lines of the file that the chunk spans, for messages.
         """
         return f'{self.records[0].line} to {self.records[-1].line}'
 
@@ -45,12 +45,12 @@ def cut_chunks(
     size_bytes: int = CHUNK_BYTES,
 ) -> Iterator[Chunk]:
     """
-    Records in chunks, read only as they are asked for.
+    Split records into chunks, reading them only as needed.
 
-    :param records: a file's records, from its first.
-    :param size: records in a chunk, at most; at least 1.
-    :param size_bytes: bytes that a chunk spans before it is closed; at least 1.
-    :return: the chunks in order; none for no records.
+    :param records: all records of a file, in order.
+    :param size: the maximum number of records in a chunk, at least 1.
+    :param size_bytes: close a chunk once it spans this many bytes, at least 1.
+    :return: the chunks, in order; none if there are no records.
     """
     held: list[Record] = []
     number = start = 0

@@ -1,9 +1,10 @@
 """
-Lets one process at a time write, make or repair a file.
+File locks: only one process at a time may write, create or repair a file.
 
-:func:`lock` takes an open file, or says that another process has it: so a run refuses
-an output that another one writes. :func:`locked` waits for its turn, with an empty file
-beside the one that is made, which may not be there yet, or be a folder.
+:func:`lock` locks an open file, or reports at once that another process holds it; a run
+uses it to refuse an output that another run is writing. :func:`locked` waits for its
+turn. It locks an empty file in the same folder, since its target may not exist yet or
+may be a folder.
 """
 
 import errno
@@ -17,13 +18,14 @@ POLL_SECONDS = 0.05
 
 def lock(stream: IO[Any], needed: bool = False) -> bool:
     """
-    Hold a file for this process, until it is closed or the process ends.
+    Lock a file for this process, until it is closed or the process ends.
 
-    :param needed: whether it is an error where files cannot be locked: on some network
-        file systems.
-    :return: False when another process holds it. True also where files cannot be
-        locked, and on Windows.
-    :raises OSError: where they cannot be, and it is needed.
+    :param stream: the open file.
+    :param needed: raise an error if the file system does not support locks, as is the
+        case for some network file systems.
+    :return: False if another process holds the lock. True also on Windows and, unless
+        ``needed``, on a file system without locks.
+    :raises OSError: if ``needed`` and the file system does not support locks.
     """
     try:
         import fcntl
@@ -42,17 +44,17 @@ def lock(stream: IO[Any], needed: bool = False) -> bool:
 @contextmanager
 def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     """
-    Hold the lock of a file, waiting for whoever has it; it ends with its process.
+    Hold the lock of a file, waiting for other processes; it ends with its process.
 
-    :param path: the file; the lock is an empty file beside it, ``<name>.lock``.
-    :param patience: seconds to wait at most: whoever has it may be stopped or hang.
-    :param needed: as :func:`lock` takes it.
-    :raises TimeoutError: when they are over.
-    :raises OSError: when the lock cannot be made.
+    :param path: the file. The lock is an empty file in its folder, ``<name>.lock``.
+    :param patience: the maximum seconds to wait, as the other process may hang.
+    :param needed: as for :func:`lock`.
+    :raises TimeoutError: if the lock is still held after that time.
+    :raises OSError: if the lock cannot be created.
     """
     beside = path.with_name(f'{path.name}.lock')
     until = time.monotonic() + patience
-    # Closing the file gives the lock back.
+    # Closing the file releases the lock.
     with open(beside, 'ab') as stream:
         while not lock(stream, needed):
             if time.monotonic() >= until:

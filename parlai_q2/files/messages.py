@@ -1,16 +1,18 @@
 """
 Finds the knowledge of a turn in a ParlAI message.
 
-Tasks put knowledge in different places. In order: ``checked_sentence`` (what the wizard
-chose), ``knowledge`` (all that was shown), then a passage inside ``text`` after a
-delimiter. Wizard of Wikipedia's markers are taken off. ParlAI's ``jsonfile`` teacher
-keeps the fields of a turn in ``x_turn``: there they are found too.
+Tasks put knowledge in different places. These are tried in order: the field
+``checked_sentence`` (the sentence that the wizard chose), the field ``knowledge``
+(everything that was shown), both of these in ``x_turn``, where ParlAI's ``jsonfile``
+teacher keeps the fields of a turn, and last a passage inside ``text``, either between
+Wizard of Wikipedia's markers or before a delimiter. The markers are removed.
 """
 
 from typing import Any, Mapping, Optional
 
-# parlai/tasks/wizard_of_wikipedia: what stands for "no sentence was used", the mark
-# between a passage's title and its text, and the mark around knowledge inside text.
+# From parlai/tasks/wizard_of_wikipedia: the placeholder for "no sentence was used", the
+# mark between a passage's title and its text (which also opens knowledge inside a
+# message's text), and the mark that closes it.
 TOKEN_NOCHOSEN = 'no_passages_used'
 TOKEN_KNOWLEDGE = '__knowledge__'
 TOKEN_END_KNOWLEDGE = '__endknowledge__'
@@ -25,9 +27,9 @@ def find_knowledge(
     The knowledge of one turn.
 
     :param message: a teacher's message.
-    :param delimiter: when given, a text before its last occurrence in ``text`` is
-        knowledge too, looked for last.
-    :return: the knowledge, or None where there is none.
+    :param delimiter: if given, and there is no knowledge elsewhere, everything before
+        its last occurrence in ``text`` is the knowledge.
+    :return: the knowledge, or None if there is none.
     """
     for name in FIELDS:
         found = as_text(message.get(name))
@@ -48,7 +50,7 @@ def find_knowledge(
 
 def as_text(value: Any) -> str:
     """
-    A field's value as one text: lists are joined by lines, markers are taken off.
+    A field's value as one text: lists are joined by line breaks, markers are removed.
     """
     if value is None:
         return ''
@@ -60,7 +62,7 @@ def as_text(value: Any) -> str:
     for line in value.splitlines():
         if line.lstrip().startswith(TOKEN_NOCHOSEN):
             continue
-        # "title __knowledge__ sentence" is how WoW lists what was shown.
+        # WoW lists the sentences that were shown as "title __knowledge__ sentence".
         title, marked, sentence = line.partition(f' {TOKEN_KNOWLEDGE} ')
         lines.append(sentence if marked and title else line)
     return '\n'.join(lines).strip()

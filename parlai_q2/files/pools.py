@@ -1,10 +1,10 @@
 """
-Reads pools of candidates made elsewhere: JSON lines with ``knowledge``, ``candidates``
-and perhaps ``history`` and ``id``.
+Reads pools of candidate replies that were generated elsewhere: JSON lines with
+``knowledge``, ``candidates`` and, optionally, ``history`` and ``id``.
 
-A candidate is a text, or an object with ``text`` and perhaps ``score`` (the log
-probability that its generator gave it), ``tokens`` (how many it has) and ``label``:
-``consistent`` or ``inconsistent``, a person's judgement.
+A candidate is a text, or an object with ``text`` and, optionally, ``score`` (the log
+probability that its generator gave it), ``tokens`` (its number of tokens) and ``label``
+(a human judgement, ``consistent`` or ``inconsistent``).
 """
 
 import json
@@ -24,10 +24,10 @@ class PoolCandidate(NamedTuple):
     """
     One candidate of a pool.
 
-    :param text: what would be said.
-    :param score: its generator's log probability; 0 where it is not given.
-    :param tokens: how many tokens it has, to take the mean over; at least 1.
-    :param label: a person's judgement, or None.
+    :param text: the reply.
+    :param score: the log probability that its generator gave it; 0 if not given.
+    :param tokens: its number of tokens, to compute a mean per token; at least 1.
+    :param label: a human judgement, or None.
     """
 
     text: str
@@ -38,7 +38,7 @@ class PoolCandidate(NamedTuple):
 
 class Pool(NamedTuple):
     """
-    One turn and its candidates, or what is wrong with the record.
+    One turn and its candidates, or the error in its record.
     """
 
     line: int
@@ -51,17 +51,17 @@ class Pool(NamedTuple):
     @property
     def labelled(self) -> bool:
         """
-        Whether a person judged every candidate.
+        Whether every candidate has a human judgement.
         """
         return bool(self.candidates) and all(c.label for c in self.candidates)
 
 
 def read_pools(path: Path) -> Iterator[Pool]:
     """
-    The pools of a file, in order; a bad record comes out with its error.
+    Read the pools of a file, in order. A bad record gives a pool with an error.
 
-    :param path: JSON lines.
-    :raises InputError: when the file cannot be read at all.
+    :param path: a file of JSON lines.
+    :raises InputError: if the file cannot be read at all.
     """
     with open_text(path) as stream:
         for line, value, problem in json_lines(stream):
@@ -122,6 +122,6 @@ def _is_number(value: Any) -> bool:
         return False
     try:
         return math.isfinite(value)
-    # An integer may be larger than any float.
+    # An integer may be too large for a float.
     except OverflowError:
         return False

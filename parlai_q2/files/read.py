@@ -1,11 +1,11 @@
 """
-Reads records to be scored from JSON lines, csv, tsv or ParlAI world logs, one at a
+Reads the records to score from JSON lines, csv, tsv or ParlAI world logs, one at a
 time.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
-and ``id``; other fields pass through. A bad record does not stop the reading: it comes
-out as a :class:`~parlai_q2.errors.RecordError` in its place. Only where a csv or tsv
-file can no longer be cut into rows does the reading end, with an error that says so.
+and ``id``; other fields pass through to the output. A bad record does not stop reading:
+it gives a :class:`~parlai_q2.errors.RecordError` in its place. Reading stops early only
+if a csv or tsv file can no longer be split into rows; the last error then says so.
 """
 
 import csv
@@ -29,13 +29,14 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.files.world_logs import LEFT_OUT, turns_of
 from parlai_q2.records import Example
 
-# A csv cell may hold a long passage; Python's own limit is 128 kB.
+# A csv cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
-# Lines that one cell may span; in a longer one a quote was left open.
+# The most lines that a cell may span; a longer cell means that a quote was left open.
 CELL_LINES = 100
 FORMATS = ('jsonl', 'csv', 'tsv', 'world_logs')
 
-# How files begin that hold no UTF-8; that of UTF-32 begins with that of UTF-16.
+# The first bytes of files that are not UTF-8. UTF-32 must come before UTF-16, because
+# its mark begins with that of UTF-16.
 NO_TEXT = {
     b'\xff\xfe\x00\x00': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
     b'\x00\x00\xfe\xff': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
@@ -45,7 +46,7 @@ NO_TEXT = {
 }
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
 QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
-# In the error that ends the reading of a file.
+# The end of the error message after which no more of a file is read.
 NOT_READ = 'The rows after it were not read.'
 LINE_END = re.compile('\r\n?|\n')
 
@@ -54,14 +55,14 @@ _logger = logging.getLogger(__name__)
 
 class Record(NamedTuple):
     """
-    One record of a file, or what is wrong with it.
+    One record of a file, or the error in it.
 
-    :param line: where it stands, from 1; of csv, the line it begins on.
-    :param fields: all its fields, as they were.
-    :param example: what to score; None when it is bad.
-    :param error: what is wrong; None when it is good.
-    :param read: bytes of the file that were read to get it, a buffer ahead; for
-        progress.
+    :param line: its line number, from 1; in csv, the line it begins on.
+    :param fields: all its fields, unchanged.
+    :param example: the example to score; None if the record is bad.
+    :param error: the error; None if the record is good.
+    :param read: how many bytes of the file have been read so far, including what is
+        buffered; used to show progress.
     """
 
     line: int
@@ -75,11 +76,11 @@ def read_records(
     path: Union[str, Path], format: Optional[str] = None
 ) -> Iterator[Record]:
     """
-    The records of a file, in order; the file is never held in memory as a whole.
+    Read the records of a file, in order, without loading the whole file into memory.
 
     :param path: the file.
-    :param format: one of :data:`FORMATS`; by default the file's ending says it.
-    :raises InputError: when the file cannot be read at all.
+    :param format: one of :data:`FORMATS`; by default taken from the file's extension.
+    :raises InputError: if the file cannot be read at all.
     """
     path = Path(path)
     format = format or format_of(path)
@@ -94,14 +95,15 @@ def read_records(
 
 def open_text(path: Path) -> TextIO:
     """
-    A file's text. Bytes that are no UTF-8 become lone surrogates, by which the readers
-    know them, and spoil no neighbour.
+    Open a file as UTF-8 text. Invalid bytes become lone surrogates, so that the readers
+    can report the record that has them and still read the others.
 
-    :raises InputError: when the file cannot be read, or begins as none in UTF-8 does.
+    :raises InputError: if the file cannot be read, or its first bytes show that it is
+        not UTF-8.
     """
     try:
         file = open(path, 'rb')
-        # A look ahead and not a read: it takes nothing from a pipe.
+        # peek, not read: it consumes nothing, which matters for a pipe.
         begins = file.peek(4)
     except OSError as e:
         raise InputError(
@@ -117,9 +119,9 @@ def open_text(path: Path) -> TextIO:
 
 def format_of(path: Path) -> str:
     """
-    A file's format by its ending.
+    The format of a file, from its extension.
 
-    :raises InputError: for an ending that says nothing.
+    :raises InputError: if the extension is not a known one.
     """
     ending = path.suffix.lower().lstrip('.')
     if ending in ('jsonl', 'json', 'ndjson'):
@@ -134,11 +136,11 @@ def format_of(path: Path) -> str:
 
 def example_of(fields: Mapping[str, Any]) -> Example:
     """
-    The example that a record's fields describe.
+    Make an example from a record's fields.
 
-    :param fields: with ``knowledge`` and ``response``, texts or (knowledge) lists of
-        texts.
-    :raises InputError: when a field is missing or of another type.
+    :param fields: must have ``response``, a text, and ``knowledge``, a text or a list
+        of texts.
+    :raises InputError: if a field is missing or has the wrong type.
     """
     for name in ('knowledge', 'response'):
         if name not in fields:
@@ -169,7 +171,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
 
 def joined(knowledge: Any) -> Any:
     """
-    Several sentences of knowledge as one text; anything else as it is.
+    Join a list of knowledge sentences into one text; return anything else unchanged.
     """
     if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
         return '\n'.join(knowledge)
@@ -178,9 +180,9 @@ def joined(knowledge: Any) -> Any:
 
 def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """
-    The turns before, oldest first; one text is one turn.
+    The previous turns, oldest first; a single text counts as one turn.
 
-    :raises InputError: when they are no texts.
+    :raises InputError: if they are not texts.
     """
     history = fields.get('history') or []
     if isinstance(history, str):
@@ -206,7 +208,7 @@ def _record(
 
 def _is_utf8(text: str) -> bool:
     try:
-        # UTF-8 has no surrogates; in a file's text they stand for other bytes.
+        # Fails on surrogates, which stand for bytes that are not valid UTF-8.
         text.encode('utf-8')
     except UnicodeEncodeError:
         return False
@@ -215,7 +217,7 @@ def _is_utf8(text: str) -> bool:
 
 def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
     """
-    Line number, value and what is wrong, for each line that is not blank.
+    The line number, the value and the problem (or None) of each line that is not blank.
     """
     for number, line in enumerate(stream, start=1):
         if not line.strip():
@@ -225,7 +227,7 @@ def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
             continue
         try:
             yield number, json.loads(line), None
-        # A number of thousands of digits is a ValueError that is no JSONDecodeError.
+        # A number with thousands of digits raises a plain ValueError.
         except (ValueError, RecursionError) as e:
             yield number, None, f'is not JSON ({e}). Write one JSON object a line.'
 
@@ -240,9 +242,9 @@ def _read_jsonl(stream: TextIO) -> Iterator[Parsed]:
 def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
     def read(stream: TextIO) -> Iterator[Parsed]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
-        # The csv module stops at a null byte in some versions; the text stays the same.
+        # In some Python versions, the csv module stops at a null byte.
         lines = (line.replace('\0', '\ufffd') for line in stream)
-        # Strict: else a quote left open would silently take in the rest of the file.
+        # Unless strict, an open quote would silently swallow the rest of the file.
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         header: list[str] = []
         while True:
@@ -258,7 +260,7 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
                 )
                 yield start, {}, f'{problem} {remedy} {NOT_READ}'
                 return
-            # What csv makes of a blank line.
+            # A blank line gives an empty row.
             if not row:
                 continue
             damage = _damage(row, start, rows.line_num)

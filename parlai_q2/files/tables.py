@@ -1,5 +1,5 @@
 """
-Reads csv files whose columns are known beforehand, as published data sets are.
+Reads csv files with known columns, such as published data sets.
 """
 
 import csv
@@ -12,12 +12,12 @@ def read_rows(
     path: str, columns: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """
-    The rows of a csv file; line breaks inside quotes are kept.
+    Read the rows of a csv file; line breaks inside quotes are kept.
 
-    :param path: a file in UTF-8.
-    :param columns: what its header must have, among others.
-    :return: for each row the line it ends on, and its fields by column.
-    :raises RecordError: when a column is missing, or a row is broken; names the line.
+    :param path: a UTF-8 file.
+    :param columns: the columns that its header must have; it may have others.
+    :return: for each row, the line it ends on and its fields by column.
+    :raises RecordError: if a column is missing or a row is broken; names the line.
     """
     with open(path, encoding='utf-8', newline='') as lines:
         reader = csv.DictReader(lines, strict=True)
@@ -34,6 +34,6 @@ def read_rows(
                     )
                 yield reader.line_num, row
         except (csv.Error, UnicodeDecodeError) as e:
-            # DictReader's own count stops at the last good row.
+            # DictReader's own line_num stops at the last good row.
             line = reader.reader.line_num
             raise RecordError(path, line, f'cannot be read as csv: {e}') from e

@@ -1,31 +1,32 @@
 """
-What a turn of a ParlAI log says: of an evaluation (``--world-logs``) or of a chat
+Reads turns from ParlAI logs of an evaluation (``--world-logs``) or a chat
 (``--outfile``).
 
-A turn is a pair of messages: a task's, or a person's, and the model's reply. In a chat
-a person may also type a command for the reranking agent (``/why``). That is no turn of
-the dialogue: the agent marks its answer, and whoever reads the log leaves both out and
-says how many there were. A text that is missing or null is none.
+A turn is a pair of messages: one from the task or a person, and the model's reply. In a
+chat, a person may also type a command for the reranking agent, such as ``/why``. A
+command is not a turn of the dialogue. The agent marks its answer to a command, and
+readers of the log leave out both and report how many there were. A missing or null text
+counts as empty.
 """
 
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
 from parlai_q2.files.messages import find_knowledge
 
-# Stands in a reply that answers a command, with the command's name.
+# The field of a reply that answers a command; its value is the command's name.
 COMMAND = 'rerank_command'
-# What is said of those.
+# The warning about commands that were skipped.
 LEFT_OUT = 'Skipped {} chat commands such as /why, which are not turns.'
-# What the reranking agent judged a reply by.
+# The field with the knowledge that the reranking agent judged a reply by.
 JUDGED_BY = 'rerank_knowledge'
-# Fields that pass through to a record: evidence, and a human's judgement.
+# Fields that pass through to a record: evidence and human judgements.
 FROM_MODEL = ('q2_evidence', 'rerank', JUDGED_BY, 'rerank_signature')
 FROM_TEACHER = ('q2_label',)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
     """
-    What a message says; nothing where its text is missing or null.
+    The text of a message; empty if it is missing or null.
     """
     text = message.get('text')
     return '' if text is None else str(text)
@@ -33,12 +34,13 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
     """
-    The first message of a turn, with all that is known of the turn's knowledge.
+    The first message of a turn, with the knowledge of the turn added if it has none.
 
-    :param asked: the message.
-    :param reply: the model's. In a chat, or where a delimiter or a file gave the
-        knowledge, it alone tells what the reply was judged by.
-    :return: the message; where it has no knowledge, with that in ``knowledge``.
+    :param asked: the first message.
+    :param reply: the model's reply. In a chat, or if a delimiter or a file gave the
+        knowledge, only the reply says which knowledge it was judged by.
+    :return: a copy of the message. If it has no knowledge, that of the reply is added
+        as ``knowledge``.
     """
     if reply.get(JUDGED_BY) and not find_knowledge(asked):
         return {**asked, 'knowledge': reply[JUDGED_BY]}
@@ -47,7 +49,7 @@ def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
 
 def without_commands(messages: Sequence[dict]) -> list[dict]:
     """
-    Messages of a log, one after the other, without commands and their answers.
+    Consecutive messages of a log, without commands and the answers to them.
     """
     after = [*messages[1:], {}]
     return [
@@ -59,11 +61,11 @@ def without_commands(messages: Sequence[dict]) -> list[dict]:
 
 def turns_of(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, Any]]]]:
     """
-    The turns of a conversation, as records to be scored.
+    The turns of a conversation, as records to score.
 
-    :param dialog: what a line of a log has in ``dialog``. What is no pair of messages
-        is passed over.
-    :return: each turn's place, from 0, and its fields; None for a command.
+    :param dialog: the ``dialog`` of a line of a log. Items that are not a pair of
+        messages are skipped.
+    :return: the index of each turn, from 0, and its fields; None for a command.
     """
     history: list[str] = []
     for place, parley in enumerate(dialog):

@@ -1,10 +1,10 @@
 """
-Writes results so that a killed run loses nothing.
+Writes results so that a killed run loses nothing that it has written.
 
-Lines go to ``<outfile>.part``, each flushed whole. When all are there the file takes
-its real name in one step. A run that finds a part file made with the same signature
-from the same input goes on where it ends; a line cut short by the kill is dropped
-first. One run at a time holds the part file.
+Lines are appended to ``<outfile>.part`` and flushed as whole lines. When all are
+written, the file is renamed atomically. A run that finds a part file with the same
+signature and input resumes where it ends, after dropping an incomplete last line. Only
+one run at a time can hold the part file.
 """
 
 import errno
@@ -20,24 +20,25 @@ from typing import IO, Any, ContextManager, Iterable, Iterator
 from parlai_q2.errors import InputError
 from parlai_q2.files.lock import lock
 
-# Seconds between two syncs to the disk. A killed process loses nothing that it flushed;
-# only a machine that loses power can lose what was written since, and it is done again.
+# Seconds between two syncs to the disk. A killed process loses nothing that it flushed.
+# A power cut can lose what was written since the last sync; it is then scored again.
 SYNC_SECONDS = 5.0
-# What stands beside an output while it is made and, the summary, after.
+# Endings of the files that are written next to an output. The part file and the claim
+# exist only during a run; the summary stays.
 PART, CLAIM, META = ENDINGS = '.part', '.part.run.json', '.meta.json'
-# What to do about a file that cannot be written.
+# The advice in messages about a file that cannot be written.
 ANOTHER = 'Choose another --outfile.'
 
 
 def writable(outfile: Path, *infiles: Path) -> Path:
     """
-    The file to write, looked at before any work is done.
+    Check that an output file can be written, before any work is done.
 
-    :param outfile: as it was asked for; its folder is made.
-    :param infiles: what is read, and must not be written over.
-    :return: the file; of a link, what it points to, which keeps the link.
-    :raises InputError: where it, or what is written beside it, is a folder, a device or
-        an input, or where nothing can be written.
+    :param outfile: the path that the user gave; its folder is created.
+    :param infiles: the input files, which must not be overwritten.
+    :return: the file to write. For a link this is its target, so that the link stays.
+    :raises InputError: if the output, or a file written next to it, is a folder, a
+        device or an input, or if its folder cannot be written to.
     """
     with writing(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
@@ -63,35 +64,37 @@ def writable(outfile: Path, *infiles: Path) -> Path:
 
 def meta_of(outfile: Path) -> Path:
     """
-    Where the summary of a run stands: beside its output, or beside what that points to.
+    The path of a run's summary: in the folder of its output or, if the output is a
+    link, of the link's target.
     """
     return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
 
 
 def beside(path: Path, ending: str) -> Path:
     """
-    The file whose name is a file's with something after it.
+    The path with an ending added to the file's name.
     """
     return path.with_name(path.name + ending)
 
 
 class ResumableWriter:
     """
-    Appends JSON lines to a part file and names it at the end.
+    Appends JSON lines to a part file, and renames it when the run is finished.
 
-    :param outfile: the file to make.
-    :param run: what makes two runs the same: signature, input, its size and time.
-    :param infiles: what is read, and must not be written over.
-    :raises InputError: when the file cannot be written (see :func:`writable`), or
-        another run is writing it.
+    :param outfile: the file to write.
+    :param run: what identifies a run: the signature, the input, its size and time. A
+        run resumes an earlier one only if these are equal.
+    :param infiles: the input files, which must not be overwritten.
+    :raises InputError: if the file cannot be written (see :func:`writable`), or another
+        run is writing it.
     """
 
     def __init__(self, outfile: Path, run: dict[str, Any], *infiles: Path):
         outfile = self.outfile = writable(outfile, *infiles)
         self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
         self.meta = meta_of(outfile)
-        # Whole lines that an earlier run left, and whether it was another one's, which
-        # were thrown away.
+        # How many whole lines an earlier run left, and whether lines were discarded
+        # because they were of a different run.
         self.done = 0
         self.started_over = False
         self._synced = time.monotonic()
@@ -109,7 +112,7 @@ class ResumableWriter:
             self.done = drop_cut_line(self.part)
             return
         self.started_over = self.part.stat().st_size > 0
-        # In this order: a kill in between must not leave old lines to the new claim.
+        # Truncate first: after a kill in between, old lines must not match a new claim.
         self._stream.truncate(0)
         write_text(self._claim, json.dumps(run, indent=1))
 
@@ -127,10 +130,10 @@ class ResumableWriter:
 
     def write_lines(self, lines: bytes) -> None:
         """
-        Append whole lines, and hand them to the system: a kill of this process does not
-        lose them.
+        Append whole lines and flush them, so that they survive a kill of this process.
 
-        :raises InputError: when the disk takes no more; what was written is kept.
+        :raises InputError: if they cannot be written, e.g. because the disk is full;
+            what was written before is kept.
         """
         with self._writing():
             self._stream.write(lines)
@@ -140,38 +143,39 @@ class ResumableWriter:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """
-        The lines that an earlier run wrote, read back.
+        The lines that an earlier run wrote, parsed.
         """
         return map(json.loads, self.raw_lines())
 
     def raw_lines(self) -> Iterator[bytes]:
         """
-        The same as bytes.
+        The lines that an earlier run wrote, as bytes.
         """
         with open(self.part, 'rb') as stream:
             yield from islice(stream, self.done)
 
     def keep(self, size: int) -> None:
         """
-        Keep so many bytes of what an earlier run wrote, and drop the rest.
+        Keep only the first part of what an earlier run wrote.
 
-        :param size: bytes, up to the end of a line.
+        :param size: how many bytes to keep, up to the end of a line.
         """
         self._stream.truncate(size)
 
     def finish(self, summary: dict[str, Any]) -> None:
         """
-        Give the file its name, and write the summary beside it.
+        Give the file its final name, and write the summary next to it.
 
-        :raises InputError: as :meth:`write_lines`.
+        :raises InputError: as for :meth:`write_lines`.
         """
         with self._writing():
             self._sync()
             with whole_file(self.meta) as unfinished:
                 text = json.dumps(summary, indent=1) + '\n'
                 unfinished.write_bytes(text.encode('utf-8'))
-                # In this order: a summary never stands beside another run's file. The
-                # name is given while the lock is held: no other run comes in between.
+                # Remove the old summary first, so that it is never next to the output
+                # of another run. Rename while holding the lock, so that no other run
+                # can come in between.
                 self.meta.unlink(missing_ok=True)
                 os.replace(self.part, self.outfile)
         self._claim.unlink(missing_ok=True)
@@ -181,7 +185,7 @@ class ResumableWriter:
 
     def abandon(self) -> None:
         """
-        Stop and leave nothing behind.
+        Stop and delete everything that was written.
         """
         self.part.unlink(missing_ok=True)
         self._claim.unlink(missing_ok=True)
@@ -189,9 +193,9 @@ class ResumableWriter:
 
     def close(self) -> None:
         """
-        Stop without finishing; a later run goes on from here.
+        Stop without finishing; a later run can resume from here.
         """
-        # Lines that a full disk did not take are tried once more, and are no news.
+        # Closing flushes again what a full disk refused; that was already reported.
         with suppress(OSError):
             self._stream.close()
 
@@ -212,18 +216,18 @@ def encode_line(record: dict[str, Any]) -> bytes:
     A record as a line of JSON.
     """
     line = json.dumps(record, ensure_ascii=False) + '\n'
-    # A lone surrogate from a JSON escape has no UTF-8; keep it as an escape.
+    # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.
     return line.encode('utf-8', errors='backslashreplace')
 
 
 @contextmanager
 def writing(path: Path, remedy: str) -> Iterator[None]:
     """
-    Where a file is written.
+    Turn errors of the system while writing a file into an :class:`InputError`.
 
     :param path: the file, for the message.
-    :param remedy: what to do when it cannot be.
-    :raises InputError: when the system does not let it be written.
+    :param remedy: what the user can do, for the message.
+    :raises InputError: if the file cannot be written.
     """
     try:
         yield
@@ -233,11 +237,12 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
 
 def hold(stream: IO[Any], path: Path) -> None:
     """
-    Hold an open part file for this process, as :func:`~parlai_q2.files.lock.lock` does.
+    Lock an open part file for this process (see :func:`~parlai_q2.files.lock.lock`).
 
-    :param path: where it was opened.
-    :raises InputError: when another run holds it, or it is not there any more: one that
-        ended between our opening and our lock has given it its real name.
+    :param stream: the open file.
+    :param path: the path it was opened at.
+    :raises InputError: if another run holds it, or if the path is no longer this file,
+        because a run that ended before we got the lock has renamed it.
     """
     try:
         held = lock(stream) and os.path.samestat(os.fstat(stream.fileno()), path.stat())
@@ -252,9 +257,9 @@ def hold(stream: IO[Any], path: Path) -> None:
 
 def drop_cut_line(path: Path) -> int:
     """
-    Drop an unfinished last line from a file.
+    Remove an incomplete last line from a file.
 
-    :return: how many whole lines there are.
+    :return: the number of whole lines.
     """
     lines = kept = 0
     with open(path, 'rb+') as stream:
@@ -269,13 +274,13 @@ def drop_cut_line(path: Path) -> int:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """
-    A place to write to, which becomes the file in one step: it is there whole or not at
-    all.
+    Write a file atomically: it is replaced as a whole or not at all.
 
-    :param path: the file; its folder is made.
-    :return: where to write; nothing is left there when that fails.
+    :param path: the file; its folder is created.
+    :return: a temporary path to write to. It is renamed to ``path`` at the end, or
+        deleted if writing fails.
     """
-    path = Path(os.path.realpath(path))  # what a link points to; the link stays
+    path = Path(os.path.realpath(path))  # write to a link's target; keep the link
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else errno.EEXIST
         raise OSError(code, f'{path} is not a regular file', str(path))
@@ -290,9 +295,9 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def drop_unfinished(path: Path) -> None:
     """
-    Remove what :func:`whole_file` left beside a file in runs that were killed.
+    Delete temporary files that :func:`whole_file` left when a run was killed.
 
-    :param path: the file; nobody else may be writing it.
+    :param path: the file; no other process may be writing it.
     """
     for left in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
         left.unlink(missing_ok=True)
@@ -300,7 +305,7 @@ def drop_unfinished(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """
-    Write a file in one step, as :func:`whole_file` does.
+    Write a text file atomically (see :func:`whole_file`).
     """
     with whole_file(path) as unfinished:
         unfinished.write_bytes(text.encode('utf-8'))
