@@ -1,5 +1,5 @@
 """
-Presets: which models score, and how they decode, as YAML files.
+Presets: YAML files that choose the models for scoring and how they decode.
 """
 
 from parlai_q2.presets.preset import ModelConfig, Preset, load_preset, preset_names

@@ -1,17 +1,17 @@
 """
-Reads presets.
+Reads presets from YAML files.
 
 A preset has a ``name`` and a section for each model: ``question_generation``,
-``question_answering``, ``nli``, ``consistency`` and, for the scorer of that name,
-``bertscore``. A section has ``model`` (a reference as
-:mod:`parlai_q2.models.loading` takes it), an optional ``revision`` (of a hub model),
-and that backend's settings. ``q2`` may hold the metric's own settings. ``mini.yaml``
-beside this file shows them all.
+``question_answering``, ``nli``, ``consistency`` and, for the scorer ``bertscore``, a
+section of that name. A section has ``model`` (a model reference, see
+:mod:`parlai_q2.models.loading`), an optional ``revision`` for a hub model, and the
+settings of the backend. An optional section ``q2`` has settings of the metric itself.
+See ``mini.yaml`` in this folder for an example.
 
-``base`` names another preset, by name or by path, from which everything is taken that
-this one does not say. A section that names another model takes nothing of the base's:
-settings of one model, such as which class is which, are wrong for another. One that
-says ``batch_size`` takes no ``gpu_batch_size`` of the base's.
+``base`` is the name or path of another preset, which supplies everything that this one
+leaves out. A section with a different model inherits nothing from the base's section,
+because settings such as the class labels fit only their own model. A section that sets
+``batch_size`` does not inherit ``gpu_batch_size``.
 """
 
 from dataclasses import dataclass, field
@@ -38,8 +38,8 @@ class ModelConfig:
     One model of a preset.
 
     :param model: a model reference.
-    :param revision: the hub revision, if it matters.
-    :param settings: the backend's settings.
+    :param revision: the revision of a hub model, or None.
+    :param settings: the settings of the backend.
     """
 
     model: str
@@ -49,7 +49,7 @@ class ModelConfig:
     @property
     def reference(self) -> str:
         """
-        Model and revision, as signatures print them.
+        The model and its revision, as signatures print them.
         """
         return f'{self.model}@{self.revision}' if self.revision else self.model
 
@@ -59,9 +59,9 @@ class Preset:
     """
     A named choice of models and decoding.
 
-    :param name: its name, as signatures print it.
-    :param models: section name to model.
-    :param q2: the metric's own settings.
+    :param name: the name that signatures print.
+    :param models: maps section names to models.
+    :param q2: settings of the Q2 metric.
     """
 
     name: str
@@ -70,9 +70,9 @@ class Preset:
 
     def model(self, section: str) -> ModelConfig:
         """
-        The model of one section.
+        The model of a section.
 
-        :raises ConfigError: when the preset has none.
+        :raises ConfigError: if the preset has no such section.
         """
         if section not in self.models:
             raise ConfigError(
@@ -85,7 +85,7 @@ class Preset:
 
 def preset_names() -> list[str]:
     """
-    The presets that ship.
+    The names of the shipped presets.
     """
     folder = Path(str(files('parlai_q2.presets')))
     return sorted(path.stem for path in folder.glob('*.yaml'))
@@ -93,12 +93,12 @@ def preset_names() -> list[str]:
 
 def load_preset(name: str) -> Preset:
     """
-    A preset by name, or from a YAML file.
+    Load a preset by name or from a YAML file.
 
     :param name: one of :func:`preset_names`, or a path ending in .yaml or .yml.
     :return: the preset.
-    :raises UnknownNameError: for a name that does not ship.
-    :raises ConfigError: when the file cannot be read, has an unknown section, or is its
+    :raises UnknownNameError: if no shipped preset has this name.
+    :raises ConfigError: if the file cannot be read, has an unknown section, or is its
         own base.
 
     >>> load_preset('mini').model('nli').model
@@ -109,11 +109,11 @@ def load_preset(name: str) -> Preset:
 
 def _load(name: str, through: tuple[Path, ...]) -> Preset:
     """
-    :param through: the files whose base it is, the outermost first.
+    :param through: the files that have this preset as base, outermost first.
     """
     if name.endswith(('.yaml', '.yml')):
         path = Path(name).expanduser()
-        # Beside the file that names it.
+        # A relative path starts at the folder of the file that names it.
         path = through[-1].parent / path if through else path
     elif name in preset_names():
         path = Path(str(files('parlai_q2.presets'))) / f'{name}.yaml'
@@ -139,11 +139,11 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
 
 def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """
-    A model's settings with others put over them.
+    Override some of a model's settings.
 
-    :param below: a section's.
-    :param above: what is said over them; a ``batch_size`` holds on a GPU too, whatever
-        ``gpu_batch_size`` stands below.
+    :param below: the settings of a section.
+    :param above: the settings that override them. A ``batch_size`` here also removes
+        ``gpu_batch_size`` below, so that it applies on a GPU too.
     """
     settings = dict(below)
     if 'batch_size' in above:
