@@ -1,5 +1,6 @@
 """
-Keeps scores on disk, so that no response is scored twice by the same recipe.
+The score cache: keeps scores on disk, so that no response is scored twice with the same
+signature.
 """
 
 from parlai_q2.store.cached_scorer import CachedScorer

@@ -1,5 +1,5 @@
 """
-Any scorer, with its scores kept on disk.
+Wraps any scorer with a cache on disk.
 """
 
 from typing import Sequence
@@ -9,23 +9,24 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.stand_in import StandInScorer
 from parlai_q2.store.score_store import ScoreStore
 
-# Scores in one write: what a killed run can lose, and still many batches of a model.
+# Scores per write. This is also the most that a killed run loses; it is large enough
+# to fill many batches of a model.
 CHUNK = 256
 
 
 class CachedScorer(StandInScorer[Scorer]):
     """
-    Scores only what the store does not have.
+    Takes scores from a store, and computes only those that it does not have.
 
-    :param scorer: what scores.
-    :param store: where scores are kept.
-    :param chunk: examples in one call of the scorer and in one write.
+    :param scorer: the scorer to wrap.
+    :param store: the store that keeps the scores.
+    :param chunk: examples per call of the scorer, and per write to the store.
     """
 
     def __init__(self, scorer: Scorer, store: ScoreStore, chunk: int = CHUNK):
         super().__init__(scorer)
         self.store, self.chunk = store, chunk
-        # Responses that were found in the store, and that had to be scored.
+        # How many responses were found in the store, and how many had to be scored.
         self.hits = self.misses = 0
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
@@ -49,11 +50,11 @@ class CachedScorer(StandInScorer[Scorer]):
 
 def portions(examples: Sequence[Example], size: int) -> list[Sequence[Example]]:
     """
-    Examples in portions of a size. A rest of less than half of it goes with the one
-    before: a few responses alone fill no batch.
+    Split examples into portions. If fewer than ``size / 2`` are left over, they join
+    the last portion, because a few responses alone would not fill a batch.
 
-    :param examples: any number.
-    :param size: at least 1.
+    :param examples: any number of examples.
+    :param size: the size of a portion, at least 1.
     """
     starts = list(range(0, len(examples), size))
     if len(starts) > 1 and len(examples) - starts[-1] < size / 2:

@@ -1,5 +1,5 @@
 """
-Where scores are kept when nobody says where.
+The default location of the score cache.
 """
 
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parlai_q2.files.cache_folder import cache_folder
 
-# A path, to keep them elsewhere.
+# An environment variable with the path of the cache, to keep it elsewhere.
 VARIABLE = 'PARLAI_Q2_CACHE'
 
 

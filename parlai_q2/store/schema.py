@@ -1,12 +1,12 @@
 """
 The tables of a score file, and how to open one.
 
-    signatures   id, text                                a scorer's recipe, in full
-    scores       signature, pair, value, checksum, used  one response against one text
+    signatures   id, text                                a scorer's full signature
+    scores       signature, pair, value, checksum, used  the score of one response
 
 ``pair`` is the SHA-256 of knowledge and response, ``value`` the score as JSON,
-``checksum`` the CRC-32 of signature, pair and value, ``used`` the second of last use.
-The version stands in the file's ``user_version``.
+``checksum`` the CRC-32 of signature, pair and value, and ``used`` the time of last use
+in seconds. The version of the tables is the file's ``user_version``.
 """
 
 import sqlite3
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from parlai_q2.errors import ConfigError
 
-# Raised with every change of the tables; a file of another version is not read.
+# Increased with every change of the tables; a file of another version is not read.
 VERSION = 1
-# "pQ2s": tells a score file from any other SQLite file.
+# "pQ2s" distinguishes a score file from any other SQLite file.
 APPLICATION_ID = 0x70513273
 # Seconds to wait for another process's write.
 BUSY_TIMEOUT = 60.0
@@ -39,9 +39,9 @@ CREATE INDEX scores_by_use ON scores (used);
 
 class OtherVersion(Exception):
     """
-    The file was written with other tables than this code knows.
+    The tables of the file are of a version that this code does not read.
 
-    :param version: the file's version.
+    :param version: the version of the file.
     """
 
     def __init__(self, version: int):
@@ -51,12 +51,12 @@ class OtherVersion(Exception):
 
 def connect(path: Path) -> sqlite3.Connection:
     """
-    Open a score file, and make its tables where it is new.
+    Open a score file, creating it and its tables if needed.
 
     :param path: the file; its folder must exist.
-    :raises sqlite3.DatabaseError: when it is damaged or cannot be opened.
-    :raises OtherVersion: when its tables are of another version.
-    :raises ConfigError: when it is a sound SQLite file of some other program.
+    :raises sqlite3.DatabaseError: if it is damaged or cannot be opened.
+    :raises OtherVersion: if its tables are of another version.
+    :raises ConfigError: if it is an intact SQLite file of another program.
     """
     connection = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
@@ -71,7 +71,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if not _number(connection, 'SELECT count(*) FROM sqlite_master'):
-        # Set while the file is empty, so that eviction can shrink it.
+        # This must be set while the file is empty; it lets eviction shrink the file.
         connection.execute('PRAGMA auto_vacuum = INCREMENTAL')
         connection.executescript(f'BEGIN IMMEDIATE;{TABLES}COMMIT;')
     elif _number(connection, 'PRAGMA application_id') != APPLICATION_ID:
@@ -83,8 +83,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if version != VERSION:
         raise OtherVersion(version)
     connection.execute('PRAGMA journal_mode = WAL')
-    # With WAL a killed process loses nothing; a power cut may lose the last writes, and
-    # a score can be computed again.
+    # With WAL, a killed process loses nothing. A power cut may lose the last writes;
+    # those scores are computed again.
     connection.execute('PRAGMA synchronous = NORMAL')
 
 

@@ -1,12 +1,12 @@
 """
-Scores in one SQLite file that many processes may read and write at once.
+Stores scores in one SQLite file that many processes can read and write at once.
 
-A score is found by the scorer's whole signature and by the SHA-256 of knowledge and
-response, so a score made by another recipe is never taken for it. Over its size limit
-the file loses what was longest unused. A damaged file is set aside and begun anew; a
-file that is no SQLite file is somebody else's and refused. Where the file cannot be
-used at all (a read-only folder, a full disk, a newer version's tables) the store says
-so once, finds nothing and keeps nothing: scoring goes on.
+A score is looked up by the scorer's full signature and the SHA-256 of knowledge and
+response, so a score with another signature is never returned. When the file exceeds its
+size limit, the least recently used scores are deleted. A damaged file is renamed and a
+new one is started. A file that is not SQLite may be somebody else's data and is
+refused. If the file cannot be used at all (a read-only folder, a full disk, tables of a
+newer version), the store warns once, and scoring continues without it.
 """
 
 import logging
@@ -28,26 +28,26 @@ from parlai_q2.store.schema import BUSY_TIMEOUT, VERSION, OtherVersion, connect
 
 DEFAULT_MAX_BYTES = 1024**3
 MIN_MAX_BYTES = 1024**2
-# Guards against naming a file of data as the cache.
+# Required endings, so that nobody names a data file as the cache by mistake.
 ENDINGS = ('.sqlite', '.sqlite3', '.db')
 
 T = TypeVar('T')
 
 _logger = logging.getLogger(__name__)
-# Connections of a parent process. A child may neither use nor close them.
+# Connections of a parent process, which a forked child may neither use nor close.
 _inherited: list[sqlite3.Connection] = []
 
 
 class ScoreStore:
     """
-    Scores on disk. The file is opened when first used, once in each process.
+    Scores on disk. Each process opens the file on first use.
 
-    :param path: the file, ending in ``.sqlite``, ``.sqlite3`` or ``.db``; made with its
-        folder where there is none. Default: :func:`default_store_path`.
-    :param max_bytes: how large it may grow, at least :data:`MIN_MAX_BYTES`.
-    :param clock: gives the time in seconds since 1970.
-    :raises ConfigError: for a path with another ending or a limit that is too small;
-        and when first used, for a file of another program.
+    :param path: the file, ending in ``.sqlite``, ``.sqlite3`` or ``.db``. It and its
+        folder are created if needed. Default: :func:`default_store_path`.
+    :param max_bytes: the size limit of the file, at least :data:`MIN_MAX_BYTES`.
+    :param clock: returns the time in seconds since 1970.
+    :raises ConfigError: if the path has another ending or the limit is too small; on
+        first use, if the file belongs to another program.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class ScoreStore:
                 f'{max_bytes}.'
             )
         self.max_bytes, self.clock = max_bytes, clock
-        # False once the file has turned out not to be usable.
+        # Becomes False when the file turns out to be unusable.
         self.usable = True
         self._connection: Optional[sqlite3.Connection] = None
         self._forget()
 
     def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
         """
-        The scores that are there.
+        Look up scores.
 
-        :param signature: a scorer's signature in full.
-        :param pairs: (knowledge, response), any number.
-        :return: pair to score, for those that are there.
+        :param signature: the full signature of a scorer.
+        :param pairs: any number of pairs (knowledge, response).
+        :return: maps each pair that the store has to its score.
         """
         keys = {pair_key(pair): pair for pair in pairs}
         if not keys:
@@ -92,7 +92,10 @@ class ScoreStore:
 
     def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
         """
-        Keep scores, all or none of them, replacing those of the same pairs.
+        Store scores, either all or none of them, replacing those of the same pairs.
+
+        :param signature: the full signature of the scorer.
+        :param scores: maps pairs (knowledge, response) to scores.
         """
         if not scores:
             return
@@ -106,9 +109,9 @@ class ScoreStore:
 
     def signatures(self) -> list[table.StoredSignature]:
         """
-        What is in the file by recipe, the most rows first.
+        What the file holds for each signature, the one with most scores first.
 
-        :raises ConfigError: when it cannot be told, since the file cannot be used.
+        :raises ConfigError: if the file cannot be used.
         """
         return self._do(table.signatures, [], needed=True)
 
@@ -116,12 +119,13 @@ class ScoreStore:
         self, signature: Optional[str] = None, unused_for: Optional[float] = None
     ) -> int:
         """
-        Forget scores.
+        Delete scores.
 
-        :param signature: only those of this recipe, in full; None: of all.
-        :param unused_for: only those not used for so many seconds; None: all.
-        :return: how many were forgotten.
-        :raises ConfigError: when the file cannot be used.
+        :param signature: delete only scores with this full signature; None for any.
+        :param unused_for: delete only scores that were not used for this many seconds;
+            None for any.
+        :return: how many scores were deleted.
+        :raises ConfigError: if the file cannot be used.
         """
         now = int(self.clock())
         until = None if unused_for is None else int(now - unused_for)
@@ -131,7 +135,7 @@ class ScoreStore:
 
     def file_bytes(self) -> int:
         """
-        What the cache takes on disk, in bytes; 0 where there is none.
+        The size of the cache on disk, in bytes; 0 if there is none.
         """
         names = (self.path, beside(self.path, '-wal'))
         return sum(path.stat().st_size for path in names if path.exists())
@@ -146,7 +150,7 @@ class ScoreStore:
                 self._connection = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process opens the file for itself.
+        # Another process opens the file itself.
         kept = ('path', 'max_bytes', 'clock', 'usable')
         return {name: getattr(self, name) for name in kept}
 
@@ -160,7 +164,8 @@ class ScoreStore:
             _inherited.append(self._connection)
             self._connection = None
         self._process = os.getpid()
-        # A parent's other thread may hold the parent's.
+        # After a fork, the parent's lock may be held by a thread that does not exist
+        # in this process.
         self._lock = threading.Lock()
 
     def _do(
@@ -207,11 +212,11 @@ class ScoreStore:
             self._connection.close()
             self._connection = None
         if not last and upkeep.is_damage(error):
-            # The damage may lie where opening does not look; then it is set aside here,
-            # unless another process has done so meanwhile.
+            # Opening does not find all damage. Set the file aside here, unless another
+            # process has already done so.
             with locked(self.path, BUSY_TIMEOUT):
                 if not upkeep.is_sound(self.path):
-                    # It was ours when it was opened: no reason to end a run.
+                    # The file was ours when it was opened, so do not end the run.
                     last = upkeep.is_foreign(self.path)
                     if not last:
                         self._begin_anew(error)

@@ -17,11 +17,11 @@ from parlai_q2.store.upkeep import (
     used_bytes,
 )
 
-# A row's time of use is noted at most once in so many seconds; reading stays reading.
+# Seconds between two updates of a row's time of use, so that reads rarely write.
 USE_NOTED_EVERY = 3600
-# Keys in one query; older SQLite takes 999 variables at most.
+# Keys per query; older versions of SQLite allow at most 999 variables.
 KEYS = 500
-# Over its limit, the file is brought down to this share of it.
+# When the file exceeds its limit, it is reduced to this share of the limit.
 EVICT_TO = 0.9
 
 T = TypeVar('T')
@@ -29,12 +29,12 @@ T = TypeVar('T')
 
 class StoredSignature(NamedTuple):
     """
-    What a file holds of one recipe.
+    What a file holds for one signature.
 
-    :param text: the signature in full.
-    :param rows: how many scores.
-    :param bytes: the length of their values together.
-    :param used: when the last of them was used, in seconds since 1970.
+    :param text: the full signature.
+    :param rows: the number of scores.
+    :param bytes: the total length of their values.
+    :param used: when one of them was last used, in seconds since 1970.
     """
 
     text: str
@@ -45,7 +45,7 @@ class StoredSignature(NamedTuple):
     @property
     def short(self) -> str:
         """
-        The ten digits that ``Signature.short`` has for the same recipe.
+        The short hash of the signature, equal to ``Signature.short``.
         """
         return hashlib.sha256(self.text.encode()).hexdigest()[:10]
 
@@ -54,16 +54,17 @@ def read(
     connection: sqlite3.Connection, signature: str, keys: Sequence[bytes], now: int
 ) -> dict[bytes, Score]:
     """
-    The scores that are there and whole; that they were used is noted.
+    Read the scores that the file has intact, and update their time of use.
 
-    :param signature: a scorer's signature in full.
-    :param keys: keys of pairs, any number.
+    :param signature: the full signature of a scorer.
+    :param keys: any number of keys of pairs.
     :param now: the time, in seconds since 1970.
+    :return: maps each key that was found to its score.
     """
     found: dict[bytes, Score] = {}
     unnoted: list[int] = []
     for some in _portions(keys):
-        # One statement: an id may be another signature's in the next.
+        # One statement, since another process could reassign the id between two.
         rows = connection.execute(
             'SELECT pair, value, checksum, used, scores.rowid FROM scores '
             'JOIN signatures ON signatures.id = signature '
@@ -76,7 +77,7 @@ def read(
                 found[key] = score
                 if used <= now - USE_NOTED_EVERY or used > now + CLOCKS_DIFFER:
                     unnoted.append(row)
-    # Where nothing can be written, reading goes on.
+    # If the file cannot be written, reading still works.
     with suppress(sqlite3.OperationalError):
         for used_rows in _portions(unnoted):
             connection.execute(
@@ -93,9 +94,11 @@ def write(
     max_bytes: int,
 ) -> None:
     """
-    Write rows, all or none, and see to the file's size.
+    Write rows, either all or none, and keep the file within its limit.
 
-    :param rows: key, value, checksum and time of use, which is now; at least one.
+    :param signature: the full signature of the scorer.
+    :param rows: key, value, checksum and time of use (now) of each row, at least one.
+    :param max_bytes: the size limit of the file.
     """
     with transaction(connection):
         connection.execute(
@@ -120,11 +123,13 @@ def delete(
     now: int,
 ) -> int:
     """
-    Delete the rows that both conditions hold for; None holds for all.
+    Delete the rows that meet both conditions.
 
-    :param now: the time; rows that were used long after it, by a clock that was wrong,
-        meet any condition on it.
-    :return: how many there were.
+    :param signature: the full signature; None for any.
+    :param used_until: the latest time of last use; None for any.
+    :param now: the time, in seconds since 1970. A time of use long after it came from a
+        wrong clock, and meets any ``used_until``.
+    :return: the number of rows deleted.
     """
     count = connection.execute(
         'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
@@ -138,7 +143,7 @@ def delete(
 
 def signatures(connection: sqlite3.Connection) -> list[StoredSignature]:
     """
-    What is there by recipe, the most rows first.
+    What the file holds for each signature, the one with most rows first.
     """
     rows = connection.execute(
         'SELECT text, count(*), sum(length(value)), max(used) FROM scores '

@@ -1,5 +1,5 @@
 """
-Keeps a score file sound and within its limit.
+Keeps a score file intact and within its size limit.
 """
 
 import math
@@ -13,9 +13,9 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.files.write import beside
 from parlai_q2.store.schema import OtherVersion, connect
 
-# Seconds by which clocks may differ without one of them being called wrong.
+# A time that is further than this in the future, in seconds, comes from a wrong clock.
 CLOCKS_DIFFER = 3600
-# What every SQLite file begins with.
+# The first bytes of every SQLite file.
 MAGIC = b'SQLite format 3\0'
 OTHER_FILE = (
     'another file with --cache-file or the environment variable PARLAI_Q2_CACHE'
@@ -25,21 +25,21 @@ OTHER_FILE = (
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """
-    Makes several statements one, waiting for other writers before the first.
+    Run several statements as one transaction, after waiting for other writers.
     """
     connection.execute('BEGIN IMMEDIATE')
     try:
         yield
         connection.execute('COMMIT')
     finally:
-        # A full disk may have rolled it back already, or only refused the commit.
+        # If the disk is full, SQLite may or may not have rolled back already.
         if connection.in_transaction:
             connection.execute('ROLLBACK')
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
     """
-    Bytes of the file that hold something.
+    The number of bytes in the file that are in use.
     """
     pages, free, size = (
         connection.execute(f'PRAGMA {name}').fetchone()[0]
@@ -50,11 +50,12 @@ def used_bytes(connection: sqlite3.Connection) -> int:
 
 def evict(connection: sqlite3.Connection, target: float, now: int) -> None:
     """
-    Delete the longest unused rows until at most ``target`` bytes are used.
+    Delete the least recently used rows until at most ``target`` bytes are in use.
 
-    :param now: the time, in seconds since 1970. What was used later than that was so by
-        a clock that was wrong (by more than the machines of a network differ), and is
-        not to outlive what is used now.
+    :param target: the number of bytes to get down to.
+    :param now: the time, in seconds since 1970. A time of use that is later by more
+        than :data:`CLOCKS_DIFFER` came from a wrong clock; it is set back, so that the
+        row does not outlive rows that are used now.
     """
     connection.execute(
         'UPDATE scores SET used = ? WHERE used > ?', (now - 1, now + CLOCKS_DIFFER)
@@ -73,27 +74,28 @@ def evict(connection: sqlite3.Connection, target: float, now: int) -> None:
 
 def shrink(connection: sqlite3.Connection) -> None:
     """
-    Give the pages that hold nothing back to the disk.
+    Return unused pages to the disk.
     """
     connection.execute(
         'DELETE FROM signatures WHERE id NOT IN (SELECT signature FROM scores)'
     )
-    # Every page that is freed is a step of this statement: execute() takes only one.
+    # The statement frees one page per step, and execute() would run only one step.
     connection.executescript('PRAGMA incremental_vacuum;')
     connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
 
 
 def is_damage(error: Exception) -> bool:
     """
-    Whether an error says that the file's content is broken, and not its surroundings.
+    Whether an error means that the content of the file is damaged, rather than that the
+    file cannot be accessed.
     """
-    # SQLite's "malformed" and "not a database" come as the bare base class.
+    # "malformed" and "not a database" are raised as the base class itself.
     return type(error) is sqlite3.DatabaseError or 'no such' in str(error)
 
 
 def is_busy(error: Exception) -> bool:
     """
-    Whether other processes were writing for longer than one waits.
+    Whether an error means that other processes kept the file locked for too long.
     """
     locked = isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
     return locked or isinstance(error, TimeoutError)
@@ -101,24 +103,24 @@ def is_busy(error: Exception) -> bool:
 
 def is_foreign(path: Path) -> bool:
     """
-    Whether a file has content, and it does not begin as SQLite's.
+    Whether a file has content that does not begin like an SQLite file.
 
-    Only for a file that SQLite does not take: closing a file gives back the locks that
-    SQLite holds on it elsewhere in this process.
+    Call this only for a file that SQLite cannot open: closing a file releases the locks
+    that SQLite holds on it elsewhere in this process.
     """
     try:
         with open(path, 'rb') as stream:
             return stream.read(len(MAGIC)) not in (b'', MAGIC)
     except OSError:
-        # There is none, or it cannot be read.
+        # The file does not exist or cannot be read.
         return False
 
 
 def refuse_foreign(path: Path) -> None:
     """
-    Leave alone what may be somebody's only copy.
+    Refuse a file that is not SQLite, since it may be the only copy of somebody's data.
 
-    :raises ConfigError: when a file is foreign.
+    :raises ConfigError: if the file is foreign (see :func:`is_foreign`).
     """
     if is_foreign(path):
         raise ConfigError(
@@ -129,12 +131,12 @@ def refuse_foreign(path: Path) -> None:
 
 def remedy(error: Exception) -> str:
     """
-    What to do about a file that cannot be used.
+    What the user can do about a file that cannot be used.
 
     :param error: why it cannot be used.
     """
     if isinstance(error, OtherVersion):
-        # One of an older version is begun anew.
+        # The version is newer: an older file would have been replaced by a new one.
         return (
             'It was made by a newer version of parlai_q2: update parlai_q2, or give '
             f'{OTHER_FILE}.'
@@ -147,7 +149,7 @@ def remedy(error: Exception) -> str:
 
 def is_sound(path: Path) -> bool:
     """
-    Whether SQLite finds a whole file and its tables in order, or there is none.
+    Whether the file and its tables are intact, or the file does not exist.
     """
     try:
         connection = connect(path)
@@ -164,9 +166,9 @@ def is_sound(path: Path) -> bool:
 
 def set_aside(path: Path) -> Path:
     """
-    Rename a score file; those that were set aside before are kept.
+    Rename a damaged or outdated score file; files renamed earlier are kept.
 
-    :return: its new path: ``<name>.damaged``, or ``<name>.damaged.2`` and so on.
+    :return: its new path: ``<name>.damaged``, ``<name>.damaged.2`` and so on.
     """
     aside, number = beside(path, '.damaged'), 1
     while os.path.lexists(aside):
@@ -174,6 +176,6 @@ def set_aside(path: Path) -> Path:
         aside = beside(path, f'.damaged.{number}')
     os.replace(path, aside)
     for ending in ('-wal', '-shm'):
-        # They belong to the file that is gone, and would spoil the next.
+        # These belong to the renamed file and would corrupt the new one.
         beside(path, ending).unlink(missing_ok=True)
     return aside
