@@ -1,5 +1,5 @@
 """
-Which device and how many threads each worker gets.
+Decides which device and how many threads each worker gets.
 """
 
 import os
@@ -11,9 +11,9 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import check_device, gpus
 
 ALL = 'all'
-# What the libraries below torch and the tokenizers take their number of threads from.
+# torch's libraries and the tokenizers read their number of threads from these.
 THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
-# Linux: the processor time that a container may have, as "microseconds per period".
+# On Linux, the CPU quota of the container: microseconds of CPU time, and per period.
 CPU_QUOTA = Path('/sys/fs/cgroup/cpu.max')
 
 
@@ -21,8 +21,8 @@ class Place(NamedTuple):
     """
     Where one worker computes.
 
-    :param device: a torch device name, or None for the scorer's own choice.
-    :param threads: threads for its processor work.
+    :param device: a torch device name, or None for the scorer's default.
+    :param threads: the number of CPU threads.
     """
 
     device: Optional[str]
@@ -33,14 +33,14 @@ def places(
     workers: Optional[int], devices: Optional[str], cores: Optional[int] = None
 ) -> list[Place]:
     """
-    A place for each worker: devices in turn, threads shared out.
+    A place for each worker: devices are assigned in turn, threads are divided evenly.
 
-    :param workers: how many; None for one a device.
-    :param devices: device names parted by commas, ``all`` for every GPU, or None.
-    :param cores: processor cores to share out; default: those this process may use.
+    :param workers: the number of workers; None for one per device.
+    :param devices: comma-separated device names, ``all`` for every GPU, or None.
+    :param cores: the CPU cores to divide; default: those that this process may use.
     :return: at least one place.
-    :raises ConfigError: for no workers, fewer workers than devices, or a device that is
-        not there.
+    :raises ConfigError: if there are no workers, fewer workers than devices, or a
+        device does not exist.
     """
     names = device_names(devices)
     if workers is None:
@@ -61,11 +61,11 @@ def places(
 
 def device_names(devices: Optional[str]) -> list[str]:
     """
-    The devices that ``--devices`` names, each checked.
+    Parse and check the value of ``--devices``.
 
-    :param devices: as for :func:`places`. A name may stand there twice, for two
-        workers.
-    :raises ConfigError: when one is not there, or they are not of one kind.
+    :param devices: as for :func:`places`. A name may occur twice, for two workers.
+    :return: the device names; empty if none are given.
+    :raises ConfigError: if a device does not exist, or they are of different kinds.
     """
     if not devices:
         return []
@@ -91,8 +91,8 @@ def device_names(devices: Optional[str]) -> list[str]:
 
 def usable_cores() -> int:
     """
-    Processor cores that this process may use: by its affinity, and by the quota of the
-    container it runs in.
+    The number of CPU cores that this process may use, according to its affinity and the
+    quota of its container.
     """
     if hasattr(os, 'sched_getaffinity'):
         cores = len(os.sched_getaffinity(0))
@@ -108,18 +108,20 @@ def usable_cores() -> int:
 
 def use_threads(threads: int) -> None:
     """
-    Let this process compute with so many threads, unless its environment says how many.
+    Set the number of threads of this process, unless its environment already does.
+
+    :param threads: the number of threads.
     """
     os.environ.update(thread_settings(threads))
     if 'torch' in sys.modules:
-        # It has read the environment already, with the main module perhaps.
+        # torch is imported, perhaps by the main module, and has read the environment.
         sys.modules['torch'].set_num_threads(threads_said('OMP_NUM_THREADS'))
 
 
 def thread_settings(threads: int) -> dict[str, str]:
     """
-    Environment variables for a process with so many threads; those that a person has
-    set stay.
+    The environment variables that set a process's number of threads, without those that
+    the user has already set.
     """
     unsaid = (name for name in THREAD_VARIABLES if threads_said(name) is None)
     return dict.fromkeys(unsaid, str(threads))
@@ -127,9 +129,10 @@ def thread_settings(threads: int) -> dict[str, str]:
 
 def threads_said(name: str) -> Optional[int]:
     """
-    How many threads an environment variable asks for; None where it is not set. As
-    OpenMP has it, what is no number above 0 says nothing, and of a list, which is of
-    nested levels, the first counts.
+    The number of threads that an environment variable sets; None if it is not set.
+
+    As in OpenMP, a value that is not a positive number counts as not set, and of a list
+    (one number per nesting level) the first number counts.
     """
     first = os.environ.get(name, '').split(',')[0].strip()
     return int(first) if first.isdecimal() and int(first) else None

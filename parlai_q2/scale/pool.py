@@ -1,9 +1,9 @@
 """
-Worker processes on this machine that score chunks; results come out in order.
+Scores chunks in worker processes on this machine; results come out in order.
 
-Each worker has one chunk at a time. When a worker dies its chunk goes to the next one
-and the worker is replaced; results are counted once, so nothing is lost or doubled. A
-chunk that has ended several workers ends the run, with the lines it stands on.
+Each worker has one chunk at a time. If a worker dies, another one gets its chunk and
+the worker is replaced. Each result is counted once, so nothing is lost or duplicated. A
+chunk that kills several workers ends the run, with an error that names its lines.
 """
 
 import logging
@@ -21,10 +21,10 @@ from parlai_q2.scale.worker import FAILED, READY
 
 logger = logging.getLogger(__name__)
 
-# Workers that one chunk may end, and that may end in a row before they can start.
+# The run ends if this many workers die on one chunk, or in a row before they start.
 MAX_DEATHS = 3
-# Chunks a worker that may be read, scored or waiting to be written: one in work, and
-# enough ahead that a slow chunk at the front does not leave the other workers idle.
+# Chunks per worker that may be read but not yet written: one being scored, and enough
+# others that a slow chunk at the front does not leave the other workers idle.
 AHEAD = 4
 
 
@@ -32,11 +32,11 @@ def pool_engine(make: MakeScorer, where: Sequence[Place], signature: str) -> Eng
     """
     The engine that scores in several processes.
 
-    :param make: makes a worker's scorer; picklable.
+    :param make: creates a worker's scorer; must be picklable.
     :param where: a place for each worker.
-    :param signature: what the scorers must say of themselves.
-    :return: the engine. It starts the workers when it is first asked for a result, and
-        stops them when it is done, closed or has raised.
+    :param signature: the signature that each worker's scorer must have.
+    :return: the engine. It starts the workers when the first result is requested, and
+        stops them when it finishes, is closed or raises an error.
     """
 
     def engine(work: Work) -> Generator[ScoredChunk, None, None]:
@@ -51,7 +51,7 @@ def pool_engine(make: MakeScorer, where: Sequence[Place], signature: str) -> Eng
 
 class Task(NamedTuple):
     """
-    A chunk, and how many workers died on it.
+    A chunk to score, and how many workers have died on it.
     """
 
     chunk: Chunk
@@ -62,19 +62,19 @@ class Pool:
     """
     The workers of one run.
 
-    :param make: as for :func:`pool_engine`, like the others.
+    :param make: as for :func:`pool_engine`, like the other parameters.
     """
 
     def __init__(self, make: MakeScorer, where: Sequence[Place], signature: str):
         self._make, self._signature = make, signature
-        # Places without a worker, and the workers by their pipes: those that start,
-        # those without work, and those with a task.
+        # Places without a worker, and the workers by their pipes: those that are
+        # starting, those without work, and those with a task.
         self._places = deque(where)
         self._starting: dict[connection.Connection, WorkerProcess] = {}
         self._idle: dict[connection.Connection, WorkerProcess] = {}
         self._busy: dict[connection.Connection, tuple[WorkerProcess, Task]] = {}
         self._failed_starts = 0
-        # What is to be done, what was done, and how much of both there may be.
+        # Tasks to do, results that are done, and the most chunks that may be in both.
         self._tasks: deque[Task] = deque()
         self._done: dict[int, ScoredChunk] = {}
         self._most = AHEAD * len(where)
@@ -83,10 +83,11 @@ class Pool:
         """
         Score chunks.
 
-        :param chunks: in order; read no further ahead than :data:`AHEAD` allows.
+        :param chunks: the chunks, in order; read only as far ahead as :data:`AHEAD`
+            allows.
         :return: the results, in the same order.
-        :raises WorkerError: when a chunk has ended :data:`MAX_DEATHS` workers, when no
-            worker starts, or when one cannot go on.
+        :raises WorkerError: if :data:`MAX_DEATHS` workers die on a chunk, workers do
+            not start, or a worker cannot continue.
         """
         order: deque[int] = deque()
         while True:
@@ -106,7 +107,7 @@ class Pool:
 
     def stop(self) -> None:
         """
-        End all workers, whatever they do.
+        Stop all workers, including those that are scoring.
         """
         waiting = [*self._starting.values(), *self._idle.values()]
         busy = [worker for worker, _ in self._busy.values()]
@@ -119,7 +120,7 @@ class Pool:
             worker.end()
 
     def _free(self) -> int:
-        # With all of them busy one chunk more is held ready.
+        # Even if all workers are busy, keep one chunk ready.
         return max(1, len(self._places) + len(self._starting) + len(self._idle))
 
     def _hand_out(self) -> None:
@@ -160,7 +161,7 @@ class Pool:
 
     def _bury(self, pipe: connection.Connection) -> None:
         """
-        See to the work and the place of a worker that has died.
+        Free the place of a worker that has died, and give its chunk to another.
         """
         worker = self._worker(pipe)
         ending = worker.end()

@@ -1,5 +1,5 @@
 """
-A worker process, as the process that started it sees it.
+Starts, talks to and stops a worker process.
 """
 
 import multiprocessing
@@ -13,7 +13,7 @@ from parlai_q2.scale.placement import Place, thread_settings
 from parlai_q2.scale.score_chunk import MakeScorer
 from parlai_q2.scale.worker import NO_MEMORY, work
 
-# Seconds that a process has to end by itself.
+# Seconds to wait for a process to end.
 PATIENCE = 5.0
 
 
@@ -21,14 +21,14 @@ class WorkerProcess:
     """
     A process that runs :func:`~parlai_q2.scale.worker.work`, and the pipe to it.
 
-    :param make: makes its scorer.
+    :param make: creates the worker's scorer.
     :param place: its device and threads.
-    :param signature: what its scorer must say of itself.
+    :param signature: the signature that its scorer must have.
     """
 
     def __init__(self, make: MakeScorer, place: Place, signature: str):
         self.place = place
-        # Never fork: a process that has used torch's threads or a GPU cannot be.
+        # Never fork: it is not safe once a process has used torch's threads or a GPU.
         context = multiprocessing.get_context('spawn')
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(
@@ -36,14 +36,14 @@ class WorkerProcess:
         )
         with environment(thread_settings(place.threads)), without_interrupts():
             self._process.start()
-        # The worker has the only copy now: when it dies the pipe ends.
+        # The worker now has the only copy, so the pipe closes when it dies.
         theirs.close()
 
     def send(self, value: Any) -> bool:
         """
-        Send a chunk, or None when there is no more.
+        Send a chunk, or None to say that there are no more.
 
-        :return: False when the worker is dead.
+        :return: False if the worker is dead.
         """
         try:
             self.pipe.send(value)
@@ -53,7 +53,7 @@ class WorkerProcess:
 
     def receive(self) -> Optional[tuple[str, Any]]:
         """
-        What it has to say; waits for it. None when it is dead.
+        Wait for the worker's next message and return it; None if the worker is dead.
         """
         try:
             return self.pipe.recv()
@@ -62,15 +62,15 @@ class WorkerProcess:
 
     def dismiss(self) -> None:
         """
-        Tell the worker that there is no more, without waiting for it.
+        Tell the worker that there are no more chunks, without waiting for it to end.
         """
         self.pipe.close()
 
     def end(self, at_once: bool = False) -> str:
         """
-        End the process, if it has not ended.
+        Stop the process, if it is still running.
 
-        :param at_once: whatever it does; else it may end by itself first.
+        :param at_once: terminate it now; otherwise give it time to end by itself.
         :return: how it ended, for messages.
         """
         self.pipe.close()
@@ -91,14 +91,16 @@ class WorkerProcess:
 @contextmanager
 def without_interrupts() -> Iterator[None]:
     """
-    Processes that are started within do not hear Ctrl-C, which reaches the whole group.
+    Block Ctrl-C, which reaches the whole process group, in processes that are started
+    in this context.
 
-    A worker ignores it, but takes seconds of imports to get there.
+    A worker ignores Ctrl-C itself, but only after seconds of imports.
     """
     if not hasattr(signal, 'pthread_sigmask'):  # Windows
         yield
         return
-    # Python starts this helper with the first process, and lets signals through again.
+    # Start Python's resource tracker now: it would be started with the first process,
+    # which unblocks signals again.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -110,7 +112,7 @@ def without_interrupts() -> Iterator[None]:
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
     """
-    Environment variables for the processes that are started within.
+    Set environment variables for processes that are started in this context.
     """
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)

@@ -1,9 +1,9 @@
 """
-How far a run is and how long it still takes, by the bytes of its input.
+Shows how far a run is and how long it will still take, by the bytes of its input.
 
-How many records a file holds is known only at its end; how many bytes it has is known
-at once. On a terminal that is a bar, elsewhere (a log, a cluster's job) a line now and
-then.
+The number of records in a file is known only at its end, the number of bytes from the
+start. On a terminal, progress is a bar; elsewhere (a log, a cluster job), it is a line
+from time to time.
 """
 
 import sys
@@ -13,21 +13,21 @@ from typing import Callable, Optional, TextIO
 
 from tqdm import tqdm
 
-# tqdm measures from the start, and so counts the loading of models against the speed.
-# What it shows of the speed is ours.
+# tqdm's own speed would include the time it takes to load models, so the description
+# shows ours instead.
 BAR = '{percentage:3.0f}%|{bar:20}| {desc}'
 
 
 class Progress:
     """
-    Tells how far a run is; to be closed.
+    Shows the progress of a run. Call :meth:`close` when it is done.
 
-    :param name: what is being done.
-    :param total: bytes of the input.
-    :param log: takes a line, where there is no terminal.
+    :param name: what is being done, to show.
+    :param total: the size of the input, in bytes.
+    :param log: called with a line of text if there is no terminal.
     :param every: seconds between two lines; 0 or less for none.
-    :param stream: where the bar goes; default: the standard error.
-    :param clock: gives seconds.
+    :param stream: where to show the bar; default: standard error.
+    :param clock: returns the time in seconds.
     """
 
     def __init__(
@@ -50,25 +50,25 @@ class Progress:
 
     def resume(self, records: int, read: int) -> None:
         """
-        Say how much an earlier run has done: it does not count for the speed.
+        Report what an earlier run has done, which does not count towards the speed.
 
-        :param records: records done.
-        :param read: bytes of the input that they took.
+        :param records: the number of records done.
+        :param read: how many bytes of the input they took.
         """
         self._began = self._told = self._clock()
         self._records = records
-        # When and where speed is measured from: the first result, since starting and
-        # loading models would count against it.
+        # Speed is measured from the first result (time, records, bytes), so that it
+        # does not include starting and loading models.
         self._since: Optional[tuple[float, int, int]] = None
         if self._bar is not None:
             self._show(read)
 
     def update(self, records: int, read: int) -> None:
         """
-        Say how far the run is.
+        Report progress.
 
-        :param records: records just done.
-        :param read: bytes of the input read for all that are done.
+        :param records: the number of records done since the last call.
+        :param read: how many bytes of the input are done in total.
         """
         self._records += records
         if self._since is None:
@@ -81,9 +81,9 @@ class Progress:
 
     def sentence(self, read: int) -> str:
         """
-        How far the run is, for people.
+        The progress, as a line of text.
 
-        :param read: bytes of the input read for all that is done.
+        :param read: how many bytes of the input are done in total.
         """
         share = min(1.0, read / self._total) if self._total else 1.0
         return f'{self._name}: {share:.1%}, {self._state(read)}'
@@ -105,7 +105,7 @@ class Progress:
 
     def close(self) -> None:
         """
-        Leave the terminal to others.
+        Remove the bar's hold on the terminal.
         """
         if self._bar is not None:
             self._bar.close()

@@ -1,15 +1,15 @@
 """
 Scores chunks on Ray Data, on one machine or several.
 
-One task reads the input on the machine where the run was started and streams its
-chunks; actors, each with models of its own, score them; the run writes what comes back,
-in order. Ray starts an actor that has died again and gives it its chunk again, and
-reads the file again where chunks were lost with a machine: it holds the same.
+One task reads the input, on the machine where the run was started, and streams its
+chunks. Actors, each with its own models, score them. The run writes the results in
+order. If an actor dies, Ray restarts it and sends its chunk again. If chunks are lost
+with a machine, Ray reads the file again and gets the same chunks.
 
-Ray's own habits that do not suit a library are put off: no usage statistics, no
-dashboard, and the working folder is not put on the workers' import path. So a worker
-runs the parlai_q2 that is installed on its machine, and refuses to score where its
-signature is another.
+Some of Ray's defaults do not suit a library and are switched off: there are no usage
+statistics and no dashboard, and the working folder is not on the workers' import path.
+So a worker runs the parlai_q2 that is installed on its machine, and refuses to score if
+its signature differs.
 """
 
 import inspect
@@ -28,12 +28,12 @@ from parlai_q2.scale.score_chunk import Engine, MakeScorer, ScoredChunk
 from parlai_q2.scale.work import Work
 from parlai_q2.scale.worker import FAILED
 
-# Times that a chunk is given to another actor after its own has died.
+# How many times a chunk is retried after its actor has died.
 RETRIES = 2
-# Shared memory of a cluster that ends with the run, in bytes: chunks on their way.
+# Shared memory for chunks in transit, in bytes, of a cluster that is started for a run.
 OBJECT_STORE = 256 * 1024**2
 USER = '--engine ray'
-# Read by Ray when it is imported or started.
+# Environment variables that Ray reads when it is imported or started.
 QUIET = {
     'RAY_USAGE_STATS_ENABLED': '0',
     'RAY_ENABLE_UV_RUN_RUNTIME_ENV': '0',
@@ -43,7 +43,7 @@ QUIET = {
 
 class Share(NamedTuple):
     """
-    How many actors there are, and what each takes of its machine.
+    The number of actors, and the CPUs and GPUs that each of them takes.
     """
 
     workers: int
@@ -61,14 +61,16 @@ def ray_engine(
     """
     The engine that scores on Ray.
 
-    :param make: makes an actor's scorer; picklable by name, from a module that is
-        installed on all machines.
-    :param signature: what the scorers must say of themselves.
-    :param workers: actors; None for one a GPU or, without, one a machine.
+    :param make: creates an actor's scorer; must be picklable by name, from a module
+        that is installed on all machines.
+    :param signature: the signature that each actor's scorer must have.
+    :param workers: the number of actors; None for one per GPU or, without ``gpu``, one
+        per machine.
     :param gpu: whether each actor takes a GPU.
-    :param address: a cluster's; None for ``$RAY_ADDRESS``, else one of its own.
+    :param address: the address of a cluster. None for ``$RAY_ADDRESS`` or, if that is
+        not set, a local cluster for this run.
     :return: the engine.
-    :raises MissingPackageError: where Ray Data is not installed.
+    :raises MissingPackageError: if Ray Data is not installed.
     """
     for module in ('ray', 'pyarrow'):
         import_package(module, 'ray[data]', 'ray', USER)
@@ -84,11 +86,11 @@ def ray_engine(
 
 def share_of(nodes: list[dict[str, float]], workers: Optional[int], gpu: bool) -> Share:
     """
-    What each actor takes, so that all of them fit.
+    How much each actor may take so that all of them fit.
 
-    :param nodes: CPUs and GPUs of each machine, as Ray names them.
+    :param nodes: the resources of each machine, as Ray reports them.
     :param workers: as for :func:`ray_engine`, like ``gpu``.
-    :raises ConfigError: when they cannot fit.
+    :raises ConfigError: if they cannot fit.
     """
     kind = 'GPU' if gpu else 'CPU'
     able = [node for node in nodes if node.get(kind, 0) >= 1]
@@ -100,7 +102,7 @@ def share_of(nodes: list[dict[str, float]], workers: Optional[int], gpu: bool) -
             f'The Ray cluster has {most} {kind}s for workers, but {workers} were '
             'asked for. Choose another number of --workers.'
         )
-    # Spread evenly; a machine with few cores bounds what each may take.
+    # Actors are spread evenly; the machine with the fewest cores limits each share.
     on_each = -(-workers // len(able))
     if gpu:
         on_each = max(int(node['GPU']) for node in able)
@@ -111,7 +113,7 @@ def share_of(nodes: list[dict[str, float]], workers: Optional[int], gpu: bool) -
 @contextmanager
 def _cluster(address: Optional[str]) -> Iterator[None]:
     """
-    A connection to Ray; one that was there before is used and stays.
+    Connect to Ray. A connection that exists already is used, and is left open.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -137,7 +139,7 @@ def _cluster(address: Optional[str]) -> Iterator[None]:
                     **options,
                 )
             except Exception as e:
-                # Ray has no type of its own for a cluster that does not start in time.
+                # Ray has no exception type for a cluster that does not start in time.
                 ray.shutdown()
                 raise WorkerError(
                     f'Ray did not start, or did not answer: {_last_line(e)}. '
@@ -152,8 +154,8 @@ def _cluster(address: Optional[str]) -> Iterator[None]:
 
 @contextmanager
 def _nothing_to_import(empty: str) -> Iterator[None]:
-    # Ray puts the script's folder and the current one before everything else that its
-    # workers import from: a file random.py there would be taken for Python's.
+    # Ray puts the script's folder and the current one first on its workers' import
+    # path, where a file random.py would replace Python's own module.
     folder, script = os.getcwd(), sys.argv[0]
     os.chdir(empty)
     sys.argv[0] = ''
@@ -174,7 +176,7 @@ def _share(workers: Optional[int], gpu: bool) -> Share:
 @contextmanager
 def _settings() -> Iterator[None]:
     """
-    Ray Data's settings for this run: results in order, blocks of one chunk, no noise.
+    Ray Data's settings for this run: ordered results, one chunk per block, no output.
     """
     from ray.data import DataContext
 
@@ -185,11 +187,11 @@ def _settings() -> Iterator[None]:
         context.target_max_block_size,
         context.enable_progress_bars,
     )
-    # What goes wrong is raised; Ray's log says it as well.
+    # Errors are raised, so Ray need not log them as well.
     logger.setLevel(logging.CRITICAL)
     context.execution_options.preserve_order = True
-    # Any chunk is larger than a byte, so each is a block of its own and goes its way
-    # once it is there.
+    # Every chunk is larger than one byte, so each becomes a block of its own and is
+    # passed on as soon as it is read.
     context.target_max_block_size = 1
     context.enable_progress_bars = False
     try:
@@ -255,7 +257,7 @@ def _last_line(error: Exception) -> str:
 
 def _here(read_datasource: Any) -> dict[str, Any]:
     """
-    Options that let the reading task run on this machine, where the file is.
+    Options that make the reading task run on this machine, which has the file.
     """
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

@@ -1,7 +1,7 @@
 """
-What runs in Ray's processes: the reading task and the scoring actors.
+The code that runs in Ray's processes: the reading task and the scoring actors.
 
-Ray imports this module there by its name, from the parlai_q2 that is installed.
+These processes import this module by name, from the parlai_q2 that is installed there.
 """
 
 import os
@@ -23,10 +23,10 @@ from parlai_q2.scorers.base import Scorer
 
 class ChunkSource(Datasource):
     """
-    A file's chunks, one a block, read by one task that streams them.
+    A file's chunks, one per block, streamed by a single reading task.
 
     :param source: the file.
-    :param first: the first chunk that is to be scored.
+    :param first: the index of the first chunk to score.
     """
 
     def __init__(self, source: Source, first: int):
@@ -56,7 +56,7 @@ def _blocks(source: Source, first: int) -> Iterator[pyarrow.Table]:
             if chunk.number >= first:
                 yield _block(chunk)
     except Exception as e:
-        # Of an error that is raised here Ray shows advice of its own, not the cause.
+        # If this were raised, Ray would show its own advice instead of the cause.
         yield _block((FAILED, reason(e)))
 
 
@@ -66,12 +66,12 @@ def _block(value: Any) -> pyarrow.Table:
 
 class ScoreActor:
     """
-    Scores one chunk a call.
+    Scores one chunk per call.
 
-    :param make: makes the scorer, when the first chunk is there.
-    :param signature: what the scorer must say of itself.
-    :param threads: for processor work.
-    :param folder: where relative paths of presets and models begin.
+    :param make: creates the scorer when the first chunk arrives.
+    :param signature: the signature that the scorer must have.
+    :param threads: the number of CPU threads.
+    :param folder: the folder that relative paths of presets and models start from.
     """
 
     def __init__(self, make: MakeScorer, signature: str, threads: int, folder: str):
@@ -89,12 +89,12 @@ class ScoreActor:
         try:
             chunk = pickle.loads(pickled)
             if not isinstance(chunk, Chunk):
-                return chunk  # why the reading has ended
+                return chunk  # an error of the reading task
             if self._scorer is None:
                 self._scorer = checked(self._make, None, self._signature)
             return SCORED, score_chunk(chunk, self._scorer)
         except Exception as e:
             if is_out_of_memory(e):
-                # Ray gives the chunk to another, as when the system had ended this one.
+                # Ray retries the chunk, as if the system had killed this process.
                 os._exit(NO_MEMORY)
             return FAILED, reason(e)

@@ -1,5 +1,5 @@
 """
-Finds what an earlier run left to do.
+Finds out what an earlier run has left to do.
 """
 
 import json
@@ -13,15 +13,16 @@ from parlai_q2.scale.work import Source, Work, cut_short
 
 def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
     """
-    Pass over the chunks that an earlier run has written, and count them.
+    Skip the chunks that an earlier run has written, and count their records.
 
-    A chunk of which not all lines are there is scored again as a whole, so that a
+    If some lines of a chunk are missing, the whole chunk is scored again, so that the
     scorer sees the same records together as in a run that was never stopped.
 
-    :param source: the file.
-    :param writer: holds the lines; those of a chunk that is to be scored are dropped.
-    :param tally: counts.
-    :return: what is to be done; the whole file where nothing was written.
+    :param source: the file to score.
+    :param writer: has the lines of the earlier run. Those from the first chunk that has
+        to be scored on are dropped.
+    :param tally: the records that are skipped are added to it.
+    :return: the remaining work; the whole file if nothing was written.
     """
     chunks, lines = source.chunks(), writer.raw_lines()
     kept = read = first = 0
@@ -46,5 +47,5 @@ def _outcomes(lines: list[bytes], records: int) -> Optional[list[Outcome]]:
     try:
         return [outcome_of(json.loads(line)) for line in lines]
     except (ValueError, TypeError, KeyError):
-        # A machine that lost power can leave a file with a hole.
+        # After a power cut, a file can have a hole.
         return None

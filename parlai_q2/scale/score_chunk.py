@@ -1,8 +1,8 @@
 """
-Scores one chunk: what every engine does, in whichever process.
+Scores one chunk. Every engine uses this, in whichever process it scores.
 
-A scored chunk holds the lines to be written, ready as bytes, so that a process that
-only writes does not have to build them.
+A scored chunk contains its output lines as bytes, so that the process that writes them
+does not have to encode them.
 """
 
 from typing import Any, Callable, Generator, NamedTuple, Optional
@@ -15,29 +15,30 @@ from parlai_q2.records import Score
 from parlai_q2.scale.work import Work, cut_short
 from parlai_q2.scorers.base import Scorer
 
-# What a scored line has, and what a bad one has instead.
+# The fields of a line with a score, and those of a line for a bad record.
 SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
 ERROR_FIELDS = ('line', 'error')
 OURS = SCORE_FIELDS + ERROR_FIELDS
 
-# Makes a scorer for a torch device, in the process that is to use it; None stands for
-# the device of the scorer's own choice. It crosses to other processes by pickle.
+# Creates a scorer for a torch device (None for the scorer's default), in the process
+# that will use it. It is sent to other processes by pickle.
 MakeScorer = Callable[[Optional[str]], Scorer]
-# Scores what is to be done, and gives the chunks back in their order; a generator,
-# which stops its workers when it is closed.
+# Scores work and yields the chunks in order. It is a generator that stops its workers
+# when it is closed.
 Engine = Callable[[Work], Generator['ScoredChunk', None, None]]
 
 
 class ScoredChunk(NamedTuple):
     """
-    What became of a chunk.
+    The result of scoring a chunk.
 
-    :param number: which chunk it is.
-    :param end: bytes of the input that were read by its end.
-    :param lines: JSON lines, one a record, none with a signature of ours.
+    :param number: the index of the chunk.
+    :param end: how many bytes of the input had been read by its end.
+    :param lines: one JSON line per record, without signatures.
     :param outcomes: label and score of each record; None for a bad one.
-    :param problems: what is wrong with the bad ones.
-    :param cut_short: whether the last one says that the rest of the file was not read.
+    :param problems: the error messages of the bad records.
+    :param cut_short: whether the last record says that the rest of the file was not
+        read.
     """
 
     number: int
@@ -50,10 +51,10 @@ class ScoredChunk(NamedTuple):
 
 def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
     """
-    Score a chunk's records in one call.
+    Score a chunk's records in one call of the scorer.
 
     :param chunk: the records.
-    :param scorer: what scores.
+    :param scorer: the scorer.
     """
     scores = iter(
         scorer.score([r.example for r in chunk.records if r.example is not None])
@@ -73,7 +74,7 @@ def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
 
 def line_of(record: Record, score: Optional[Score]) -> dict[str, Any]:
     """
-    What is written for a record; the signature is written once, by who writes.
+    The output line of a record, without the signature; the writing process adds it.
     """
     if score is None:
         kept = passed_through(record.fields)
@@ -85,12 +86,12 @@ def line_of(record: Record, score: Optional[Score]) -> dict[str, Any]:
 
 def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
     """
-    A record's own fields, as they stand beside a score or an error.
+    A record's own fields, as they are written next to its score or error.
 
-    What an earlier run wrote is left out. Somebody else's field of a name of ours, such
-    as an annotator's ``label``, is kept as ``given_label``.
+    Fields that an earlier run wrote are left out. Any other field with one of our
+    names, such as an annotator's ``label``, is kept as ``given_label``.
 
-    :param fields: the record's.
+    :param fields: the fields of the record.
     """
     passed = {k: v for k, v in fields.items() if k not in OURS}
     written = _written_before(fields)
@@ -104,12 +105,12 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _written_before(fields: dict[str, Any]) -> set[str]:
     """
-    Names of the fields that an earlier run wrote.
+    The names of the fields that an earlier run wrote.
     """
     written: set[str] = set()
     if fields.keys() >= set(SCORE_FIELDS) - {'signature'}:
         written.update(SCORE_FIELDS)
-    # As RecordError says it. A person who mended the record may have left it there.
+    # A message of RecordError, left in a record that somebody has since corrected.
     place = f', line {fields.get("line")}: '
     if 'line' in fields and place in str(fields.get('error')):
         written.update(ERROR_FIELDS)
@@ -118,7 +119,7 @@ def _written_before(fields: dict[str, Any]) -> set[str]:
 
 def in_process(scorer: Scorer) -> Engine:
     """
-    The engine that scores here, one chunk after the other.
+    The engine that scores in this process, one chunk after the other.
     """
 
     def engine(work: Work) -> Generator[ScoredChunk, None, None]:
@@ -130,12 +131,13 @@ def in_process(scorer: Scorer) -> Engine:
 
 def checked(make: MakeScorer, device: Optional[str], signature: str) -> Scorer:
     """
-    A worker's scorer.
+    Create a worker's scorer, and check that it has the signature of the run.
 
-    :param make: makes it.
-    :param device: where it computes.
-    :param signature: what the file says of its scores.
-    :raises ConfigError: when this scorer's numbers would be other ones.
+    :param make: creates the scorer.
+    :param device: the device it computes on.
+    :param signature: the signature that the run writes.
+    :return: the scorer.
+    :raises ConfigError: if its signature differs, so that its scores could differ.
     """
     scorer = make(device)
     if str(scorer.signature) != signature:

@@ -1,19 +1,19 @@
 """
-Counts what a run scored.
+Counts the records and labels of a run.
 """
 
 from typing import Any, Iterable, Mapping, Optional
 
 from parlai_q2.records import Label
 
-# What became of a record: its label and score, or None for a bad one.
+# The label and score of a record, or None for a bad record.
 Outcome = Optional[tuple[str, float]]
 
 
 class Tally:
     """
-    Counts and the sum of scores, in the file's order: the same sum to the last bit
-    however the run was stopped or shared out.
+    Counts records and adds up their scores. Scores are added in the file's order, so
+    that the sum is bit for bit the same however the run was interrupted or distributed.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Tally:
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """
-        Count records.
+        Add the outcomes of records.
         """
         for outcome in outcomes:
             self.records += 1
@@ -42,20 +42,20 @@ class Tally:
     @property
     def scored(self) -> int:
         """
-        How many records have a score.
+        The number of records with a score.
         """
         return self.records - self.bad
 
     def summary(self) -> dict[str, Any]:
         """
-        The counts, and the mean score of what was scored.
+        The counts and the mean score; the mean is None if nothing was scored.
         """
         mean = self.total / self.scored if self.scored else None
         return {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
 
     def sentence(self) -> str:
         """
-        The counts for people.
+        The counts and the mean score, as text for people.
         """
         counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
         mean = f' Mean score {self.total / self.scored:.3f}.' if self.scored else ''
@@ -65,7 +65,7 @@ class Tally:
 
 def outcome_of(line: Mapping[str, Any]) -> Outcome:
     """
-    What became of the record that a written line is of.
+    The outcome of a record, from the line that was written for it.
     """
     if 'label' not in line:
         return None

@@ -1,5 +1,5 @@
 """
-What is to be scored: a file, and from which chunk on.
+Describes the work of a run: which file to score, and from which chunk on.
 """
 
 from pathlib import Path
@@ -9,25 +9,25 @@ from parlai_q2.errors import RecordError
 from parlai_q2.files.chunks import CHUNK_RECORDS, Chunk, cut_chunks
 from parlai_q2.files.read import NOT_READ, Record, read_records
 
-# Levels of lists and objects that a field may have. Python's pickle and JSON take more
-# or less than this with what else is on the stack, so that a deeper record would be
-# scored by one engine and end the run of another.
+# How deep lists and objects may be nested. The limits of Python's pickle and JSON
+# depend on what else is on the stack, so a deeper record might be scored by one engine
+# and end the run of another.
 MOST_LEVELS = 200
 TOO_DEEP = (
     f'nests lists or objects more than {MOST_LEVELS} levels deep. Leave such '
     'fields out, or give them as text.'
 )
-# How read_records says that a line has even more levels than Python's JSON reads.
+# The start of the error from read_records if a line is too deep for Python's JSON.
 TOO_DEEP_TO_READ = 'is not JSON (maximum recursion depth'
 
 
 class Source(NamedTuple):
     """
-    A file and how it is cut.
+    A file, and how it is split into chunks.
 
     :param path: the file.
-    :param format: its format, or None to go by its ending.
-    :param chunk_size: records in a chunk, at most.
+    :param format: its format, or None to take it from the file's extension.
+    :param chunk_size: the maximum number of records in a chunk.
     """
 
     path: Path
@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
     def chunks(self) -> Iterator[Chunk]:
         """
-        Its chunks, from the first, read as they are asked for.
+        All chunks of the file, in order, read as needed.
         """
         return cut_chunks(self._records(), self.chunk_size)
 
@@ -50,14 +50,15 @@ class Source(NamedTuple):
 
 class Work(NamedTuple):
     """
-    What a run has to do.
+    The work that a run has to do.
 
     :param source: the file, for an engine that reads it elsewhere.
-    :param first: the index of the first chunk to be scored.
-    :param chunks: the chunks to be scored, for one that takes them from here.
-    :param records: records that an earlier run has scored.
-    :param read: bytes of the file that they took.
-    :param cut_short: whether the last of them says that the rest cannot be read.
+    :param first: the index of the first chunk to score.
+    :param chunks: the chunks to score, for an engine that reads them in this process.
+    :param records: how many records an earlier run has scored.
+    :param read: how many bytes of the file these records took.
+    :param cut_short: whether the last of these records says that the rest of the file
+        was not read.
     """
 
     source: Source
@@ -73,7 +74,7 @@ def cut_short(chunk: Chunk) -> bool:
     Whether a chunk's last record says that the rest of the file was not read.
     """
     error = chunk.records[-1].error
-    # At its end: a field's name, which a message may hold, can be any text.
+    # Only at the end: the message may contain a field's name, which can be any text.
     return error is not None and error.problem.endswith(NOT_READ)
 
 

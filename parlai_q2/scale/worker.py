@@ -1,8 +1,8 @@
 """
-What a worker process does: score the chunks that come through its pipe.
+The code of a worker process, which scores the chunks that come through its pipe.
 
-It holds no file and no state that matters, so it can be killed at any moment. When the
-process that started it is gone it stops too.
+A worker has no open files and no state that matters, so it can be killed at any time.
+It stops when the process that started it has ended.
 """
 
 import errno
@@ -21,26 +21,26 @@ from parlai_q2.scale.placement import Place, use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
 from parlai_q2.scorers.base import Scorer
 
-# What a worker says: that it has started, that this is a scored chunk, or why it cannot
-# go on.
+# The messages of a worker: it has started, it has scored a chunk, it cannot continue.
 READY, SCORED, FAILED = 'ready', 'scored', 'failed'
-# The exit status of a worker that ran out of memory: the errno of that.
+# The exit status of a worker that ran out of memory.
 NO_MEMORY = errno.ENOMEM
-# What a pipe raises when nobody is at its other end any more.
+# The errors of a pipe whose other end is closed.
 GONE = (EOFError, BrokenPipeError, ConnectionResetError)
 
 
 def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> None:
     """
-    Score chunks until None comes; the entry point of a worker process.
+    The entry point of a worker process: score chunks until None comes or the pipe
+    closes.
 
     :param pipe: chunks come in; pairs of :data:`READY`, :data:`SCORED` or
         :data:`FAILED` and a value go out.
-    :param make: makes the scorer; called once.
+    :param make: creates the scorer; called once.
     :param place: device and threads.
-    :param signature: what the scorer must say of itself.
+    :param signature: the signature that the scorer must have.
     """
-    # Ctrl-C reaches the whole group; the process that writes the file decides.
+    # Ctrl-C reaches the whole process group; only the writing process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     use_threads(place.threads)
@@ -48,10 +48,10 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
         _serve(pipe, make, place, signature)
     except BaseException as e:
         if is_out_of_memory(e):
-            # As if the system had ended it: another worker may have room for the chunk.
+            # End as if killed by the system; another worker may have enough memory.
             os._exit(NO_MEMORY)
         _tell(pipe, FAILED, reason(e))
-    # There is nothing to tidy up, and with torch that takes seconds.
+    # There is nothing to clean up, and a normal exit takes seconds with torch.
     os._exit(0)
 
 
@@ -71,15 +71,18 @@ def _heard(pipe: Connection) -> Optional[Chunk]:
 
 
 def _tell(pipe: Connection, word: str, value: Any) -> None:
-    # Where nobody listens any more, nothing more will be heard either.
+    # If the other end is closed, the next read will show it.
     with suppress(*GONE):
         pipe.send((word, value))
 
 
 def reason(error: BaseException) -> tuple[str, str]:
     """
-    What :data:`FAILED` goes with: what is wrong, and where, unless that was raised on
-    purpose and says all.
+    The value to send with :data:`FAILED`.
+
+    :param error: the error that ended the work.
+    :return: the message, and the traceback; the latter is empty for a
+        :class:`~parlai_q2.errors.Q2Error`, whose message says everything.
     """
     if isinstance(error, Q2Error):
         return str(error), ''
@@ -88,7 +91,7 @@ def reason(error: BaseException) -> tuple[str, str]:
 
 def end_with_parent() -> None:
     """
-    Let this process end as soon as the one that started it has ended, however it did.
+    Make this process end as soon as the one that started it has ended, for any reason.
     """
     threading.Thread(target=_end_after_parent, daemon=True).start()
 
