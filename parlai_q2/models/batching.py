@@ -1,5 +1,6 @@
 """
-Few large calls: identical inputs once, similar lengths together.
+Groups inputs into few large model calls: each distinct input once, similar lengths
+together.
 """
 
 from typing import (
@@ -29,26 +30,27 @@ def map_unique(
     """
     Apply a batch function to each distinct item once.
 
-    :param items: items, perhaps with repetition.
-    :param function: distinct items to as many results.
-    :return: a result an item, in order.
+    :param items: items, which may repeat.
+    :param function: maps distinct items to as many results.
+    :return: one result per item, in order.
     """
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, function(distinct), strict=True)) if distinct else {}
     return [results[item] for item in items]
 
 
-# Inputs are padded to a multiple of so many tokens, and share a batch only with inputs
-# of the same padded length. So its numbers do not depend on how long others are: with
-# int8 products they are the same in any company, in fp32 to about 1e-7.
+# Inputs are padded to a multiple of this many tokens, and share a batch only with
+# inputs of the same padded length. So the results for an input do not depend on the
+# lengths of others: with int8 products they are identical in any batch, in fp32 to
+# about 1e-7.
 LENGTH_STEP = 8
-# A GPU computes padding in no time, and each of its calls takes some.
+# On a GPU, padding costs almost nothing, but every call does.
 GPU_LENGTH_STEP = 32
 
 
 def length_step(device: str) -> int:
     """
-    What inputs are padded to a multiple of.
+    The number of tokens that input lengths are rounded up to a multiple of.
 
     :param device: a torch device name.
     """
@@ -57,18 +59,18 @@ def length_step(device: str) -> int:
 
 def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -> int:
     """
-    How many inputs go into one call of a model.
+    The maximum number of inputs in one call of a model.
 
     :param device: a torch device name.
-    :param batch_size: on a processor, at most.
-    :param gpu_batch_size: on a GPU; None for as many.
+    :param batch_size: the maximum on a CPU.
+    :param gpu_batch_size: the maximum on a GPU; None for ``batch_size``.
     """
     return batch_size if is_cpu(device) else gpu_batch_size or batch_size
 
 
 def padded_length(length: int, step: int = LENGTH_STEP) -> int:
     """
-    The length that an input is padded to.
+    The length that an input of ``length`` tokens is padded to.
     """
     return -(-length // step) * step
 
@@ -77,13 +79,13 @@ def length_batches(
     lengths: Sequence[int], batch_size: int, step: int = LENGTH_STEP
 ) -> list[list[int]]:
     """
-    Indices in batches of one padded length, longest first, so that little is padded and
-    memory peaks at the start.
+    Split inputs into batches of one padded length each, longest first, so that there is
+    little padding and memory use peaks at the start.
 
-    :param lengths: tokens of each input.
-    :param batch_size: inputs in a batch, at most.
+    :param lengths: the number of tokens of each input.
+    :param batch_size: the maximum number of inputs in a batch.
     :param step: see :func:`length_step`.
-    :return: batches of indices; each index stands in exactly one.
+    :return: batches of indices; each index is in exactly one.
     """
     groups: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
@@ -105,11 +107,11 @@ def pad(
     Some rows of a tokenizer's output as tensors, padded on the right to their
     :func:`padded_length`.
 
-    :param encoded: model input name to one list of ids a row.
-    :param rows: which rows, B indices.
-    :param fill: model input name to what it is padded with, 0 if not named.
+    :param encoded: maps each model input's name to one list of ids per row.
+    :param rows: the B indices of the rows.
+    :param fill: maps a model input's name to its padding value, 0 if not given.
     :param step: see :func:`length_step`.
-    :return: model input name to a tensor [B, L].
+    :return: maps each model input's name to a tensor [B, L].
     """
     import torch
 
@@ -125,7 +127,7 @@ def pad(
 
 def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
     """
-    What a model takes of a tokenizer's output: ids, mask and, if any, segment ids.
+    The model inputs in a tokenizer's output: ids, mask and, if any, segment ids.
     """
     return {k: encoded[k] for k in tokenizer.model_input_names if k in encoded}
 
@@ -137,13 +139,13 @@ def padded_batches(
     step: int = LENGTH_STEP,
 ) -> tuple[list[list[int]], Iterator[dict[str, 'torch.Tensor']]]:
     """
-    A tokenizer's output in batches of one padded length.
+    Split a tokenizer's output into batches of one padded length each.
 
     :param tokenizer: a Hugging Face tokenizer.
-    :param encoded: what it gave, not padded.
-    :param batch_size: inputs in a batch, at most.
+    :param encoded: its output, not padded.
+    :param batch_size: the maximum number of inputs in a batch.
     :param step: see :func:`length_step`.
-    :return: the rows of each batch, and its tensors, made when they are asked for.
+    :return: the rows of each batch, and an iterator that creates its tensors on demand.
     """
     inputs = model_inputs(tokenizer, encoded)
     rows = length_batches([len(i) for i in encoded['input_ids']], batch_size, step)

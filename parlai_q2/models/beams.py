@@ -1,15 +1,16 @@
 """
-The bookkeeping of beam search, in Hugging Face's reading of it.
+The bookkeeping of beam search, as Hugging Face defines it.
 
-Of the continuations of a span's K beams, the 2 K best are looked at. Those among the
-first K that end are finished; the first K that do not end go on. A finished sequence is
-worth the sum of its log-probabilities over its length to the power of the length
-penalty, and the K best are kept. A span is done when K are finished (early stopping);
-at the length limit, the first K are finished as they stand.
+At each step, the 2 K best continuations of a span's K beams are considered. Those among
+the first K that end become finished sequences; the first K that do not end continue.
+The score of a finished sequence is the sum of its log-probabilities divided by its
+length to the power of the length penalty, and the K best are kept. A span is done when
+K sequences are finished (early stopping). At the length limit, the first K are finished
+as they are.
 
-Reference: transformers 4.57, ``GenerationMixin._beam_search``, which these functions
-equal token for token, and in scores up to rounding. Where two continuations are worth
-exactly the same, either may be taken. Letters: S spans, K beams, T decoded tokens.
+Reference: transformers 4.57, ``GenerationMixin._beam_search``. These functions give the
+same tokens, and the same scores up to rounding. If two continuations have exactly the
+same score, either may be chosen. Letters: S spans, K beams, T decoded tokens.
 """
 
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ class BeamSettings:
     :param end: the token that ends a sequence.
     :param num_beams: K, at least 1.
     :param max_new_tokens: at least 1.
-    :param no_repeat_ngram_size: no n-gram of this size twice; 0 allows all.
+    :param no_repeat_ngram_size: no n-gram of this size may occur twice; 0 for no limit.
     """
 
     start: int
@@ -42,10 +43,11 @@ class BeamSettings:
 
 class Finished(NamedTuple):
     """
-    A sequence that was found.
+    A finished sequence.
 
-    :param score: log-probability over length.
-    :param tokens: without the start token, with the end token if it came.
+    :param score: its log-probability, normalised by length.
+    :param tokens: its tokens, without the start token and, unless the length limit was
+        reached, with the end token.
     """
 
     score: float
@@ -55,13 +57,13 @@ class Finished(NamedTuple):
 @dataclass
 class Beams:
     """
-    The sequences of S spans that are equally long.
+    The beams of S spans, all of the same length.
 
     :param settings: how to search.
-    :param spans: whose they are, S numbers.
-    :param tokens: [S, K, T + 1], start token included.
+    :param spans: the S numbers of the spans.
+    :param tokens: [S, K, T + 1], including the start token.
     :param scores: sums of log-probabilities [S, K].
-    :param finished: of each span, best first.
+    :param finished: the finished sequences of each span, best first.
     """
 
     settings: BeamSettings
@@ -75,7 +77,7 @@ class Beams:
         cls, settings: BeamSettings, spans: list[int], device: torch.device
     ) -> 'Beams':
         """
-        One row a span, with nothing but the start token.
+        One row per span, with nothing but the start token.
         """
         tokens = torch.full((len(spans), 1, 1), settings.start, device=device)
         scores = torch.zeros(len(spans), 1, dtype=torch.float32, device=device)
@@ -84,13 +86,13 @@ class Beams:
     @property
     def length(self) -> int:
         """
-        T, the tokens that were decoded.
+        T, the number of decoded tokens.
         """
         return self.tokens.shape[2] - 1
 
     def banned(self) -> Optional[torch.Tensor]:
         """
-        What may not follow.
+        The words that may not come next.
 
         :return: pairs (row, word) [banned, 2], or None.
         """
@@ -99,7 +101,7 @@ class Beams:
 
     def advance(self, values: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         """
-        Take one token more.
+        Extend the beams by one token.
 
         :param values: log-probabilities of each row's 2 K likeliest words, [rows, 2 K].
         :param words: these words, [rows, 2 K].
@@ -113,7 +115,7 @@ class Beams:
         if self.length + 1 == self.settings.max_new_tokens:
             stops = torch.ones_like(stops)
         self._finish(total, parents, words, stops)
-        # The first K that go on, in order; where all stop, nothing more is read.
+        # The first K that continue, in order. If all of them stop, the span is done.
         going = stops.to(torch.uint8).argsort(dim=1, stable=True)[:, :beams]
         self.scores = total.gather(1, going)
         parents, words = parents.gather(1, going), words.gather(1, going)
@@ -138,7 +140,7 @@ class Beams:
         worth = total[span, place] / length**self.settings.length_penalty
         before = self.tokens[span, parents[span, place], 1:]  # [F, T]
         whole = torch.cat([before, words[span, place, None]], 1)
-        # Few large reads: on a GPU each waits for all that was asked of it.
+        # Few large transfers: on a GPU, each waits for all pending work.
         spans = span.tolist()
         for s, value, tokens in zip(spans, worth.tolist(), whole.tolist(), strict=True):
             self.finished[s].append(Finished(value, tokens))
@@ -148,7 +150,7 @@ class Beams:
 
     def done(self) -> list[int]:
         """
-        The places of spans that no further token can change.
+        The places of spans whose result no further token can change.
         """
         beams = self.settings.num_beams
         if self.length == self.settings.max_new_tokens:
@@ -159,7 +161,7 @@ class Beams:
         """
         Drop spans.
 
-        :param order: the places of those that remain, in their new order.
+        :param order: the places of the spans to keep, in their new order.
         """
         index = torch.tensor(order, dtype=torch.long, device=self.tokens.device)
         self.tokens = self.tokens.index_select(0, index)
@@ -173,13 +175,13 @@ def repeating(tokens: torch.Tensor, size: int) -> Optional[torch.Tensor]:
     The words that would repeat an n-gram.
 
     :param tokens: [rows, T].
-    :param size: n; 0 for none.
-    :return: pairs (row, word) [banned, 2], or None where there are none.
+    :param size: n; 0 for no limit.
+    :return: pairs (row, word) [banned, 2], or None if there are none.
     """
     length = tokens.shape[1]
     if size < 1 or length < size:
         return None
-    # A place is bad where the n - 1 tokens from it on are the last n - 1.
+    # A place counts if the n - 1 tokens from it on are the same as the last n - 1.
     places = length - size + 1
     same = torch.ones_like(tokens[:, :places], dtype=torch.bool)
     for n in range(size - 1):

@@ -1,14 +1,15 @@
 """
-BERT, straight from int8 weights (Devlin et al. 2019, arXiv 1810.04805).
+Runs BERT directly from int8 weights (Devlin et al. 2019, arXiv 1810.04805).
 
-What transformers' ``BertForQuestionAnswering`` and ``BertForSequenceClassification``
-compute, to the last bit: every operation is theirs, in their order. What differs is
-that batches of several padded lengths share every product with weights; attention is
-computed batch by batch. The few inputs of one response are of as many lengths, and a
-pass for each would cost more in calls than in arithmetic.
+The results are bit for bit those of transformers' ``BertForQuestionAnswering`` and
+``BertForSequenceClassification``: the operations and their order are the same. The
+difference is that batches of several padded lengths share every product with weights;
+only attention is computed batch by batch. The few inputs of one response usually have
+different lengths, and a separate pass for each would cost more in calls than in
+arithmetic.
 
-Letters: N tokens of all batches, B inputs of a batch, L their padded length, H heads, D
-numbers a head, M numbers a token.
+Letters: N tokens in all batches, B inputs in a batch, L their padded length, H heads, D
+features per head, M features per token.
 """
 
 from typing import (
@@ -39,7 +40,7 @@ WANTED = {
     'AutoModelForSequenceClassification': CLASSIFIER,
     'AutoModelForQuestionAnswering': READER,
 }
-# Without these a configuration is that of an old folder, and transformers knows them.
+# A configuration without these is of an old folder; transformers knows their values.
 NEEDED = (
     'hidden_size',
     'intermediate_size',
@@ -50,17 +51,17 @@ NEEDED = (
     'type_vocab_size',
     'vocab_size',
 )
-# Tokens of batches that are read together: enough for products at full speed, and what
-# is in between stays in a processor's cache.
+# The most tokens in batches that are read together: enough for fast products, few
+# enough that intermediate results stay in the CPU's cache.
 TOKENS_AT_ONCE = 1024
 
 
 def computable(config: 'PretrainedConfig', auto_class: str) -> bool:
     """
-    Whether :class:`Bert` computes a model.
+    Whether :class:`Bert` can run a model.
 
     :param config: its configuration.
-    :param auto_class: what is wanted, the name of one of transformers' auto classes.
+    :param auto_class: the name of the transformers auto class to replace.
     """
     return (
         config.model_type == 'bert'
@@ -74,9 +75,9 @@ def computable(config: 'PretrainedConfig', auto_class: str) -> bool:
 
 class Bert:
     """
-    Reads texts and gives a head's logits.
+    Reads texts and returns the logits of its head.
 
-    :param stored: one of :func:`computable` models.
+    :param stored: a model that :func:`computable` accepts.
     """
 
     def __init__(self, stored: StoredModel):
@@ -100,11 +101,13 @@ class Bert:
 
     def logits(self, batches: Iterable[Tensors]) -> list[torch.Tensor]:
         """
-        :param batches: ``input_ids``, ``attention_mask`` and perhaps
-            ``token_type_ids``, each [B, L]; batches may differ in both.
-        :return: for each batch, [B, classes] of a classifier; of a reader [B, L, 2],
-            for starts and ends of answers.
-        :raises ConfigError: when inputs are longer than the model reads.
+        The logits for batches of inputs.
+
+        :param batches: ``input_ids``, ``attention_mask`` and, optionally,
+            ``token_type_ids``, each [B, L]; B and L may differ between batches.
+        :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
+            reader, for starts and ends of answers.
+        :raises ConfigError: if an input is too long for the model.
         """
         with inference('cpu'):
             return [out for group in groups(batches) for out in self._read(group)]
@@ -217,10 +220,10 @@ def norm(stored: StoredModel, name: str) -> Callable[[torch.Tensor], torch.Tenso
 
 def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
     """
-    What attention adds for padding.
+    The additive attention mask for padding.
 
     :param mask: 1 for a token, 0 for padding, [B, L].
-    :return: [B, 1, L, L], 0 or very low; None where nothing is padded.
+    :return: [B, 1, L, L], 0 or a very low number; None if there is no padding.
     """
     size, length = mask.shape
     if bool(mask.all()):
@@ -233,7 +236,7 @@ def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
 
 def groups(batches: Iterable[Tensors]) -> Iterator[list[Tensors]]:
     """
-    Batches in order, as many together as :data:`TOKENS_AT_ONCE` allows, one at least.
+    Group batches, in order: as many as :data:`TOKENS_AT_ONCE` allows, at least one.
     """
     group: list[Tensors] = []
     tokens = 0

@@ -1,9 +1,9 @@
 """
-What the outputs of a sequence classifier mean.
+Finds out what the outputs of a sequence classifier mean.
 
-A preset's ``labels`` say it, or else the names in the model's own configuration. They
-are never guessed: a configuration that only has ``LABEL_0`` is an error, and so is one
-that contradicts the preset.
+The meaning comes from a preset's ``labels`` or, without them, from the names in the
+model's own configuration. It is never guessed: a configuration with default names such
+as ``LABEL_0`` is an error, and so is one that contradicts the preset.
 """
 
 from typing import Any, Mapping, Optional
@@ -17,7 +17,7 @@ from parlai_q2.text.class_names import (
     is_unnamed,
 )
 
-# A model needs these two at least (FactCC has no more); the others are 0 where missing.
+# A model needs at least these two (FactCC has only these); missing ones count as 0.
 REQUIRED = (ENTAILMENT, CONTRADICTION)
 
 
@@ -25,7 +25,7 @@ def check_labels(labels: Mapping[str, int]) -> None:
     """
     Check a preset's ``labels``.
 
-    :raises ConfigError: when a name is unknown, or one that is needed is missing.
+    :raises ConfigError: if a name is unknown, or a required one is missing.
     """
     unknown = sorted(set(labels) - set(FINDINGS))
     missing = [c for c in REQUIRED if c not in labels]
@@ -42,12 +42,12 @@ def find_labels(
     """
     The labels of a loaded model.
 
-    :param labels: those of the preset; None to take the configuration's names.
+    :param labels: the labels of the preset; None to use the configuration's names.
     :param config: the model's Hugging Face configuration.
     :param model: the model's reference, for messages.
-    :return: class name to output index.
-    :raises ConfigError: when nobody says what an output means, or preset and
-        configuration say different things.
+    :return: maps class names to output indices.
+    :raises ConfigError: if the meaning of an output is unknown, or preset and
+        configuration contradict each other.
     """
     check_classifier(config, model)
     names = output_names(config)
@@ -73,12 +73,12 @@ def find_labels(
 
 def check_classifier(config: Any, model: str) -> None:
     """
-    See to it that a model is a classifier: transformers would give any other one a
-    random head.
+    Check that a model is a classifier, because transformers would give any other model
+    a random head.
 
     :param config: its Hugging Face configuration.
     :param model: its reference, for messages.
-    :raises ConfigError: when it is none.
+    :raises ConfigError: if it is not a classifier.
     """
     names = config.architectures or []
     if names and not any(name.endswith('ForSequenceClassification') for name in names):

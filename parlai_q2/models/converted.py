@@ -1,9 +1,9 @@
 """
-T5 models in CTranslate2's format, converted once and kept.
+Converts T5 models to CTranslate2's format and caches the result.
 
-CTranslate2 reads no format but its own. What was converted stands in the user's cache
-folder, under a name that says what and how; where it was damaged since, it is made
-again.
+CTranslate2 reads only its own format. A converted model is kept in the user's cache
+folder, under a name that identifies the model and how it was converted. If it is
+damaged, it is converted again.
 """
 
 import hashlib
@@ -30,7 +30,8 @@ from parlai_q2.optional import import_package
 from parlai_q2.presets import ModelConfig
 
 DIGITS = 16
-# Another process may be converting the same; even a large model takes minutes.
+# How long to wait for another process that converts the same model. Even a large model
+# takes only minutes.
 PATIENCE_SECONDS = 1800.0
 
 logger = logging.getLogger(__name__)
@@ -38,26 +39,26 @@ logger = logging.getLogger(__name__)
 
 def ctranslate2() -> Any:
     """
-    The package.
+    Import the package.
 
-    :raises MissingPackageError: when it is not installed.
+    :raises MissingPackageError: if it is not installed.
     """
     return import_package('ctranslate2', 'ctranslate2', 'fast', 'search: ctranslate2')
 
 
 def converted(config: ModelConfig, arithmetic: str) -> Path:
     """
-    A model in CTranslate2's format; converted, which takes some seconds, where it is
-    not there yet.
+    A model in CTranslate2's format. The first call converts it, which takes a few
+    seconds.
 
-    :param config: a preset's section; its model is a T5 or mT5, an adapter of one too.
-    :param arithmetic: how the model is to compute, ``int8`` or ``float32``.
-    :return: a folder that ``ctranslate2.Translator`` takes, with the model's
+    :param config: a preset's section; its model is a T5 or mT5, or an adapter of one.
+    :param arithmetic: how the model computes, ``int8`` or ``float32``.
+    :return: a folder for ``ctranslate2.Translator``, with the model's
         ``generation_config.json``.
-    :raises ConfigError: when the model cannot be converted, or cannot be searched the
-        way its generation settings ask for.
-    :raises ModelNotFoundError: when the model is neither here nor to be fetched.
-    :raises ModelError: when the cache folder cannot be written to.
+    :raises ConfigError: if the model cannot be converted, or its generation settings
+        ask for a search that CTranslate2 cannot do.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if the cache folder cannot be written to.
     """
     from safetensors import SafetensorError
 
@@ -68,7 +69,7 @@ def converted(config: ModelConfig, arithmetic: str) -> Path:
             if not _whole(folder):
                 _convert(config, arithmetic, folder)
     except (OSError, SafetensorError) as e:
-        # Where nothing can be written, what is there can still be read.
+        # If the cache cannot be written, a model in it can still be read.
         if _whole(folder):
             return folder
         raise ModelError(
@@ -92,12 +93,12 @@ def _name(config: ModelConfig, arithmetic: str) -> str:
 
 def _commit(config: ModelConfig) -> str:
     """
-    Which state of a hub model is here: a branch moves, and its name stays.
+    The commit of a hub model that is here, since a branch name can move to another.
     """
     from transformers.utils import cached_file
 
     load_config(config.model, config.revision)  # with errors that say what to do
-    # The hub's cache keeps each state in a folder of its name.
+    # The hub's cache has one folder per commit, named after it.
     path = cached_file(config.model, 'config.json', revision=config.revision)
     return Path(str(path)).parent.name
 
@@ -127,7 +128,7 @@ def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
             'supported, or its generation settings ask for more than a beam '
             'search. Leave out "search: ctranslate2".'
         )
-    # One name, so that what a killed run left is found by the next.
+    # A fixed name, so that the next run finds and removes what a killed run left.
     unfinished = beside(folder, '.part')
     source, made = unfinished / 'source', unfinished / 'made'
     for old in (folder, unfinished):

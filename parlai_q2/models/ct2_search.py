@@ -1,11 +1,11 @@
 """
-Beam search by CTranslate2, which spends less time between matrix products than torch
-does (Klein et al. 2020, WNGT; https://opennmt.net/CTranslate2).
+Beam search with CTranslate2, which has less overhead between matrix products than torch
+(Klein et al. 2020, WNGT; https://opennmt.net/CTranslate2).
 
-In fp32 it finds the sequences that ``generate`` finds, but for one thing: the
-probability of a word that would repeat an n-gram goes to the other words, and is not
-just taken away. In int8 it rounds activations in another way than the project's own
-layers do, so that some sequences are other ones.
+In fp32 it finds the same sequences as ``generate``, with one exception: the probability
+of a word that would repeat an n-gram is redistributed to the other words instead of
+being dropped. In int8 it rounds activations differently from the project's own layers,
+so some sequences differ.
 """
 
 import functools
@@ -20,27 +20,26 @@ from parlai_q2.models.converted import converted, ctranslate2
 from parlai_q2.models.loading import FLOAT32, folder_generation
 from parlai_q2.presets import ModelConfig
 
-# A call cannot be interrupted, so it takes no more batches than these for each thread.
+# The most batches per thread in one call, which cannot be interrupted.
 BATCHES_A_CALL = 8
 
 
 class CT2Search:
     """
-    A T5, converted and loaded.
+    A T5 model, converted and loaded for search.
 
     :param config: a preset's section.
-    :param arithmetic: ``int8`` or ``float32``; weights of either kind are made such.
-    :raises MissingPackageError: when CTranslate2 is not installed.
-    :raises ConfigError: for a model that cannot be converted, or an arithmetic that
-        this processor does not have.
-    :raises ModelError: when what was converted cannot be kept or loaded.
+    :param arithmetic: ``int8`` or ``float32``; the weights are converted to it.
+    :raises MissingPackageError: if CTranslate2 is not installed.
+    :raises ConfigError: if the model cannot be converted, or this processor does not
+        support the arithmetic.
+    :raises ModelError: if the converted model cannot be saved or loaded.
     """
 
     def __init__(self, config: ModelConfig, arithmetic: str):
         folder = converted(config, arithmetic)
         self.generation = folder_generation(folder, None)
-        # A thread computes batches of its own: within a product there is too little to
-        # do for two.
+        # Each thread computes its own batches: a single product is too small for two.
         self.threads = torch.get_num_threads()
         self._translator = _load(folder, arithmetic, self.threads)
 
@@ -54,10 +53,10 @@ class CT2Search:
         """
         The best sequences of each input.
 
-        :param inputs: S lists of tokens, the end token included.
+        :param inputs: S lists of tokens, including the end token.
         :param settings: how to search.
-        :param returned: how many sequences of each, at most K.
-        :param spans_at_once: how many a thread decodes side by side, at most.
+        :param returned: how many sequences to return for each input, at most K.
+        :param spans_at_once: the most inputs that a thread decodes at the same time.
         :return: S lists of sequences of tokens, best first, without the end token.
         """
         found: list[list[list[str]]] = []
@@ -87,7 +86,7 @@ def _load(folder: Path, arithmetic: str, threads: int) -> Any:
     )
     try:
         return make(inter_threads=threads, intra_threads=1)
-    except ValueError as e:  # it has no fast products of that kind here
+    except ValueError as e:  # no such products on this processor
         other = '' if arithmetic == FLOAT32 else ' Set "arithmetic: float32".'
         raise ConfigError(
             f'CTranslate2 cannot compute in {arithmetic} on this processor: {e}.{other}'

@@ -1,5 +1,5 @@
 """
-Devices by name.
+Looks up and checks devices by name.
 """
 
 from parlai_q2.errors import ConfigError
@@ -9,7 +9,7 @@ CPU = 'cpu'
 
 def gpus() -> list[str]:
     """
-    The GPUs that torch sees, as devices are named.
+    The device names of the GPUs that torch sees.
     """
     import torch
 
@@ -18,7 +18,7 @@ def gpus() -> list[str]:
 
 def is_cpu(device: str) -> bool:
     """
-    Whether a device is the processor, so that calls are cheap and padding is not.
+    Whether a device is the CPU, where calls are cheap and padding is expensive.
 
     :param device: a torch device name.
     """
@@ -27,11 +27,11 @@ def is_cpu(device: str) -> bool:
 
 def check_name(name: str, said: str = 'The device is') -> None:
     """
-    See to it that a device's name is one.
+    Check that a name is a valid device name.
 
     :param name: a torch device name, such as ``cuda:0``.
-    :param said: what named it, for the message.
-    :raises ConfigError: when it is none.
+    :param said: the start of the message, which says where the name comes from.
+    :raises ConfigError: if it is not valid.
     """
     if name == CPU:
         return
@@ -47,11 +47,11 @@ def check_name(name: str, said: str = 'The device is') -> None:
 
 def check_device(name: str, said: str = 'The device is') -> None:
     """
-    See to it that a device is there, before a model is loaded for it.
+    Check that a device exists, before a model is loaded for it.
 
     :param name: a torch device name.
-    :param said: what named it, for the message.
-    :raises ConfigError: when it is no such name, or a GPU that torch does not see.
+    :param said: the start of the message, which says where the name comes from.
+    :raises ConfigError: if the name is not valid, or is a GPU that torch does not see.
     """
     check_name(name, said)
     kind, _, number = name.partition(':')

@@ -1,8 +1,8 @@
 """
-Encoders that read pairs of texts: a classifier, or a reader of answers.
+Loads encoders that read pairs of texts: classifiers, and readers that find answers.
 
-Shipped weights that compute in int8 are run by :mod:`parlai_q2.models.bert`, any other
-model by transformers.
+Shipped weights that compute in int8 are run by :mod:`parlai_q2.models.bert`, all other
+models by transformers.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
 
 class PairEncoder(Protocol):
     """
-    A model, and its Hugging Face configuration.
+    The interface of an encoder: a model and its Hugging Face configuration.
     """
 
     config: Any
@@ -25,17 +25,19 @@ class PairEncoder(Protocol):
         self, batches: Iterable[Mapping[str, torch.Tensor]]
     ) -> list[torch.Tensor]:
         """
-        :param batches: a model's inputs, each [B, L]; batches may differ in both.
-        :return: for each batch, [B, classes] of a classifier; of a reader [B, L, 2],
-            for starts and ends of answers.
+        The logits for batches of inputs.
+
+        :param batches: model inputs, each [B, L]; B and L may differ between batches.
+        :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
+            reader, for starts and ends of answers.
         """
 
 
 class HuggingFaceEncoder:
     """
-    A classifier or reader of transformers.
+    A classifier or reader that transformers runs.
 
-    :param model: what :func:`~parlai_q2.models.loading.load_model` gave.
+    :param model: a model from :func:`~parlai_q2.models.loading.load_model`.
     """
 
     def __init__(self, model: Any):
@@ -65,15 +67,15 @@ def load_encoder(
     arithmetic: str = FLOAT32,
 ) -> PairEncoder:
     """
-    An encoder in evaluation mode.
+    Load an encoder in evaluation mode.
 
-    :param reference: a model reference, as :mod:`parlai_q2.models.loading` has it.
+    :param reference: a model reference, see :mod:`parlai_q2.models.loading`.
     :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
     :param device: a torch device name.
-    :param revision: of a hub model.
-    :param arithmetic: how to compute.
-    :raises ModelNotFoundError: when it is neither here nor to be fetched.
-    :raises ModelError: when its files cannot be read or do not fit.
+    :param revision: the revision of a hub model.
+    :param arithmetic: how to compute, ``int8`` or ``float32``.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if its files cannot be read or do not fit.
     """
     folder = int8_folder(reference) if arithmetic == INT8 else None
     if folder is not None:

@@ -1,8 +1,8 @@
 """
-Which weights a model reference stands for, in signatures.
+Identifies the weights behind a model reference, for signatures.
 
-A folder's name stays when the model in it is trained again or replaced, so a few digits
-of what its files hold go with it. Hub models have their revision.
+A folder keeps its name when the model in it is retrained or replaced, so signatures add
+a short hash of the folder's files. A hub model is identified by its revision.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from parlai_q2.models.loading import CHECKSUMS, resolve
 from parlai_q2.presets import ModelConfig
 
 DIGITS = 8
-# What may decide a model's numbers, and what a training leaves beside it that does not.
+# Files that can affect a model's results, and files from training that cannot.
 ENDINGS = ('.safetensors', '.bin', '.json', '.txt', '.model')
 BESIDE = (
     'all_results.json',
@@ -32,11 +32,12 @@ BESIDE = (
 
 def identified(config: ModelConfig) -> str:
     """
-    A model reference with its revision or, for a folder, digits of its contents.
+    A model reference with its revision or, for a folder, a hash of its contents.
 
     :param config: a preset's section.
-    :return: such as ``roberta-large@main`` or ``shipped:q2_mini/consistency@1f0a9c3e``;
-        the reference alone for what is not here.
+    :return: for example ``roberta-large@main`` or
+        ``shipped:q2_mini/consistency@1f0a9c3e``; the reference alone if the model is
+        not here and has no revision.
     """
     try:
         place = resolve(config.model)

@@ -1,5 +1,5 @@
 """
-How models compute, whatever the program around them has set.
+Makes models compute the same way, whatever the surrounding program has configured.
 """
 
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ import torch
 @contextmanager
 def inference(device: Union[str, torch.device]) -> Iterator[None]:
     """
-    Without gradients, and in the precision of the weights: a training loop's autocast
-    would round what scores are made of, and their signature would not say so.
+    Compute without gradients and without autocast. The autocast of a training loop
+    would round the scores, and their signature would not show it.
 
-    :param device: where the model is.
+    :param device: the device of the model.
     """
     kind = torch.device(device).type
     with torch.inference_mode(), torch.autocast(kind, enabled=False):
@@ -24,8 +24,8 @@ def inference(device: Union[str, torch.device]) -> Iterator[None]:
 @contextmanager
 def in_float32() -> Iterator[None]:
     """
-    Make fp32 tensors where nothing is said: a host's other default type would round
-    weights as they are loaded, and no signature would say so.
+    Create tensors in fp32 by default. Another default type of the host program would
+    round weights as they are loaded, and no signature would show it.
     """
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)

@@ -1,9 +1,9 @@
 """
-Row-wise int8 weight files: how the shipped models are stored and read back.
+Reads and writes row-wise int8 weight files, the format of the shipped models.
 
 Each matrix ``<name>`` of a checkpoint is stored as two tensors: ``<name>.q`` (int8,
-the matrix's shape) and ``<name>.s`` (one scale a row), with ``w = q * s[:, None]``.
-Vectors (biases, layer norms) are kept in fp16. The file is a plain safetensors file:
+the matrix's shape) and ``<name>.s`` (one scale per row), with ``w = q * s[:, None]``.
+Vectors (biases, layer norms) are stored in fp16. The file is a plain safetensors file:
 reading it runs no code. Reference: symmetric weight quantisation, e.g. Jacob et al.
 2018, arXiv 1712.05877, section 2, with zero point 0.
 """
@@ -18,7 +18,7 @@ from parlai_q2.errors import ModelError
 
 INT8_WEIGHTS = 'model.int8.safetensors'
 INT8_MAX = 127
-# Matrices up to this many numbers (relative position tables) are kept in fp16.
+# Matrices with up to this many elements (relative position tables) stay in fp16.
 SMALLEST_QUANTISED = 4096
 
 
@@ -52,17 +52,17 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
                 tensors[f'{name}.{part}'] = tensor.contiguous()
         else:
             tensors[name] = weight.half().contiguous()
-    # Not by save_file, whose files only their owner can read.
+    # Not save_file: only the owner can read the files it writes.
     return path.write_bytes(save(tensors))
 
 
 def read_int8(path: Path) -> dict[str, torch.Tensor]:
     """
-    The tensors of a row-wise int8 safetensors file as they are stored.
+    Read the tensors of a row-wise int8 safetensors file as they are stored.
 
     :param path: a file that :func:`save_int8` wrote.
     :return: ``<name>.q`` and ``<name>.s`` of each matrix; vectors by their names.
-    :raises ModelError: when the file is missing, truncated or not safetensors.
+    :raises ModelError: if the file is missing, truncated or not safetensors.
     """
     try:
         return load_file(str(path))
@@ -75,10 +75,10 @@ def read_int8(path: Path) -> dict[str, torch.Tensor]:
 
 def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """
-    Stored tensors as fp32.
+    Convert stored tensors to fp32.
 
-    :param stored: what :func:`read_int8` gave.
-    :return: name to tensor, as ``load_state_dict`` takes it.
+    :param stored: tensors from :func:`read_int8`.
+    :return: maps names to tensors, for ``load_state_dict``.
     """
     state = {}
     for name, tensor in stored.items():
@@ -92,10 +92,10 @@ def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def placeholders(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """
-    As :func:`dequantise`, but the matrices are not filled.
+    As :func:`dequantise`, but with uninitialised matrices.
 
-    :param stored: what :func:`read_int8` gave.
-    :return: name to tensor, for a model whose matrices are set afterwards.
+    :param stored: tensors from :func:`read_int8`.
+    :return: maps names to tensors, for a model whose matrices are set afterwards.
     """
     rest = {n: t for n, t in stored.items() if not n.endswith(('.q', '.s'))}
     matrices = {n[:-2]: t for n, t in stored.items() if n.endswith('.q')}
@@ -107,10 +107,10 @@ def fill_placeholders(
     model: torch.nn.Module, stored: dict[str, torch.Tensor]
 ) -> torch.nn.Module:
     """
-    Fill the matrices that the model still computes with in fp32.
+    Fill in the matrices that a model still uses in fp32.
 
-    :param model: one that was loaded from :func:`placeholders`, changed in place.
-    :param stored: what :func:`read_int8` gave.
+    :param model: a model loaded from :func:`placeholders`; changed in place.
+    :param stored: tensors from :func:`read_int8`.
     :return: the same model.
     """
     for name, parameter in model.named_parameters(remove_duplicate=False):
@@ -122,10 +122,10 @@ def fill_placeholders(
 
 def load_int8(path: Path) -> dict[str, torch.Tensor]:
     """
-    Read a row-wise int8 safetensors file back to fp32.
+    Read a row-wise int8 safetensors file and convert it to fp32.
 
     :param path: a file that :func:`save_int8` wrote.
-    :return: name to tensor, as ``load_state_dict`` takes it.
-    :raises ModelError: when the file is missing, truncated or not safetensors.
+    :return: maps names to tensors, for ``load_state_dict``.
+    :raises ModelError: if the file is missing, truncated or not safetensors.
     """
     return dequantise(read_int8(path))

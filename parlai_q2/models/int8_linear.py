@@ -1,12 +1,12 @@
 """
-Linear layers that compute in int8: the stored weights as they are, no float copy.
+Linear layers that compute in int8, with the weights as they are stored.
 
-Weights have a scale a row; activations get a scale a token, found on the fly (Dettmers
-et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise quantisation).
-Sums are exact (:mod:`parlai_q2.models.int8_products`), so a token's output does not
-depend on what else is in its batch. Processors with int8 dot products run this several
-times faster than fp32; the rounding of activations can change scores a little, so it is
-a setting (``arithmetic`` in a preset).
+Weights have one scale per row. Activations get one scale per token, computed on the fly
+(Dettmers et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise
+quantisation). Sums are exact (:mod:`parlai_q2.models.int8_products`), so a token's
+output does not depend on what else is in its batch. Processors with int8 dot products
+run this several times faster than fp32. Rounding the activations can change scores
+slightly, so it is a setting (``arithmetic`` in a preset).
 """
 
 import torch
@@ -16,14 +16,14 @@ from parlai_q2.models.int8 import INT8_MAX
 from parlai_q2.models.int8_products import for_products, sums
 
 SMALLEST_SCALE = 1e-12
-# So much at once that the product runs at full speed, and so little that what is in
-# between stays in a processor's cache. Rows and columns are independent, so the numbers
-# decide no result.
+# Large enough for fast products, small enough that intermediate results stay in the
+# CPU's cache. Rows and columns are independent, so these sizes do not affect results.
 ROWS_AT_ONCE, COLUMNS_AT_ONCE = 512, 4096
 BUFFERS = ('weight', 'scale', 'bias')
-# Numbers of which a copy costs less than a second pass.
+# Up to this many numbers, making a copy is cheaper than a second pass over them.
 SMALL = 65536
-# 1.5 * 2^23: between 2^23 and 2^24 floats are whole, and it has room on either side.
+# 1.5 * 2^23. All floats between 2^23 and 2^24 are integers, and this one is in the
+# middle.
 WHOLE_FROM = 12582912.0
 
 
@@ -31,9 +31,9 @@ class Int8Linear(nn.Module):
     """
     ``y = x W^T + b`` with W in int8.
 
-    :param quantised: the weights, int8 of shape [out, in]; from the first product on
-        they are held as this processor multiplies them.
-    :param scale: one a row of the weights, fp32 of shape [out].
+    :param quantised: the weights, int8 of shape [out, in]. The first product converts
+        them to the form that this processor multiplies.
+    :param scale: one scale per row of the weights, fp32 of shape [out].
     :param bias: fp32 of shape [out], or None.
     """
 
@@ -57,8 +57,8 @@ class Int8Linear(nn.Module):
         self, x: torch.Tensor, room: torch.Tensor | None = None
     ) -> torch.Tensor:
         """
-        What :meth:`forward` gives. A module looks for hooks at every call and for its
-        buffers one by one; a response takes thousands of calls, each of little to do.
+        The same as :meth:`forward`, without the overhead of ``nn.Module.__call__``: a
+        response takes thousands of calls with little work each.
         """
         return self.forward(x, room)
 
@@ -66,9 +66,11 @@ class Int8Linear(nn.Module):
         self, x: torch.Tensor, room: torch.Tensor | None = None
     ) -> torch.Tensor:
         """
+        The output of the layer.
+
         :param x: [..., in].
-        :param room: fp32 [tokens or more, out], to be written over by a large product:
-            new memory for each would be mapped, touched and given back every time.
+        :param room: fp32 [tokens or more, out], a buffer that a large product may
+            overwrite; allocating new memory for every product would be slower.
         :return: [..., out], fp32.
         """
         if not self._ready:  # not before: layers may be joined until then
@@ -102,13 +104,13 @@ def product(
     bias: torch.Tensor | None,
 ) -> torch.Tensor:
     """
-    One product.
+    The output of a layer for quantised activations.
 
     :param whole: activations, int8 [tokens, in].
-    :param step: their scales [tokens, 1].
-    :param weight: as :func:`~parlai_q2.models.int8_products.for_products` gives it,
+    :param step: the scales of the activations [tokens, 1].
+    :param weight: a weight from :func:`~parlai_q2.models.int8_products.for_products`,
         [out, in].
-    :param scale: its scales [out].
+    :param scale: the scales of the weight [out].
     :param bias: [out] or None.
     :return: [tokens, out].
     """
@@ -118,7 +120,7 @@ def product(
 
 def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    Activations in int8, with a scale a token.
+    Quantise activations to int8, with one scale per token.
 
     :param rows: fp32 of shape [tokens, in].
     :return: int8 of the same shape, and the scales, fp32 of shape [tokens, 1].
@@ -143,25 +145,25 @@ def token_steps(rows: torch.Tensor) -> torch.Tensor:
 
 def rounded(numbers: torch.Tensor, zero: int = 0) -> torch.Tensor:
     """
-    The nearest whole numbers, of two the even one, as ``torch.round`` has it.
+    Round to the nearest integers, and ties to even, like ``torch.round``.
 
-    ``torch.round`` wakes all threads for 2,048 numbers already, which takes longer than
-    rounding them. Floats from 2^23 on have no places behind the point, so adding such a
-    number rounds, and leaves the result in the lowest bits.
+    ``torch.round`` wakes all threads even for 2,048 numbers, which takes longer than
+    rounding them. Floats from 2^23 on have no fractional part, so adding such a number
+    rounds, and leaves the result in the lowest bits.
 
     :param numbers: fp32, in [-128, 127]; changed in place.
-    :param zero: an even number to be added to each.
-    :return: int32, the same shape, of which the lowest byte counts.
+    :param zero: an even number to add to each.
+    :return: int32 of the same shape; only the lowest byte is meaningful.
     """
     return numbers.add_(WHOLE_FROM + zero).view(torch.int32)
 
 
 class SteadyLinear(nn.Module):
     """
-    A small float layer, such as a classifier's output, whose result does not depend on
-    how many rows it is given: fp32 products of one row and of many are summed in
-    another order, and differ in the last digit. In double precision that difference is
-    rounded away.
+    A small float layer, such as a classifier's output layer, whose result does not
+    depend on the number of rows. fp32 products of one row and of many are summed in
+    different orders and differ in the last digit; this layer computes in double
+    precision, and that difference is rounded away.
 
     :param weight: fp32 of shape [out, in].
     :param bias: fp32 of shape [out], or None.
@@ -177,6 +179,8 @@ class SteadyLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """
+        The output of the layer.
+
         :param x: [..., in].
         :return: [..., out], fp32.
         """
@@ -186,11 +190,11 @@ class SteadyLinear(nn.Module):
 
 def use_int8_linears(model: nn.Module, stored: dict[str, torch.Tensor]) -> nn.Module:
     """
-    Replace linear layers by int8 ones, and those that are stored as floats by steady
-    ones.
+    Replace linear layers by :class:`Int8Linear`, and those that are stored as floats by
+    :class:`SteadyLinear`.
 
-    :param model: a model in evaluation mode, changed in place.
-    :param stored: an int8 weight file's tensors, ``<name>.q`` and ``<name>.s``.
+    :param model: a model in evaluation mode; changed in place.
+    :param stored: the tensors of an int8 weight file, ``<name>.q`` and ``<name>.s``.
     :return: the same model.
     """
     for name, layer in list(model.named_modules()):

@@ -1,5 +1,5 @@
 """
-A model that is loaded when it is first needed, once, whichever thread comes first.
+Loads a model on first use, once, even if several threads need it at the same time.
 """
 
 import threading
@@ -10,15 +10,15 @@ Loaded = TypeVar('Loaded')
 
 class Lazy(Generic[Loaded]):
     """
-    Calls a loader on first use and keeps what it gave.
+    Calls a loader on first use and keeps the result.
 
-    :param loader: takes nothing, returns the model.
+    :param loader: a function without arguments that returns the model.
     """
 
     def __init__(self, loader: Callable[[], Loaded]):
         self._loader = loader
         self._lock = threading.Lock()
-        # What it gave, which may be None, once it has.
+        # Holds the result, which may be None, once there is one.
         self._given: list[Loaded] = []
 
     def __call__(self) -> Loaded:
