@@ -8,8 +8,8 @@ A model reference is one of
 - a Hugging Face hub name such as ``roberta-large``, fetched on first use.
 
 Nothing here runs code from a model's folder: ``trust_remote_code`` is off, and
-weights are read from safetensors, or by torch's ``weights_only`` reader where a hub
-model has nothing newer.
+weights are read from safetensors or, if a hub model has only older files, by torch's
+``weights_only`` reader.
 """
 
 import json
@@ -38,21 +38,21 @@ from parlai_q2.models.int8 import (
 SHIPPED = 'shipped:'
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 CHECKSUMS = 'sha256.json'
-# Said wherever transformers is asked: left unsaid, it asks the person at the terminal.
+# Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 # How a model with int8 weights computes; see parlai_q2/models/int8_linear.py.
 FLOAT32, INT8 = 'float32', 'int8'
 ARITHMETICS = (FLOAT32, INT8)
-# Tokenizers that are read without their classes: what is taken of their configuration
-# beside special tokens, and files that would say more.
+# For loading tokenizers without their own classes: which classes this works for, and
+# which settings to take from their configuration in addition to special tokens.
 TOKENIZERS = ('BertTokenizer', 'BertTokenizerFast', 'PreTrainedTokenizerFast')
 TOKENIZER_SETTINGS = (
     'clean_up_tokenization_spaces',
     'model_max_length',
     'model_input_names',
 )
-# What BERT's own classes give where a folder does not say it; transformers 5 leaves out
-# which text a token is of for the general class.
+# The default inputs of BERT's own classes; for the general class, transformers 5 leaves
+# out token_type_ids.
 BERT_INPUTS = ('input_ids', 'token_type_ids', 'attention_mask')
 MORE_OF_TOKENIZERS = ('special_tokens_map.json', 'added_tokens.json')
 BERT_NORMALIZER = (
@@ -67,7 +67,7 @@ def shipped_folder(name: str) -> Path:
     The folder of a shipped model.
 
     :param name: its path below ``parlai_q2.zoo``, e.g. ``q2_mini/consistency``.
-    :raises ModelNotFoundError: when it is not part of this installation.
+    :raises ModelNotFoundError: if it is not part of this installation.
     """
     folder = Path(str(files('parlai_q2.zoo'))) / name
     if not folder.is_dir():
@@ -80,11 +80,11 @@ def shipped_folder(name: str) -> Path:
 
 def resolve(reference: str) -> Union[Path, str]:
     """
-    A model reference as a local folder, or as a hub name.
+    Resolve a model reference to a local folder or a hub name.
 
     :param reference: see the module's docstring.
-    :return: a ``Path`` when the model is on this machine, else the hub name.
-    :raises ModelNotFoundError: when it looks like a path and is not there.
+    :return: a ``Path`` if the reference is a local folder, otherwise the hub name.
+    :raises ModelNotFoundError: if it looks like a path that does not exist.
     """
     if reference.startswith(SHIPPED):
         return shipped_folder(reference[len(SHIPPED) :])
@@ -101,13 +101,13 @@ def resolve(reference: str) -> Union[Path, str]:
 
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     """
-    The tokenizer of a model reference.
+    Load the tokenizer of a model.
 
     :param reference: see the module's docstring.
-    :param revision: of a hub model.
-    :return: a Hugging Face tokenizer; an adapter's is that of its base.
-    :raises ModelNotFoundError: when it is neither here nor to be fetched.
-    :raises ModelError: when its files cannot be read.
+    :param revision: the revision of a hub model.
+    :return: a Hugging Face tokenizer; for an adapter, that of its base.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if its files cannot be read.
     """
     base = adapter_base(reference) or reference
     folder = int8_folder(base)
@@ -121,12 +121,12 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
 
 def load_config(reference: str, revision: Optional[str] = None) -> Any:
     """
-    The configuration of a model of transformers.
+    Load the transformers configuration of a model.
 
     :param reference: see the module's docstring.
-    :param revision: of a hub model.
-    :raises ModelNotFoundError: when it is neither here nor to be fetched.
-    :raises ModelError: when its file cannot be read.
+    :param revision: the revision of a hub model.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if its configuration cannot be read.
     """
     from transformers import AutoConfig
 
@@ -142,19 +142,19 @@ def load_model(
     **options: Any,
 ) -> Any:
     """
-    A model in evaluation mode.
+    Load a model in evaluation mode.
 
     :param reference: see the module's docstring.
-    :param auto_class: a class of transformers' ``AutoModelFor...`` family.
+    :param auto_class: one of transformers' ``AutoModelFor...`` classes.
     :param device: a torch device name.
-    :param revision: of a hub model.
+    :param revision: the revision of a hub model.
     :param arithmetic: one of :data:`ARITHMETICS`; ``int8`` needs int8 weights.
-    :param options: further ones of ``from_pretrained``, e.g. ``num_labels`` for a new
-        classifier; int8 weights take none.
+    :param options: other options for ``from_pretrained``, e.g. ``num_labels`` for a new
+        classifier; not for models with int8 weights.
     :return: the model, in fp32, with gradients off.
-    :raises ModelNotFoundError: when it is neither here nor to be fetched.
-    :raises ModelError: when its files cannot be read or do not fit.
-    :raises ConfigError: when the device is not there.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if its files cannot be read or do not fit.
+    :raises ConfigError: if the device does not exist.
     """
     check_device(device)
     folder = int8_folder(reference)
@@ -185,17 +185,17 @@ def load_seq2seq(
     arithmetic: str = FLOAT32,
 ) -> tuple[Any, Any]:
     """
-    An encoder-decoder with its tokenizer.
+    Load an encoder-decoder with its tokenizer.
 
-    A shipped folder may hold an adapter in place of weights; its ``adapter.json`` then
-    names the model it is to be added to.
+    A folder may have an adapter instead of weights; its ``adapter.json`` then names the
+    model that the adapter belongs to.
 
     :param reference: see the module's docstring.
     :param device: a torch device name.
-    :param revision: of a hub model.
-    :param arithmetic: one of :data:`ARITHMETICS`; an adapter is computed in fp32.
+    :param revision: the revision of a hub model.
+    :param arithmetic: one of :data:`ARITHMETICS`; an adapter needs fp32.
     :return: the model and the tokenizer.
-    :raises ConfigError: when an adapter is asked for in int8.
+    :raises ConfigError: if ``arithmetic`` is int8 and the model is an adapter.
     """
     from transformers import AutoModelForSeq2SeqLM
 
@@ -223,10 +223,10 @@ def load_seq2seq(
 
 def adapter_base(reference: str) -> Optional[str]:
     """
-    The model that an adapter is to be added to.
+    The base model of an adapter.
 
     :param reference: see the module's docstring.
-    :return: the base's reference; None where the reference is no adapter.
+    :return: the reference of the base model; None if this is not an adapter.
     """
     place = resolve(reference)
     if isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists():
@@ -236,11 +236,11 @@ def adapter_base(reference: str) -> Optional[str]:
 
 def effective_arithmetic(arithmetic: str, device: str) -> str:
     """
-    How a model computes: int8 is for processors, a GPU computes in fp32.
+    How a model computes on a device: int8 is for CPUs, a GPU always computes in fp32.
 
-    :param arithmetic: what the preset says.
+    :param arithmetic: the setting of the preset.
     :param device: a torch device name.
-    :raises ConfigError: when it is none of :data:`ARITHMETICS`.
+    :raises ConfigError: if it is not one of :data:`ARITHMETICS`.
     """
     if arithmetic not in ARITHMETICS:
         raise ConfigError(
@@ -251,10 +251,10 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
 
 def int8_folder(reference: str) -> Optional[Path]:
     """
-    The folder of a model that has int8 weights.
+    The folder of a model with int8 weights.
 
     :param reference: see the module's docstring.
-    :return: None where it has others.
+    :return: the folder; None if the model has no int8 weights.
     """
     place = resolve(reference)
     if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
@@ -264,11 +264,11 @@ def int8_folder(reference: str) -> Optional[Path]:
 
 def folder_config(folder: Path) -> Any:
     """
-    A folder's configuration, without the class of its model.
+    Read a model folder's configuration without importing its model's own class.
 
-    :param folder: a model's.
-    :return: a ``PretrainedConfig`` with what ``config.json`` says.
-    :raises ModelError: when that cannot be read.
+    :param folder: a model folder.
+    :return: a ``PretrainedConfig`` with the contents of ``config.json``.
+    :raises ModelError: if the file cannot be read.
     """
     from transformers.configuration_utils import PretrainedConfig
 
@@ -281,12 +281,12 @@ def folder_config(folder: Path) -> Any:
 
 def folder_generation(folder: Path, config: Any) -> Any:
     """
-    How a folder's model is to generate.
+    Read the generation settings of a model folder.
 
-    :param folder: a model's.
-    :param config: its configuration, which says it where no file does.
+    :param folder: a model folder.
+    :param config: its configuration, used if there is no file of generation settings.
     :return: a ``GenerationConfig``.
-    :raises ModelError: when the file cannot be read.
+    :raises ModelError: if the file cannot be read.
     """
     from transformers.generation.configuration_utils import GenerationConfig
 
@@ -301,10 +301,10 @@ def folder_generation(folder: Path, config: Any) -> Any:
 
 def verify_checksums(folder: Path) -> None:
     """
-    Compare a folder's files with the checksums it carries, if it carries any.
+    Check a folder's files against its ``sha256.json``, if it has one.
 
-    :param folder: a model folder, perhaps with ``sha256.json`` (file name to checksum).
-    :raises ModelError: when a file is missing or differs.
+    :param folder: a model folder. Its ``sha256.json`` maps file names to checksums.
+    :raises ModelError: if a file is missing or differs.
     """
     listed = folder / CHECKSUMS
     if not listed.exists():
@@ -322,10 +322,10 @@ def verify_checksums(folder: Path) -> None:
 
 def write_checksums(folder: Path, names: Iterable[str]) -> None:
     """
-    Let a folder carry the checksums that :func:`verify_checksums` compares.
+    Write the ``sha256.json`` that :func:`verify_checksums` checks.
 
     :param folder: a model folder.
-    :param names: of the files in it that are listed, in order.
+    :param names: the names of the files to list, in order.
     """
     sums = {name: file_sha256(folder / name) for name in names}
     (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
@@ -333,8 +333,8 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
 
 def _stored_tokenizer(folder: Path) -> Any:
     """
-    A tokenizer as the auto class gives it, which would import what all models share,
-    and take a second for it; None where a folder has more than is looked at here.
+    Load a tokenizer equal to the auto class's, without the second of imports that the
+    auto class takes. None if the folder has settings that this does not handle.
     """
     from transformers import PreTrainedTokenizerFast
 
@@ -354,11 +354,11 @@ def _stored_tokenizer(folder: Path) -> Any:
         options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
         file = folder / 'tokenizer.json'
         tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
-    except Exception:  # the library raises a bare one for a file that it cannot read
-        return None  # the auto class says what is wrong
+    except Exception:  # the library raises a bare Exception for an unreadable file
+        return None  # the auto class will raise a better error
     if general:
         return tokenizer
-    # BERT's own class puts these settings over those of the file.
+    # BERT's own class overrides the file's settings by these.
     has = json.loads(tokenizer.backend_tokenizer.normalizer.__getstate__())
     same = all(said.get(ours) == has.get(theirs) for ours, theirs in BERT_NORMALIZER)
     return tokenizer if same else None
@@ -370,11 +370,11 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
 
     verify_checksums(folder)
     config = transformers.AutoConfig.from_pretrained(folder, **NO_CODE)
-    # transformers 5 would round what it is given to the type that is named there.
+    # Otherwise transformers 5 would round the weights to the type in config.json.
     config.dtype = torch.float32
     stored = read_int8(folder / INT8_WEIGHTS)
-    # The concrete class takes a state dict without a folder; the auto classes do not.
-    # Of the mapping one entry alone is looked at: all of them would import all models.
+    # Only the concrete class, not the auto class, takes a state dict without a folder.
+    # Look up a single entry of the mapping: iterating over it would import all models.
     architecture = (config.architectures or ['nothing'])[0]
     mapped = auto_class._model_mapping.get(type(config), ())
     classes: Any = mapped if isinstance(mapped, (tuple, list)) else (mapped,)
@@ -388,10 +388,10 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
     model, info = model_class.from_pretrained(
         None,
         config=config,
-        # Layers that compute in int8 need no fp32 weights; memory that nobody touches
-        # stands in for them.
+        # Layers that compute in int8 need no fp32 weights; uninitialised memory takes
+        # their place.
         state_dict=placeholders(stored) if whole else dequantise(stored),
-        # They are told of below, by an error that names the file.
+        # Mismatches are reported below, by an error that names the file.
         ignore_mismatched_sizes=True,
         output_loading_info=True,
     )
@@ -406,7 +406,7 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
     if whole:
         from parlai_q2.models.int8_linear import use_int8_linears
 
-        # Before layers are replaced: tied ones are stored under one name.
+        # Do this before layers are replaced: tied weights are stored under one name.
         fill_placeholders(model, stored)
         use_int8_linears(model, stored)
     if model.can_generate():
@@ -418,21 +418,21 @@ def _from_pretrained(
     auto_class: Any, reference: str, revision: Optional[str], **options: Any
 ) -> Any:
     place = resolve(reference)
-    # A folder has no revisions.
+    # A local folder has no revisions.
     if revision and isinstance(place, str):
         options['revision'] = revision
     try:
         return auto_class.from_pretrained(place, **NO_CODE, **options)
     except Exception as e:
         if is_out_of_memory(e):
-            raise  # no fault of the files
+            raise  # not the fault of the files
         if 'trust_remote_code' in str(e):
             raise ModelError(
                 f'{reference!r} comes with Python code of its own, which is never '
                 'run. Use a model whose architecture transformers has.'
             ) from e
         if isinstance(place, Path):
-            # A damaged or ill-fitting file is anything to the libraries.
+            # The libraries raise all sorts of errors for damaged or unsuitable files.
             raise ModelError(
                 f'Cannot load {reference!r} from {place}: {type(e).__name__}: {e}'
             ) from e

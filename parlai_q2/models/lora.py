@@ -1,12 +1,12 @@
 """
-Low-rank adapters: one set of weights serves two tasks.
+Low-rank adapters, which let one set of weights serve two tasks.
 
 A linear layer ``y = W x`` gets a trainable low-rank term, ``y = W x + B A x``, with A
 of shape [rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv
-2106.09685, section 4.1, with the scale alpha / rank fixed at 1). W stays as it was, so
-the task W was trained for is served exactly as before. For use, ``B A`` is added into a
-copy of W once, at load time, so that the adapted model costs no more to run than the
-plain one.
+2106.09685, section 4.1, with the scale alpha / rank fixed at 1). W does not change, so
+results on its original task stay exactly the same. When an adapter is loaded, ``B A``
+is added to a copy of W, so that the adapted model costs no more to run than the plain
+one.
 """
 
 from typing import Iterator
@@ -31,7 +31,7 @@ class LoraLinear(nn.Module):
 
     @property
     def weight(self) -> torch.Tensor:
-        # T5's feed-forward block looks at wo.weight.dtype.
+        # T5's feed-forward block reads wo.weight.dtype.
         return self.base.weight
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -43,11 +43,11 @@ def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     """
     The linear layers that get an adapter.
 
-    An output layer whose weights are also the input embeddings gets none: merging a
-    term into it would change the embeddings too.
+    An output layer that shares its weights with the input embeddings gets none, because
+    merging a term into it would change the embeddings too.
 
     :param model: an encoder-decoder.
-    :return: dotted name and layer, in the model's order.
+    :return: the dotted name of each layer and the layer, in the model's order.
     """
     embeddings = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
     for name, module in model.named_modules():
@@ -59,7 +59,7 @@ def add_adapters(model: nn.Module, rank: int) -> nn.Module:
     """
     Freeze a model and give each of its linear layers a trainable low-rank term.
 
-    :param model: the model, changed in place.
+    :param model: the model; changed in place.
     :param rank: the rank of each term, at least 1.
     :return: the same model.
     """
@@ -72,16 +72,16 @@ def add_adapters(model: nn.Module, rank: int) -> nn.Module:
 
 def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Module:
     """
-    Start the low-rank terms at those of a trained adapter.
+    Initialise the low-rank terms with those of a trained adapter.
 
-    A term may have a higher rank than the trained one: its further rows of A stay
-    random and its further columns of B zero, so the model computes what the trained
-    adapter computes. A layer the trained adapter left out keeps its zero term.
+    A term may have a higher rank than the trained one: its additional rows of A stay
+    random and its additional columns of B stay zero, so the model computes the same as
+    the trained adapter. A layer that the trained adapter left out keeps its zero term.
 
-    :param model: a model that :func:`add_adapters` changed; changed in place.
-    :param adapter: what :func:`adapter_state` gave, of this rank or a lower one.
+    :param model: a model from :func:`add_adapters`; changed in place.
+    :param adapter: the result of :func:`adapter_state`, of this rank or a lower one.
     :return: the same model.
-    :raises ModelError: when a term fits no layer of this model.
+    :raises ModelError: if a term fits no layer of this model.
     """
     parameters = dict(model.named_parameters())
     with torch.no_grad():
@@ -101,9 +101,9 @@ def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Modu
 
 def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
     """
-    The trained low-rank terms alone.
+    The trained low-rank terms, without the model.
 
-    :param model: a model that :func:`add_adapters` changed.
+    :param model: a model from :func:`add_adapters`.
     :return: ``<layer>.lora_a`` [rank, in] and ``<layer>.lora_b`` [out, rank].
     """
     return {
@@ -115,12 +115,12 @@ def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
 
 def merge_adapter(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Module:
     """
-    Add each low-rank term into the plain model's weights.
+    Add each low-rank term to the plain model's weights.
 
-    :param model: the plain model, changed in place.
-    :param adapter: what :func:`adapter_state` gave.
+    :param model: the plain model; changed in place.
+    :param adapter: the result of :func:`adapter_state`.
     :return: the same model.
-    :raises ModelError: when a term fits no layer of this model.
+    :raises ModelError: if a term fits no layer of this model.
     """
     layers = dict(adaptable_layers(model))
     names = {name.rpartition('.')[0] for name in adapter}

@@ -2,8 +2,8 @@
 Natural language inference with a sequence classifier.
 
 A premise that is too long for the model is read in windows of whole sentences. The
-window that most entails the hypothesis speaks for the premise, unless none entails it;
-then the one that most contradicts it does.
+result is that of the window that most entails the hypothesis or, if none entails it, of
+the window that most contradicts it.
 """
 
 from functools import partial
@@ -29,10 +29,10 @@ from parlai_q2.text.sentences import windows
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
 
-# Whether a preset's model is a classifier already, or one to be trained.
+# Whether a preset's model is already a classifier, or is still to be trained as one.
 TRAINED, NEW = 'trained', 'new'
 HEADS = (TRAINED, NEW)
-# What signatures leave unsaid, since most models have it so.
+# Usual values, which signatures leave out.
 USUAL: Mapping[str, tuple[Any, ...]] = {
     'nli_labels': (
         'entailment,neutral,contradiction',
@@ -49,11 +49,12 @@ class SequenceNliModel:
     """
     Classifies pairs with any Hugging Face sequence classifier.
 
-    :param config: the preset's section. Settings: ``labels`` (class name to the model's
-        output index; without them, the names in the model's configuration), ``order``,
-        ``separator``, ``max_tokens`` (of both texts together) and ``lower_case`` (see
-        :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size`` and, on a GPU,
-        ``gpu_batch_size``, ``head``.
+    :param config: the preset's section. Its settings are ``labels`` (maps class names
+        to the model's output indices; without them, the names in the model's
+        configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
+        together) and ``lower_case`` (see
+        :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size``,
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
     :param device: a torch device name.
     """
 
@@ -79,7 +80,7 @@ class SequenceNliModel:
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic = effective_arithmetic(arithmetic, device)
-        # What is loaded keeps its name when the folder gets other weights.
+        # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
         self._loaded = Lazy(self._load)
 
@@ -117,7 +118,7 @@ class SequenceNliModel:
         )
         labels = find_labels(self.labels, model.config, self.config.model)
         tokenizer = load_tokenizer(self.config.model, self.config.revision)
-        # All that is loaded is here: backends of other batch sizes share it.
+        # Load everything here, since backends with other batch sizes share the result.
         return model, tokenizer, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
@@ -133,7 +134,7 @@ class SequenceNliModel:
         return [speak_for(parts) for parts in found]
 
     def _split(self, premise: str, hypothesis: str) -> list[str]:
-        # Fewer characters than tokens allowed cannot be too long.
+        # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return [premise]
         _, tokenizer, _ = self._loaded()
@@ -159,10 +160,10 @@ class SequenceNliModel:
 
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
         """
-        A model's output probabilities under the preset's label map.
+        Name a model's output probabilities according to its labels.
 
-        :param probabilities: one a class of the model, summing to 1.
-        :return: the same, by name; 0 for a class that the model does not have.
+        :param probabilities: one per output of the model, summing to 1.
+        :return: the probabilities by class; 0 for a class that the model lacks.
         """
         labels = self._loaded()[2] if self.labels is None else self.labels
         found = {n: probabilities[index] for n, index in labels.items()}
@@ -173,11 +174,11 @@ class SequenceNliModel:
 
 def check_trained(model: str, head: str) -> None:
     """
-    See to it that a preset's model can be used as it is.
+    Check that a preset's model can be used without further training.
 
     :param model: its reference.
     :param head: one of :data:`HEADS`.
-    :raises ConfigError: when it has still to be trained.
+    :raises ConfigError: if the model has to be trained first.
     """
     if head not in HEADS:
         raise ConfigError(f'head must be one of {", ".join(HEADS)}, not {head!r}.')
@@ -193,10 +194,11 @@ def check_trained(model: str, head: str) -> None:
 
 def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
     """
-    What a premise in windows says of a hypothesis.
+    The result for a premise, from the results of its windows.
 
-    :param parts: one a window, at least one.
-    :return: the window that most entails it, or, where none does, most contradicts it.
+    :param parts: the probabilities of each window, at least one.
+    :return: those of the window that most entails the hypothesis or, if none entails
+        it, that most contradicts it.
     """
     best = max(parts, key=lambda p: p.entailment)
     if best.label == 'entailment':
@@ -206,6 +208,6 @@ def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
 
 def _listed(labels: Mapping[str, int]) -> str:
     """
-    Labels in the order of their outputs.
+    The labels in the order of their outputs, for signatures.
     """
     return ','.join(sorted(labels, key=lambda name: labels[name]))

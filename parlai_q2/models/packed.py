@@ -1,9 +1,9 @@
 """
-An int8 layer whose weights also stand in the order in which they are multiplied.
+An int8 layer that also keeps its weights in the order in which they are multiplied.
 
-``torch._int_mm`` brings weights into that order at every call. For the output layer of
-a search, which is wide and read by few rows at a time, that takes longer than the
-product itself; so oneDNN does it once here, for the price of a second copy.
+``torch._int_mm`` reorders the weights at every call. For the output layer of a search,
+which is wide and gets only a few rows at a time, that takes longer than the product
+itself. Here oneDNN reorders them once, at the cost of a second copy.
 """
 
 import functools
@@ -15,23 +15,25 @@ from parlai_q2.models.int8 import INT8_MAX
 from parlai_q2.models.int8_linear import Int8Linear, rounded, token_steps
 from parlai_q2.models.int8_products import EXACT_TERMS, int8_dots
 
-# oneDNN wants activations without a sign, and takes this off again in its sums. (With a
-# sign it falls back to a loop a thousand times slower, and says nothing.)
+# oneDNN needs unsigned activations; this zero point is added to them, and oneDNN
+# subtracts it again. With signed ones, it silently uses a loop that is a thousand times
+# slower.
 ZERO = 128
-# Of more rows, new memory for what comes out costs what the product saves.
+# With more rows, allocating the output costs as much as the product saves.
 FEW_ROWS = 64
-# Rows, columns and terms of the product that is tried before any is trusted.
+# Rows, columns and terms of the product that is tested first.
 TRIED = (5, 96, 64)
 
 
 class PackedLinear(Int8Linear):
     """
-    An int8 layer without a bias, for two-dimensional inputs, that gives the same to the
-    last bit, sooner for few rows.
+    An int8 layer without a bias, for two-dimensional inputs. It gives bit for bit the
+    same results as :class:`~parlai_q2.models.int8_linear.Int8Linear`, but is faster for
+    few rows.
 
-    :param layer: the layer; its weights are shared.
-    :raises AttributeError, RuntimeError, TypeError: where torch has no such products,
-        or has them under another signature.
+    :param layer: the layer to speed up; its weights are shared.
+    :raises AttributeError, RuntimeError, TypeError: if torch does not have these
+        products, or has them under another signature.
     """
 
     def __init__(self, layer: Int8Linear):
@@ -45,8 +47,10 @@ class PackedLinear(Int8Linear):
         self, x: torch.Tensor, room: torch.Tensor | None = None
     ) -> torch.Tensor:
         """
+        The output of the layer.
+
         :param x: fp32 [tokens, in].
-        :param room: as :class:`~parlai_q2.models.int8_linear.Int8Linear` has it.
+        :param room: as for :class:`~parlai_q2.models.int8_linear.Int8Linear`.
         :return: fp32 [tokens, out].
         """
         if len(x) > FEW_ROWS:
@@ -57,21 +61,23 @@ class PackedLinear(Int8Linear):
 
     def sums(self, whole: torch.Tensor) -> torch.Tensor:
         """
+        The products with the weights, before scaling.
+
         :param whole: activations, each with :data:`ZERO` added, uint8 [tokens, in].
         :return: fp32 [tokens, out].
         """
         return torch.ops.onednn.qlinear_pointwise(
             whole,
-            1.0,  # the scale of what comes in
+            1.0,  # the scale of the input
             ZERO,
             self._packed,
             self._ones,
             self._zeros,
             None,  # no bias
-            1.0,  # the scale of what goes out, and its zero
+            1.0,  # the scale of the output, and its zero point
             0,
             torch.float32,
-            'none',  # nothing is done to it
+            'none',  # no operation on the output
             [],
             '',
         )
@@ -79,11 +85,11 @@ class PackedLinear(Int8Linear):
 
 def packed(layer: Any) -> Any:
     """
-    A layer, packed where that can be done.
+    Pack a layer, if possible.
 
     :param layer: any layer.
-    :return: a :class:`PackedLinear`; or the layer itself, where it is no int8 layer or
-        has a bias, or torch or the processor has no such products.
+    :return: a :class:`PackedLinear`; the layer itself if it is not an int8 layer, has a
+        bias or too many inputs, or if torch or the processor lacks these products.
     """
     fits = (
         type(layer) is Int8Linear
@@ -96,7 +102,7 @@ def packed(layer: Any) -> Any:
 @functools.cache
 def packing_works() -> bool:
     """
-    Whether the largest products there are come out as without packing.
+    Whether the largest possible products are the same with and without packing.
     """
     if not int8_dots():
         return False

@@ -1,5 +1,5 @@
 """
-How a premise and a hypothesis become one input of a sequence classifier.
+Turns a premise and a hypothesis into one input of a sequence classifier.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ ORDER = (PREMISE, HYPOTHESIS)
 @dataclass(frozen=True)
 class PairInput:
     """
-    The form that a classifier reads pairs in.
+    The form in which a classifier reads pairs.
 
-    :param order: which text comes first: premise and hypothesis, in either order.
-    :param separator: what joins the two into one text; None for the tokenizer's own
-        pair, with its special tokens and segments.
-    :param max_tokens: tokens of an input, special ones included, at most.
-    :param lower_case: whether texts are lower-cased before they are tokenized.
+    :param order: premise and hypothesis, in the order in which they are read.
+    :param separator: a string that joins the two into one text; None for the
+        tokenizer's own way to encode a pair, with special tokens and segments.
+    :param max_tokens: the maximum number of tokens of an input, including special ones.
+    :param lower_case: whether to lower-case texts before tokenizing them.
     """
 
     order: tuple[str, ...] = ORDER
@@ -42,19 +42,19 @@ class PairInput:
 
     def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
         """
-        Tokenize pairs; of one that is too long, the longer text is cut.
+        Tokenize pairs. If a pair is too long, its longer text is truncated or, with a
+        separator, the end of the joined text.
 
         :param tokenizer: a Hugging Face tokenizer.
         :param pairs: B pairs (premise, hypothesis), at least one.
-        :return: the tokenizer's output, B rows, not padded. With a separator the end of
-            the joined text is cut.
+        :return: the tokenizer's output, B rows, not padded.
         """
         options = {'truncation': 'longest_first', 'max_length': self.max_tokens}
         return self._tokenize(tokenizer, pairs, **options)
 
     def count(self, tokenizer: Any, premise: str, hypothesis: str) -> int:
         """
-        The tokens of a pair before anything is cut.
+        The number of tokens of a pair before truncation.
         """
         encoded = self._tokenize(tokenizer, [(premise, hypothesis)], verbose=False)
         return len(encoded['input_ids'][0])

@@ -1,32 +1,32 @@
 """
-The exact texts that the shipped sequence-to-sequence models were trained on.
+The exact prompts that the shipped sequence-to-sequence models were trained on.
 """
 
 from typing import Sequence
 
-# Q2's question generator: two spaces before "context" (Honovich et al. 2021, released
-# code; the prompt of mrm8488/t5-base-finetuned-question-generation-ap).
+# The prompt of Q2's question generator, with two spaces before "context" (Honovich et
+# al. 2021, released code; mrm8488/t5-base-finetuned-question-generation-ap).
 QUESTION_PROMPT = 'answer: {answer}  context: {context}'
-# The shipped reply generator sees this many turns before its own.
+# The shipped reply generator reads this many previous turns.
 REPLY_TURNS = 2
 
 
 def question_prompt(answer: str, context: str) -> str:
     """
-    What the question generator reads.
+    The prompt of the question generator.
 
-    :param answer: the span to ask for.
-    :param context: the response that the span stands in.
+    :param answer: the span to ask about.
+    :param context: the response that contains the span.
     """
     return QUESTION_PROMPT.format(answer=answer, context=context)
 
 
 def reply_prompt(history: Sequence[str], knowledge: str) -> str:
     """
-    What the shipped reply generator reads.
+    The prompt of the shipped reply generator.
 
-    :param history: the turns before, oldest first; the last two are used.
-    :param knowledge: the sentence to reply with; may be empty.
+    :param history: the previous turns, oldest first; the last two are used.
+    :param knowledge: the sentence to base the reply on; may be empty.
     """
     turns = ' '.join(f'[{i}] {turn}' for i, turn in enumerate(history[-REPLY_TURNS:]))
     return f'respond: {turns} knowledge: {knowledge}'

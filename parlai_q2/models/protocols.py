@@ -1,5 +1,5 @@
 """
-What Q2 needs of its three models. Anything with these methods can take part.
+The interfaces of Q2's three models. Any object with these methods can be used.
 """
 
 from typing import Any, NamedTuple, Optional, Protocol, Sequence
@@ -9,10 +9,10 @@ from parlai_q2.records import Span
 
 class NliProbabilities(NamedTuple):
     """
-    What an NLI model says of a pair; the four sum to 1.
+    The class probabilities of an NLI model for a pair; the four sum to 1.
 
-    :param generic: the hypothesis states nothing that could be checked; 0 for models
-        that have no such class.
+    :param generic: the probability that the hypothesis states nothing that could be
+        checked; 0 for models without such a class.
     """
 
     entailment: float
@@ -23,7 +23,8 @@ class NliProbabilities(NamedTuple):
     @property
     def label(self) -> str:
         """
-        The likeliest class: entailment, neutral or contradiction; generic is neutral.
+        The likeliest class: entailment, neutral or contradiction. Generic counts as
+        neutral.
         """
         neutral = max(self.neutral, self.generic)
         best = max(self.entailment, neutral, self.contradiction)
@@ -33,31 +34,30 @@ class NliProbabilities(NamedTuple):
 
     def expected(self, neutral: float) -> float:
         """
-        The mean value of the classes by their probabilities: entailment counts 1,
-        contradiction 0.
+        The expected value of the classes: 1 for entailment, 0 for contradiction.
 
-        :param neutral: the value of neutral and of generic, in [0, 1].
+        :param neutral: the value of neutral and generic, in [0, 1].
         """
         value = self.entailment + neutral * (self.neutral + self.generic)
-        return min(1.0, value)  # probabilities of a model sum to 1 only nearly
+        return min(1.0, value)  # a model's probabilities sum only nearly to 1
 
 
 class QuestionGenerator(Protocol):
     """
-    Asks for a span of a text.
+    Generates questions about a span of a text.
     """
 
     @property
     def settings(self) -> dict[str, Any]:
         """
-        What decides the questions, for signatures.
+        Everything that determines the questions, for signatures.
         """
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         """
-        Questions for spans.
+        Generate questions that the spans answer.
 
-        :param pairs: S pairs (span text, the text it stands in).
+        :param pairs: S pairs (text of the span, text that contains it).
         :return: S lists of questions, best first.
         """
 
@@ -70,15 +70,15 @@ class QuestionAnswerer(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """
-        What decides the answers, for signatures.
+        Everything that determines the answers, for signatures.
         """
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         """
-        Answers as spans of their texts.
+        Answer questions by spans of their texts.
 
         :param pairs: Q pairs (question, text).
-        :return: Q spans, None where the text has no answer.
+        :return: Q spans; None if the text has no answer.
         """
 
 
@@ -90,13 +90,13 @@ class NliModel(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """
-        What decides the classes, for signatures.
+        Everything that determines the classes, for signatures.
         """
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """
-        Class probabilities of pairs.
+        The class probabilities of pairs.
 
         :param pairs: pairs (premise, hypothesis).
-        :return: as many probabilities.
+        :return: one result per pair, in order.
         """

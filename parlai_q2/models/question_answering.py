@@ -1,18 +1,18 @@
 """
 Extractive question answering with a span-prediction encoder (SQuAD 2 style).
 
-Two ways to read an answer off the start and end logits:
+There are two ways to read an answer off the start and end logits:
 
 - ``argmax``: the likeliest start and the likeliest end, each on its own, as Q2's
   released code does. An end before the start, or either outside the text, means no
   answer.
-- ``joint``: the best pair with start <= end and at most ``max_answer_tokens`` tokens;
-  no answer where ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin et al.
-  2019, section 4.3).
+- ``joint``: the best pair with start <= end and at most ``max_answer_tokens`` tokens.
+  There is no answer if ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin
+  et al. 2019, section 4.3).
 
-Departure from the released code: the answer is a slice of the text, with offsets, and
-not detokenised pieces. A text that is too long for the model is read in overlapping
-windows; the window with the greatest margin over no answer gives it.
+This departs from the released code in that the answer is a slice of the text, with
+offsets, instead of detokenised pieces. A text that is too long for the model is read in
+overlapping windows, and the answer with the greatest margin over no answer is used.
 """
 
 from functools import partial
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
 
 READINGS = ('argmax', 'joint')
-# Neighbouring windows share a third, as in BERT's SQuAD recipe (128 of 384 tokens).
+# Neighbouring windows overlap by a third, as in BERT's SQuAD recipe (128 of 384).
 OVERLAP_SHARE = 3
-QUESTION_SHARE = 6  # a question of over a sixth of the model's tokens is cut
-# What signatures leave unsaid. Reading by argmax has no longest answer.
+QUESTION_SHARE = 6  # a question may take up to a sixth of the model's tokens
+# Usual values, which signatures leave out. ``argmax`` has no maximum answer length.
 USUAL: Mapping[str, tuple[Any, ...]] = {
     'qa_max_tokens': (384,),
     'qa_answer_tokens': (21, None),
@@ -59,10 +59,10 @@ class SpanQuestionAnswerer:
     """
     Answers with any Hugging Face extractive question-answering model.
 
-    :param config: the preset's section. Settings: ``reading`` (see above),
-        ``no_answer_threshold`` (logits, 0 by default), ``max_answer_tokens``,
-        ``max_tokens`` (of question and text together), ``batch_size`` and,
-        on a GPU, ``gpu_batch_size``.
+    :param config: the preset's section. Its settings are ``reading`` (``argmax`` or
+        ``joint``, see the module's docstring), ``no_answer_threshold`` (in logits, 0 by
+        default), ``max_answer_tokens``, ``max_tokens`` (of question and text together),
+        ``batch_size``, ``gpu_batch_size`` (used on a GPU) and ``arithmetic``.
     :param device: a torch device name.
     """
 
@@ -86,7 +86,7 @@ class SpanQuestionAnswerer:
         self.max_tokens = max_tokens
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic = effective_arithmetic(arithmetic, device)
-        # What is loaded keeps its name when the folder gets other weights.
+        # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
         self._loaded = Lazy(self._load)
 
@@ -133,7 +133,7 @@ class SpanQuestionAnswerer:
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
-        ids = encoded['input_ids']  # one list a window
+        ids = encoded['input_ids']  # one list per window
         owners = encoded['overflow_to_sample_mapping']
         best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
         batches, tensors = padded_batches(
@@ -170,7 +170,7 @@ class SpanQuestionAnswerer:
         :param start: start logits [L].
         :param end: end logits [L].
         :param null: the position of the no-answer token.
-        :param in_text: which positions are of the text, L truth values.
+        :param in_text: L booleans, True for the positions of the text.
         :param offsets: character offsets of each position, L pairs.
         :return: the answer's character offsets and its margin, in logits.
         """
@@ -202,15 +202,15 @@ class SpanQuestionAnswerer:
 
 def better(new: Reading, old: Reading) -> bool:
     """
-    Whether one window's reading is to be preferred to another's: an answer to none,
-    then the greater margin.
+    Whether one window's reading is better than another's. An answer is better than
+    none; otherwise the greater margin is better.
     """
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)
 
 
 def cut_question(tokenizer: Any, question: str, tokens: int) -> str:
     """
-    A question cut to so many tokens, so that the text keeps its room.
+    Truncate a question to at most this many tokens, to leave room for the text.
     """
     if len(question) <= tokens:  # a token has at least one character
         return question

@@ -1,8 +1,9 @@
 """
 Question generation with an encoder-decoder.
 
-Honovich et al. 2021, section 2: input ``answer: <span>  context: <response>``, beam
-search of 5 with 5 returned and no repeated trigram; or one greedy question.
+Honovich et al. 2021, section 2: the input is ``answer: <span>  context: <response>``.
+Decoding is beam search with 5 beams, 5 returned questions and no repeated trigram, or
+one greedy question.
 """
 
 import copy
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
     from parlai_q2.models.t5.search import T5Search
 
 DECODINGS = ('beam', 'greedy')
-# How a search is carried out: by parlai_q2.models.t5 where the model allows, or by the
-# model's own generate, which gives the same questions. By CTranslate2, in int8, some
-# are other ones.
+# How to search. "auto" uses parlai_q2.models.t5 if the model allows, otherwise the
+# model's own generate; both give the same questions. With CTranslate2 in int8, some
+# questions differ.
 AUTO, GENERATE, CTRANSLATE2 = 'auto', 'generate', 'ctranslate2'
 SEARCHES = (AUTO, GENERATE, CTRANSLATE2)
-# What mrm8488/t5-base-finetuned-question-generation-ap writes before each question.
+# mrm8488/t5-base-finetuned-question-generation-ap starts each question with this.
 QUESTION_PREFIX = 'question: '
-# What signatures leave unsaid. Greedy search has no rule of repetition.
+# Usual values, which signatures leave out. Greedy search does not restrict repetition.
 USUAL: Mapping[str, tuple[Any, ...]] = {
     'qg_no_repeat_ngram': (3, None),
     'qg_new_tokens': (40,),
@@ -60,17 +61,17 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
 
 class Seq2SeqQuestionGenerator:
     """
-    Asks for spans with any Hugging Face encoder-decoder.
+    Generates questions about spans with any Hugging Face encoder-decoder.
 
-    :param config: the preset's section. Settings: ``num_beams``, ``num_questions``,
-        ``no_repeat_ngram_size``, ``max_new_tokens``, ``max_prompt_tokens``,
-        ``literal_eos`` (the prompt ends with the characters ``</s>``, as the paper's
-        model was trained), ``batch_size`` (spans that are searched for side by side)
-        and, on a GPU, ``gpu_batch_size``, ``arithmetic`` (``int8`` or ``float32``),
-        ``search`` (one of :data:`SEARCHES`).
+    :param config: the preset's section. Its settings are ``num_beams``,
+        ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
+        ``max_prompt_tokens``, ``literal_eos`` (end the prompt with the characters
+        ``</s>``, as in the training of the paper's model), ``batch_size`` (spans to
+        decode at the same time), ``gpu_batch_size`` (used on a GPU), ``arithmetic``
+        (``int8`` or ``float32``) and ``search`` (one of :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
-    :raises ConfigError: for settings that are none, and for CTranslate2 on a GPU.
+    :raises ConfigError: if a setting is invalid, or for CTranslate2 on a GPU.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Seq2SeqQuestionGenerator:
         self.literal_eos = literal_eos
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
-        # What is loaded keeps its name when the folder gets other weights.
+        # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
         self._loaded, self._search = Lazy(self._load), Lazy(self._make_search)
         self._ct2_search = Lazy(self._make_ct2_search)
@@ -140,9 +141,8 @@ class Seq2SeqQuestionGenerator:
 
     def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
         """
-        The same generator, of the same weights, that searches another way. What one of
-        them has loaded serves both; ``generate`` needs a model of transformers, and
-        CTranslate2 one of its own.
+        The same generator with another search. The two share what they have loaded, but
+        ``generate`` needs a transformers model, and CTranslate2 a model of its own.
 
         :param search: one of :data:`SEARCHES`.
         """
@@ -152,7 +152,7 @@ class Seq2SeqQuestionGenerator:
 
     def searcher(self) -> Optional['T5Search']:
         """
-        Our own search, None where another is used.
+        The project's own search; None if another one is used.
         """
         return self._search() if self.search == AUTO else None
 
@@ -185,8 +185,7 @@ class Seq2SeqQuestionGenerator:
 
     def _stored_folder(self) -> Optional[Path]:
         """
-        Where weights are that the search can take as they are stored, if these are
-        such.
+        The folder of the weights, if the search can use them as they are stored.
         """
         folder = int8_folder(self.config.model) if self.arithmetic == INT8 else None
         if folder is None:
@@ -203,10 +202,9 @@ class Seq2SeqQuestionGenerator:
     ) -> list[list]:
         end = '</s>' if self.literal_eos else ''
         prompts = [question_prompt(a, c) + (f' {end}' if end else '') for a, c in pairs]
-        # Longer than a tokenizer thinks right is no matter: they are cut here.
+        # Not verbose: prompts are truncated below, so a length warning is irrelevant.
         ids = tokenizer(prompts, add_special_tokens=False, verbose=False)['input_ids']
-        # Every T5 prompt ends with the end token, whether its tokenizer adds one or
-        # not.
+        # Every T5 prompt ends with the end token, even if its tokenizer adds none.
         return [i[: self.max_prompt_tokens - 1] + [tokenizer.eos_token_id] for i in ids]
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
@@ -250,7 +248,7 @@ class Seq2SeqQuestionGenerator:
     def _beam_settings(self, generation: Any) -> 'BeamSettings':
         from parlai_q2.models.beams import BeamSettings
 
-        # What is not set is None from transformers 5 on, where it was the default.
+        # Unset values are None in transformers 5, and were the default before.
         penalty = generation.length_penalty
         return BeamSettings(
             start=generation.decoder_start_token_id,

@@ -1,10 +1,10 @@
 """
-The layers of a model, straight from a folder with int8 weights.
+Builds the layers of a model directly from a folder with int8 weights.
 
-The shipped models are computed by the project's own code (:mod:`parlai_q2.models.bert`,
-:mod:`parlai_q2.models.t5`) with what this module gives it: transformers' model classes
-take longer to import than the weights take to load, and would want each embedding table
-in fp32 first.
+The project's own code runs the shipped models (:mod:`parlai_q2.models.bert`,
+:mod:`parlai_q2.models.t5`) with the layers from this module. transformers' model
+classes take longer to import than the weights take to load, and would need each
+embedding table in fp32.
 """
 
 from functools import cached_property
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 class Embedding:
     """
-    A table whose rows are looked up, and only then made fp32.
+    An embedding table whose rows are converted to fp32 only when they are looked up.
 
     :param table: [rows, width], int8 or float.
-    :param scale: one a row of an int8 table, [rows]; None for a float one.
+    :param scale: one scale per row of an int8 table, [rows]; None for a float table.
     """
 
     def __init__(self, table: torch.Tensor, scale: Optional[torch.Tensor] = None):
@@ -36,6 +36,8 @@ class Embedding:
 
     def __call__(self, ids: torch.Tensor) -> torch.Tensor:
         """
+        Look up rows.
+
         :param ids: [...].
         :return: [..., width], fp32.
         """
@@ -47,10 +49,10 @@ class Embedding:
 
 class StoredModel:
     """
-    A folder's configuration and weights.
+    The configuration and weights of a folder.
 
-    :param folder: holds ``config.json`` and int8 weights.
-    :raises ModelError: when a file was changed, or cannot be read.
+    :param folder: a folder with ``config.json`` and int8 weights.
+    :raises ModelError: if a file was changed or cannot be read.
     """
 
     def __init__(self, folder: Path):
@@ -61,19 +63,19 @@ class StoredModel:
     @cached_property
     def tensors(self) -> dict[str, torch.Tensor]:
         """
-        What is stored, by name.
+        The stored tensors by name.
         """
         return read_int8(self.path)
 
     def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
         """
-        A linear layer; of several names, one whose outputs stand side by side.
+        A linear layer. Several names give one layer with their outputs side by side.
 
-        :param names: without ``.weight``.
-        :param out: outputs of each.
-        :param into: inputs.
+        :param names: the names of the weights, without ``.weight``.
+        :param out: the number of outputs of each.
+        :param into: the number of inputs.
         :param bias: whether there are biases.
-        :return: [..., into] to [..., names * out].
+        :return: a layer that maps [..., into] to [..., names * out].
         """
         biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
         joined = together(biases) if biases else None
@@ -89,9 +91,11 @@ class StoredModel:
 
     def embedding(self, name: str, rows: int, width: int) -> Embedding:
         """
-        A table.
+        An embedding table.
 
-        :param name: without ``.weight``.
+        :param name: the name of the table, without ``.weight``.
+        :param rows: the number of rows.
+        :param width: the number of columns.
         """
         weight = f'{name}.weight'
         if f'{weight}.q' not in self.tensors:
@@ -117,6 +121,6 @@ class StoredModel:
 
 def together(parts: list[torch.Tensor]) -> torch.Tensor:
     """
-    Tensors one after the other; one alone is not copied.
+    Concatenate tensors; a single tensor is not copied.
     """
     return parts[0] if len(parts) == 1 else torch.cat(parts)

@@ -1,8 +1,8 @@
 """
-Deterministic stand-ins for the three models, small enough to work out by hand.
+Deterministic stand-ins for the three models, whose results you can work out by hand.
 
-For tests of the metric's logic and for documentation. No preset and no scorer name
-leads here; they take part only where someone builds them.
+They are for tests of the metric's logic and for documentation. No preset or scorer name
+refers to them; you have to create them yourself.
 """
 
 import re
@@ -14,10 +14,10 @@ from parlai_q2.records import Span
 
 class ToyQuestionGenerator:
     """
-    Looks questions up by span.
+    Looks up the questions of a span.
 
-    :param questions: span text to its questions, best first; a span that is not there
-        gets the one question ``Which <span>?``.
+    :param questions: maps the text of a span to its questions, best first. An unknown
+        span gets the single question ``Which <span>?``.
     """
 
     def __init__(self, questions: Optional[Mapping[str, Sequence[str]]] = None):
@@ -35,11 +35,10 @@ class ToyQuestionGenerator:
 
 class ToyQuestionAnswerer:
     """
-    Looks answers up by question: the first of a question's answers that stands in the
-    text.
+    Looks up the answers to a question, and gives the first one that occurs in the text.
 
-    :param answers: question to the texts that may answer it. A question that is not
-        there, of the form ``Which <span>?``, is answered by the span.
+    :param answers: maps a question to its possible answers. An unknown question of the
+        form ``Which <span>?`` is answered by the span.
     """
 
     def __init__(self, answers: Optional[Mapping[str, Sequence[str]]] = None):
@@ -66,9 +65,9 @@ class ToyQuestionAnswerer:
 
 class ToyNliModel:
     """
-    Looks pairs up; a pair that is not there is neutral.
+    Looks up the label of a pair; an unknown pair is neutral.
 
-    :param labels: (premise, hypothesis) to entailment, neutral, contradiction or
+    :param labels: maps (premise, hypothesis) to entailment, neutral, contradiction or
         generic.
     """
 
