@@ -1,20 +1,20 @@
 """
-T5's decoder, one token at a time, for many beams.
+T5's decoder for many beams, which reads one token at a time.
 
-Spans that start together with inputs of one padded length form a lane. Lanes at
-different steps share every product with weights; attention is computed lane by lane, in
-shapes that depend on the lane's length and step alone. So a span's numbers do not
-depend on what else is being decoded (with int8 weights to the last bit; see
-:mod:`parlai_q2.models.int8_linear`). On a processor each row's products in attention
-are made as the model makes them, one row at a time, so that they round alike; a GPU
-makes all at once, since there a call costs more than a product.
+Spans that start together, with inputs of the same padded length, form a lane. Lanes at
+different steps share every product with weights. Attention is computed lane by lane, in
+shapes that depend only on the lane's length and step. So the results for a span do not
+depend on what else is being decoded (bit for bit with int8 weights; see
+:mod:`parlai_q2.models.int8_linear`). On a CPU, attention is computed one row at a time,
+as the model does, so that it rounds the same way. On a GPU all rows are computed at
+once, since a call costs more than a product there.
 
 Three things make it cheap:
 
-- The keys and values of the input are computed once a span; its K beams share them.
-- The keys and values of decoded tokens stay where the row that read the token wrote
-  them; a table says which rows a beam descends from, and only those are looked up.
-- A span that is done leaves at once: the lane's last span moves into its place.
+- The keys and values of the input are computed once per span; its K beams share them.
+- The keys and values of decoded tokens stay where they were written. A table says which
+  rows a beam descends from, and only those are looked up.
+- A span that is done is removed at once: the lane's last span moves into its place.
 """
 
 from typing import Any, Sequence
@@ -27,12 +27,12 @@ from parlai_q2.models.t5.layers import Attention, FeedForward
 
 class Lane:
     """
-    What the decoder keeps for S spans that started together.
+    The decoder's state for S spans that started together.
 
     :param cross: keys and values of the inputs, [layers, 2, S, H, L, D].
-    :param mask: additive, of the inputs, [S, L].
+    :param mask: additive mask of the inputs, [S, L].
     :param beams: K.
-    :param steps: how many tokens are decoded at most.
+    :param steps: the maximum number of tokens to decode.
     """
 
     def __init__(self, cross: torch.Tensor, mask: torch.Tensor, beams: int, steps: int):
@@ -40,9 +40,9 @@ class Lane:
         self.size, self.beams, self.step = size, beams, 0
         self._cross, self._mask = cross, mask
         self._by_row = is_cpu(cross.device.type)
-        # Keys and values of the decoded tokens: what row k read at step t is at [t, k].
+        # Keys and values of decoded tokens: those of row k at step t are at [t, k].
         self._past = cross.new_empty(layers, size, heads, steps, beams, 2 * width)
-        # The row that wrote what a beam read at a step.
+        # For each beam and step, the row that wrote the keys and values.
         self._ancestors = torch.zeros(
             (size, beams, steps), dtype=torch.long, device=cross.device
         )
@@ -50,29 +50,31 @@ class Lane:
     @property
     def beams_now(self) -> int:
         """
-        The rows a span that the next step reads: one at the start, then one a beam.
+        Rows per span in the next step: one at the start, then one per beam.
         """
         return self.beams if self.step else 1
 
     @property
     def rows(self) -> int:
         """
-        The rows of all spans that the next step reads.
+        Rows of all spans in the next step.
         """
         return self.size * self.beams_now
 
     def begin_step(self, position_bias: torch.Tensor) -> None:
         """
-        Prepare what all layers' attention shares.
+        Prepare what the attention of all layers shares.
 
-        :param position_bias: of the current token to all so far, [H, step + 1].
+        :param position_bias: the bias of the current token to all tokens so far,
+            [H, step + 1].
         """
         now, (size, heads, steps, beams) = self.beams_now, self._past.shape[1:5]
         device = self._ancestors.device
         rows = torch.arange(now, device=device)
         self._ancestors[: self.size, :now, self.step] = rows
         seen = self._ancestors[: self.size, None, :now, : self.step + 1]
-        # Places in the past, of each span, head, row and step: [S, H, rows a span, T].
+        # Indices into the past for each span, head, row and step:
+        # [S, H, rows per span, T].
         first = torch.arange(size * heads, device=device).view(size, heads, 1, 1)
         step = torch.arange(self.step + 1, device=device)
         places = (first[: self.size] * steps + step) * beams + seen
@@ -80,7 +82,7 @@ class Lane:
 
     def attend_past(self, layer: int, qkv: torch.Tensor) -> torch.Tensor:
         """
-        Attention to the decoded tokens, the new one included.
+        Attention to the decoded tokens, including the new one.
 
         :param qkv: [rows, 3 * H * D].
         :return: [rows, H * D].
@@ -88,9 +90,10 @@ class Lane:
         past, now, length = self._past[layer], self.beams_now, self.step + 1
         heads, width = past.shape[1], past.shape[4] // 2
         split = qkv.view(self.size, now, 3, heads, width).permute(2, 0, 3, 1, 4)
-        new = past[: self.size, :, self.step, :now]  # [S, H, rows a span, 2 * D]
+        new = past[: self.size, :, self.step, :now]  # [S, H, rows per span, 2 * D]
         new[..., :width], new[..., width:] = split[1], split[2]
-        # Each row's own ancestors, one matrix a row and head: [S * H * rows, T, 2 * D].
+        # The ancestors of each row, one matrix per row and head:
+        # [S * H * rows, T, 2 * D].
         seen = past.view(-1, 2 * width).index_select(0, self._places)
         keys, values = seen.view(-1, length, 2 * width).split(width, 2)
         q = split[0].reshape(-1, 1, width)
@@ -111,7 +114,7 @@ class Lane:
         mask = self._mask[: self.size, None]  # [S, 1, L]
         split = q.view(self.size, now, heads, -1)
         if not self._by_row:
-            q = split.transpose(1, 2).flatten(0, 1)  # [S * H, rows a span, D]
+            q = split.transpose(1, 2).flatten(0, 1)  # [S * H, rows per span, D]
             scores = torch.bmm(q, keys.transpose(1, 2)).view(-1, heads, now, length)
             weights = scores.add_(mask[:, None]).softmax(-1).flatten(0, 1)
             out = torch.bmm(weights, values).view(self.size, heads, now, -1)
@@ -131,7 +134,7 @@ class Lane:
 
     def end_step(self, parents: torch.Tensor) -> None:
         """
-        Let each beam follow the one it continues.
+        Give each beam the ancestors of the beam it continues.
 
         :param parents: [S, K], rows of the same span.
         """
@@ -144,8 +147,8 @@ class Lane:
         """
         Drop spans.
 
-        :param order: for each of the remaining places, the place of the span that is to
-            stand there; only those that differ are moved.
+        :param order: for each remaining place, the old place of the span to put there;
+            only spans whose place changes are moved.
         """
         used = self.step
         for to, source in enumerate(order):
@@ -159,11 +162,11 @@ class Lane:
 
 class Decoder:
     """
-    Reads the last token of each row and gives the hidden states that the output
-    vocabulary is scored with.
+    Reads the last token of each row and returns the hidden states for scoring the
+    output vocabulary.
 
     :param stack: the decoder of a T5; its parts are named as in transformers.
-    :param scale: what the last hidden states are multiplied by.
+    :param scale: a factor for the last hidden states.
     """
 
     def __init__(self, stack: Any, scale: float):
@@ -194,10 +197,12 @@ class Decoder:
         self, hidden: torch.Tensor, mask: torch.Tensor, beams: int, steps: int
     ) -> Lane:
         """
-        A lane for inputs.
+        Create a lane for inputs.
 
         :param hidden: the encoder's hidden states [S, L, M].
-        :param mask: additive, [S, L].
+        :param mask: additive mask, [S, L].
+        :param beams: K.
+        :param steps: the maximum number of tokens to decode.
         """
         size, length, _ = hidden.shape
         cross = torch.stack(
@@ -212,7 +217,7 @@ class Decoder:
 
     def position_bias(self, steps: int) -> torch.Tensor:
         """
-        What attention adds for the distance of two tokens, [H, steps, steps].
+        The attention bias for the distance between two tokens, [H, steps, steps].
         """
         return self._compute_bias(steps, steps)[0]
 
@@ -220,12 +225,12 @@ class Decoder:
         self, lanes: Sequence[Lane], tokens: torch.Tensor, bias: torch.Tensor
     ) -> torch.Tensor:
         """
-        Read one token a row.
+        Read one token per row.
 
-        :param lanes: the rows are theirs, in order.
+        :param lanes: the lanes that the rows belong to, in order.
         :param tokens: [rows].
-        :param bias: what :meth:`position_bias` gave.
-        :return: [rows, M].
+        :param bias: the result of :meth:`position_bias`.
+        :return: hidden states [rows, M].
         """
         for lane in lanes:
             lane.begin_step(bias[:, lane.step, : lane.step + 1])

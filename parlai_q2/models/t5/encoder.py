@@ -33,6 +33,8 @@ class Encoder:
 
     def __call__(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """
+        Encode inputs.
+
         :param ids: [S, L], padded on the right.
         :param mask: additive, [S, L]: 0, or very low for padding.
         :return: hidden states [S, L, M].

@@ -1,13 +1,13 @@
 """
-The parts of a T5 layer, around a Hugging Face model's own weights.
+The parts of a T5 layer, with the weights of a Hugging Face model.
 
-Projections that read the same input are joined into one product, and an int8 input is
-then quantised once; each row of a joined weight computes what it did alone. The joined
-weights replace the model's own, which become views of them, so nothing is held twice.
+Projections of the same input are joined into one product, so that an int8 input is
+quantised only once; each row of the joined weight gives the same result as before. The
+model's own weights become views of the joined ones, so nothing is stored twice.
 
-Operations, their order and their shapes a row are the model's own. That matters: with
-int8 layers one different last digit can round an activation to another step, and that
-shows in the next layer.
+The operations, their order and their shapes per row are the model's own. This matters
+with int8 layers: a difference in the last digit can round an activation to another
+step, which shows in the next layer.
 """
 
 import math
@@ -19,16 +19,16 @@ from torch import nn
 from parlai_q2.models.int8_linear import Int8Linear
 
 Layer = Callable[..., torch.Tensor]
-# Of gelu_new (Hendrycks and Gimpel 2016, arXiv 1606.08415, section 2).
+# Constants of gelu_new (Hendrycks and Gimpel 2016, arXiv 1606.08415, section 2).
 GELU_SCALE, GELU_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
 def joined(layers: Sequence[nn.Module]) -> Layer:
     """
-    Linear layers of one input as one, their outputs side by side.
+    Join linear layers of the same input into one, with their outputs side by side.
 
-    :param layers: linear layers without biases, as T5's are.
-    :return: [..., in] to [..., sum of outs].
+    :param layers: linear layers without biases, as in T5.
+    :return: a layer that maps [..., in] to [..., sum of outs].
     """
     if len(layers) == 1:
         return layers[0]
@@ -57,11 +57,11 @@ def _data(tensor: Any) -> torch.Tensor:
 
 class Attention:
     """
-    The weights of a T5 attention.
+    The weights of a T5 attention layer.
 
     :param module: a Hugging Face ``T5Attention``.
     :param norm: the layer norm before it.
-    :param joins: which of q, k, v are computed from the same input.
+    :param joins: groups of q, k and v that are computed from the same input.
     """
 
     def __init__(self, module: Any, norm: Layer, *joins: str):
@@ -89,6 +89,8 @@ class FeedForward:
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """
+        Apply the layer.
+
         :param x: [..., M], changed in place.
         :return: the same tensor.
         """
@@ -103,8 +105,8 @@ class FeedForward:
 
 def gelu_new(x: torch.Tensor) -> torch.Tensor:
     """
-    ``0.5 x (1 + tanh(u))`` with ``u = sqrt(2 / pi) (x + 0.044715 x^3)``: the steps of
-    transformers' ``NewGELUActivation``, without a new tensor for each.
+    ``0.5 x (1 + tanh(u))`` with ``u = sqrt(2 / pi) (x + 0.044715 x^3)``, computed in
+    the same steps as transformers' ``NewGELUActivation``, but in place.
     """
     u = (x * x).mul_(x).mul_(GELU_CUBIC).add_(x).mul_(GELU_SCALE)
     return u.tanh_().add_(1).mul_(x * 0.5)

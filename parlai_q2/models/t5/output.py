@@ -1,10 +1,10 @@
 """
-The likeliest next words of each row.
+Finds the likeliest next words of each row.
 
-The vocabulary is by far the widest layer, and passes over its scores cost as much as
-the product that gives them. So log-probabilities are made in one pass (on a processor,
-of few rows at a time), and the best are found by way of the best of each block of
-words: the k best words lie in the k blocks whose best words are best.
+The vocabulary is by far the widest layer, and a pass over its scores costs as much as
+the product that computes them. So log-probabilities are computed in one pass (on a CPU,
+for a few rows at a time), and the best words are found by way of the best word of each
+block of words: the k best words are in the k blocks with the best maxima.
 """
 
 from typing import Optional
@@ -31,12 +31,12 @@ def likeliest(
     """
     The k likeliest words of each row.
 
-    :param layer: the output layer, [rows, M] to [rows, V].
+    :param layer: the output layer, which maps [rows, M] to [rows, V].
     :param x: hidden states [rows, M].
-    :param k: at most V.
-    :param banned: pairs (row, word) that may not follow, [banned, 2], or None.
-    :param room: what :func:`room_for` gave.
-    :return: their log-probabilities (among all words, the banned included) and the
+    :param k: how many words, at most V.
+    :param banned: pairs (row, word) that may not come next, [banned, 2], or None.
+    :param room: the result of :func:`room_for`.
+    :return: their log-probabilities (among all words, including banned ones) and the
         words, best first, each [rows, k].
     """
     values: list[torch.Tensor] = []
@@ -57,11 +57,11 @@ def likeliest(
 
 def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
     """
-    Memory for the scores of all words, to be used at every step of a search.
+    Allocate memory for the scores of all words, to reuse at every step of a search.
 
     :param layer: the output layer.
-    :param rows: how many there are at most.
-    :return: [rows, V]; None for a layer that takes none.
+    :param rows: the maximum number of rows.
+    :return: [rows, V]; None if the layer cannot use it.
     """
     if not isinstance(layer, Int8Linear):
         return None
@@ -70,7 +70,7 @@ def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
 
 def top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    The k greatest of each row, as ``torch.topk`` gives them, faster for long rows.
+    The k greatest values of each row, as from ``torch.topk``, but faster for long rows.
 
     :param scores: [rows, V].
     :return: values and indices, each [rows, k], the greatest first.

@@ -1,10 +1,10 @@
 """
-Beam search with T5: the sequences and scores of ``model.generate``, sooner.
+Beam search with T5: the same sequences and scores as ``model.generate``, but faster.
 
-Inputs are read in batches of one padded length and decoded side by side. A span leaves
-when it is done, and waiting ones take the room, so that the products with weights stay
-large; on a GPU they wait until all are done. What a span's numbers depend on is its
-input alone.
+Inputs are encoded in batches of one padded length, and decoded together. On a CPU, a
+span is removed when it is done and a waiting one takes its place, so that the products
+with weights stay large. On a GPU, waiting spans start when all others are done. The
+results for a span depend only on its input.
 """
 
 from typing import Any, Iterator, Optional, Sequence
@@ -21,8 +21,8 @@ from parlai_q2.models.t5.encoder import Encoder
 from parlai_q2.models.t5.output import likeliest, room_for
 
 ARCHITECTURES = ('T5ForConditionalGeneration', 'MT5ForConditionalGeneration')
-# Settings of a model's generation config that the search has, or that say nothing of
-# how to search. A model that sets others is left to generate.
+# Settings of a generation config that the search supports, or that do not affect it. A
+# model with other settings is left to its own generate.
 KNOWN = (
     'bos_token_id',
     'decoder_start_token_id',
@@ -38,29 +38,30 @@ KNOWN = (
     'transformers_version',
     'use_cache',
 )
-# Lanes of fewer spans cost more in attention than they save elsewhere.
+# A lane with fewer spans costs more in attention than it saves elsewhere.
 MIN_LANE = 8
 
 
 class T5Search:
     """
-    A T5, made ready for beam search.
+    A T5 model, prepared for beam search.
 
-    :param model: a Hugging Face model that :func:`searchable` accepts, or what
-        :func:`~parlai_q2.models.t5.stored.stored_t5` gave. Its weights are rearranged,
-        its numbers stay.
+    :param model: a Hugging Face model that :func:`searchable` accepts, or a model from
+        :func:`~parlai_q2.models.t5.stored.stored_t5`. Its weights are rearranged, which
+        does not change its results.
     """
 
     def __init__(self, model: Any):
         self.encoder = Encoder(model.encoder)
         config = model.config
-        # transformers 5 says that all T5s tie their embeddings, and this beside it.
+        # In transformers 5 every T5 says that it ties its embeddings; this setting has
+        # what used to follow from that.
         tied = getattr(config, 'scale_decoder_outputs', config.tie_word_embeddings)
         scale = config.d_model**-0.5 if tied else 1.0
         self.decoder = Decoder(model.decoder, scale)
         self.output, self.device = packed(model.lm_head), model.device
         self.step = length_step(self.device.type)
-        # On a GPU each lane costs calls at every step, and keeps its memory to its end.
+        # On a GPU, each lane costs calls at every step and keeps its memory to the end.
         self.refills = is_cpu(self.device.type)
         self.generation = model.generation_config
 
@@ -72,7 +73,7 @@ class T5Search:
 
         :param inputs: S lists of token ids.
         :param settings: how to search.
-        :param spans_at_once: how many are decoded side by side, at most.
+        :param spans_at_once: the most spans to decode at the same time.
         :return: S lists of K sequences, best first.
         """
         results: list[list[Finished]] = [[] for _ in inputs]
@@ -151,10 +152,10 @@ class T5Search:
 
 def closed_up(size: int, gone: set[int]) -> list[int]:
     """
-    An order without some places, in which few others move: the last take the room.
+    Remove places from an order while moving few others: the last ones fill the gaps.
 
-    :param size: how many places there were.
-    :param gone: the places to drop.
+    :param size: the number of places before.
+    :param gone: the places to remove.
     :return: the old places, in the new order.
     """
     left = size - len(gone)
@@ -164,7 +165,7 @@ def closed_up(size: int, gone: set[int]) -> list[int]:
 
 class _Waiting:
     """
-    Inputs that wait for room, in groups of one padded length, the longest first.
+    Inputs that wait to be decoded, in groups of one padded length, longest first.
     """
 
     def __init__(self, inputs: Sequence[list[int]], step: int):
@@ -176,7 +177,8 @@ class _Waiting:
 
     def take(self, room: int, urgent: bool) -> Iterator[list[int]]:
         """
-        Groups that fill the room; none where only a few spans would fit a large group.
+        Take groups of inputs until the room is filled. Unless urgent, a group is not
+        started if only a few of its inputs would fit.
         """
         while self.groups and room > 0:
             group = self.groups[0]
@@ -191,7 +193,7 @@ class _Waiting:
 
 def searchable(model: Any) -> bool:
     """
-    Whether :class:`T5Search` does what the model's ``generate`` would do.
+    Whether :class:`T5Search` finds what the model's ``generate`` would find.
 
     :param model: a Hugging Face model.
     """
@@ -204,7 +206,7 @@ def searchable(model: Any) -> bool:
 
 def known_settings(generation: Any) -> bool:
     """
-    Whether the search has all that a generation config asks for.
+    Whether the search supports all settings of a generation config.
 
     :param generation: a Hugging Face ``GenerationConfig``.
     """

@@ -1,8 +1,9 @@
 """
-T5 for beam search, straight from int8 weights.
+Builds a T5 for beam search directly from int8 weights.
 
-Gives what :class:`~parlai_q2.models.t5.search.T5Search` takes of a Hugging Face model,
-under the names it has there, without importing one.
+It provides the parts of a Hugging Face model that
+:class:`~parlai_q2.models.t5.search.T5Search` uses, under the same names, without
+importing transformers' model classes.
 """
 
 import math
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from transformers import PretrainedConfig
 
 ARCHITECTURE = 'T5ForConditionalGeneration'
-# Without these a configuration is that of an old folder, and transformers knows them.
+# A configuration without these is of an old folder; transformers knows their values.
 NEEDED = (
     'd_ff',
     'd_kv',
@@ -41,7 +42,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 def computable(config: 'PretrainedConfig') -> bool:
     """
-    Whether :func:`stored_t5` builds a model.
+    Whether :func:`stored_t5` can build a model.
 
     :param config: its configuration.
     """
@@ -55,9 +56,9 @@ def computable(config: 'PretrainedConfig') -> bool:
 
 def stored_t5(stored: StoredModel) -> Any:
     """
-    A T5 without its loss, its training and its own search.
+    Build a T5 without its loss, its training and its own search.
 
-    :param stored: one of :func:`computable` models.
+    :param stored: a model that :func:`computable` accepts.
     :return: ``encoder``, ``decoder``, ``lm_head``, ``config``, ``generation_config``,
         ``device``.
     """
@@ -139,8 +140,8 @@ class _Norm:
 
 class _PositionBias:
     """
-    What attention adds for the distance of two tokens (Raffel et al. 2020, section
-    2.1): near distances have a number each, far ones share them, log-spaced.
+    The attention bias for the distance between two tokens (Raffel et al. 2020, section
+    2.1). Each near distance has its own bucket; far ones share log-spaced buckets.
     """
 
     def __init__(self, config: 'PretrainedConfig', table: Any, both: bool):
@@ -150,6 +151,8 @@ class _PositionBias:
 
     def __call__(self, queries: int, keys: int) -> torch.Tensor:
         """
+        The bias of each query and key.
+
         :return: [1, H, queries, keys].
         """
         distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
@@ -157,10 +160,10 @@ class _PositionBias:
 
     def bucket(self, distance: torch.Tensor) -> torch.Tensor:
         """
-        The number that distances share, the same shape.
+        The bucket of each distance, in the same shape.
 
-        :param distance: of a key from a query, in tokens; in a decoder keys behind the
-            query count as at it.
+        :param distance: of each key from its query, in tokens. In a decoder, keys after
+            the query count as distance 0.
         """
         buckets, first = self.buckets, torch.zeros_like(distance)
         if self.both:
