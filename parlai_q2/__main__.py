@@ -72,7 +72,7 @@ def obey(arguments: list[str]) -> Any:
         sys.stderr.write(f'{visible(str(error))}\n')
         return REFUSED
     except OSError as error:
-        # Only report these as a bad path from the user.
+        # Report only these as a problem with a path that the user gave.
         if error.errno not in UNSEEN or error.filename is None:
             raise
         name = visible(os.fsdecode(error.filename))
@@ -198,7 +198,7 @@ def run(arguments: Optional[list[str]] = None) -> Any:
 
     :param arguments: its name and options; default: those of ``sys.argv``.
     :return: what the command's ``run`` returns.
-    :raises Q2Error: when parlai_q2 refuses what it was given.
+    :raises Q2Error: if the command, an option or its input is not valid.
     """
     from parlai_q2.parlai_support import compat, short_names
 

@@ -52,7 +52,7 @@ def mean_interval(
     :param rounds: the number of resamples, each as large as the whole set.
     :param seed: the random seed; the same seed gives the same interval.
     :param groups: as for :func:`intervals`.
-    :raises ValueError: when there are no values.
+    :raises ValueError: if there are no values.
 
     >>> print(mean_interval([0.0, 0.5, 1.0, 1.0]))
     0.625 [0.250, 1.000]

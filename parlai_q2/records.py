@@ -183,7 +183,7 @@ class Verdict:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Verdict':
         """
-        Read back what :meth:`to_dict` gave.
+        Restore it from the values that :meth:`to_dict` returned.
         """
         answer = fields['knowledge_answer']
         return cls(
@@ -248,7 +248,7 @@ class Score:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':
         """
-        Read back what :meth:`to_dict` gave.
+        Restore it from the values that :meth:`to_dict` returned.
         """
         return cls(
             value=fields['score'],

@@ -195,7 +195,7 @@ class ResumableWriter:
         """
         Stop without finishing; a later run can resume from here.
         """
-        # Closing flushes again what a full disk refused; that was already reported.
+        # Closing retries what a full disk refused; that error was already reported.
         with suppress(OSError):
             self._stream.close()
 

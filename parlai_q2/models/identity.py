@@ -36,8 +36,8 @@ def identified(config: ModelConfig) -> str:
 
     :param config: a preset's section.
     :return: for example ``roberta-large@main`` or
-        ``shipped:q2_mini/consistency@1f0a9c3e``; the reference alone if the model is
-        not here and has no revision.
+        ``shipped:q2_mini/consistency@1f0a9c3e``; the reference alone for a hub model
+        without a revision, or a folder that does not exist.
     """
     try:
         place = resolve(config.model)

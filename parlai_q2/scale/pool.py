@@ -74,7 +74,7 @@ class Pool:
         self._idle: dict[connection.Connection, WorkerProcess] = {}
         self._busy: dict[connection.Connection, tuple[WorkerProcess, Task]] = {}
         self._failed_starts = 0
-        # Tasks to do, results that are done, and the most chunks that may be in both.
+        # Tasks to do, results that are done, and the most chunks under way at a time.
         self._tasks: deque[Task] = deque()
         self._done: dict[int, ScoredChunk] = {}
         self._most = AHEAD * len(where)

@@ -9,8 +9,8 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.stand_in import StandInScorer
 from parlai_q2.store.score_store import ScoreStore
 
-# Scores per write. This is also the most that a killed run loses; it is large enough
-# to fill many batches of a model.
+# Scores per write: about as many as a killed run can lose, and enough to fill many
+# batches of a model.
 CHUNK = 256
 
 

@@ -1,12 +1,12 @@
 """
 Recognises the class names that models and tasks use for four findings.
 
-Knowledge can entail a response, not mention what it says (neutral) or contradict it; or
-the response states nothing that could be checked (generic). MNLI, FEVER and VitaminC,
-FactCC, Dialogue NLI, BEGIN and the annotations of Santhanam et al. 2021 each have their
-own names for some of these. If a task does not distinguish neutral from contradicted
-("inconsistent", "not fully attributable"), its name counts as contradiction here, and
-:mod:`parlai_q2.class_map` assigns neutral to it as well.
+Knowledge can entail a response, contradict it, or say nothing about its content
+(neutral). A response can also state nothing that could be checked (generic). MNLI,
+FEVER and VitaminC, FactCC, Dialogue NLI, BEGIN and the annotations of Santhanam et al.
+2021 each have their own names for some of these. If a task does not distinguish neutral
+from contradicted ("inconsistent", "not fully attributable"), its name counts as
+contradiction here, and :mod:`parlai_q2.class_map` assigns neutral to it as well.
 """
 
 import re
