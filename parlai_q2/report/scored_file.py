@@ -70,12 +70,23 @@ def holds_conversations(path: Path) -> bool:
 
 
 def _from_scores(record: Record) -> dict[str, Any]:
-    if 'error' in record.fields and 'label' not in record.fields:
-        raise InputError(f'it was not scored: {record.fields["error"]}')
-    # A reranked reply that was scored again has the new verdicts.
-    if 'abstained' in record.fields and 'verdicts' not in record.fields:
-        return _from_pool(record.fields)
+    fields = record.fields
+    # A pool that could not be ranked may have a label of its own.
+    failed = 'error' in fields and ('label' not in fields or 'line' in fields)
+    if failed and not {'abstained', 'verdicts'} & fields.keys():
+        raise InputError(f'it was not scored: {fields["error"]}')
+    if 'abstained' in fields and not _scored_again(fields):
+        return _from_pool(fields)
     return _with_texts(record)
+
+
+def _scored_again(fields: Mapping[str, Any]) -> bool:
+    """
+    Whether a reranked reply was scored again, so that the record has its new verdicts.
+    A pool that was made of scored records has verdicts too, on its old response.
+    """
+    response = fields.get('response')
+    return 'verdicts' in fields and fields.get('text', response) == response
 
 
 def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,10 @@ POOLS = [
         'score': 7,
         'label': 'of something else',
         'signature': 'theirs',
+        'verdicts': [],
+        'error': 'also theirs',
     },
-    {'knowledge': K},
+    {'knowledge': K, 'response': 'sun', 'score': 0.5, 'label': 'of something else'},
     {'candidates': ['x', 'y']},
     {
         'id': 'sun',
@@ -128,10 +130,12 @@ def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
 
 
 def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
-    record = {**pool_of(), **scored()}
-    (entry,) = read_scored_file(write(tmp_path / 'scores.jsonl', record))
-    assert (entry['score'], entry['signature']) == (0.3333, SIGNATURE)
-    assert len(entry['rerank']) == 2
+    record = {**pool_of(), **scored(), 'text': scored()['response']}
+    unnamed = {k: v for k, v in record.items() if k != 'text'}
+    path = write(tmp_path / 'scores.jsonl', record, unnamed)
+    for entry in read_scored_file(path):
+        assert (entry['score'], entry['signature']) == (0.3333, SIGNATURE)
+        assert len(entry['rerank']) == 2
 
 
 @pytest.mark.parametrize(
