@@ -267,11 +267,12 @@ class GroundedRerankAgent(ChatCommands):
         return replies
 
     def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
+        by = self.opt.get('validation_metric') or ''
         for name, values in evidence.metrics(rankings).items():
             self.record_local_metric(name, values)
-            if name == self.opt.get('validation_metric'):
+            if by == name or by.endswith(f'/{name}'):
                 # This placeholder gives way to a task's values, where a task has any.
-                self.global_metrics.add(name, of_nothing())
+                self.global_metrics.add(by, of_nothing())
         # Timings belong to the process, not to a task, so every worker's batches count.
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))

@@ -117,9 +117,11 @@ class Q2TeacherMixin(_Base):
         name = metric_name(self._q2_queue.name) if self._q2_queue else None
         if name and UNVERIFIABLE in report and name not in report:
             report[name] = of_nothing()
-            by = self.opt.get('validation_metric')
-            if by in OF_SCORED:
-                report[by] = of_nothing()
+            # With several tasks it can be <task>/<metric>, which only a value of that
+            # task replaces.
+            by = self.opt.get('validation_metric') or ''
+            if by.rpartition('/')[2] in (name, *OF_SCORED):
+                report.setdefault(by, of_nothing())
             # train_model calls this after every batch, so scores may still follow.
             warn_once(
                 f'No response so far has a score: each is blank, or its turn has no '

@@ -157,6 +157,16 @@ def test_of_several_tasks_one_without_any_score_is_in_no_mean(tmp_path):
     assert valid[SCORER].value() == valid[f'{TASK}/{SCORER}'].value() > 0
 
 
+def test_of_several_tasks_the_one_that_counts_may_have_no_score(tmp_path):
+    none, some = f'{UNKNOWING}/{SCORER}', f'{TASK}/{SCORER}'
+    both = f'{UNKNOWING},{TASK}'
+    valid, _ = train(tmp_path / 'none', *by(none), '-t', both)
+    assert valid[none].value() == 0
+    assert valid[SCORER].value() == valid[some].value() > 0
+    valid, _ = train(tmp_path / 'some', *by(some), '-t', both)
+    assert valid[SCORER].value() == valid[some].value() > 0
+
+
 @pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
 def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, metric):
     # A small model that nothing has taught what to say.
@@ -168,3 +178,6 @@ def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, met
     both = f'{UNKNOWING},{TASK}'
     valid, _ = train(tmp_path / 'two', *by(metric), '-t', both, *model)
     assert valid[metric].value() == valid[f'{TASK}/{metric}'].value()
+    one = f'{UNKNOWING}/{metric}'
+    valid, _ = train(tmp_path / 'three', *by(one), '-t', both, *model)
+    assert valid[one].value() == 0
