@@ -6,7 +6,14 @@ responses with a question, the share of questions that the knowledge does not an
 and the number of questions.
 """
 
-from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric
+from typing import Mapping, Optional
+
+from parlai.core.metrics import (
+    ALL_METRICS,
+    AverageMetric,
+    GlobalAverageMetric,
+    Metric,
+)
 
 from parlai_q2.records import Comparison, Example, Label, Score
 
@@ -34,15 +41,24 @@ def metric_name(scorer: str) -> str:
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
 
 
+class _Nothing(GlobalAverageMetric):
+    # Distributed runs add up the reports of their processes. Another process may have a
+    # MacroAverageMetric of the same name, which reads _values of what is added to it.
+    _values: Mapping[str, Metric] = {}
+
+    def __add__(self, other: Optional[Metric]) -> Metric:
+        return self if other is None else other
+
+
 def of_nothing() -> GlobalAverageMetric:
     """
     A metric for which no turn has a value. It is reported as 0, because train_model
     fails at a validation without its ``--validation-metric``.
 
-    :return: a global metric, which does not count in a mean over tasks: there, the
-        values of the other tasks replace it.
+    :return: a global metric, which does not count in a mean over tasks, nor in a sum
+        over processes: there, the values of the others replace it.
     """
-    return GlobalAverageMetric(0, 0)
+    return _Nothing(0, 0)
 
 
 def score_metrics(

@@ -4,16 +4,22 @@ reranking agent's.
 """
 
 import json
+import pickle
 import tempfile
 
 import pytest
 from parlai.core.agents import Agent
 from parlai.core.loader import register_agent, register_teacher
 from parlai.core.message import Message
-from parlai.core.metrics import AverageMetric
+from parlai.core.metrics import (
+    AverageMetric,
+    aggregate_named_reports,
+    aggregate_unnamed_reports,
+)
 from parlai.core.teachers import DialogTeacher
 
 from parlai_q2.__main__ import run
+from parlai_q2.parlai_support.q2_metrics import of_nothing
 from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
 from parlai_q2.store import ScoreStore
 from tests.agents.rerank_toys import AGENT
@@ -155,6 +161,18 @@ def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
 def test_of_several_tasks_one_without_any_score_is_in_no_mean(tmp_path):
     valid, _ = train(tmp_path, *by(SCORER), '-t', f'{UNKNOWING},{TASK}')
     assert valid[SCORER].value() == valid[f'{TASK}/{SCORER}'].value() > 0
+
+
+def test_a_process_without_any_score_leaves_the_mean_of_the_others():
+    one, other = {'q2': AverageMetric(1)}, {'q2': AverageMetric(1, 2)}
+    scored = aggregate_named_reports({'a': one, 'b': other})
+    # Processes send each other their reports.
+    nothing = pickle.loads(pickle.dumps({'q2': of_nothing()}))
+    for reports in ([nothing, scored], [scored, nothing], [nothing, scored, nothing]):
+        assert aggregate_unnamed_reports(reports)['q2'].value() == 0.75
+    for reports in ([nothing, one], [one, nothing]):
+        assert aggregate_unnamed_reports(reports)['q2'].value() == 1
+    assert aggregate_unnamed_reports([nothing, nothing])['q2'].value() == 0
 
 
 def test_of_several_tasks_the_one_that_counts_may_have_no_score(tmp_path):
