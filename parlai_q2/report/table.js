@@ -106,32 +106,42 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     order: `${start.order} ${start.down ? 'down' : 'up'}`,
     'rows-per-page': '25',
     page: '1',
-  }, () => select(pageAsked()));
+  }, () => {
+    clearTimeout(waiting);
+    select(pageAsked());
+  });
+  // A search begins when no letter has followed for a while, or something else is done.
+  let waiting = 0;
   const changed = (letter = false) => {
+    clearTimeout(waiting);
+    waiting = 0;
     select();
     keep(letter);
   };
   for (const id of [...filters.map((filter) => filter.id), 'order']) {
     byId(id).addEventListener('change', () => changed());
   }
-  let waiting = 0;
   byId('search').addEventListener('input', () => {
     clearTimeout(waiting);
     waiting = setTimeout(changed, 150, true);
   });
   byId('controls').addEventListener('submit', (event) => event.preventDefault());
-  const turn = (page) => {
-    state.page = page;
+  const turn = (pageOf) => {
+    if (waiting) changed(true);
+    state.page = pageOf();
     draw();
     keep();
     // Start reading at the top of the new page.
     const { top } = byId('responses').getBoundingClientRect();
     if (top < 0) byId('responses').scrollIntoView();
   };
-  byId('previous').addEventListener('click', () => turn(state.page - 1));
-  byId('next').addEventListener('click', () => turn(state.page + 1));
-  byId('page').addEventListener('change', () => turn(pageAsked() - 1));
-  byId('rows-per-page').addEventListener('change', () => turn(0));
+  byId('previous').addEventListener('click', () => turn(() => state.page - 1));
+  byId('next').addEventListener('click', () => turn(() => state.page + 1));
+  byId('page').addEventListener('change', () => {
+    const asked = pageAsked() - 1;
+    turn(() => asked);
+  });
+  byId('rows-per-page').addEventListener('change', () => turn(() => 0));
   byId('open-all').addEventListener('click', () => {
     const rows = [...document.querySelectorAll('tr.response')];
     const wanted = rows.some((row) => row.nextElementSibling.hidden);

@@ -37,6 +37,8 @@ from parlai_q2.records import Label
 
 # Pools in one call of the scorer.
 CHUNK = 16
+# The fields of a reranked pool; those of an earlier run say nothing about this one.
+WRITTEN = ('text', 'order', 'reason', 'abstained', 'rerank', 'rerank_signature')
 POLICIES = ('chosen', 'first', 'random', 'oracle')
 
 
@@ -157,10 +159,11 @@ def line_of(
     :param abstain_text: the text to give if the ranking abstains.
     :param signature: the scorer's signature.
     """
+    given = {name: value for name, value in pool.fields.items() if name not in WRITTEN}
     if ranking is None:
-        return {**pool.fields, 'line': pool.line, 'error': str(pool.error)}
+        return {**given, 'line': pool.line, 'error': str(pool.error)}
     return {
-        **pool.fields,
+        **given,
         'text': abstain_text if ranking.abstain else ranking.chosen.candidate.text,
         'order': [one.place for one in ranking.judged],
         'reason': ranking.reason,

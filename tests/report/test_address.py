@@ -156,3 +156,20 @@ def test_two_runs_have_an_address_too(browser, tmp_path):
     assert browser.text('#status') == '1 to 4 of 4 (of 40 in all)'
     go(browser, path.as_uri() + '#moved=')
     assert browser.text('#status') == '1 to 25 of 40'
+
+
+def test_a_page_is_turned_of_what_was_just_typed(browser, page):
+    browser.goto(page)
+    browser.js(
+        """(() => {
+          const search = document.getElementById('search');
+          search.value = 'response';
+          search.dispatchEvent(new Event('input'));
+          document.getElementById('next').click();
+        })()"""
+    )
+    assert at(browser) == '#search=response&page=2'
+    # Longer than a search waits for another letter.
+    browser.js('setTimeout(() => { window.later = true; }, 300)')
+    browser.wait_for('window.later')
+    assert at(browser) == '#search=response&page=2'
