@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Iterator
 
+from parlai_q2.files.beside import beside
+
 POLL_SECONDS = 0.05
 
 
@@ -52,15 +54,15 @@ def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     :raises TimeoutError: if the lock is still held after that time.
     :raises OSError: if the lock cannot be created.
     """
-    beside = path.with_name(f'{path.name}.lock')
+    place = beside(path, '.lock')
     until = time.monotonic() + patience
     # Closing the file releases the lock.
-    with open(beside, 'ab') as stream:
+    with open(place, 'ab') as stream:
         while not lock(stream, needed):
             if time.monotonic() >= until:
                 raise TimeoutError(
                     errno.ETIMEDOUT,
-                    f'another process has held {beside} for {patience:g} seconds',
+                    f'another process has held {place} for {patience:g} seconds',
                 )
             time.sleep(POLL_SECONDS)
         yield

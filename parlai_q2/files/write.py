@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, ContextManager, Iterable, Iterator
 
 from parlai_q2.errors import InputError
+from parlai_q2.files.beside import beside
 from parlai_q2.files.lock import lock
 
 # Seconds between two syncs to the disk. A killed process loses nothing that it flushed.
@@ -26,8 +27,9 @@ SYNC_SECONDS = 5.0
 # Endings of the files that are written next to an output. The part file and the claim
 # exist only during a run; the summary stays.
 PART, CLAIM, META = ENDINGS = '.part', '.part.run.json', '.meta.json'
-# The advice in messages about a file that cannot be written.
+# The advice when a file cannot be written: before any work is done, and afterwards.
 ANOTHER = 'Choose another --outfile.'
+AGAIN = 'Free some disk space and run the same command again.'
 
 
 def writable(outfile: Path, *infiles: Path) -> Path:
@@ -68,13 +70,6 @@ def meta_of(outfile: Path) -> Path:
     link, of the link's target.
     """
     return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
-
-
-def beside(path: Path, ending: str) -> Path:
-    """
-    The path with an ending added to the file's name.
-    """
-    return path.with_name(path.name + ending)
 
 
 class ResumableWriter:

@@ -12,10 +12,11 @@ from typing import Any, ContextManager, Iterable, Mapping
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
+from parlai_q2.files.beside import beside
 from parlai_q2.files.write import (
+    AGAIN,
     ANOTHER,
     PART,
-    beside,
     hold,
     writable,
     write_text,
@@ -23,8 +24,6 @@ from parlai_q2.files.write import (
 )
 
 ENDING = '.jsonl'
-# Advice for when a file cannot be written.
-AGAIN = 'Free some disk space and run the same command again.'
 
 
 def places_of(path: Path) -> tuple[Path, Path]:

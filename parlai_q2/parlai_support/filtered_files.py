@@ -10,13 +10,12 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 import parlai.utils.logging as logging
 from tqdm import tqdm
 
-from parlai_q2.files.write import writable, write_text, writing
+from parlai_q2.files.write import AGAIN, writable, write_text, writing
 from parlai_q2.filtering.conversation import LEFT_OUT, conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
 from parlai_q2.parlai_support.conversation_files import (
-    AGAIN,
     ConversationFile,
     places_of,
 )

@@ -25,6 +25,7 @@ from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.errors import InputError
 from parlai_q2.files.pools import Pool, read_pools
 from parlai_q2.files.write import (
+    AGAIN,
     meta_of,
     whole_file,
     writable,
@@ -98,7 +99,7 @@ class RerankScript(ParlaiScript):
             logging.info(f'Hallucination rate over {len(labelled)} labelled pools:')
             for policy, interval in rates.items():
                 logging.info(f'  {policy:<7} {interval}')
-        with writing(outfile, 'Free some disk space and run the same command again.'):
+        with writing(outfile, AGAIN):
             with whole_file(outfile) as unfinished:
                 unfinished.write_bytes(text.encode('utf-8'))
                 # Deleted first, so that no summary is ever beside another run's file.

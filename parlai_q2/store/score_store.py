@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Optional, TypeVar, Union
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.files.beside import beside
 from parlai_q2.files.lock import locked
-from parlai_q2.files.write import beside
 from parlai_q2.records import Score
 from parlai_q2.store import table, upkeep
 from parlai_q2.store.location import default_store_path

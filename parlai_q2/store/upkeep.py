@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Iterator
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.files.write import beside
+from parlai_q2.files.beside import beside
 from parlai_q2.store.schema import OtherVersion, connect
 
 # A time that is further than this in the future, in seconds, comes from a wrong clock.
