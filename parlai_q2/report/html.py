@@ -16,7 +16,7 @@ from parlai_q2.files.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.figures import Figures
 from parlai_q2.report.histogram import draw_histogram, histogram_key
-from parlai_q2.report.page import TABLE, embed, fill_page, resource
+from parlai_q2.report.page import TABLE, TABLE_SCRIPTS, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
 # Each after those that it builds on.
@@ -24,9 +24,7 @@ SCRIPTS = (
     'marks.js',
     'evidence.js',
     'detail.js',
-    'address.js',
-    'print.js',
-    'table.js',
+    *TABLE_SCRIPTS,
     'responses.js',
 )
 

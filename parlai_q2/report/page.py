@@ -14,6 +14,8 @@ from typing import Any, Mapping, Sequence
 
 # The frame of all pages, and the table of those pages that list responses.
 LAYOUT, TABLE = 'layout.html', 'table.html'
+# The scripts of that table, each after those that it builds on.
+TABLE_SCRIPTS = ('address.js', 'print.js', 'table.js')
 # What would end or confuse a script element, or a line of a script.
 _JSON_ESCAPES = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
 

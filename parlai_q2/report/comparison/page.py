@@ -22,15 +22,13 @@ from parlai_q2.report.comparison.figures import (
 from parlai_q2.report.comparison.pairing import Pairing, pair_up
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.html import figure_row, signature_list, three
-from parlai_q2.report.page import TABLE, embed, fill_page, resource
+from parlai_q2.report.page import TABLE, TABLE_SCRIPTS, embed, fill_page, resource
 from parlai_q2.report.visible import one_line
 
 SCRIPTS = (
     'marks.js',
     'evidence.js',
-    'address.js',
-    'print.js',
-    'table.js',
+    *TABLE_SCRIPTS,
     'comparison/changes.js',
 )
 DEFAULT_TITLE = 'Two runs compared'
