@@ -51,7 +51,7 @@ from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
     parse_strategies,
 )
-from parlai_q2.parlai_support.q2_metrics import of_nothing
+from parlai_q2.parlai_support.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai_support.readable import readable
 
 # The fields that carry an observation's Turn and a batch's turns.
@@ -267,12 +267,13 @@ class GroundedRerankAgent(ChatCommands):
         return replies
 
     def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
-        by = self.opt.get('validation_metric') or ''
-        for name, values in evidence.metrics(rankings).items():
+        found = evidence.metrics(rankings)
+        for name, values in found.items():
             self.record_local_metric(name, values)
-            if by == name or by.endswith(f'/{name}'):
-                # This placeholder gives way to a task's values, where a task has any.
-                self.global_metrics.add(by, of_nothing())
+        by = validated_by(self.opt, found)
+        if by is not None:
+            # This placeholder gives way to a task's values, where a task has any.
+            self.global_metrics.add(by, of_nothing())
         # Timings belong to the process, not to a task, so every worker's batches count.
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))

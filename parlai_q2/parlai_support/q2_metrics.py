@@ -6,7 +6,7 @@ responses with a question, the share of questions that the knowledge does not an
 and the number of questions.
 """
 
-from typing import Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 from parlai.core.metrics import (
     ALL_METRICS,
@@ -59,6 +59,19 @@ def of_nothing() -> GlobalAverageMetric:
         over processes: there, the values of the others replace it.
     """
     return _Nothing(0, 0)
+
+
+def validated_by(opt: Mapping[str, Any], names: Iterable[str]) -> Optional[str]:
+    """
+    The ``--validation-metric``, if it is one of some metrics.
+
+    :param opt: ParlAI options.
+    :param names: the metrics.
+    :return: its name, or, for the metric of one of several tasks, ``<task>/<name>``;
+        None if it is another.
+    """
+    asked = opt.get('validation_metric') or ''
+    return asked if any(f'/{asked}'.endswith(f'/{name}') for name in names) else None
 
 
 def score_metrics(

@@ -25,6 +25,7 @@ from parlai_q2.parlai_support.q2_metrics import (
     UNVERIFIABLE,
     metric_name,
     of_nothing,
+    validated_by,
 )
 from parlai_q2.parlai_support.response_queue import ResponseQueue, Waiting
 from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
@@ -117,10 +118,9 @@ class Q2TeacherMixin(_Base):
         name = metric_name(self._q2_queue.name) if self._q2_queue else None
         if name and UNVERIFIABLE in report and name not in report:
             report[name] = of_nothing()
-            # With several tasks it can be <task>/<metric>, which only a value of that
-            # task replaces.
-            by = self.opt.get('validation_metric') or ''
-            if by.rpartition('/')[2] in (name, *OF_SCORED):
+            # The metric of one task is replaced by a value of that task only.
+            by = validated_by(self.opt, (name, *OF_SCORED))
+            if by is not None:
                 report.setdefault(by, of_nothing())
             # train_model calls this after every batch, so scores may still follow.
             warn_once(
