@@ -13,15 +13,18 @@ from parlai_q2.files.write import whole_file
 OPENERS: dict[str, Callable] = {'.gz': gzip.open, '.xz': lzma.open}
 
 
-def read_rows(path: Union[str, Path]) -> list[dict[str, Any]]:
+def read_rows(path: Union[str, Path], sources: str = '') -> list[dict[str, Any]]:
     """
-    Read all records of a JSON lines file.
+    Read the records of a JSON lines file.
 
     :param path: the file; its ending says how it is compressed.
+    :param sources: comma-separated ``src`` values: take only their records.
     :return: one dict for each line, in file order.
     """
     with _opener(path)(path, 'rt', encoding='utf-8') as stream:
-        return [json.loads(line) for line in stream if line.strip()]
+        rows = [json.loads(line) for line in stream if line.strip()]
+    wanted = set(filter(None, sources.split(',')))
+    return [row for row in rows if row['src'] in wanted] if wanted else rows
 
 
 def write_rows(path: Union[str, Path], rows: Iterable[dict[str, Any]]) -> int:

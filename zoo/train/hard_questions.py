@@ -233,12 +233,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--outfile', required=True)
     args = parser.parse_args(argv)
-    sources = set(filter(None, args.sources.split(',')))
-    rows = [
-        row
-        for row in read_rows(args.rows)
-        if usable(row) and (not sources or row['src'] in sources)
-    ]
+    rows = [row for row in read_rows(args.rows, args.sources) if usable(row)]
     random.Random(args.seed).shuffle(rows)
     maker = HardQuestions(rows[: args.most], args.seed)
     made = list(maker.rows())

@@ -78,13 +78,10 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--outfile', required=True)
     args = parser.parse_args(argv)
-    sources = set(filter(None, args.sources.split(',')))
     texts = dict.fromkeys(
         row['c']
-        for row in read_rows(args.rows)
-        if (not sources or row['src'] in sources)
-        and len(row['c'].split()) <= MOST_WORDS
-        and row['c'] != row['c'].lower()
+        for row in read_rows(args.rows, args.sources)
+        if len(row['c'].split()) <= MOST_WORDS and row['c'] != row['c'].lower()
     )
     chosen = list(texts)
     random.Random(args.seed).shuffle(chosen)
