@@ -36,6 +36,8 @@ _LABEL_STYLES = {
     Label.NOT_VERIFIABLE: 'unsupported',
     Label.GENERIC: 'generic',
 }
+# Stands for a space at which no line is broken. (Lines are broken at U+00A0 too.)
+KEPT = '\ue000'
 _NARROWEST = 24
 
 
@@ -75,8 +77,7 @@ def render_score(
         head.append((' (no valid question: compared as a whole)', 'faint'))
     lines = _field('score', head, width, colour)
     if score.parts and not _explained(score):
-        made_of = ', '.join(f'{one_line(n)} {v:.2f}' for n, v in score.parts.items())
-        lines += _field('made of', [(made_of, 'faint')], width, colour)
+        lines += _made_of(score.parts, width, colour)
     lines += _field('response', _marked(said), width, colour)
     lines += _field('knowledge', _marked(known), width, colour)
     if score.verdicts:
@@ -84,6 +85,16 @@ def render_score(
     for verdict in score.verdicts:
         lines += ['', *_verdict_block(verdict, width, colour)]
     return '\n'.join(lines)
+
+
+def _made_of(parts: Mapping[str, float], width: int, colour: bool) -> list[str]:
+    """
+    The parts of a score; a line ends between two of them, not within one.
+    """
+    told = (f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items())
+    joined = ', '.join(part.replace(' ', KEPT) for part in told)
+    lines = _field('made of', [(joined, 'faint')], width, colour)
+    return [line.replace(KEPT, ' ') for line in lines]
 
 
 def _explained(score: Score) -> bool:
