@@ -238,13 +238,13 @@ def test_a_score_that_its_questions_do_not_add_up_to_says_what_it_is_made_of():
 
 
 def test_what_a_score_is_made_of_breaks_between_parts():
-    parts = {'words': 0.25, 'numbers': 1.0, 'second_detector': 0.5, 'generic': 0.0}
+    parts = {'words': 0.25, 'numbers': 1.0, 'lexical_overlap': 0.5, 'generic': 0.0}
     shown = render_score(
         Score(0.6, 'consistent', parts=parts), 'a', 'b', colour=False, width=48
     )
     lines = shown.splitlines()
     assert lines[1] == 'made of   words 0.25, numbers 1.00,'
-    assert lines[2] == ' ' * 10 + 'second detector 0.50, generic 0.00'
+    assert lines[2] == ' ' * 10 + 'lexical overlap 0.50, generic 0.00'
 
 
 def test_a_score_that_is_the_mean_over_its_questions_needs_no_more():
