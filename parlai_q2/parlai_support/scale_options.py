@@ -8,7 +8,7 @@ from typing import Any, Mapping, Optional
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.files.chunks import CHUNK_RECORDS
 from parlai_q2.parlai_support.scorer_options import scorer_device, scorer_from_opt
 from parlai_q2.scale.placement import places
@@ -17,6 +17,7 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import WITHOUT_MODELS
 
 LOCAL, RAY = 'local', 'ray'
+ENGINES = (LOCAL, RAY)
 
 
 def add_scale_options(parser: ParlaiParser) -> ParlaiParser:
@@ -52,7 +53,7 @@ def add_scale_options(parser: ParlaiParser) -> ParlaiParser:
     )
     group.add_argument(
         '--engine',
-        choices=(LOCAL, RAY),
+        choices=ENGINES,
         default=LOCAL,
         help='local: this machine; ray: Ray Data, which can use several machines',
     )
@@ -95,10 +96,14 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
         declared.
     :return: a scorer whose models are not loaded, for its name and signature; and the
         engine.
+    :raises UnknownNameError: when there is no such engine.
     :raises ConfigError: when workers and devices do not fit together.
     """
+    engine = opt.get('engine') or LOCAL
+    if engine not in ENGINES:
+        raise UnknownNameError('engine', engine, ENGINES)
     make = partial(make_scorer, plain(opt))
-    if opt.get('engine') == RAY:
+    if engine == RAY:
         from parlai_q2.scale.ray_engine import ray_engine
 
         if opt.get('devices'):
