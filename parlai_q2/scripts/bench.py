@@ -47,7 +47,8 @@ from parlai_q2.scorers.registry import DEFAULT_PRESET
 from parlai_q2.text.typed import typed_names
 
 FLOAT32_PRESET, FAST_PRESET = 'mini_float32', 'mini_fast'
-RERANKERS = ('consistency', 'q2')
+GROWING = ('consistency', 'q2')
+RERANKERS = ('consistency', 'q2', 'grounded')
 # What to measure; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'workers', 'search', 'floor', 'growth', 'reranking')
 
@@ -147,7 +148,7 @@ class BenchScript(ParlaiScript):
             logging.info(describe.describe_floor(found, len(alone), batched_seconds))
             report['floor'] = found
         if 'growth' in parts:
-            report['growth'] = {name: self._growth(name, pairs) for name in RERANKERS}
+            report['growth'] = {name: self._growth(name, pairs) for name in GROWING}
         if 'reranking' in parts and self.opt['turns'] > 0:
             report['reranking'] = {name: self._rerank(name) for name in RERANKERS}
         write_text(outfile, json.dumps(report, indent=1) + '\n')
