@@ -20,7 +20,7 @@ from parlai_q2.report.spans import (
     status_of,
 )
 from parlai_q2.report.visible import columns, one_line, visible
-from parlai_q2.report.wrap import Run, paint, wrap
+from parlai_q2.report.wrap import Run, fill, paint, words_of, wrap
 
 SIGNS = {Status.SUPPORTED: '+', Status.UNSUPPORTED: '?', Status.CONTRADICTED: '!'}
 LEGEND = '[+supported] [?not in the knowledge] [!contradicted]'
@@ -36,8 +36,6 @@ _LABEL_STYLES = {
     Label.NOT_VERIFIABLE: 'unsupported',
     Label.GENERIC: 'generic',
 }
-# Stands for a space at which no line is broken. (Lines are broken at U+00A0 too.)
-KEPT = '\ue000'
 _NARROWEST = 24
 
 
@@ -91,10 +89,9 @@ def _made_of(parts: Mapping[str, float], width: int, colour: bool) -> list[str]:
     """
     The parts of a score; a line ends between two of them, not within one.
     """
-    told = (f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items())
-    joined = ', '.join(part.replace(' ', KEPT) for part in told)
-    lines = _field('made of', [(joined, 'faint')], width, colour)
-    return [line.replace(KEPT, ' ') for line in lines]
+    told = [f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items()]
+    words = [f'{part},' for part in told[:-1]] + told[-1:]
+    return _row('made of', [[(word, 'faint')] for word in words], width, colour)
 
 
 def _explained(score: Score) -> bool:
@@ -129,8 +126,14 @@ def render_candidates(
 
 
 def _field(name: str, runs: Sequence[Run], width: int, colour: bool) -> list[str]:
+    return _row(name, words_of(runs), width, colour)
+
+
+def _row(
+    name: str, words: Sequence[Sequence[Run]], width: int, colour: bool
+) -> list[str]:
     first = paint([(f'{name:<10}', 'strong')], colour)
-    lines = wrap(runs, width, colour, ' ' * 10, ' ' * 10)
+    lines = fill(words, width, colour, ' ' * 10, ' ' * 10)
     return [first + lines[0][10:], *lines[1:]]
 
 

@@ -56,10 +56,28 @@ def wrap(
     :param rest: the prefix of each further line.
     :return: the lines, without newlines; one line for an empty text.
     """
+    return fill(words_of(runs), width, colour, first, rest)
+
+
+def fill(
+    words: Iterable[Sequence[Run]],
+    width: int,
+    colour: bool,
+    first: str = '',
+    rest: str = '',
+) -> list[str]:
+    """
+    Put words into lines.
+
+    :param words: words as lists of runs; they may have spaces, and are kept whole if
+        they fit on a line.
+    :param width: as for :func:`wrap`, like the other parameters.
+    :return: the lines, without newlines; one line for no words.
+    """
     lines: list[str] = []
     line: list[Run] = [(first, None)]
     indent = used = columns(first)
-    for word in _words(runs):
+    for word in words:
         size = sum(columns(text) for text, _ in word)
         gap = 1 if used > indent else 0
         if gap and used + gap + size > width:
@@ -84,7 +102,7 @@ def wrap(
     return lines
 
 
-def _words(runs: Iterable[Run]) -> list[list[Run]]:
+def words_of(runs: Iterable[Run]) -> list[list[Run]]:
     """
     The words of a styled text; the style may change within a word.
     """
