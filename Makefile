@@ -33,7 +33,7 @@ BUILT := $(VENV)/built-$(KEY)
 LINTERS := $(VENV)/linters-$(KEY)
 
 # Their coverage is measured and reported apart from that of the core.
-ADAPTERS := parlai_q2/scripts/*,parlai_q2/parlai_support/*,agents/*,tasks/*,zoo/*
+ADAPTERS := parlai_q2/scripts/*,parlai_q2/parlai/*,agents/*,tasks/*,zoo/*
 
 .PHONY: demo test coverage bench lint docs venv clean
 

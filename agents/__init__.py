@@ -6,4 +6,4 @@ A folder, its main module and its class share a name, as ParlAI expects:
 """
 
 # Importing it bridges what changed under ParlAI, whatever command loads an agent.
-import parlai_q2.parlai_support  # noqa: F401
+import parlai_q2.parlai  # noqa: F401

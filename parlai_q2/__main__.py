@@ -200,7 +200,7 @@ def run(arguments: Optional[list[str]] = None) -> Any:
     :return: what the command's ``run`` returns.
     :raises Q2Error: if the command, an option or its input is not valid.
     """
-    from parlai_q2.parlai_support import compat, short_names
+    from parlai_q2.parlai import compat, short_names
 
     compat.apply()
     # compat.apply() must come first: without it, importing ParlAI itself can fail.

@@ -3,4 +3,4 @@ ParlAI tasks, installed as ``parlai_q2.tasks``; ``NAME/agents.py`` holds the tea
 """
 
 # Importing it bridges what changed under ParlAI, whatever command loads a task.
-import parlai_q2.parlai_support  # noqa: F401
+import parlai_q2.parlai  # noqa: F401

@@ -10,9 +10,9 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.meta_eval.judged import CLASSES, Judged, JudgedSet
-from parlai_q2.parlai_support.short_names import PREFIX
-from parlai_q2.parlai_support.task_strings import without_repo
+from parlai_q2.evaluate.judged import CLASSES, Judged, JudgedSet
+from parlai_q2.parlai.short_names import PREFIX
+from parlai_q2.parlai.task_strings import without_repo
 
 DEV, TEST = 'dev', 'test'
 # Names BEGIN's earlier release, whose teachers are V1Teacher and so on.

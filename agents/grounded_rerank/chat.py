@@ -12,7 +12,7 @@ from parlai.core.torch_agent import Batch
 
 from parlai_q2.agents.grounded_rerank import commands, display
 from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
-from parlai_q2.files.world_logs import COMMAND
+from parlai_q2.io.world_logs import COMMAND
 
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent as _Generator

@@ -16,8 +16,8 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai_support.compat import bridge_hugging_face_dictionary
-from parlai_q2.parlai_support.saved_folder import saved_opt
+from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
+from parlai_q2.parlai.saved_folder import saved_opt
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 

@@ -51,8 +51,8 @@ from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
     parse_strategies,
 )
-from parlai_q2.parlai_support.q2_metrics import of_nothing, validated_by
-from parlai_q2.parlai_support.readable import readable
+from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
+from parlai_q2.parlai.readable import readable
 
 # The fields that carry an observation's Turn and a batch's turns.
 TURN = 'rerank_turn'

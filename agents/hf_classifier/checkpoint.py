@@ -1,7 +1,7 @@
 """
 Loads and saves a classifier's weights, configuration and tokenizer.
 
-The folder beside a trained model (see :mod:`parlai_q2.parlai_support.saved_folder`)
+The folder beside a trained model (see :mod:`parlai_q2.parlai.saved_folder`)
 holds its tokenizer, its configuration with the names of the outputs, and
 ``classifier.yaml``, which says how pairs are read.
 """
@@ -14,7 +14,7 @@ from parlai_q2.models.class_labels import check_labels, find_labels, output_name
 from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
 from parlai_q2.models.pair_input import PairInput
-from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
+from parlai_q2.parlai.saved_folder import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_names import is_unnamed
 

@@ -38,7 +38,7 @@ from parlai_q2.agents.hf_classifier.options import (
 )
 from parlai_q2.class_map import map_classes, parse_class_map
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai_support.classification import (
+from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
     Pair,
     class_metrics,

@@ -12,8 +12,8 @@ from typing import Any, Mapping, Optional
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.models.pair_input import PairInput
-from parlai_q2.parlai_support.classification import add_class_map
-from parlai_q2.parlai_support.saved_folder import saved_folder
+from parlai_q2.parlai.classification import add_class_map
+from parlai_q2.parlai.saved_folder import saved_folder
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.text.class_names import GENERIC
 

@@ -2,14 +2,14 @@
 Loads and saves an agent's weights, configuration and tokenizer.
 
 A trained model keeps its configuration and tokenizer in the folder beside it (see
-:mod:`parlai_q2.parlai_support.saved_folder`). For a model file without such a folder,
+:mod:`parlai_q2.parlai.saved_folder`). For a model file without such a folder,
 both come from ``--hf-model``.
 """
 
 from typing import Any, Mapping
 
 from parlai_q2.models.loading import NO_CODE, load_seq2seq, load_tokenizer
-from parlai_q2.parlai_support.saved_folder import SUFFIX, saved_folder
+from parlai_q2.parlai.saved_folder import SUFFIX, saved_folder
 
 
 def load_network(opt: Mapping[str, Any]) -> Any:

@@ -31,8 +31,8 @@ from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
 from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
 from parlai_q2.agents.hf_seq2seq.prompt import fit
 from parlai_q2.errors import ConfigError
-from parlai_q2.files.messages import find_knowledge
-from parlai_q2.parlai_support.readable import readable
+from parlai_q2.io.messages import find_knowledge
+from parlai_q2.parlai.readable import readable
 
 
 class HfSeq2seqAgent(TorchGeneratorAgent):

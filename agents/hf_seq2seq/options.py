@@ -10,7 +10,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_seq2seq.prompt import PLAIN, REPLY, Prompt
-from parlai_q2.parlai_support.saved_folder import saved_opt
+from parlai_q2.parlai.saved_folder import saved_opt
 from parlai_q2.text.typed import typed_line_ends
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Optional
 
 from parlai_q2.benchmark.clock import spread, timed
-from parlai_q2.files.chunks import CHUNK_RECORDS, Chunk, cut_chunks
-from parlai_q2.files.read import Record
+from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, cut_chunks
+from parlai_q2.io.read import Record
 from parlai_q2.records import Example
 from parlai_q2.scale.placement import places
 from parlai_q2.scale.pool import Pool

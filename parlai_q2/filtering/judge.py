@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.messages import find_knowledge
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
+from parlai_q2.io.messages import find_knowledge
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.files.beside import beside
-from parlai_q2.files.cache_folder import cache_folder
-from parlai_q2.files.lock import locked
+from parlai_q2.io.beside import beside
+from parlai_q2.io.cache_folder import cache_folder
+from parlai_q2.io.lock import locked
 from parlai_q2.models.identity import identified
 from parlai_q2.models.loading import (
     CHECKSUMS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Union
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import write_text
+from parlai_q2.io.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.figures import Figures
 from parlai_q2.report.histogram import draw_histogram, histogram_key

@@ -12,7 +12,7 @@ from multiprocessing import connection
 from typing import Generator, Iterator, NamedTuple, Sequence
 
 from parlai_q2.errors import WorkerError
-from parlai_q2.files.chunks import Chunk
+from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.process import WorkerProcess
 from parlai_q2.scale.score_chunk import Engine, MakeScorer, ScoredChunk

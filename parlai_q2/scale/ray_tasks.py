@@ -13,7 +13,7 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
 from parlai_q2.errors import is_out_of_memory
-from parlai_q2.files.chunks import Chunk
+from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
 from parlai_q2.scale.work import Source

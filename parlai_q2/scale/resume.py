@@ -6,7 +6,7 @@ import json
 from itertools import chain, islice
 from typing import Optional
 
-from parlai_q2.files.write import ResumableWriter
+from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.tally import Outcome, Tally, outcome_of
 from parlai_q2.scale.work import Source, Work, cut_short
 

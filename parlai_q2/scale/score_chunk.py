@@ -8,9 +8,9 @@ does not have to encode them.
 from typing import Any, Callable, Generator, NamedTuple, Optional
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.files.chunks import Chunk
-from parlai_q2.files.read import Record
-from parlai_q2.files.write import encode_line
+from parlai_q2.io.chunks import Chunk
+from parlai_q2.io.read import Record
+from parlai_q2.io.write import encode_line
 from parlai_q2.records import Score
 from parlai_q2.scale.work import Work, cut_short
 from parlai_q2.scorers.base import Scorer

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Iterator, NamedTuple, Optional
 
 from parlai_q2.errors import RecordError
-from parlai_q2.files.chunks import CHUNK_RECORDS, Chunk, cut_chunks
-from parlai_q2.files.read import NOT_READ, Record, read_records
+from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, cut_chunks
+from parlai_q2.io.read import NOT_READ, Record, read_records
 
 # How deep lists and objects may be nested. The limits of Python's pickle and JSON
 # depend on what else is on the stack, so a deeper record might be scored by one engine

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Optional
 
 from parlai_q2.errors import Q2Error, is_out_of_memory
-from parlai_q2.files.chunks import Chunk
+from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import Place, use_threads
 from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
 from parlai_q2.scorers.base import Scorer

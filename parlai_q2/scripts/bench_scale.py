@@ -16,10 +16,11 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.benchmark import memory, shares, throughput
 from parlai_q2.benchmark.clock import machine
+from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
-from parlai_q2.files.read import read_records
-from parlai_q2.files.write import writable, write_text
-from parlai_q2.parlai_support.scorer_options import (
+from parlai_q2.io.read import read_records
+from parlai_q2.io.write import writable, write_text
+from parlai_q2.parlai.scorer_options import (
     add_device_option,
     add_preset_option,
     scorer_device,
@@ -28,7 +29,6 @@ from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scripts.filter import FilterScript, filter_task
 from parlai_q2.scripts.score import score_file
-from parlai_q2.store import CachedScorer, ScoreStore
 from parlai_q2.text.typed import typed_names
 
 DETECTOR = 'consistency'

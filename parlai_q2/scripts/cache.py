@@ -10,9 +10,9 @@ import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_q2.cache import ScoreStore
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai_support.scorer_options import add_cache_options, store_from_opt
-from parlai_q2.store import ScoreStore
+from parlai_q2.parlai.scorer_options import add_cache_options, store_from_opt
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600

@@ -25,7 +25,7 @@ class DistributedEvalScript(DistributedEval):
         return parser
 
     def run(self) -> Any:
-        from parlai_q2.parlai_support.distributed import bridged
+        from parlai_q2.parlai.distributed import bridged
 
         with bridged(self.opt, int(os.environ.get('SLURM_PROCID', 0))) as opt:
             self.opt: Opt = opt

@@ -15,15 +15,15 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import judge_episodes
-from parlai_q2.parlai_support.file_options import given_file
-from parlai_q2.parlai_support.filter_options import (
+from parlai_q2.parlai.file_options import given_file
+from parlai_q2.parlai.filter_options import (
     add_filter_options,
     delimiter_from_opt,
     policy_from_opt,
 )
-from parlai_q2.parlai_support.filtered_files import write_filtered
-from parlai_q2.parlai_support.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.parlai_support.task_episodes import add_num_examples, tasks_from_opt
+from parlai_q2.parlai.filtered_files import write_filtered
+from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.typed import typed_names
 

@@ -14,16 +14,16 @@ from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.files.write import writing
-from parlai_q2.meta_eval.cost_file import add_costs
-from parlai_q2.meta_eval.evaluation import Evaluation
-from parlai_q2.meta_eval.figures.all import all_figures
-from parlai_q2.meta_eval.figures.style import check_matplotlib
-from parlai_q2.meta_eval.report import set_report, to_dict, to_text, write_report
-from parlai_q2.meta_eval.run import evaluate
-from parlai_q2.meta_eval.sample import sampled
-from parlai_q2.meta_eval.scoring import Cost, mean_seconds
-from parlai_q2.parlai_support.meta_eval_options import (
+from parlai_q2.evaluate.cost_file import add_costs
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.figures.all import all_figures
+from parlai_q2.evaluate.figures.style import check_matplotlib
+from parlai_q2.evaluate.report import set_report, to_dict, to_text, write_report
+from parlai_q2.evaluate.run import evaluate
+from parlai_q2.evaluate.sample import sampled
+from parlai_q2.evaluate.scoring import Cost, mean_seconds
+from parlai_q2.io.write import writing
+from parlai_q2.parlai.meta_eval_options import (
     add_meta_eval_options,
     columns_from_opt,
     scorers_from_opt,

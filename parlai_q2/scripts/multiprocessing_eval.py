@@ -30,6 +30,6 @@ class MultiprocessingEvalScript(ParlaiScript):
 
     def run(self) -> Any:
         # Imported late: the bridges import ParlAI's scripts, which would register here.
-        from parlai_q2.parlai_support.distributed import evaluate_in_processes
+        from parlai_q2.parlai.distributed import evaluate_in_processes
 
         return evaluate_in_processes(self.opt, find_free_port())

@@ -11,7 +11,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.files.write import ANOTHER, writing
+from parlai_q2.io.write import ANOTHER, writing
 from parlai_q2.report.comparison.page import write_comparison
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.html import write_page

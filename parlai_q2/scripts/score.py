@@ -15,16 +15,16 @@ from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.chunks import CHUNK_RECORDS
-from parlai_q2.files.read import FORMATS, example_of
-from parlai_q2.files.write import ResumableWriter, encode_line
-from parlai_q2.parlai_support.file_options import given_files
-from parlai_q2.parlai_support.scale_options import (
+from parlai_q2.io.chunks import CHUNK_RECORDS
+from parlai_q2.io.read import FORMATS, example_of
+from parlai_q2.io.write import ResumableWriter, encode_line
+from parlai_q2.parlai.file_options import given_files
+from parlai_q2.parlai.scale_options import (
     add_scale_options,
     chunk_size_from_opt,
     scale_from_opt,
 )
-from parlai_q2.parlai_support.scorer_options import add_scorer_options
+from parlai_q2.parlai.scorer_options import add_scorer_options
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.resume import go_on
@@ -103,7 +103,7 @@ def score_file(
     """
     Score a file, resuming a run that was stopped.
 
-    :param infile: a file that :func:`~parlai_q2.files.read.read_records` can read.
+    :param infile: a file that :func:`~parlai_q2.io.read.read_records` can read.
     :param outfile: receives one JSON line for each record, in order: the record's
         fields, then ``score``, ``label``, ``fallback``, ``verdicts`` and ``parts``, or
         ``error``.

@@ -16,13 +16,13 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
+from parlai_q2.parlai.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
 )
-from parlai_q2.parlai_support.task_strings import chosen_words
+from parlai_q2.parlai.task_strings import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.begin.build import build
 from parlai_q2.tasks.begin.reader import (

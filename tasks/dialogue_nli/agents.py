@@ -20,14 +20,14 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
+from parlai_q2.parlai.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
-from parlai_q2.parlai_support.task_strings import chosen_words
+from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
+from parlai_q2.parlai.task_strings import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.scorers.persona import scorer_options
 from parlai_q2.tasks.dialogue_nli.build import build

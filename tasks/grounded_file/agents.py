@@ -14,14 +14,14 @@ import parlai.utils.logging as logging
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.world_logs import (
+from parlai_q2.io.world_logs import (
     COMMAND,
     LEFT_OUT,
     logged_message,
     text_of,
     without_commands,
 )
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
+from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 
 # The file's two turns, which ParlAI puts into the message as they are.
 TURNS = frozenset({'x_turn', 'y_turn'})

@@ -21,13 +21,13 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError, UnknownNameError
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
 )
-from parlai_q2.parlai_support.task_strings import narrowed, task_arguments
+from parlai_q2.parlai.task_strings import narrowed, task_arguments
 
 SAMPLE = Path(__file__).parent / 'sample.jsonl'
 CLASSES = ('consistent', 'inconsistent', 'generic')

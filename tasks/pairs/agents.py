@@ -18,7 +18,7 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     ClassificationView,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
-from parlai_q2.files.read import READERS, example_of, format_of, open_text
+from parlai_q2.io.read import READERS, example_of, format_of, open_text
 from parlai_q2.text.typed import typed_pairs
 
 # Other files' names for our fields.

@@ -14,14 +14,14 @@ from typing import Sequence
 from parlai.core.opt import Opt
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_strings import chosen_words, narrowed, task_arguments
+from parlai_q2.parlai.task_strings import chosen_words, narrowed, task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.q2_wow.build import build
 from parlai_q2.tasks.q2_wow.reader import SYSTEMS, read_cross_file, read_system_file

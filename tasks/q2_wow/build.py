@@ -10,7 +10,7 @@ from typing import Sequence
 from parlai.core.build_data import DownloadableFile
 from parlai.core.opt import Opt
 
-from parlai_q2.parlai_support.task_files import fetch_files
+from parlai_q2.parlai.task_files import fetch_files
 
 VERSION = '1.0'
 SOURCE = 'https://raw.githubusercontent.com/orhonovich/q-squared/main/third_party/data/'

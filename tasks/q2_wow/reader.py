@@ -7,7 +7,7 @@ both systems' responses to the same contexts; there, a label of 1 means inconsis
 
 from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.files.tables import read_rows
+from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
 
 SYSTEMS = ('dodeca', 'memnet')

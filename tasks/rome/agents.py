@@ -16,14 +16,14 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
+from parlai_q2.parlai.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_strings import chosen_words
+from parlai_q2.parlai.task_strings import chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.build import build
 from parlai_q2.tasks.rome.reader import DECODINGS, MODELS, read_file

@@ -18,7 +18,7 @@ from typing import Optional
 
 from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
-from parlai_q2.files.tables import read_rows
+from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
 
 FACTUAL, HALLUCINATION = 'Avg Factual Correctness', 'Hallucination'

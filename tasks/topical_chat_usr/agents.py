@@ -17,14 +17,14 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.parlai_support.annotated_set import AnnotatedSetTeacher
-from parlai_q2.parlai_support.annotated_task import (
+from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
+from parlai_q2.parlai.annotated_task import (
     AnnotatedView,
     ClassificationView,
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai_support.task_strings import chosen_words
+from parlai_q2.parlai.task_strings import chosen_words
 from parlai_q2.tasks.topical_chat_usr.build import build
 from parlai_q2.tasks.topical_chat_usr.reader import SYSTEMS, USES, USES_NONE, read_file
 

@@ -10,8 +10,8 @@ import os
 
 from parlai.core.opt import Opt
 
-from parlai_q2.parlai_support.published_file import PublishedFile
-from parlai_q2.parlai_support.task_files import fetch_files
+from parlai_q2.parlai.published_file import PublishedFile
+from parlai_q2.parlai.task_files import fetch_files
 
 VERSION = '1.0'
 FILE = 'tc_usr_data.json'

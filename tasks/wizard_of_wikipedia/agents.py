@@ -12,8 +12,8 @@ from typing import Optional
 from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia import agents as wow
 
-from parlai_q2.parlai_support.q2_teacher import Q2TeacherMixin
-from parlai_q2.parlai_support.task_strings import without_repo
+from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
+from parlai_q2.parlai.task_strings import without_repo
 from parlai_q2.tasks.wizard_of_wikipedia.build import build
 
 

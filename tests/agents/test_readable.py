@@ -8,7 +8,7 @@ from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.parlai_support.readable import readable
+from parlai_q2.parlai.readable import readable
 
 GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 

@@ -9,14 +9,14 @@ import pytest
 from parlai_q2.benchmark import throughput
 from parlai_q2.benchmark.shares import compare, describe, share
 from parlai_q2.benchmark.throughput import InTurns, Seconds, Turn, model_alone
+from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Example
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scripts.score import score_file
-from parlai_q2.store import CachedScorer, ScoreStore
+from tests.cache.counting import examples
 from tests.models.checkpoints import tiny_roberta
-from tests.store.counting import examples
 
 # Knowledge of more than sixty words is read a sentence at a time.
 LONG = ' '.join(f'Band {n} was formed in the year {n}.' for n in range(12))

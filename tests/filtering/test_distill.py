@@ -9,13 +9,13 @@ import pytest
 from parlai.core.message import Message
 
 from parlai_q2.__main__ import run
+from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy
-from parlai_q2.parlai_support.distillation import ABSTAINED, judge_replies, references
-from parlai_q2.parlai_support.replies import replies
-from parlai_q2.parlai_support.task_episodes import digest
+from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references
+from parlai_q2.parlai.replies import replies
+from parlai_q2.parlai.task_episodes import digest
 from parlai_q2.scripts import distill
-from parlai_q2.store import CachedScorer, ScoreStore
 from tests.agents import rerank_toys
 from tests.agents.rerank_toys import MADE, TASK, trained_generator
 from tests.filtering.toys import WordScorer, episode

@@ -16,10 +16,10 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_q2.__main__ import run
+from parlai_q2.cache import ScoreStore
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.parlai_support import filtered_files
-from parlai_q2.parlai_support.task_episodes import TaskEpisodes, once
-from parlai_q2.store import ScoreStore
+from parlai_q2.parlai import filtered_files
+from parlai_q2.parlai.task_episodes import TaskEpisodes, once
 from tests.filtering.toys import SCORER, TASK, WordScorer, said
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'

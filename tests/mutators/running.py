@@ -5,7 +5,7 @@ What the tests of the mutators share: a task's messages under mutators.
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
-import parlai_q2.parlai_support  # noqa: F401
+import parlai_q2.parlai  # noqa: F401
 from tests.filtering.toys import SCORER, TASK, WordScorer
 
 

@@ -7,7 +7,7 @@ from parlai.core.message import Message
 from parlai.core.teachers import DialogTeacher, register_teacher
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai_support.mutators.filter import MOST_EMPTY
+from parlai_q2.parlai.mutators.filter import MOST_EMPTY
 from tests.mutators.running import calls, label, make_teacher, messages, scored, texts
 
 

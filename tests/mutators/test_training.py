@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.store import ScoreStore
+from parlai_q2.cache import ScoreStore
 from tests.filtering.toys import SCORER, TASK, WordScorer
 from tests.mutators.running import make_opt
 
@@ -85,7 +85,7 @@ def test_it_works_in_background_processes(tmp_path, mutator):
 
 
 def test_two_processes_read_different_episodes_ahead():
-    from parlai_q2.parlai_support.mutators.look_ahead import reader
+    from parlai_q2.parlai.mutators.look_ahead import reader
 
     seen = []
     for index in range(2):
@@ -98,7 +98,7 @@ def test_two_processes_read_different_episodes_ahead():
 
 def test_a_background_process_scores_on_the_cpu(monkeypatch):
     from parlai_q2.models import device
-    from parlai_q2.parlai_support.mutators.base import mutator_scorer
+    from parlai_q2.parlai.mutators.base import mutator_scorer
 
     monkeypatch.setattr(device, 'gpus', lambda: ['cuda:3'])
     opt = make_opt('q2_filter')
@@ -109,7 +109,7 @@ def test_a_background_process_scores_on_the_cpu(monkeypatch):
 
 
 def test_a_task_that_cannot_be_read_twice_is_still_scored(monkeypatch, caplog):
-    from parlai_q2.parlai_support.mutators import look_ahead
+    from parlai_q2.parlai.mutators import look_ahead
     from parlai_q2.scorers import load_scorer
 
     def fail():

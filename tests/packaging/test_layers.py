@@ -14,13 +14,13 @@ from tests.conftest import ROOT
 FLOORS = (
     ('version', 'errors', 'threads'),
     ('records', 'signature', 'optional', 'bootstrap', 'presets', 'annotated_turn'),
-    ('text', 'files'),
+    ('text', 'io'),
     ('class_map', 'models'),
     ('q2',),
     ('scorers',),
-    ('store', 'scale', 'meta_eval', 'report'),
+    ('cache', 'scale', 'evaluate', 'report'),
     ('filtering', 'benchmark'),
-    ('parlai_support',),
+    ('parlai',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),
 )
@@ -34,9 +34,9 @@ WITHOUT_TORCH = (
     'signature',
     'presets',
     'text',
-    'files',
+    'io',
 )
-WITH_PARLAI = ('parlai_support', 'agents', 'tasks', 'zoo', 'scripts', '__main__')
+WITH_PARLAI = ('parlai', 'agents', 'tasks', 'zoo', 'scripts', '__main__')
 LONGEST = 450
 
 
@@ -110,7 +110,7 @@ def test_what_reads_the_files_of_a_task_knows_nothing_of_parlai():
     assert len(readers) > 5
     for path in readers:
         for name in imported(path):
-            assert not name.startswith(('parlai.', 'parlai_q2.parlai_support')), path
+            assert not name.startswith(('parlai.', 'parlai_q2.parlai')), path
 
 
 def test_no_file_is_long():

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import InputError, Q2Error
-from parlai_q2.files.pools import read_pools
-from parlai_q2.files.read import read_records
+from parlai_q2.io.pools import read_pools
+from parlai_q2.io.read import read_records
 from parlai_q2.models.int8 import load_int8
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file

@@ -19,7 +19,7 @@ KILLS = int(os.environ.get('Q2_KILLS', 4))
 # line that calls it.
 OURS = tuple(
     f'{Path(parlai_q2.__file__).parent / name}{os.sep}'
-    for name in ('files', 'filtering', 'parlai_support', 'scale', 'scripts', 'store')
+    for name in ('cache', 'filtering', 'io', 'parlai', 'scale', 'scripts')
 )
 
 

@@ -8,7 +8,7 @@ import time
 
 import torch.distributed as dist
 
-from parlai_q2.files.lock import lock
+from parlai_q2.io.lock import lock
 from parlai_q2.tasks.grounded_sample import agents
 from tests.tasks import recording
 from tests.tasks.models import EchoAgent

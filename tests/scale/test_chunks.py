@@ -4,8 +4,8 @@ Where a file is cut.
 
 import json
 
-from parlai_q2.files.chunks import cut_chunks
-from parlai_q2.files.read import Record, read_records
+from parlai_q2.io.chunks import cut_chunks
+from parlai_q2.io.read import Record, read_records
 from parlai_q2.scale.score_chunk import passed_through
 
 

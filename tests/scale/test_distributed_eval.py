@@ -16,7 +16,7 @@ from parlai.core.metrics import GlobalMetric
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.files.lock import lock
+from parlai_q2.io.lock import lock
 from parlai_q2.scripts.multiprocessing_eval import MultiprocessingEvalScript
 from tests.agents.rerank_toys import AGENT, trained_generator
 from tests.conftest import ROOT

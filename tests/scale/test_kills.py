@@ -11,7 +11,7 @@ import signal
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.parlai_support.conversation_files import ConversationFile
+from parlai_q2.parlai.conversation_files import ConversationFile
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.pool import pool_engine
 from parlai_q2.scripts.filter import FilterScript

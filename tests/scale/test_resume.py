@@ -12,7 +12,7 @@ import time
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import ResumableWriter
+from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scripts.score import score_file
 from tests.conftest import ROOT
 from tests.scale.toys import ToyScorer, alive, worker_ids, write_records

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from parlai_q2.cache import ScoreStore
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import load_scorer
-from parlai_q2.store import ScoreStore
 
 MINI = load_preset('mini')
 

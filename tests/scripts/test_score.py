@@ -8,8 +8,8 @@ import os
 import pytest
 
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.files.read import NOT_READ
-from parlai_q2.files.write import ResumableWriter
+from parlai_q2.io.read import NOT_READ
+from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.score_chunk import in_process
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scripts.score import LOGGED_PROBLEMS, ScoreScript, score_file

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from parlai.core.build_data import DownloadableFile
 
-from parlai_q2.parlai_support.published_file import PublishedFile
+from parlai_q2.parlai.published_file import PublishedFile
 from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.reader import COLUMNS, EARLIER_COLUMNS
 from parlai_q2.tasks.rome import build as rome_build

@@ -10,7 +10,7 @@ import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import RecordError, TaskDataError
-from parlai_q2.parlai_support import published_file
+from parlai_q2.parlai import published_file
 from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.agents import read_part
 from parlai_q2.tasks.begin.reader import COLUMNS, read_earlier_file, read_file

@@ -7,7 +7,7 @@ import json
 import parlai.utils.logging as logging
 import pytest
 
-from parlai_q2.files.world_logs import LEFT_OUT
+from parlai_q2.io.world_logs import LEFT_OUT
 from tests.tasks.evaluating import SAMPLE, evaluate, make_world
 from tests.tasks.recording import NAME
 

@@ -75,9 +75,7 @@ def test_statistics_score_nothing_and_verifying_says_how_to_score_nothing(
 
 def test_training_on_a_view_without_labels_names_those_that_have(sets, monkeypatch):
     said = []
-    monkeypatch.setattr(
-        'parlai_q2.parlai_support.annotated_task.warn_once', said.append
-    )
+    monkeypatch.setattr('parlai_q2.parlai.annotated_task.warn_once', said.append)
     task = 'parlai_q2.tasks.begin.agents'
     labelled = f'{task}:ClassificationTeacher', 'parlai_q2.tasks.dialogue_nli.agents'
     for name in labelled:

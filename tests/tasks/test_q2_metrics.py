@@ -4,7 +4,7 @@ From scores to metrics, against values worked out by hand.
 
 import pytest
 
-from parlai_q2.parlai_support.q2_metrics import metric_name, score_metrics
+from parlai_q2.parlai.q2_metrics import metric_name, score_metrics
 from parlai_q2.records import (
     Comparison,
     Example,

@@ -6,7 +6,7 @@ import pytest
 from parlai.scripts.display_model import DisplayModel
 
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.parlai_support import q2_teacher
+from parlai_q2.parlai import q2_teacher
 from tests.tasks.evaluating import (
     ANNOTATED,
     MODELS,

@@ -14,7 +14,7 @@ import pytest
 from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.parlai_support.task_files import fetch_files
+from parlai_q2.parlai.task_files import fetch_files
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from parlai_q2.tasks.q2_wow.agents import read_part
 from tests.tasks.evaluating import messages
@@ -131,7 +131,7 @@ def test_whole_data_placed_where_nothing_can_be_written_are_read(datapath, monke
     def refuse(*_):
         raise PermissionError(errno.EACCES, 'Permission denied')
 
-    monkeypatch.setattr('parlai_q2.parlai_support.task_files.mark_done', refuse)
+    monkeypatch.setattr('parlai_q2.parlai.task_files.mark_done', refuse)
     assert len(messages(f'{TASK}:DodecaTeacher')) == 4
 
 

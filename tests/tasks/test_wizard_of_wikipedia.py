@@ -12,7 +12,7 @@ from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.parlai_support.task_strings import task_arguments, without_repo
+from parlai_q2.parlai.task_strings import task_arguments, without_repo
 from tests.tasks.evaluating import make_world, messages, run
 from tests.tasks.wow_files import write_wizard_of_wikipedia
 

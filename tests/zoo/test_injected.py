@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from parlai_q2.files.write import write_text
+from parlai_q2.io.write import write_text
 from parlai_q2.zoo.experiments.injected import __main__ as experiment
 from parlai_q2.zoo.experiments.injected import runs
 from parlai_q2.zoo.experiments.injected.files import read_turns

@@ -9,9 +9,9 @@ import torch
 
 from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.zoo.train import classes, spans
-from parlai_q2.zoo.train.classes import ClassJob
-from parlai_q2.zoo.train.spans import SpanJob
-from parlai_q2.zoo.train.texts import REPLIES, TextJob
+from parlai_q2.zoo.train.train_classifier import ClassJob
+from parlai_q2.zoo.train.train_qa import SpanJob
+from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
 from tests.agents.hf_models import tokenizer
 from tests.zoo.tiny_training import SPAN_ROWS, encoder
 

@@ -13,8 +13,8 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train.batches import epoch, padded, stream
 from parlai_q2.zoo.train.checkpoint import NAME, drop_checkpoint
-from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.loop import LoopSettings, progress, rate, train
+from parlai_q2.zoo.train.train_classifier import ClassJob
 from tests.zoo.tiny_training import CLASS_ROWS, encoder
 
 SETTINGS = LoopSettings(

@@ -17,6 +17,7 @@ def epoch(
     size: int,
     rng: random.Random,
     length: Callable[[Sample], int],
+    shuffle: bool = True,
 ) -> list[list[Sample]]:
     """
     One epoch of shuffled batches whose members are of similar length.
@@ -25,14 +26,19 @@ def epoch(
     :param size: the maximum number of examples in a batch.
     :param rng: decides the order; its state advances.
     :param length: returns an example's length.
+    :param shuffle: False keeps the order of the blocks in which batches are made.
     :return: the batches; each example occurs in exactly one.
     """
-    shuffled = rng.sample(list(data), len(data))
-    out = []
+    shuffled = rng.sample(list(data), len(data)) if shuffle else data
+    out: list[list[Sample]] = []
     for start in range(0, len(shuffled), size * BLOCK):
         block = sorted(shuffled[start : start + size * BLOCK], key=length)
-        out += [block[i : i + size] for i in range(0, len(block), size)]
-    rng.shuffle(out)
+        batches = [block[i : i + size] for i in range(0, len(block), size)]
+        if not shuffle:
+            rng.shuffle(batches)
+        out += batches
+    if shuffle:
+        rng.shuffle(out)
     return out
 
 
@@ -41,6 +47,7 @@ def stream(
     size: int,
     rng: random.Random,
     length: Callable[[Sample], int],
+    shuffle: bool = True,
 ) -> Iterator[list[Sample]]:
     """
     Epochs without end.
@@ -49,7 +56,7 @@ def stream(
     taking them. Training relies on this to resume after a stop.
     """
     while data:
-        yield from epoch(data, size, rng, length)
+        yield from epoch(data, size, rng, length, shuffle)
 
 
 def by_length(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.files.write import drop_unfinished, whole_file
+from parlai_q2.io.write import drop_unfinished, whole_file
 
 NAME = 'checkpoint.pt'
 

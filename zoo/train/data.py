@@ -8,7 +8,7 @@ import lzma
 from pathlib import Path
 from typing import Any, Callable, Iterable, Union
 
-from parlai_q2.files.write import whole_file
+from parlai_q2.io.write import whole_file
 
 OPENERS: dict[str, Callable] = {'.gz': gzip.open, '.xz': lzma.open}
 

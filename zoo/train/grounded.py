@@ -23,7 +23,7 @@ import numpy as np
 from parlai.utils import logging
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import write_text
+from parlai_q2.io.write import write_text
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.scorers.grounded import (
     FAST_FEATURES,

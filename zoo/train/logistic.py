@@ -11,7 +11,7 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from parlai_q2.meta_eval.auc import roc_auc
+from parlai_q2.evaluate.auc import roc_auc
 
 ECE_BINS = 10
 
@@ -123,7 +123,7 @@ def reliability(
     :return: for each bin that is not empty: its place, the mean probability, the share
         of positives and the total weight.
     """
-    # A bound belongs to the bin below it, as in parlai_q2.meta_eval.calibration.
+    # A bound belongs to the bin below it, as in parlai_q2.evaluate.calibration.
     bounds = np.arange(1, bins + 1) / bins
     place = np.searchsorted(bounds, p, side='left')
     points = []

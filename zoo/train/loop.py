@@ -33,6 +33,8 @@ from parlai_q2.zoo.train.batches import moved, stream
 from parlai_q2.zoo.train.checkpoint import Checkpoint, State
 
 LOG = 'training.json'
+# A run that resumes may be made longer or shorter, or tell of itself at other times.
+CHANGEABLE = ('steps', 'max_minutes', 'log_every', 'save_every', 'save_minutes')
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,18 @@ class LoopSettings:
     :param learning_rate: the highest learning rate.
     :param seed: decides the order of the batches, and dropout.
     :param warm_up: the share of the steps in which the rate rises.
+    :param decay: the share of the steps, the last ones, in which the rate falls to zero
+        (Hägele et al. 2024, arXiv 2405.18392, section 3: 0.2 loses nothing, and a run
+        may be made longer or shorter until then).
     :param weight_decay: for matrices; vectors (biases, layer norms) have none.
     :param clip: the largest norm of the gradient.
     :param dropout: replaces the model's own dropout; None leaves it.
     :param log_every: steps between two lines of the log.
     :param valid_every: steps between two validations.
     :param save_every: steps between two checkpoints, 0 for none.
+    :param save_minutes: minutes between two checkpoints, 0 for none.
+    :param in_order: take the rows block by block in the order of the files, instead of
+        shuffling them all; the batches of a block are shuffled.
     :param max_minutes: training ends when this time is spent, even if steps remain; the
         rate reaches zero then. 0 for no limit.
     """
@@ -60,12 +68,15 @@ class LoopSettings:
     learning_rate: float
     seed: int = 1
     warm_up: float = 0.03
+    decay: float = 1.0
     weight_decay: float = 0.0
     clip: float = 1.0
     dropout: Optional[float] = None
     log_every: int = 50
     valid_every: int = 200
     save_every: int = 200
+    save_minutes: float = 0.0
+    in_order: bool = False
     max_minutes: float = 0.0
 
     def __post_init__(self):
@@ -73,6 +84,8 @@ class LoopSettings:
             raise ConfigError(
                 'steps, batch_size, log_every and valid_every are at least 1.'
             )
+        if not 0 < self.decay <= 1:
+            raise ConfigError(f'decay must be above 0 and at most 1, not {self.decay}.')
 
 
 class Job(Protocol):
@@ -140,11 +153,15 @@ def train(
     optimizer = torch.optim.AdamW(
         groups_of(weights, settings.weight_decay), lr=settings.learning_rate, fused=True
     )
-    known = {**asdict(settings), 'examples': len(data), **(identity or {})}
+    known = {
+        **{n: v for n, v in asdict(settings).items() if n not in CHANGEABLE},
+        'examples': len(data),
+        **(identity or {}),
+    }
     checkpoint = Checkpoint(outdir, known)
     state = checkpoint.read(model, optimizer, device)
     step, log, recent, before = state
-    start = time.time()
+    start = saved = time.time()
 
     def note(due: bool) -> None:
         entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
@@ -157,11 +174,11 @@ def train(
         logging.info(json.dumps(entry))
 
     def keep() -> None:
-        if settings.save_every:
+        if settings.save_every or settings.save_minutes:
             now = State(step, log, recent, before + time.time() - start)
             checkpoint.write(model, optimizer, now)
 
-    batches = stream(data, settings.batch_size, rng, job.length)
+    batches = stream(data, settings.batch_size, rng, job.length, not settings.in_order)
     for batch in itertools.islice(batches, step, None):
         spent = before + time.time() - start
         done = progress(step, spent, settings)
@@ -187,8 +204,12 @@ def train(
         due = step % settings.valid_every == 0
         if due or step % settings.log_every == 0:
             note(due)
-        if settings.save_every and step % settings.save_every == 0:
+        late = (
+            settings.save_minutes and time.time() - saved > 60 * settings.save_minutes
+        )
+        if late or settings.save_every and step % settings.save_every == 0:
             keep()
+            saved = time.time()
     if recent:  # of the last step, or because time was up between two lines
         keep()  # a validation can take long
         note(due=True)
@@ -211,7 +232,7 @@ def rate(step: int, done: float, settings: LoopSettings) -> float:
     The learning rate at a step, as a share of the highest.
     """
     warm = min(1.0, (step + 1) / max(1, settings.warm_up * settings.steps))
-    return warm * (1 - done)
+    return warm * min(1.0, (1 - done) / settings.decay)
 
 
 def groups_of(

@@ -25,17 +25,17 @@ import yaml
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.files.checksum import file_sha256
-from parlai_q2.files.write import write_text
+from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.write import write_text
 from parlai_q2.models.int8 import INT8_WEIGHTS
 from parlai_q2.models.loading import load_model, load_tokenizer, resolve
 from parlai_q2.zoo.train.checkpoint import drop_checkpoint
-from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.identity import check_apart, model_identity
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
-from parlai_q2.zoo.train.spans import SpanJob
-from parlai_q2.zoo.train.texts import TextJob
+from parlai_q2.zoo.train.train_classifier import ClassJob
+from parlai_q2.zoo.train.train_qa import SpanJob
+from parlai_q2.zoo.train.train_seq2seq import TextJob
 from parlai_q2.zoo.train.weights import (
     as_shipped,
     best_alpha,

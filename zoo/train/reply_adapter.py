@@ -21,8 +21,8 @@ from typing import Any, Optional, Sequence
 
 import torch
 
-from parlai_q2.files.checksum import file_sha256
-from parlai_q2.files.write import write_text
+from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.write import write_text
 from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
 from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq, resolve
 from parlai_q2.models.lora import adapter_state, add_adapters, continue_from
@@ -30,7 +30,7 @@ from parlai_q2.zoo.train.checkpoint import drop_checkpoint
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.identity import check_apart, model_identity
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train
-from parlai_q2.zoo.train.texts import REPLIES, TextJob
+from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
 
 HELD_OUT = 400  # rows whose loss is logged
 

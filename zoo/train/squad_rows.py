@@ -7,7 +7,7 @@ Makes rows for the reader and the question generator from files in SQuAD's forma
 SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), SQuADShifts, PolicyQA and others share
 the format: ``data``, ``paragraphs``, ``qas``. Responses and the knowledge of dialogues
 are short, so the texts are too: one or two sentences around the answer. The rows of
-``q``, ``c``, ``s``, ``a`` and ``src`` (see :mod:`parlai_q2.zoo.train.spans`) are
+``q``, ``c``, ``s``, ``a`` and ``src`` (see :mod:`parlai_q2.zoo.train.train_qa`) are
 
 - ``<name>``: the answer within its sentence, alone or with a neighbour;
 - ``<name>_imp``: a question marked impossible, with its plausible answer's sentence;

@@ -5,8 +5,8 @@ Adds a larger model's logits to rows, for a smaller model to learn from.
       --rows cons.train.jsonl.xz --outfile cons_soft.train.jsonl.gz
 
 Each row of ``p`` and ``h`` gets ``z``, the teacher's logits, one for each class
-(:mod:`parlai_q2.zoo.train.classes` says how they are learnt from). A model that is to
-be trained further can be its own teacher: it then keeps what it knows while it learns
+(:mod:`parlai_q2.zoo.train.train_classifier` says how they are learnt from). A model
+that is to be trained further can be its own teacher: it then keeps what it knows while it learns
 from other rows (Li and Hoiem 2016, "Learning without forgetting", arXiv 1606.09282). In
 that case ``--most`` rows are enough, half of them from dialogues.
 """
@@ -19,8 +19,8 @@ import torch
 from parlai.utils import logging
 
 from parlai_q2.models.loading import load_model, load_tokenizer
-from parlai_q2.zoo.train.classes import ClassJob
 from parlai_q2.zoo.train.data import read_rows, write_rows
+from parlai_q2.zoo.train.train_classifier import ClassJob
 
 DIGITS = 3  # of a logit
 # The prefix of the sources of dialogue rows.

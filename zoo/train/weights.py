@@ -14,7 +14,7 @@ from typing import Any, Callable, Sequence
 import torch
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.files.write import whole_file
+from parlai_q2.io.write import whole_file
 from parlai_q2.models.int8 import (
     INT8_WEIGHTS,
     SMALLEST_QUANTISED,

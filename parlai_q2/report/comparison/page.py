@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Optional, Sequence, Union
 
 from parlai_q2.errors import InputError
-from parlai_q2.files.write import write_text
+from parlai_q2.io.write import write_text
 from parlai_q2.report.comparison.change import BINS, change_of
 from parlai_q2.report.comparison.chart import draw_differences
 from parlai_q2.report.comparison.figures import (

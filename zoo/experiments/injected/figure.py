@@ -6,7 +6,7 @@ what the generators make up. Needs matplotlib (``pip install parlai_q2[plots]``)
 from pathlib import Path
 from typing import Any
 
-from parlai_q2.meta_eval.figures.style import (
+from parlai_q2.evaluate.figures.style import (
     BLACK,
     BLUE,
     GREEN,

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any, Iterable, Iterator
 
-from parlai_q2.files.write import write_text
+from parlai_q2.io.write import write_text
 from parlai_q2.zoo.experiments.injected.corpus import Turn
 from parlai_q2.zoo.experiments.injected.inject import Training
 

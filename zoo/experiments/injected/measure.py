@@ -6,10 +6,10 @@ and whether they are still useful.
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Sequence
 
+from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.records import Example, Label
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import WITHOUT_MODELS, load_scorer
-from parlai_q2.store import CachedScorer, ScoreStore
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.zoo.experiments.injected.claims import made_up, new_words

@@ -12,7 +12,7 @@ from typing import Any
 
 from parlai.utils import logging
 
-from parlai_q2.files.write import write_text
+from parlai_q2.io.write import write_text
 from parlai_q2.zoo.experiments.injected.sets import read_set
 from parlai_q2.zoo.experiments.injected.settings import Settings
 from parlai_q2.zoo.train.checkpoint import drop_checkpoint

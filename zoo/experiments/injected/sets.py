@@ -17,7 +17,7 @@ from parlai.core.opt import Opt
 from parlai.utils import logging
 
 from parlai_q2.__main__ import run as run_command
-from parlai_q2.parlai_support.task_episodes import TaskEpisodes
+from parlai_q2.parlai.task_episodes import TaskEpisodes
 from parlai_q2.zoo.experiments.injected.corpus import choose
 from parlai_q2.zoo.experiments.injected.files import (
     Fields,
@@ -108,7 +108,7 @@ def read_set(folder: Path, condition: str, fold: str, settings: Settings) -> lis
     """
     from parlai.core.params import ParlaiParser
 
-    import parlai_q2.parlai_support  # noqa: F401  # knows the mutators
+    import parlai_q2.parlai  # noqa: F401  # knows the mutators
 
     name = condition if fold == 'train' else HELD_OUT
     options: dict[str, Any] = {

@@ -18,7 +18,7 @@ from parlai_q2.zoo.experiments.injected.files import Fields
 from parlai_q2.zoo.experiments.injected.settings import Settings
 from parlai_q2.zoo.train import loop
 from parlai_q2.zoo.train.identity import model_identity, rows_identity
-from parlai_q2.zoo.train.texts import REPLIES, TextJob
+from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
 
 WARM_UP = 0.05  # of the steps
 LOG_EVERY = 20  # steps

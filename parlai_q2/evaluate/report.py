@@ -1,0 +1,168 @@
+"""
+Writes the results of an evaluation: tables as text, JSON and LaTeX, and the scores.
+"""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Sequence
+
+from parlai_q2.errors import InputError
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.latex import render_latex
+from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.table import Table
+from parlai_q2.evaluate.tables import all_tables
+from parlai_q2.evaluate.text_table import render_text
+from parlai_q2.io.write import write_text
+from parlai_q2.version import __version__
+
+NAME = 'meta_eval'
+
+
+@dataclass(frozen=True)
+class SetReport:
+    """
+    One set with its tables.
+    """
+
+    evaluation: Evaluation
+    tables: tuple[Table, ...]
+
+    @property
+    def measures(self) -> list[Measure]:
+        """
+        All measures, including Q2 in its other settings.
+        """
+        return [*self.evaluation.measures, *self.evaluation.variants]
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """
+        How to reproduce the scores, by the names that tables print.
+        """
+        return {measure.name: measure.signature for measure in self.measures}
+
+
+def set_report(evaluation: Evaluation) -> SetReport:
+    """
+    Make the tables of a set.
+    """
+    return SetReport(evaluation, tuple(all_tables(evaluation)))
+
+
+def to_text(reports: Sequence[SetReport]) -> str:
+    """
+    All tables for a terminal; after each set's tables come its signatures.
+    """
+    parts = [_made(reports)]
+    for report in reports:
+        parts += [render_text(table) for table in report.tables]
+        lines = [f'Signatures, {report.evaluation.judged.title}', '']
+        for name, signature in report.signatures.items():
+            lines += [f'  {name}', f'    {signature}']
+        parts.append('\n'.join(lines) + '\n')
+    return '\n\n'.join(parts)
+
+
+def to_dict(reports: Sequence[SetReport]) -> dict[str, Any]:
+    """
+    All tables at full precision, JSON-safe.
+    """
+    first = reports[0].evaluation
+    return {
+        'version': __version__,
+        'seed': first.seed,
+        'rounds': first.rounds,
+        'sets': {
+            report.evaluation.judged.name: {
+                'responses': len(report.evaluation.judged.responses),
+                'signatures': report.signatures,
+                'tables': [table.to_dict() for table in report.tables],
+            }
+            for report in reports
+        },
+    }
+
+
+def to_latex(reports: Sequence[SetReport]) -> str:
+    """
+    All tables as LaTeX, and the signatures of each set in comments.
+    """
+    lines = [f'% {_made(reports)}', r'% needs \usepackage{booktabs,graphicx}']
+    parts = ['\n'.join(lines) + '\n']
+    for report in reports:
+        parts += [render_latex(table) for table in report.tables]
+        signed = [f'% {name}: {text}' for name, text in report.signatures.items()]
+        parts.append('\n'.join(signed) + '\n')
+    return '\n'.join(parts)
+
+
+def scores_csv(report: SetReport) -> str:
+    """
+    The set as csv, with a column of scores for each measure.
+
+    Its columns can be read back as scores made elsewhere. Responses to contexts that
+    several systems answered come last where they are not in the set; the column ``use``
+    distinguishes them.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator='\n')
+    fields = ('knowledge', 'response', 'label', 'corpus', 'system')
+    writer.writerow([*fields, 'use', *(m.name for m in report.measures)])
+    judged_set = report.evaluation.judged
+    own = {judged.pair for judged in judged_set.responses}
+    crossed = {r.pair: r for r in judged_set.crossed_responses}
+    uses = {
+        'set': judged_set.responses,
+        'system level': [r for pair, r in crossed.items() if pair not in own],
+    }
+    for use, responses in uses.items():
+        for judged in responses:
+            scores = [
+                repr(m.score(judged).value) if judged in m else ''
+                for m in report.measures
+            ]
+            said = (getattr(judged, name) for name in fields)
+            writer.writerow([*said, use, *scores])
+    return stream.getvalue()
+
+
+def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
+    """
+    Write everything but the figures. Each file is written completely or not at all.
+
+    :param reports: the reports of one or more sets.
+    :param folder: where to write; created if it does not exist.
+    :return: the files.
+    :raises InputError: when a file cannot be written.
+    """
+    texts = {
+        f'{NAME}.txt': to_text(reports),
+        f'{NAME}.json': json.dumps(to_dict(reports), indent=1, allow_nan=False) + '\n',
+        f'{NAME}.tex': to_latex(reports),
+    }
+    for report in reports:
+        texts[f'scores_{report.evaluation.judged.name}.csv'] = scores_csv(report)
+    written = []
+    try:
+        for name, text in texts.items():
+            # UTF-8 cannot encode a lone surrogate; it is written as an escape.
+            text = text.encode('utf-8', 'backslashreplace').decode('utf-8')
+            write_text(folder / name, text)
+            written.append(folder / name)
+    except OSError as e:
+        raise InputError(
+            f'Cannot write to {folder}: {e.strerror}. Check --outdir.'
+        ) from e
+    return written
+
+
+def _made(reports: Sequence[SetReport]) -> str:
+    first = reports[0].evaluation
+    return (
+        f'parlai_q2 {__version__}, seed {first.seed}, {first.rounds} rounds of each '
+        'bootstrap'
+    )

@@ -1,0 +1,42 @@
+"""
+Builds the papers' tables, with the published figures beside ours.
+"""
+
+from typing import Callable, Optional
+
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.table import Table
+from parlai_q2.evaluate.tables.classes import class_table, three_way_table
+from parlai_q2.evaluate.tables.groups import density_table, group_table
+from parlai_q2.evaluate.tables.means import means_table
+from parlai_q2.evaluate.tables.random_knowledge import random_knowledge_table
+from parlai_q2.evaluate.tables.ranking import difference_table, ranking_table
+from parlai_q2.evaluate.tables.ratings import ratings_table
+from parlai_q2.evaluate.tables.systems import systems_table
+from parlai_q2.evaluate.tables.variants import ablations_table, coverage_table
+
+# First in the order of the Q2 paper, then in that of BEGIN. Each builder returns None
+# for a set that lacks the data it needs.
+BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
+    means_table,
+    class_table,
+    ranking_table,
+    difference_table,
+    three_way_table,
+    systems_table,
+    ratings_table,
+    coverage_table,
+    ablations_table,
+    random_knowledge_table,
+    lambda e: group_table(e, 'system'),
+    lambda e: group_table(e, 'corpus'),
+    density_table,
+)
+
+
+def all_tables(evaluation: Evaluation) -> list[Table]:
+    """
+    Build every table that the set has the data for.
+    """
+    built = (build(evaluation) for build in BUILDERS)
+    return [table for table in built if table is not None]

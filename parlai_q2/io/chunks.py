@@ -1,0 +1,63 @@
+"""
+Splits a file's records into chunks. A chunk is scored in one call, by one worker, and
+is the most work that a killed worker loses.
+
+Chunk boundaries depend on the file alone. So the scorer always sees the same records
+together, whichever worker scores a chunk and however often the run was stopped.
+"""
+
+from typing import Iterator, NamedTuple
+
+from parlai_q2.io.read import Record
+
+# Records per chunk: enough to fill a model's batches of one length, few enough that Q2
+# on two cores scores them within a minute.
+CHUNK_RECORDS = 256
+# A chunk is closed once it spans this many bytes of the file, so that a file with long
+# passages takes no more memory than one with short ones.
+CHUNK_BYTES = 4 * 1024 * 1024
+
+
+class Chunk(NamedTuple):
+    """
+    Consecutive records of a file.
+
+    :param number: the index of the chunk in the file, from 0.
+    :param records: its records, at least one.
+    :param end: how many bytes of the file had been read by the end of the chunk.
+    """
+
+    number: int
+    records: list[Record]
+    end: int
+
+    @property
+    def lines(self) -> str:
+        """
+        The lines of the file that the chunk spans, for messages.
+        """
+        return f'{self.records[0].line} to {self.records[-1].line}'
+
+
+def cut_chunks(
+    records: Iterator[Record],
+    size: int = CHUNK_RECORDS,
+    size_bytes: int = CHUNK_BYTES,
+) -> Iterator[Chunk]:
+    """
+    Split records into chunks, reading them only as needed.
+
+    :param records: all records of a file, in order.
+    :param size: the maximum number of records in a chunk, at least 1.
+    :param size_bytes: close a chunk once it spans this many bytes, at least 1.
+    :return: the chunks, in order; none if there are no records.
+    """
+    held: list[Record] = []
+    number = start = 0
+    for record in records:
+        held.append(record)
+        if len(held) >= size or record.read - start >= size_bytes:
+            yield Chunk(number, held, record.read)
+            number, start, held = number + 1, record.read, []
+    if held:
+        yield Chunk(number, held, held[-1].read)

@@ -1,0 +1,329 @@
+"""
+Reads the records to score from JSON lines, csv, tsv or ParlAI world logs, one at a
+time.
+
+A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
+and ``id``; other fields pass through to the output. A bad record does not stop reading:
+it gives a :class:`~parlai_q2.errors.RecordError` in its place. Reading stops early only
+if a csv or tsv file can no longer be split into rows; the last error then says so.
+"""
+
+import csv
+import json
+import logging
+import re
+from io import TextIOWrapper
+from pathlib import Path
+from typing import (
+    Any,
+    Callable,
+    Iterator,
+    Mapping,
+    NamedTuple,
+    Optional,
+    TextIO,
+    Union,
+)
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.world_logs import LEFT_OUT, turns_of
+from parlai_q2.records import Example
+
+# A csv cell may hold a long passage; Python's default limit is 128 kB.
+CSV_FIELD_LIMIT = 16 * 1024 * 1024
+# The most lines that a cell may span; a longer cell means that a quote was left open.
+CELL_LINES = 100
+FORMATS = ('jsonl', 'csv', 'tsv', 'world_logs')
+
+# The first bytes of files that are not UTF-8. UTF-32 must come before UTF-16, because
+# its mark begins with that of UTF-16.
+NO_TEXT = {
+    b'\xff\xfe\x00\x00': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
+    b'\x00\x00\xfe\xff': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
+    b'\xff\xfe': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
+    b'\xfe\xff': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
+    b'\x1f\x8b': ('compressed with gzip', 'Decompress it: gunzip.'),
+}
+NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
+QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
+# The end of the error message after which no more of a file is read.
+NOT_READ = 'The rows after it were not read.'
+LINE_END = re.compile('\r\n?|\n')
+
+_logger = logging.getLogger(__name__)
+
+
+class Record(NamedTuple):
+    """
+    One record of a file, or the error in it.
+
+    :param line: its line number, from 1; in csv, the line it begins on.
+    :param fields: all its fields, unchanged.
+    :param example: the example to score; None if the record is bad.
+    :param error: the error; None if the record is good.
+    :param read: how many bytes of the file have been read so far, including what is
+        buffered; used to show progress.
+    """
+
+    line: int
+    fields: dict[str, Any]
+    example: Optional[Example]
+    error: Optional[RecordError]
+    read: int = 0
+
+
+def read_records(
+    path: Union[str, Path], format: Optional[str] = None
+) -> Iterator[Record]:
+    """
+    Read the records of a file, in order, without loading the whole file into memory.
+
+    :param path: the file.
+    :param format: one of :data:`FORMATS`; by default taken from the file's extension.
+    :raises InputError: if the file cannot be read at all.
+    """
+    path = Path(path)
+    format = format or format_of(path)
+    if format not in READERS:
+        raise InputError(
+            f'The format must be one of {", ".join(FORMATS)}, not {format!r}.'
+        )
+    with open_text(path) as stream:
+        for line, fields, problem in READERS[format](stream):
+            yield _record(path.name, line, fields, problem, stream.buffer.tell())
+
+
+def open_text(path: Path) -> TextIO:
+    """
+    Open a file as UTF-8 text. Invalid bytes become lone surrogates, so that the readers
+    can report the record that has them and still read the others.
+
+    :raises InputError: if the file cannot be read, or its first bytes show that it is
+        not UTF-8.
+    """
+    try:
+        file = open(path, 'rb')
+        # peek, not read: it consumes nothing, which matters for a pipe.
+        begins = file.peek(4)
+    except OSError as e:
+        raise InputError(
+            f'Cannot read {path}: {e.strerror}. Check that the file exists and '
+            'that you may read it.'
+        ) from e
+    for mark, (kind, remedy) in NO_TEXT.items():
+        if begins.startswith(mark):
+            file.close()
+            raise InputError(f'{path} is {kind}, not UTF-8 text. {remedy}')
+    return TextIOWrapper(file, 'utf-8-sig', errors='surrogateescape', newline='')
+
+
+def format_of(path: Path) -> str:
+    """
+    The format of a file, from its extension.
+
+    :raises InputError: if the extension is not a known one.
+    """
+    ending = path.suffix.lower().lstrip('.')
+    if ending in ('jsonl', 'json', 'ndjson'):
+        return 'jsonl'
+    if ending in ('csv', 'tsv'):
+        return ending
+    raise InputError(
+        f'{path.name}: cannot tell the format from the ending. Name it .jsonl, .csv or '
+        '.tsv, or give --format.'
+    )
+
+
+def example_of(fields: Mapping[str, Any]) -> Example:
+    """
+    Make an example from a record's fields.
+
+    :param fields: must have ``response``, a text, and ``knowledge``, a text or a list
+        of texts.
+    :raises InputError: if a field is missing or has the wrong type.
+    """
+    for name in ('knowledge', 'response'):
+        if name not in fields:
+            found = ', '.join(sorted(map(str, fields))) or 'none'
+            remedy = (
+                'A world log is read with --format world_logs.'
+                if 'dialog' in fields
+                else 'Every record needs "knowledge" and "response"; give "" for a '
+                'text that is empty.'
+            )
+            raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
+    knowledge = joined(fields['knowledge'])
+    history = history_of(fields)
+    for name, value in (('knowledge', knowledge), ('response', fields['response'])):
+        if not isinstance(value, str):
+            raise InputError(
+                f'{name!r} must be a string, not {type(value).__name__} '
+                f'({json.dumps(value, default=str)[:40]}).'
+            )
+    identity = fields.get('id')
+    return Example(
+        knowledge,
+        fields['response'],
+        history,
+        None if identity is None else str(identity),
+    )
+
+
+def joined(knowledge: Any) -> Any:
+    """
+    Join a list of knowledge sentences into one text; return anything else unchanged.
+    """
+    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
+        return '\n'.join(knowledge)
+    return knowledge
+
+
+def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """
+    The previous turns, oldest first; a single text counts as one turn.
+
+    :raises InputError: if they are not texts.
+    """
+    history = fields.get('history') or []
+    if isinstance(history, str):
+        history = [history]
+    if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
+        raise InputError('"history" must be a list of strings, oldest turn first.')
+    return tuple(history)
+
+
+Parsed = tuple[int, dict[str, Any], Optional[str]]
+
+
+def _record(
+    source: str, line: int, fields: dict[str, Any], problem: Optional[str], read: int
+) -> Record:
+    if problem is None:
+        try:
+            return Record(line, fields, example_of(fields), None, read)
+        except InputError as e:
+            problem = str(e)
+    return Record(line, fields, None, RecordError(source, line, problem), read)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        # Fails on surrogates, which stand for bytes that are not valid UTF-8.
+        text.encode('utf-8')
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
+    """
+    The line number, the value and the problem (or None) of each line that is not blank.
+    """
+    for number, line in enumerate(stream, start=1):
+        if not line.strip():
+            continue
+        if not _is_utf8(line):
+            yield number, None, NOT_UTF8
+            continue
+        try:
+            yield number, json.loads(line), None
+        # A number with thousands of digits raises a plain ValueError.
+        except (ValueError, RecursionError) as e:
+            yield number, None, f'is not JSON ({e}). Write one JSON object a line.'
+
+
+def _read_jsonl(stream: TextIO) -> Iterator[Parsed]:
+    for number, value, problem in json_lines(stream):
+        if problem is None and not isinstance(value, dict):
+            problem = f'is a JSON {type(value).__name__}, not an object with fields.'
+        yield number, value if isinstance(value, dict) else {}, problem
+
+
+def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
+    def read(stream: TextIO) -> Iterator[Parsed]:
+        csv.field_size_limit(CSV_FIELD_LIMIT)
+        # In some Python versions, the csv module stops at a null byte.
+        lines = (line.replace('\0', '\ufffd') for line in stream)
+        # Unless strict, an open quote would silently swallow the rest of the file.
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+        header: list[str] = []
+        while True:
+            start = rows.line_num + 1
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as e:
+                problem = f'cannot be read as {delimiter!r}-separated ({e}).'
+                remedy = (
+                    f'Or shorten the cell. {QUOTES}' if 'limit' in str(e) else QUOTES
+                )
+                yield start, {}, f'{problem} {remedy} {NOT_READ}'
+                return
+            # A blank line gives an empty row.
+            if not row:
+                continue
+            damage = _damage(row, start, rows.line_num)
+            if header:
+                yield start, *_fields(header, row, damage)
+            elif damage is None:
+                header = row
+            else:
+                yield start, {}, f'{damage} This is the header, so no row was read.'
+                return
+
+    return read
+
+
+def _damage(row: list[str], start: int, end: int) -> Optional[str]:
+    if not _is_utf8(''.join(row)):
+        return NOT_UTF8
+    if end - start < CELL_LINES:
+        return None
+    lines = max(len(LINE_END.findall(cell)) + 1 for cell in row)
+    if lines <= CELL_LINES:
+        return None
+    return (
+        f'has a cell of {lines} lines, up to line {end}, so a quote was left '
+        f'open. {QUOTES} The rows up to there were not read. If a text really has '
+        f'more than {CELL_LINES} lines, give it as JSON lines.'
+    )
+
+
+def _fields(
+    header: list[str], row: list[str], damage: Optional[str]
+) -> tuple[dict[str, Any], Optional[str]]:
+    if damage is not None:
+        return {}, damage
+    problem = None
+    if len(row) > len(header):
+        problem = (
+            f'has {len(row)} columns, but the header has {len(header)}. Quote '
+            'texts that contain the separator.'
+        )
+    return dict(zip(header, row)), problem
+
+
+def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:
+    commands = 0
+    for number, value, problem in json_lines(stream):
+        dialog = value.get('dialog') if isinstance(value, dict) else None
+        if problem or not isinstance(dialog, list):
+            problem = problem or 'has no "dialog" list; is it a ParlAI world log?'
+            yield number, {}, problem
+            continue
+        for turn, fields in turns_of(dialog):
+            if fields is None:
+                commands += 1
+            else:
+                yield number, {'id': f'{number}.{turn}', **fields}, None
+    if commands:
+        _logger.warning(LEFT_OUT.format(commands))
+
+
+READERS: dict[str, Callable[[TextIO], Iterator[Parsed]]] = {
+    'jsonl': _read_jsonl,
+    'csv': _read_delimited(','),
+    'tsv': _read_delimited('\t'),
+    'world_logs': _read_world_logs,
+}

@@ -1,0 +1,93 @@
+"""
+Reads turns from ParlAI logs of an evaluation (``--world-logs``) or a chat
+(``--outfile``).
+
+A turn is a pair of messages: one from the task or a person, and the model's reply. In a
+chat, a person may also type a command for the reranking agent, such as ``/why``. A
+command is not a turn of the dialogue. The agent marks its answer to a command, and
+readers of the log leave out both and report how many there were. A missing or null text
+counts as empty.
+"""
+
+from typing import Any, Iterator, Mapping, Optional, Sequence
+
+from parlai_q2.io.messages import find_knowledge
+
+# The field of a reply that answers a command; its value is the command's name.
+COMMAND = 'rerank_command'
+# The warning about commands that were skipped.
+LEFT_OUT = 'Skipped {} chat commands such as /why, which are not turns.'
+# The field with the knowledge that the reranking agent judged a reply by.
+JUDGED_BY = 'rerank_knowledge'
+# Fields that pass through to a record: evidence and human judgements.
+FROM_MODEL = ('q2_evidence', 'rerank', JUDGED_BY, 'rerank_signature')
+FROM_TEACHER = ('q2_label',)
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """
+    The text of a message; empty if it is missing or null.
+    """
+    text = message.get('text')
+    return '' if text is None else str(text)
+
+
+def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
+    """
+    The first message of a turn, with the knowledge of the turn added if it has none.
+
+    :param asked: the first message.
+    :param reply: the model's reply. In a chat, or if a delimiter or a file gave the
+        knowledge, only the reply says which knowledge it was judged by.
+    :return: a copy of the message. If it has no knowledge, that of the reply is added
+        as ``knowledge``.
+    """
+    if reply.get(JUDGED_BY) and not find_knowledge(asked):
+        return {**asked, 'knowledge': reply[JUDGED_BY]}
+    return dict(asked)
+
+
+def without_commands(messages: Sequence[dict]) -> list[dict]:
+    """
+    Consecutive messages of a log, without commands and the answers to them.
+    """
+    after = [*messages[1:], {}]
+    return [
+        message
+        for message, next_one in zip(messages, after)
+        if COMMAND not in message and COMMAND not in next_one
+    ]
+
+
+def turns_of(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, Any]]]]:
+    """
+    The turns of a conversation, as records to score.
+
+    :param dialog: the ``dialog`` of a line of a log. Items that are not a pair of
+        messages are skipped.
+    :return: the index of each turn, from 0, and its fields; None for a command.
+    """
+    history: list[str] = []
+    for place, parley in enumerate(dialog):
+        said = parley if isinstance(parley, list) else []
+        messages = [message for message in said if isinstance(message, dict)]
+        if len(messages) < 2:
+            continue
+        asked, reply = messages[:2]
+        if COMMAND in reply:
+            yield place, None
+            continue
+        response = text_of(reply)
+        history.append(text_of(asked))
+        yield (
+            place,
+            {
+                'knowledge': find_knowledge(logged_message(asked, reply)) or '',
+                'response': response,
+                'history': list(history),
+                **{k: reply[k] for k in FROM_MODEL if k in reply},
+                **{k: asked[k] for k in FROM_TEACHER if k in asked},
+                **({'id': asked['turn_id']} if 'turn_id' in asked else {}),
+            },
+        )
+        history.append(response)

@@ -1,0 +1,306 @@
+"""
+Writes results so that a killed run loses nothing that it has written.
+
+Lines are appended to ``<outfile>.part`` and flushed as whole lines. When all are
+written, the file is renamed atomically. A run that finds a part file with the same
+signature and input resumes where it ends, after dropping an incomplete last line. Only
+one run at a time can hold the part file.
+"""
+
+import errno
+import glob
+import json
+import os
+import time
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, ContextManager, Iterable, Iterator
+
+from parlai_q2.errors import InputError
+from parlai_q2.io.beside import beside
+from parlai_q2.io.lock import lock
+
+# Seconds between two syncs to the disk. A killed process loses nothing that it flushed.
+# A power cut can lose what was written since the last sync; it is then scored again.
+SYNC_SECONDS = 5.0
+# Endings of the files that are written next to an output. The part file and the claim
+# exist only during a run; the summary stays.
+PART, CLAIM, META = ENDINGS = '.part', '.part.run.json', '.meta.json'
+# The advice when a file cannot be written: before any work is done, and afterwards.
+ANOTHER = 'Choose another --outfile.'
+AGAIN = 'Free some disk space and run the same command again.'
+
+
+def writable(outfile: Path, *infiles: Path) -> Path:
+    """
+    Check that an output file can be written, before any work is done.
+
+    :param outfile: the path that the user gave; its folder is created.
+    :param infiles: the input files, which must not be overwritten.
+    :return: the file to write. For a link this is its target, so that the link stays.
+    :raises InputError: if the output, or a file written next to it, is a folder, a
+        device or an input, or if its folder cannot be written to.
+    """
+    with writing(outfile, ANOTHER):
+        place = Path(os.path.realpath(outfile))
+        written = [place, *(beside(place, ending) for ending in ENDINGS)]
+        for path in written:
+            if path.exists() and not path.is_file():
+                kind = 'a folder' if path.is_dir() else 'not a regular file'
+                name = outfile if path == place else path
+                raise InputError(f'{name} is {kind}. {ANOTHER}')
+        read = {os.path.realpath(one) for one in infiles}
+        if read & set(map(str, written)):
+            raise InputError(
+                f'{outfile}, or a file written beside it, is also an input. {ANOTHER}'
+            )
+        place.parent.mkdir(parents=True, exist_ok=True)
+        right = os.access(place.parent, os.W_OK)
+    if not right:
+        raise InputError(
+            f'Cannot write {outfile}: you may not write in its folder. {ANOTHER}'
+        )
+    return place
+
+
+def meta_of(outfile: Path) -> Path:
+    """
+    The path of a run's summary: in the folder of its output or, if the output is a
+    link, of the link's target.
+    """
+    return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
+
+
+class ResumableWriter:
+    """
+    Appends JSON lines to a part file, and renames it when the run is finished.
+
+    :param outfile: the file to write.
+    :param run: what identifies a run: the signature, the input, its size and time. A
+        run resumes an earlier one only if these are equal.
+    :param infiles: the input files, which must not be overwritten.
+    :raises InputError: if the file cannot be written (see :func:`writable`), or another
+        run is writing it.
+    """
+
+    def __init__(self, outfile: Path, run: dict[str, Any], *infiles: Path):
+        outfile = self.outfile = writable(outfile, *infiles)
+        self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
+        self.meta = meta_of(outfile)
+        # How many whole lines an earlier run left, and whether lines were discarded
+        # because they were of a different run.
+        self.done = 0
+        self.started_over = False
+        self._synced = time.monotonic()
+        with writing(outfile, ANOTHER):
+            self._stream = open(self.part, 'ab')
+            try:
+                self._take_over(run)
+            except BaseException:
+                self._stream.close()
+                raise
+
+    def _take_over(self, run: dict[str, Any]) -> None:
+        hold(self._stream, self.part)
+        if self._same_run(run):
+            self.done = drop_cut_line(self.part)
+            return
+        self.started_over = self.part.stat().st_size > 0
+        # Truncate first: after a kill in between, old lines must not match a new claim.
+        self._stream.truncate(0)
+        write_text(self._claim, json.dumps(run, indent=1))
+
+    def _same_run(self, run: dict[str, Any]) -> bool:
+        try:
+            return json.loads(self._claim.read_text(encoding='utf-8')) == run
+        except (OSError, ValueError):
+            return False
+
+    def write(self, records: Iterable[dict[str, Any]]) -> None:
+        """
+        Append records, one line each.
+        """
+        self.write_lines(b''.join(map(encode_line, records)))
+
+    def write_lines(self, lines: bytes) -> None:
+        """
+        Append whole lines and flush them, so that they survive a kill of this process.
+
+        :raises InputError: if they cannot be written, e.g. because the disk is full;
+            what was written before is kept.
+        """
+        with self._writing():
+            self._stream.write(lines)
+            self._stream.flush()
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                self._sync()
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """
+        The lines that an earlier run wrote, parsed.
+        """
+        return map(json.loads, self.raw_lines())
+
+    def raw_lines(self) -> Iterator[bytes]:
+        """
+        The lines that an earlier run wrote, as bytes.
+        """
+        with open(self.part, 'rb') as stream:
+            yield from islice(stream, self.done)
+
+    def keep(self, size: int) -> None:
+        """
+        Keep only the first part of what an earlier run wrote.
+
+        :param size: how many bytes to keep, up to the end of a line.
+        """
+        self._stream.truncate(size)
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """
+        Give the file its final name, and write the summary next to it.
+
+        :raises InputError: as for :meth:`write_lines`.
+        """
+        with self._writing():
+            self._sync()
+            with whole_file(self.meta) as unfinished:
+                text = json.dumps(summary, indent=1) + '\n'
+                unfinished.write_bytes(text.encode('utf-8'))
+                # Remove the old summary first, so that it is never next to the output
+                # of another run. Rename while holding the lock, so that no other run
+                # can come in between.
+                self.meta.unlink(missing_ok=True)
+                os.replace(self.part, self.outfile)
+        self._claim.unlink(missing_ok=True)
+        for path in (self._claim, self.meta):
+            drop_unfinished(path)
+        self._stream.close()
+
+    def abandon(self) -> None:
+        """
+        Stop and delete everything that was written.
+        """
+        self.part.unlink(missing_ok=True)
+        self._claim.unlink(missing_ok=True)
+        self._stream.close()
+
+    def close(self) -> None:
+        """
+        Stop without finishing; a later run can resume from here.
+        """
+        # Closing retries what a full disk refused; that error was already reported.
+        with suppress(OSError):
+            self._stream.close()
+
+    def _writing(self) -> ContextManager[None]:
+        return writing(
+            self.part,
+            'What was written so far is kept. Free some disk space and run the '
+            'same command again to continue.',
+        )
+
+    def _sync(self) -> None:
+        os.fsync(self._stream.fileno())
+        self._synced = time.monotonic()
+
+
+def encode_line(record: dict[str, Any]) -> bytes:
+    """
+    A record as a line of JSON.
+    """
+    line = json.dumps(record, ensure_ascii=False) + '\n'
+    # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.
+    return line.encode('utf-8', errors='backslashreplace')
+
+
+@contextmanager
+def writing(path: Path, remedy: str) -> Iterator[None]:
+    """
+    Turn errors of the system while writing a file into an :class:`InputError`.
+
+    :param path: the file, for the message.
+    :param remedy: what the user can do, for the message.
+    :raises InputError: if the file cannot be written.
+    """
+    try:
+        yield
+    except OSError as e:
+        raise InputError(f'Cannot write {path}: {e.strerror}. {remedy}') from e
+
+
+def hold(stream: IO[Any], path: Path) -> None:
+    """
+    Lock an open part file for this process (see :func:`~parlai_q2.io.lock.lock`).
+
+    :param stream: the open file.
+    :param path: the path it was opened at.
+    :raises InputError: if another run holds it, or if the path is no longer this file,
+        because a run that ended before we got the lock has renamed it.
+    """
+    try:
+        held = lock(stream) and os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        held = False
+    if not held:
+        raise InputError(
+            f'Another run is writing {path}. Wait for it to finish, or choose '
+            'another --outfile.'
+        )
+
+
+def drop_cut_line(path: Path) -> int:
+    """
+    Remove an incomplete last line from a file.
+
+    :return: the number of whole lines.
+    """
+    lines = kept = 0
+    with open(path, 'rb+') as stream:
+        for line in stream:
+            if line.endswith(b'\n'):
+                lines += 1
+                kept += len(line)
+        stream.truncate(kept)
+    return lines
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """
+    Write a file atomically: it is replaced as a whole or not at all.
+
+    :param path: the file; its folder is created.
+    :return: a temporary path to write to. It is renamed to ``path`` at the end, or
+        deleted if writing fails.
+    """
+    path = Path(os.path.realpath(path))  # write to a link's target; keep the link
+    if path.exists() and not path.is_file():
+        code = errno.EISDIR if path.is_dir() else errno.EEXIST
+        raise OSError(code, f'{path} is not a regular file', str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f'.{path.name}.{os.getpid()}.part')
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def drop_unfinished(path: Path) -> None:
+    """
+    Delete temporary files that :func:`whole_file` left when a run was killed.
+
+    :param path: the file; no other process may be writing it.
+    """
+    for left in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
+        left.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """
+    Write a text file atomically (see :func:`whole_file`).
+    """
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(text.encode('utf-8'))

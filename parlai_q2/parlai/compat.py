@@ -1,0 +1,176 @@
+"""
+Compatibility bridges for ParlAI 1.7.2, whose dependencies have changed since its
+release. There is one function for each break.
+
+setuptools >= 81
+    Every command fails: ``parlai.core.opt`` imports ``pkg_resources``. The bridge lends
+    it the two functions that it uses.
+Recent torch
+    ``train_model`` fails: its default ``--lr-scheduler reduceonplateau`` passes
+    ``verbose``, which torch dropped. The bridge builds that scheduler without it.
+torch >= 2.6
+    ``torch.load`` reads with ``weights_only``, and so refuses a seq2seq model trained
+    with ``--lr-scheduler invsqrt``, and the fairseq file that ``bart`` is converted
+    from. The bridge allows the types in those files; ``weights_only`` stays on.
+Recent transformers
+    Every ``hugging_face/t5`` fails: its dictionary passes ``pad_to_max_length``, which
+    fast tokenizers reject. The bridge omits it; its value was False, the default.
+ParlAI itself
+    ``--inference delayednucleusbeam`` raises AttributeError. The bridge gives that
+    search the methods it borrows.
+
+No GPU
+    ``multiprocessing_eval`` and ``distributed_eval`` fail without one. Their bridge is
+    in :mod:`parlai_q2.parlai.distributed`. parlai_q2's commands of the same
+    names apply it, and only for the duration of the run.
+
+Other checkpoints need no bridge. TorchAgent, RAG and vacuum pass a pickle module of
+their own, with which torch unpickles everything. ParlAI intends that: it trusts its
+model files. Rankers' cached candidates, dense indexes and image features hold plain
+tensors and lists, which ``weights_only`` reads. ``.trainstats`` and ``.opt`` are JSON.
+
+:func:`apply` applies all bridges, once, to ParlAI's own classes. It edits nothing in
+site-packages, and torch, numpy and setuptools are unchanged for all other code. It
+cannot help plain ``parlai`` with setuptools >= 81, which fails before it imports
+parlai_q2. In that case run ``parlai_q2`` instead of ``parlai``, or
+``pip install "setuptools<81"``.
+"""
+
+import argparse
+import importlib.util
+import inspect
+import sys
+import warnings
+from functools import lru_cache
+from importlib.resources import files
+from types import ModuleType
+from typing import Any
+
+
+@lru_cache(maxsize=None)
+def apply() -> None:
+    """
+    Apply every bridge that this environment needs; a second call does nothing.
+    """
+    bridge_pkg_resources()
+    bridge_plateau_scheduler()
+    bridge_checkpoints()
+    bridge_delayed_nucleus_beam()
+
+
+def bridge_pkg_resources() -> None:
+    """
+    Import ``parlai.core.opt`` even if setuptools no longer has ``pkg_resources``.
+
+    The stand-in exists only during that import, so that no other package mistakes it
+    for the whole of ``pkg_resources``. If the real one exists, its deprecation warning
+    is hidden, since no user of ParlAI can act on it.
+    """
+    missing = importlib.util.find_spec('pkg_resources') is None
+    if missing:
+        sys.modules['pkg_resources'] = pkg_resources_stand_in()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings('ignore', message='pkg_resources is deprecated')
+            import parlai.core.opt  # noqa: F401
+    finally:
+        if missing:
+            del sys.modules['pkg_resources']
+
+
+def pkg_resources_stand_in() -> ModuleType:
+    """
+    The two functions of ``pkg_resources`` that ParlAI calls.
+    """
+    module: Any = ModuleType('pkg_resources')
+    module.resource_exists = lambda package, name: (
+        files(package).joinpath(name).is_file()
+    )
+    module.resource_filename = lambda package, name: str(files(package).joinpath(name))
+    return module
+
+
+def bridge_plateau_scheduler() -> None:
+    """
+    Let ``--lr-scheduler reduceonplateau`` build its torch scheduler.
+    """
+    import parlai.nn.lr_scheduler as lr_scheduler
+    from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+    if 'verbose' in inspect.signature(ReduceLROnPlateau).parameters:
+        return
+
+    def __init__(self, optimizer, patience, decay, warmup_updates, warmup_rate):
+        lr_scheduler.ParlAILRScheduler.__init__(self, warmup_updates, warmup_rate)
+        self.scheduler = ReduceLROnPlateau(
+            optimizer, 'min', factor=decay, patience=patience
+        )
+
+    lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = __init__
+
+
+def bridge_checkpoints() -> None:
+    """
+    Let ``torch.load`` read ParlAI's checkpoints with ``weights_only``.
+    """
+    import torch
+
+    if tuple(int(part) for part in torch.__version__.split('.')[:2]) >= (2, 6):
+        torch.serialization.add_safe_globals(checkpoint_globals())
+
+
+def checkpoint_globals() -> list[Any]:
+    """
+    The types in ParlAI's checkpoints besides tensors and Python's own types.
+
+    :return: numpy's floating-point scalars (for a learning rate that a schedule
+        computed), under the names of numpy 1 and 2, and the namespace in which fairseq
+        keeps its options. Constructing these runs no code that a file could choose.
+    """
+    import numpy as np
+
+    scalar = np.float64(0).__reduce__()[0]
+    return [
+        (scalar, 'numpy._core.multiarray.scalar'),
+        (scalar, 'numpy.core.multiarray.scalar'),
+        np.dtype,
+        type(np.dtype(np.float64)),
+        type(np.dtype(np.float32)),
+        argparse.Namespace,
+    ]
+
+
+def bridge_delayed_nucleus_beam() -> None:
+    """
+    Let ``--inference delayednucleusbeam`` sample.
+
+    That search borrows ``NucleusSampling.select_paths``, which calls two more methods
+    of its class.
+    """
+    from parlai.core.torch_generator_agent import DelayedNucleusBeamSearch as Delayed
+    from parlai.core.torch_generator_agent import NucleusSampling
+
+    for name in ('get_mask', 'update_p'):
+        if not hasattr(Delayed, name):
+            setattr(Delayed, name, getattr(NucleusSampling, name))
+
+
+def bridge_hugging_face_dictionary() -> None:
+    """
+    Let ParlAI's T5 read with the tokenizers of current transformers.
+
+    Call this after such an agent has been imported; importing it takes seconds.
+    """
+    module: Any = sys.modules.get('parlai.agents.hugging_face.dict')
+    if module is None:
+        return
+
+    def txt2vec(self, text, vec_type=list):
+        return self.hf_tokenizer.encode(
+            self.format_text(text),
+            add_special_tokens=self.add_special_tokens,
+            max_length=self.max_length,
+            truncation='longest_first',
+        )
+
+    module.HuggingFaceDictionaryAgent.txt2vec = txt2vec

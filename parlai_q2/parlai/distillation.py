@@ -1,0 +1,143 @@
+"""
+Turns a reranking model's choices into judged episodes, for a training set.
+
+This is rejection sampling, or best-of-n distillation: many candidates are generated and
+scored, and the best one becomes a training example if its score is above the threshold.
+A model trained on these examples needs one search for what took ten and a scorer.
+"""
+
+from collections import deque
+from dataclasses import replace
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+
+from parlai_q2.cache import CachedScorer
+from parlai_q2.filtering.history import said_in, with_history
+from parlai_q2.filtering.judge import (
+    JudgedEpisode,
+    judge_episodes,
+    knowledge_of,
+    labels_of,
+)
+from parlai_q2.filtering.policy import Decision, Policy
+from parlai_q2.records import Score
+from parlai_q2.scorers.base import Scorer
+
+ABSTAINED = 'the model abstained'
+GOLD = 'gold_labels'
+# Fields of a reply that explain why it was chosen.
+ROWS, KNOWLEDGE, SIGNATURE = 'rerank', 'rerank_knowledge', 'rerank_signature'
+
+
+def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The parts of a reply that are stored, as JSON-safe values.
+
+    :param reply: the model's message.
+    :return: ``text``, ``knowledge``, ``chosen`` (the row of the chosen candidate),
+        ``first`` (the text of the generator's first candidate) and ``signature``. All
+        but ``text`` are None or empty if the reply was not reranked.
+    """
+    rows = reply.get(ROWS) or []
+    return {
+        'text': str(reply.get('text') or ''),
+        'knowledge': reply.get(KNOWLEDGE),
+        'chosen': next((row for row in rows if row['chosen']), None),
+        'first': next((row['text'] for row in rows if row['first']), None),
+        'signature': reply.get(SIGNATURE, ''),
+    }
+
+
+def abstained(record: Mapping[str, Any]) -> bool:
+    """
+    Whether a model gave its abstaining text instead of the chosen candidate.
+    """
+    chosen = record['chosen']
+    return chosen is not None and chosen['text'] != record['text']
+
+
+def judge_replies(
+    episodes: Iterable[Sequence[Mapping[str, Any]]],
+    records: Iterable[Sequence[Mapping[str, Any]]],
+    scorer: Scorer,
+    policy: Policy,
+    delimiter: Optional[str] = None,
+) -> Iterator[JudgedEpisode]:
+    """
+    Judge a model's replies. If the scorer has a cache, replies that reranking scored
+    with the same signature are not scored again.
+
+    :param episodes: the messages.
+    :param records: for each episode, one reply for each turn, as :func:`reply_record`
+        returned it.
+    :param scorer: the scorer.
+    :param policy: what is kept.
+    :param delimiter: what separates knowledge from the message inside texts.
+    :return: one episode for each reply, since its history is what people said.
+    """
+    waiting: deque[Mapping[str, Any]] = deque()
+
+    def single() -> Iterator[list[dict[str, Any]]]:
+        for episode, of_episode in zip(episodes, records, strict=True):
+            keep_scores(of_episode, scorer)
+            for message, record in zip(
+                references(episode, of_episode, delimiter), of_episode, strict=True
+            ):
+                waiting.append(record)
+                yield [message]
+
+    for judged in judge_episodes(single(), scorer, policy):
+        if abstained(waiting.popleft()):
+            judged = [replace(judged[0], decision=Decision(False, ABSTAINED))]
+        yield judged
+
+
+def references(
+    episode: Sequence[Mapping[str, Any]],
+    records: Sequence[Mapping[str, Any]],
+    delimiter: Optional[str] = None,
+) -> list[dict[str, Any]]:
+    """
+    The messages of an episode, made independent of each other. Each has the model's
+    reply as its label, the human labels in ``gold_labels``, and all that was said
+    before in its text.
+    """
+    before: list[str] = []
+    found = []
+    knowledge = knowledge_of(episode, delimiter)
+    for message, record, own in zip(episode, records, knowledge, strict=True):
+        fields = with_history(message, before)
+        fields.pop('eval_labels', None)
+        fields['labels'] = [] if abstained(record) else [record['text']]
+        fields[GOLD] = labels_of(message)
+        # A message's own knowledge may be inside its text, which now begins with the
+        # history; or the model got it from elsewhere, e.g. from --knowledge-file.
+        text = own or record['knowledge']
+        if text:
+            fields.setdefault('knowledge', text)
+        found.append(fields)
+        before += said_in(message)
+    return found
+
+
+def keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
+    """
+    Put the scores from reranking into the scorer's cache, if it has one and they have
+    the same signature.
+    """
+    signature = str(scorer.signature)
+    if isinstance(scorer, CachedScorer):
+        scorer.store.put(
+            signature,
+            {
+                (r['knowledge'], r['text']): Score.from_dict(
+                    {**r['chosen'], 'signature': signature}
+                )
+                for r in records
+                if r['signature'] == signature and r['knowledge'] and _scored(r)
+            },
+        )
+
+
+def _scored(record: Mapping[str, Any]) -> bool:
+    chosen = record['chosen']
+    return not abstained(record) and chosen is not None and chosen['score'] is not None

@@ -1,0 +1,255 @@
+"""
+Lets ParlAI's ``multiprocessing_eval`` and ``distributed_eval`` run without a GPU, and
+makes them count every example once.
+
+In ParlAI 1.7.2, these things stop them on a CPU:
+
+- ``distributed_context`` divides by the number of GPUs, sets a GPU, asks for the
+  ``nccl`` backend and initialises CUDA;
+- ``all_gather_list`` builds its buffers on a GPU;
+- ``fsdp_join`` joins the workers on the device ``opt['gpu']``;
+- generators and rankers give ``DistributedDataParallel`` a GPU.
+
+These go wrong on GPUs too:
+
+- only ``DialogTeacher`` divides its episodes among the workers. With any other
+  ``FixedDialogTeacher`` (``fromfile``, ``jsonfile``, ...), each worker evaluates all of
+  them, so that counts are multiplied;
+- every worker writes ``--report-filename``, at the same time;
+- workers are spawned, and know neither the bridges nor the short names;
+- if a worker fails before the others have connected to it, they wait for half an hour;
+- when the command is killed, the workers continue.
+
+:func:`bridged` fixes ParlAI's own modules for the duration of a run; with GPUs, it
+fixes only the second list. Importing this module applies the other bridges (see
+``parlai_q2.parlai``): a spawned worker unpickles the function that it will run,
+and so imports this module, before it unpickles ParlAI's options.
+"""
+
+import contextlib
+import copy
+import sys
+from typing import Any, Iterator, Optional
+
+import parlai.utils.distributed as distributed
+import torch
+import torch.distributed as dist
+from parlai.core.opt import Opt
+from parlai.core.teachers import ChunkTeacher, DialogTeacher, FixedDialogTeacher
+from parlai.utils.data import DatatypeHelper
+
+from parlai_q2.errors import ConfigError, Q2Error, WorkerError
+from parlai_q2.parlai import short_names
+from parlai_q2.scale.placement import usable_cores, use_threads
+from parlai_q2.scale.process import without_interrupts
+from parlai_q2.scale.worker import end_with_parent
+
+
+def evaluate_in_processes(opt: Opt, port: int) -> Any:
+    """
+    Evaluate in ``--distributed-world-size`` processes.
+
+    All of them are spawned, whereas ParlAI runs the first one in this process. So if
+    one fails, the others end at once, whatever they are waiting for.
+
+    :param opt: the options of the run.
+    :param port: a free port of this machine.
+    :return: the report over all processes.
+    :raises ConfigError: when the number of processes is missing or below 1.
+    :raises WorkerError: when a process ends early.
+    """
+    size = opt['distributed_world_size']
+    if not size or size < 1:
+        raise ConfigError(f'--distributed-world-size must be at least 1, not {size}.')
+    spawn = torch.multiprocessing.get_context('spawn')
+    answers = spawn.SimpleQueue()
+    with without_interrupts():
+        workers = torch.multiprocessing.start_processes(
+            _work, (opt, port, answers), nprocs=size, join=False, start_method='spawn'
+        )
+    answer = None
+    try:
+        while True:
+            try:
+                ended = workers.join(timeout=0.1)
+            finally:
+                # Read while they run, since a large report does not fit into the pipe.
+                if not answers.empty():
+                    answer = answers.get()
+                # The errors of the others, which have lost their peer, say less.
+                if isinstance(answer, Q2Error):
+                    raise answer
+            if ended:
+                return answer
+    except torch.multiprocessing.ProcessExitedException as e:
+        code = f'with exit code {e.exit_code}'
+        how = f'by {e.signal_name}' if e.signal_name else code
+        raise WorkerError(
+            f'Process {e.error_index} of the evaluation ended {how}. A killed '
+            'process has often run out of memory: run it again with a smaller '
+            '--distributed-world-size or --batchsize.'
+        ) from e
+    finally:
+        for process in workers.processes:
+            process.terminate()
+
+
+def _work(rank: int, opt: Opt, port: int, answers: Any) -> None:
+    from parlai.scripts.multiprocessing_eval import multiprocess_eval
+
+    end_with_parent()
+    short_names.register()
+    try:
+        with bridged(opt, rank) as own_opt:
+            if not torch.cuda.is_available():
+                use_threads(max(1, usable_cores() // opt['distributed_world_size']))
+            answer = multiprocess_eval(rank, own_opt, port)
+    except Q2Error as e:
+        # Only the message is passed on, since not every error can be pickled.
+        return answers.put(WorkerError(str(e)))
+    if rank == 0:
+        answers.put(answer)
+
+
+@contextlib.contextmanager
+def bridged(opt: Opt, rank: int) -> Iterator[Opt]:
+    """
+    Bridge distributed evaluation in this process.
+
+    :param opt: the options of the run.
+    :param rank: which of its processes this is.
+    :return: the options for this process.
+    """
+    opt = copy.deepcopy(opt)
+    if rank != 0:
+        # Only the first process should write it. ParlAI's check for that lacks the
+        # parentheses of a call, and so lets all processes write.
+        opt['report_filename'] = ''
+    with contextlib.ExitStack() as bridges:
+        bridges.enter_context(_replaced(FixedDialogTeacher, '__init__', _share_out))
+        if not torch.cuda.is_available():
+            bridge_processor(bridges)
+        yield opt
+
+
+def bridge_processor(bridges: contextlib.ExitStack) -> None:
+    """
+    Let ParlAI's distributed functions work on a CPU.
+
+    :param bridges: a stack that undoes this when it is closed.
+    """
+    import parlai.utils.fsdp as fsdp
+
+    bridges.enter_context(
+        _replaced(distributed, 'distributed_context', lambda _: _context)
+    )
+    # Scripts have imported it by name.
+    gather = distributed.all_gather_list
+    for name, module in list(sys.modules.items()):
+        if name.startswith('parlai') and vars(module).get('all_gather_list') is gather:
+            bridges.enter_context(
+                _replaced(module, 'all_gather_list', lambda _: _gather)
+            )
+    processor = property(lambda self: torch.device('cpu'))
+    for kind in (fsdp.JoinableEvaluator, fsdp.JoinableTrainLoop):
+        bridges.enter_context(_replaced(kind, 'join_device', lambda _: processor))
+    bridges.enter_context(
+        _replaced(torch.nn.parallel, 'DistributedDataParallel', _on_processor)
+    )
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, replace: Any) -> Iterator[None]:
+    """
+    Replace an attribute by ``replace(attribute)`` for the duration of the context.
+    """
+    before = getattr(owner, name)
+    setattr(owner, name, replace(before))
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@contextlib.contextmanager
+def _context(
+    rank: int,
+    opt: Opt,
+    rank_offset: int = 0,
+    gpu: Optional[int] = None,
+    init_method: str = 'tcp://localhost:61337',
+) -> Iterator[Opt]:
+    """
+    ParlAI's ``distributed_context`` for a CPU: the backend is ``gloo``, and no GPU is
+    set.
+    """
+    opt = copy.deepcopy(opt)
+    rank += rank_offset
+    opt['rank'], opt['gpu'], opt['no_cuda'] = rank, -1, True
+    opt['override'] = {**(opt.get('override') or {}), 'gpu': -1, 'no_cuda': True}
+    loud = bool(opt.get('verbose'))
+    prefix = f'rank:{rank:3d} |' if loud or rank != 0 else None
+    with distributed.override_print(not loud and rank != 0, prefix):
+        dist.init_process_group(
+            backend='gloo',
+            init_method=init_method,
+            world_size=opt['distributed_world_size'],
+            rank=rank,
+        )
+        try:
+            torch.manual_seed(42)
+            distributed.sync_object(None)
+            yield opt
+        finally:
+            dist.destroy_process_group()
+
+
+def _gather(data: Any) -> list[Any]:
+    """
+    ParlAI's ``all_gather_list``, for any device.
+    """
+    if not distributed.is_distributed():
+        return [data]
+    gathered: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, data)
+    return gathered
+
+
+def _on_processor(parallel: type) -> type:
+    class ProcessorDataParallel(parallel):
+        """
+        Ignores the GPU that ParlAI's agents pass.
+        """
+
+        def __init__(self, module: Any, device_ids: Any = None, **options: Any):
+            super().__init__(module, **options)
+
+    return ProcessorDataParallel
+
+
+def _share_out(init: Any) -> Any:
+    """
+    A teacher's ``__init__`` that leaves it with only the episodes of its process.
+    """
+
+    def __init__(self: Any, opt: Opt, shared: Optional[dict] = None) -> None:
+        init(self, opt, shared)
+        if not distributed.is_distributed() or DatatypeHelper.is_training(
+            opt['datatype']
+        ):
+            return
+        # These teachers divide their episodes themselves.
+        if isinstance(self, (DialogTeacher, ChunkTeacher)):
+            return
+        rank, size = distributed.get_rank(), distributed.num_workers()
+        all_episodes, get = self.num_episodes, self.get
+
+        def num_episodes() -> int:
+            return len(range(rank, all_episodes(), size))
+
+        def get_own(episode_idx: int, *arguments: Any, **options: Any) -> Any:
+            return get(episode_idx * size + rank, *arguments, **options)
+
+        self.num_episodes, self.get = num_episodes, get_own
+
+    return __init__

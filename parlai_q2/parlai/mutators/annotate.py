@@ -1,0 +1,54 @@
+"""
+``--mutators q2_annotate``: adds scores that show how grounded a task's labels are.
+"""
+
+from typing import Optional
+
+from parlai.core.message import Message
+from parlai.core.mutators import register_mutator
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.parlai.mutators.base import ScoringMutator
+
+SCORE, LABEL, EVIDENCE = 'q2_score', 'q2_score_label', 'q2_evidence'
+
+
+@register_mutator('q2_annotate')
+class AnnotateMutator(ScoringMutator):
+    """
+    Adds to a message, for its first label, ``q2_score`` (in [0, 1]; None without
+    knowledge or label), ``q2_score_label`` and ``q2_evidence`` (what ``Score.to_dict``
+    returns).
+    """
+
+    name = 'q2_annotate'
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """
+        Add ``--q2-annotate-evidence``.
+        """
+        super().add_cmdline_args(parser, partial_opt)
+        parser.add_argument_group('Mutators that score').add_argument(
+            '--q2-annotate-evidence',
+            type='bool',
+            default=True,
+            help=f'add {EVIDENCE}: the questions, their answers and the signature',
+        )
+        return parser
+
+    def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
+        """
+        The episode with the scores in its messages.
+        """
+        examples = [of_turn[:1] for of_turn in self.examples(episode)]
+        for message, asked, given in zip(episode, examples, self.scores(examples)):
+            scored = asked and asked[0].knowledge.strip() and asked[0].response.strip()
+            message.force_set(SCORE, given[0].value if scored else None)
+            message.force_set(LABEL, given[0].label if given else None)
+            if given and self.opt.get('q2_annotate_evidence', True):
+                message.force_set(EVIDENCE, given[0].to_dict())
+        return [episode]

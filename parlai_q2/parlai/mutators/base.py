@@ -1,0 +1,113 @@
+"""
+The base class of parlai_q2's mutators: their options, their scorer, and the scores of
+an episode.
+"""
+
+from typing import Any, Optional
+
+from parlai.core.message import Message
+from parlai.core.mutators import ManyEpisodeMutator
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.utils.data import DatatypeHelper
+
+from parlai_q2.filtering.judge import examples_of
+from parlai_q2.parlai.filter_options import (
+    add_delimiter_option,
+    delimiter_from_opt,
+)
+from parlai_q2.parlai.mutators.look_ahead import LookAhead, reader
+from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.registry import WITHOUT_MODELS
+
+# The fastest of the scorers with models, since a training set has many turns.
+DEFAULT_SCORER = 'consistency'
+DEFAULT_BUFFER = 64
+
+
+class ScoringMutator(ManyEpisodeMutator):
+    """
+    A mutator that scores labels. A subclass sets ``name``, under which it is
+    registered.
+    """
+
+    name: str
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """
+        Add the scorer's options and the buffer's.
+        """
+        add_scorer_options(parser)
+        add_delimiter_option(parser.add_argument_group('Knowledge'))
+        group = parser.add_argument_group('Mutators that score')
+        group.add_argument(
+            '--mutator-scorer',
+            type=str,
+            default=DEFAULT_SCORER,
+            help="the scorer for a task's labels when a mutator needs scores; "
+            '--scorer is the one that measures or reranks',
+        )
+        group.add_argument(
+            '--mutator-buffer',
+            type=int,
+            default=DEFAULT_BUFFER,
+            help='how many episodes to score ahead, together with the one needed now; '
+            '0 scores each episode alone',
+        )
+        return parser
+
+    def __init__(self, opt: Opt):
+        super().__init__(opt)
+        self.delimiter = delimiter_from_opt(opt)
+        self._look_ahead: Optional[LookAhead] = None
+
+    @property
+    def in_training_fold(self) -> bool:
+        """
+        Whether the turns are of the training fold.
+        """
+        return DatatypeHelper.fold(self.opt['datatype']) == 'train'
+
+    @property
+    def look_ahead(self) -> LookAhead:
+        """
+        The scorer, created when it is first needed, in the process that needs it.
+        """
+        if self._look_ahead is None:
+            scorer = mutator_scorer(self.opt)
+            buffer = self.opt.get('mutator_buffer', DEFAULT_BUFFER)
+            self._look_ahead = LookAhead(
+                scorer,
+                reader(self.opt, self.name),
+                0 if scorer.name in WITHOUT_MODELS else buffer,
+                self.delimiter,
+            )
+        return self._look_ahead
+
+    def examples(self, episode: list[Message]) -> list[list[Example]]:
+        """
+        What to score in an episode: for each turn, one example for each label.
+        """
+        return examples_of(episode, self.delimiter)
+
+    def scores(self, examples: list[list[Example]]) -> list[list[Score]]:
+        """
+        The scores of examples, in the same shape.
+        """
+        return self.look_ahead.scores(examples)
+
+
+def mutator_scorer(opt: Opt) -> Scorer:
+    """
+    The mutators' scorer that an ``opt`` asks for, with the score cache.
+    """
+    own: dict[str, Any] = {'scorer': opt.get('mutator_scorer') or DEFAULT_SCORER}
+    if opt.get('background_index') is not None and not opt.get('scorer_device'):
+        # A process that ParlAI forked cannot use its parent's GPU.
+        own['scorer_device'] = 'cpu'
+    return scorer_from_opt({**opt, **own}, cache=True)

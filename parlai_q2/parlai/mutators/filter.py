@@ -1,0 +1,89 @@
+"""
+``--mutators q2_filter``: trains only on the grounded turns.
+"""
+
+from typing import Optional
+
+from parlai.core.message import Message
+from parlai.core.mutators import register_mutator
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.filtering.history import split_at_gaps
+from parlai_q2.filtering.judge import judge_episode
+from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
+from parlai_q2.parlai.mutators.base import ScoringMutator
+
+PREFIX = 'q2-filter-'
+# ParlAI recurses for every episode that is left out. Python allows about a thousand
+# nested calls, and a teacher takes two for each.
+MOST_EMPTY = 300
+
+
+@register_mutator('q2_filter')
+class FilterMutator(ScoringMutator):
+    """
+    Removes turns whose labels are not grounded. A removed turn stays in the history of
+    the later ones. Of several labels, the grounded ones are kept.
+    """
+
+    name = 'q2_filter'
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """
+        Add the options for what is kept, each with the prefix ``--q2-filter-``.
+        """
+        super().add_cmdline_args(parser, partial_opt)
+        add_filter_options(parser, prefix=PREFIX)
+        parser.add_argument_group('What stays').add_argument(
+            f'--{PREFIX}eval',
+            type='bool',
+            default=False,
+            help='also filter the turns of validation and test; their results are '
+            'then not comparable with others',
+        )
+        return parser
+
+    def __init__(self, opt: Opt):
+        super().__init__(opt)
+        self._empty = 0
+
+    def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
+        """
+        The kept turns of an episode, as one or more episodes; empty if none is kept.
+        """
+        if not (self.in_training_fold or self.opt.get('q2_filter_eval')):
+            return [episode]
+        policy = policy_from_opt(self.opt, self.look_ahead.scorer, PREFIX)
+        examples = self.examples(episode)
+        judged = judge_episode(
+            episode, examples, self.scores(examples), policy, self.delimiter
+        )
+        staying = iter([turn for turn in judged if turn.decision.kept])
+        parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])
+        self._count(bool(parts))
+        found = []
+        for part in parts:
+            messages = []
+            for message, turn in zip(part, staying):
+                labels = 'labels' if 'labels' in message else 'eval_labels'
+                message[labels] = turn.kept_labels
+                if turn.knowledge:
+                    # In a text with history, the first passage may be another turn's.
+                    message.setdefault('knowledge', turn.knowledge)
+                messages.append(Message(message))
+            found.append(messages)
+        return found
+
+    def _count(self, stays: bool) -> None:
+        self._empty = 0 if stays else self._empty + 1
+        if self._empty >= MOST_EMPTY:
+            raise ConfigError(
+                f'q2_filter dropped every turn of {MOST_EMPTY} episodes in a row. '
+                'Lower --q2-filter-threshold, or filter into a file first: '
+                'parlai_q2 filter -t TASK --outfile kept.jsonl'
+            )

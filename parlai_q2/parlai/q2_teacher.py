@@ -1,0 +1,171 @@
+"""
+Adds Q2 to any knowledge-grounded teacher, in one line::
+
+    class DefaultTeacher(Q2TeacherMixin, WizardDialogKnowledgeTeacher):
+        pass
+
+Each response of a model is scored against the knowledge of its turn, which
+:func:`~parlai_q2.io.messages.find_knowledge` finds in the teacher's message. The
+metrics are added to ParlAI's own in the report and in the field ``metrics`` of the
+model's message, and so appear in ``--world-logs``. A batch is scored in one call.
+Training turns are not scored.
+"""
+
+from typing import TYPE_CHECKING, Any, Optional
+
+from parlai.core.message import Message
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.utils.data import DatatypeHelper
+from parlai.utils.misc import warn_once
+
+from parlai_q2.io.messages import find_knowledge
+from parlai_q2.parlai.q2_metrics import (
+    OF_SCORED,
+    UNVERIFIABLE,
+    metric_name,
+    of_nothing,
+    validated_by,
+)
+from parlai_q2.parlai.response_queue import ResponseQueue, Waiting
+from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.records import Example
+
+if TYPE_CHECKING:
+    from parlai.core.teachers import Teacher as _Base
+else:
+    # The subclass brings the teacher.
+    _Base = object
+
+EVIDENCE = 'q2_evidence'
+DEFAULT_SCORER = 'q2'
+
+
+class Q2TeacherMixin(_Base):
+    """
+    A mixin that scores the responses a teacher observes. List it before the teacher
+    class.
+    """
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """
+        Add the scorer's options, ``--q2-metrics`` and ``--q2-evidence``.
+        """
+        super().add_cmdline_args(parser, partial_opt)
+        add_scorer_options(parser, DEFAULT_SCORER)
+        group = parser.add_argument_group('Q2 teacher')
+        group.add_argument(
+            '--q2-metrics',
+            type='bool',
+            default=True,
+            help="score the model's responses against their knowledge; never done for "
+            'the training turns of train_model',
+        )
+        group.add_argument(
+            '--q2-evidence',
+            type='bool',
+            default=True,
+            help="add each score, with its questions, to the model's message as "
+            f'{EVIDENCE}',
+        )
+        return parser
+
+    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+        # First, since some teachers call reset() in their __init__.
+        evaluating = not DatatypeHelper.is_training(opt['datatype'])
+        self._q2_turn: Optional[Message] = None
+        self._q2_evidence = opt.get('q2_evidence', True)
+        self._q2_queue: Optional[ResponseQueue] = None
+        if shared:
+            self._q2_queue = shared['q2_queue']
+        elif evaluating and opt.get('q2_metrics', True):
+            self._q2_queue = ResponseQueue(
+                scorer_from_opt(opt), opt.get('scorer', DEFAULT_SCORER)
+            )
+        super().__init__(opt, shared)
+
+    def share(self) -> dict:
+        shared = super().share()
+        shared['q2_queue'] = self._q2_queue
+        return shared
+
+    def act(self) -> Message:
+        turn = super().act()
+        if self._q2_queue and not turn.get('batch_padding'):
+            self._q2_turn = turn
+            self._q2_queue.spoke(self)
+        return turn
+
+    def observe(self, observation: Message) -> Message:
+        turn, self._q2_turn = self._q2_turn, None
+        observation = super().observe(observation)
+        if self._q2_queue and turn is not None:
+            self._q2_add(self._q2_queue, turn, observation)
+            self._q2_queue.heard(self)
+        return observation
+
+    def epoch_done(self) -> bool:
+        # Worlds call this between two batches, and before they write their logs.
+        self._q2_flush()
+        return super().epoch_done()
+
+    def report(self) -> dict:
+        self._q2_flush()
+        report = super().report()
+        name = metric_name(self._q2_queue.name) if self._q2_queue else None
+        if name and UNVERIFIABLE in report and name not in report:
+            report[name] = of_nothing()
+            # The metric of one task is replaced by a value of that task only.
+            by = validated_by(self.opt, (name, *OF_SCORED))
+            if by is not None:
+                report.setdefault(by, of_nothing())
+            # train_model calls this after every batch, so scores may still follow.
+            warn_once(
+                f'No response so far has a score: each is blank, or its turn has no '
+                f'knowledge. Until one has, {name} is reported as 0.'
+            )
+        return report
+
+    def reset_metrics(self) -> None:
+        self._q2_flush()
+        super().reset_metrics()
+
+    def reset(self) -> None:
+        super().reset()
+        self._q2_turn = None
+        if self._q2_queue:
+            self._q2_queue.heard(self)
+
+    def _q2_flush(self) -> None:
+        if self._q2_queue:
+            self._q2_queue.flush()
+
+    def _q2_add(
+        self, queue: ResponseQueue, turn: Message, observation: Message
+    ) -> None:
+        text = observation.get('text')
+        if text is None:
+            # ParlAI's display_data deliberately answers with text=None.
+            if 'text' not in observation:
+                warn_once(
+                    'The model gave no text for some turns, so they have no Q2 '
+                    'score. To score them, evaluate without --skip-generation.'
+                )
+            return
+        example = Example(find_knowledge(turn) or '', str(text))
+        evidence = _dict_in(observation, EVIDENCE) if self._q2_evidence else None
+        metrics = _dict_in(observation, 'metrics')
+        queue.add(Waiting(example, self.metrics, metrics, evidence))
+
+
+def _dict_in(observation: dict, name: str) -> dict[str, Any]:
+    """
+    The dict of that name in a message, created if there is none.
+    """
+    if not isinstance(observation.get(name), dict):
+        # This bypasses Message's check of its keys, and also works for a plain dict.
+        dict.__setitem__(observation, name, {})
+    return observation[name]

@@ -1,0 +1,167 @@
+"""
+``parlai_q2 cache``, and the options that other commands share with it.
+"""
+
+import time
+
+import pytest
+from parlai.core.params import ParlaiParser
+from parlai.core.script import superscript_main
+
+from parlai_q2.cache import CachedScorer, ScoreStore, default_store_path, schema
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.scripts import cache
+from parlai_q2.signature import Signature
+from tests.cache.counting import CountingScorer, examples, scores
+
+A = str(Signature('a', {'beam': 5}))
+B = str(Signature('b', {'beam': 5}))
+
+
+@pytest.fixture
+def store():
+    """
+    The default cache: three scores of one recipe, five of another.
+    """
+    store = ScoreStore()
+    store.put(A, scores(3))
+    store.put(B, scores(5))
+    return store
+
+
+def command(*arguments):
+    return superscript_main(['cache', *arguments])
+
+
+def test_it_shows_where_how_much_and_of_what(store, capsys):
+    found = command()
+    shown = capsys.readouterr().out
+    assert found['path'] == str(default_store_path()) and found['path'] in shown
+    assert [(s['signature'], s['rows']) for s in found['signatures']] == [
+        (B, 5),
+        (A, 3),
+    ]
+    assert 'of at most 1.0 GiB' in shown
+    assert '5 scores' in shown and B in shown
+    assert Signature('b', {'beam': 5}).short in shown
+
+
+def test_no_file_is_said_and_none_is_made(tmp_path):
+    assert command()['signatures'] == []
+    assert not default_store_path().exists()
+
+
+def test_somebody_elses_file_is_refused(tmp_path, capsys):
+    file = tmp_path / 'notes.db'
+    file.write_text('notes\n')
+    for more in ([], ['--clear', 'all']):
+        with pytest.raises(
+            ConfigError, match='notes.db is not a parlai_q2 score cache'
+        ):
+            command('--cache-file', str(file), *more)
+    assert file.read_text() == 'notes\n'
+
+
+def test_the_file_of_a_newer_version_is_not_said_to_be_empty(
+    store, monkeypatch, capsys
+):
+    store.close()
+    monkeypatch.setattr(schema, 'VERSION', 0)
+    with pytest.raises(ConfigError, match='newer version of parlai_q2'):
+        command()
+    shown = capsys.readouterr()
+    assert 'holds no scores' not in shown.out + shown.err
+
+
+def test_it_clears_all(store, capsys):
+    assert command('--clear', 'all')['cleared'] == 8
+    assert 'holds no scores' in capsys.readouterr().out
+    assert store.signatures() == []
+
+
+def test_it_clears_one_signature_by_its_first_digits(store):
+    short = Signature('a', {'beam': 5}).short
+    found = command('--clear', short[:6])
+    assert found['cleared'] == 3
+    assert [s['signature'] for s in found['signatures']] == [B]
+
+
+def test_it_clears_what_is_older(tmp_path):
+    file = tmp_path / 's.sqlite'
+    ScoreStore(file, clock=lambda: time.time() - 10 * 24 * 3600).put(A, scores(3))
+    ScoreStore(file).put(B, scores(2))
+    assert command('--cache-file', str(file), '--older-than', '30')['cleared'] == 0
+    assert command('--cache-file', str(file), '--older-than', '9')['cleared'] == 3
+
+
+def test_an_unknown_signature_is_an_error_that_names_the_known(store):
+    with pytest.raises(UnknownNameError, match=Signature('a', {'beam': 5}).short):
+        cache.clear(store, 'ffffffffffffff')
+
+
+def test_digits_that_begin_two_signatures_are_an_error(store):
+    with pytest.raises(ConfigError, match='beginning of 2 signatures'):
+        cache.clear(store, '')
+
+
+def test_a_negative_age_is_an_error(store):
+    with pytest.raises(ConfigError, match='days'):
+        cache.clear(store, 'all', -1)
+
+
+@pytest.mark.parametrize(
+    'size, shown',
+    [(0, '0 B'), (1023, '1023 B'), (1536, '1.5 KiB'), (3 * 1024**3, '3.0 GiB')],
+)
+def test_sizes_for_people(size, shown):
+    assert cache.readable(size) == shown
+
+
+def opt(*arguments):
+    parser = add_scorer_options(ParlaiParser(False, False))
+    return parser.parse_args(list(arguments))
+
+
+def is_cached(*arguments, default=False):
+    return isinstance(scorer_from_opt(opt(*arguments), default), CachedScorer)
+
+
+def test_a_command_chooses_its_default_and_a_person_overrules_it():
+    assert not is_cached() and is_cached(default=True)
+    assert is_cached('--cache', 'true')
+    assert not is_cached('--cache', 'false', default=True)
+
+
+def test_naming_a_file_asks_for_the_cache(tmp_path):
+    file = str(tmp_path / 'mine.sqlite')
+    scorer = scorer_from_opt(opt('--cache-file', file, '--cache-megabytes', '5'))
+    assert str(scorer.store.path) == file
+    assert scorer.store.max_bytes == 5 * 1024**2
+    assert not is_cached('--cache-file', file, '--cache', 'false')
+
+
+def test_scorers_of_words_are_not_cached():
+    assert not is_cached('--scorer', 'overlap', '--cache', 'true')
+
+
+def test_a_wrong_ending_is_an_error():
+    with pytest.raises(ConfigError, match='must end in one of .sqlite'):
+        scorer_from_opt(opt('--cache-file', 'pairs.jsonl'))
+
+
+@pytest.mark.parametrize(
+    'name, problem',
+    [('--cache-megabytes', 'at least'), ('--scorer-batch-size', 'A batch size')],
+)
+def test_zero_is_an_error_and_not_the_default(name, problem):
+    with pytest.raises(ConfigError, match=problem):
+        scorer_from_opt(opt(name, '0', '--cache', 'true'))
+
+
+def test_what_a_scorer_keeps_the_command_shows():
+    CachedScorer(CountingScorer(), ScoreStore()).score(examples(4))
+    found = command()['signatures']
+    assert [(s['signature'], s['rows']) for s in found] == [
+        (str(CountingScorer().signature), 4)
+    ]

@@ -1,0 +1,123 @@
+"""
+A scorer with a store is the scorer inside, only that nothing is scored twice.
+"""
+
+import pytest
+
+from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache.cached_scorer import portions
+from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.q2.metric import Q2Models
+from parlai_q2.records import Example, Label
+from parlai_q2.scorers.consistency import ConsistencyScorer
+from parlai_q2.scorers.q2 import Q2Scorer
+from tests.cache.counting import CountingScorer, examples
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / 'scores.sqlite'
+
+
+def cached(path, recipe='a', **options):
+    return CachedScorer(CountingScorer(recipe), ScoreStore(path), **options)
+
+
+def test_it_is_the_scorer_inside(path):
+    scorer = CachedScorer(CountingScorer('b', threshold=0.3), ScoreStore(path))
+    assert scorer.name == 'counting' and scorer.threshold == 0.3
+    assert scorer.settings == {'recipe': 'b'}
+    assert str(scorer.signature) == str(CountingScorer('b', threshold=0.3).signature)
+
+
+def test_only_what_is_missing_is_scored_and_in_one_call(path):
+    first = cached(path)
+    first.score(examples(10))
+    second = cached(path)
+    given = examples(25)
+    assert second.score(given) == CountingScorer().score(given)
+    assert second.scorer.calls == [[e.response for e in given[10:]]]
+    assert (second.hits, second.misses) == (10, 15)
+
+
+def test_a_second_pass_scores_nothing(path):
+    scorer = cached(path)
+    once, again = scorer.score(examples(40)), scorer.score(examples(40))
+    assert once == again and len(scorer.scorer.calls) == 1
+    assert (scorer.hits, scorer.misses) == (40, 40)
+
+
+def test_another_recipe_shares_nothing(path):
+    cached(path, 'a').score(examples(5))
+    other = cached(path, 'b')
+    other.score(examples(5))
+    assert other.hits == 0 and len(other.scorer.scored) == 5
+
+
+def test_the_same_text_twice_is_scored_once(path):
+    scorer = cached(path)
+    found = scorer.score(examples(3) + examples(3))
+    assert found[:3] == found[3:] and len(scorer.scorer.scored) == 3
+
+
+def test_blank_texts_never_reach_the_store(path):
+    scorer = cached(path)
+    blank = [Example('', 'something'), Example('something', ' ')]
+    assert [s.label for s in scorer.score(blank)] == [Label.NOT_VERIFIABLE] * 2
+    assert scorer.score([]) == []
+    assert (scorer.hits, scorer.misses) == (0, 0)
+
+
+def test_order_is_kept_whatever_was_there(path):
+    given = examples(30)
+    cached(path).score(given[::3])
+    assert cached(path).score(given[::-1]) == CountingScorer().score(given[::-1])
+
+
+@pytest.mark.parametrize(
+    'count, sizes',
+    [
+        (0, []),
+        (3, [3]),
+        (10, [10]),
+        (14, [14]),  # four alone would fill no batch
+        (15, [10, 5]),
+        (24, [10, 14]),
+        (35, [10, 10, 10, 5]),
+    ],
+)
+def test_a_small_rest_goes_with_the_portion_before(count, sizes):
+    given = examples(count)
+    found = portions(given, 10)
+    assert [len(some) for some in found] == sizes
+    assert [e for some in found for e in some] == given
+
+
+def test_a_run_that_dies_has_kept_its_finished_chunks(path):
+    class Dying(CountingScorer):
+        def score_texts(self, examples):
+            if len(self.calls) == 2:
+                raise KeyboardInterrupt
+            return super().score_texts(examples)
+
+    with pytest.raises(KeyboardInterrupt):
+        CachedScorer(Dying(), ScoreStore(path), chunk=10).score(examples(35))
+    after = cached(path)
+    after.score(examples(35))
+    assert (after.hits, after.misses) == (20, 15)
+
+
+def toy_q2():
+    models = Q2Models(
+        ToyQuestionGenerator(), ToyQuestionAnswerer(), ToyNliModel(), lambda t: []
+    )
+    return Q2Scorer(models)
+
+
+@pytest.mark.parametrize('make', [toy_q2, lambda: ConsistencyScorer(ToyNliModel())])
+def test_scores_of_real_scorers_come_back_equal(path, make):
+    given = [*examples(5), Example('Bees have 5 eyes.', 'They have five.')]
+    first = CachedScorer(make(), ScoreStore(path)).score(given)
+    again = CachedScorer(make(), ScoreStore(path))
+    assert again.score(given) == first == make().score(given)
+    assert again.misses == 0

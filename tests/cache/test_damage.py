@@ -1,0 +1,276 @@
+"""
+A damaged file is set aside, and somebody else's left alone; where nothing can be kept,
+one warning says so.
+"""
+
+import logging
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+
+import pytest
+
+from parlai_q2.cache import CachedScorer, ScoreStore, table
+from parlai_q2.cache import schema as schema_module
+from parlai_q2.cache.upkeep import MAGIC
+from parlai_q2.errors import ConfigError
+from parlai_q2.records import Label, Score
+from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
+
+# SQLite's page.
+PAGE = 4096
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / 'scores.sqlite'
+    store = ScoreStore(path)
+    store.put(SIGNATURE, scores(300))
+    store.close()
+    return path
+
+
+def zeroed(path):
+    path.write_bytes(MAGIC.ljust(path.stat().st_size, b'\0'))
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def not_a_database(path):
+    path.write_bytes(MAGIC + b'this is no database' * 20)
+
+
+def change(path, statement):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+
+
+def tables_gone(path):
+    change(path, 'DROP TABLE scores')
+
+
+def older_tables(path):
+    change(path, 'PRAGMA user_version = 0')
+
+
+@pytest.mark.parametrize(
+    'harm', [zeroed, truncated, not_a_database, tables_gone, older_tables]
+)
+def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
+    harm(path)
+    harmed = path.read_bytes()
+    store = ScoreStore(path)
+    # Of half a file, some may be found; nothing false is.
+    for pair, score in store.get(SIGNATURE, scores(300)).items():
+        assert score == scores(300)[pair]
+    store.put(SIGNATURE, scores(300))
+
+    assert store.get(SIGNATURE, scores(300)) == scores(300)
+    assert ScoreStore(path).get(SIGNATURE, scores(300)) == scores(300)
+    warned = [r.getMessage() for r in caplog.records]
+    assert len(warned) == 1 and 'renamed to scores.sqlite.damaged' in warned[0]
+    aside = path.with_name('scores.sqlite.damaged').read_bytes()
+    assert aside == harmed
+
+
+def test_what_was_set_aside_before_is_kept(path):
+    names = ['scores.sqlite.damaged', 'scores.sqlite.damaged.2']
+    for name in names:
+        path.with_name(name).write_text(f'an earlier {name}')
+    not_a_database(path)
+    harmed = path.read_bytes()
+    ScoreStore(path).put(SIGNATURE, scores(3))
+    for name in names:
+        assert path.with_name(name).read_text() == f'an earlier {name}'
+    assert path.with_name('scores.sqlite.damaged.3').read_bytes() == harmed
+
+
+@pytest.mark.parametrize(
+    'content',
+    [b'notes\n', b'{"knowledge": "", "response": ""}\n' * 200, b'\0' * 8192, MAGIC[:9]],
+)
+def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
+    path = tmp_path / 'notes.db'
+    path.write_bytes(content)
+    for use in (
+        lambda: ScoreStore(path).get(SIGNATURE, scores(1)),
+        lambda: ScoreStore(path).put(SIGNATURE, scores(1)),
+        ScoreStore(path).signatures,
+        ScoreStore(path).clear,
+    ):
+        with pytest.raises(
+            ConfigError, match='notes.db is not .* score cache.*--cache-file'
+        ):
+            use()
+    assert path.read_bytes() == content
+    assert not list(tmp_path.glob('*.damaged*')) and caplog.text == ''
+
+
+def test_an_empty_file_becomes_a_cache(tmp_path):
+    path = tmp_path / 'scores.sqlite'
+    path.write_bytes(b'')
+    ScoreStore(path).put(SIGNATURE, scores(3))
+    assert ScoreStore(path).get(SIGNATURE, scores(3)) == scores(3)
+
+
+def test_a_file_that_becomes_foreign_in_a_run_is_gone_without(
+    path, monkeypatch, caplog
+):
+    def damaged(*arguments):
+        raise sqlite3.DatabaseError('database disk image is malformed')
+
+    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer.score(examples(3))
+    path.unlink()
+    path.write_text('notes\n')
+    monkeypatch.setattr(table, 'read', damaged)
+    for start in (1000, 2000):
+        found = scorer.score(examples(20, start))
+        assert found == CountingScorer().score(examples(20, start))
+    assert path.read_text() == 'notes\n'
+    assert caplog.text.count('goes on without') == len(caplog.records) == 1
+
+
+def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog):
+    pages = bytearray(path.read_bytes())
+    pages[3 * 4096 :] = os.urandom(len(pages) - 3 * 4096)
+    path.write_bytes(pages)
+    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    assert scorer.score(examples(20)) == CountingScorer().score(examples(20))
+    store = ScoreStore(path)
+    store.put(SIGNATURE, scores(300))
+    assert store.get(SIGNATURE, scores(300)) == scores(300)
+    assert any('scores.sqlite.damaged' in r.getMessage() for r in caplog.records)
+
+
+def test_a_value_that_changed_on_disk_is_not_believed(path):
+    other = "CAST(replace(value, '0.7', '0.9') AS BLOB)"
+    change(path, f'UPDATE scores SET value = {other}')
+    assert ScoreStore(path).get(SIGNATURE, scores(300)) == {}
+
+
+def test_in_a_file_of_two_states_no_pair_has_anothers_score(tmp_path):
+    # As a copy is that was made while somebody wrote. SQLite finds nothing wrong with
+    # most of them: rows that were deleted leave their numbers to others.
+    pairs = [(f'knowledge {n}', f'response {n}') for n in range(200)]
+    put = {
+        pair: Score(n / 200, Label.CONSISTENT, signature=SIGNATURE)
+        for n, pair in enumerate(pairs)
+    }
+    path, states = tmp_path / 'scores.sqlite', []
+    for order in (pairs, pairs[::-1]):
+        store = ScoreStore(path)
+        store.clear()
+        store.put(SIGNATURE, {pair: put[pair] for pair in order})
+        store.close()
+        states.append(path.read_bytes())
+    kept = 0
+    for cut in range(PAGE, len(states[0]), PAGE):
+        path = tmp_path / f'{cut}.sqlite'
+        path.write_bytes(states[0][:cut] + states[1][cut:])
+        found = ScoreStore(path).get(SIGNATURE, pairs)
+        assert found == {pair: put[pair] for pair in found}
+        kept += len(found)
+    assert kept > len(pairs)
+
+
+def test_the_file_of_a_newer_version_is_left_alone(path, monkeypatch, caplog):
+    monkeypatch.setattr(schema_module, 'VERSION', 0)
+    before = path.read_bytes()
+    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    assert len(scorer.score(examples(3))) == 3
+    assert path.read_bytes() == before
+    assert 'goes on without' in caplog.text and 'version 1' in caplog.text
+    assert 'newer version of parlai_q2' in caplog.text
+    assert 'can be written' not in caplog.text
+
+
+def test_what_the_file_of_a_newer_version_holds_cannot_be_told(
+    path, monkeypatch, caplog
+):
+    monkeypatch.setattr(schema_module, 'VERSION', 0)
+    before = path.read_bytes()
+    for use in (ScoreStore(path).signatures, ScoreStore(path).clear):
+        with pytest.raises(ConfigError, match='newer version.*update parlai_q2'):
+            use()
+    assert path.read_bytes() == before and caplog.text == ''
+
+
+def test_another_programs_database_is_refused(tmp_path):
+    path = tmp_path / 'theirs.sqlite'
+    change(path, 'CREATE TABLE bookmarks (url TEXT)')
+    with pytest.raises(ConfigError, match='not a score cache'):
+        ScoreStore(path).get(SIGNATURE, scores(1))
+
+
+def test_a_folder_that_cannot_be_made_costs_one_warning(tmp_path, caplog):
+    (tmp_path / 'file').write_text('')
+    store = ScoreStore(tmp_path / 'file' / 'scores.sqlite')
+    scorer = CachedScorer(CountingScorer(), store)
+    for _ in range(3):
+        assert scorer.score(examples(4)) == CountingScorer().score(examples(4))
+    assert (scorer.hits, scorer.misses) == (0, 12)
+    for use in (store.signatures, store.clear):
+        with pytest.raises(ConfigError, match='cannot be used.*can be written'):
+            use()
+    assert caplog.text.count('goes on without the score cache') == 1
+    assert '--cache-file' in caplog.text and 'PARLAI_Q2_CACHE' in caplog.text
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason='root may write everywhere')
+def test_a_read_only_folder_costs_one_warning(tmp_path, caplog):
+    folder = tmp_path / 'read_only'
+    folder.mkdir()
+    folder.chmod(0o500)
+    scorer = CachedScorer(CountingScorer(), ScoreStore(folder / 'scores.sqlite'))
+    assert len(scorer.score(examples(4)) + scorer.score(examples(4))) == 8
+    assert caplog.text.count('goes on without the score cache') == 1
+
+
+def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
+    code = """
+    import resource, signal, sys
+    from parlai_q2.cache import CachedScorer, ScoreStore
+    from tests.cache.counting import CountingScorer, examples
+    store = ScoreStore(sys.argv[1])
+    scorer = CachedScorer(CountingScorer(), store)
+    scorer.score(examples(20))
+    # No file may grow any more: to SQLite, a disk without room.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    size = store.file_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    for start in (1000, 2000, 3000):
+        found = scorer.score(examples(900, start))
+        assert found == CountingScorer().score(examples(900, start))
+    print(scorer.misses, store.usable)
+    """
+    path = tmp_path / 'scores.sqlite'
+    done = subprocess.run(
+        [sys.executable, '-c', textwrap.dedent(code), str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.split() == ['2720', 'False'], done.stderr
+    assert done.stderr.count('goes on without the score cache') == 1
+    # What was kept before is whole.
+    found = CachedScorer(CountingScorer(), ScoreStore(path))
+    found.score(examples(20))
+    assert found.hits == 20
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_a_file_deleted_under_it_costs_nothing_but_the_scores(path, caplog):
+    caplog.set_level(logging.WARNING)
+    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer.score(examples(3))
+    for name in os.listdir(path.parent):
+        if name.startswith('scores'):
+            (path.parent / name).unlink()
+    assert scorer.score(examples(9)) == CountingScorer().score(examples(9))

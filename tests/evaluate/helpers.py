@@ -1,0 +1,35 @@
+"""
+Small judged sets and measures.
+"""
+
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.judged import Judged, JudgedSet
+from parlai_q2.evaluate.measure import Measure
+from parlai_q2.records import Score
+
+GOOD, BAD, GENERIC = 'consistent', 'inconsistent', 'generic'
+
+
+def judged(number, label=GOOD, **more):
+    return Judged(f'knowledge {number}', f'response {number}', label, **more)
+
+
+def measure(responses, values, name='mine', threshold=0.5, labels=None):
+    labels = labels or ['any'] * len(values)
+    scores = {
+        getattr(r, 'pair', r): Score(value, label)
+        for r, value, label in zip(responses, values, labels, strict=True)
+    }
+    return Measure(name, f'{name}|made:by hand', threshold, scores)
+
+
+def evaluation(responses, values, name='small', crossed=(), rounds=50, **more):
+    responses = tuple(responses)
+    given = JudgedSet(name, f'a {name} set', responses, crossed)
+    scored = dict.fromkeys([*responses_of(crossed), *responses])
+    measures = (measure(list(scored), list(values)),)
+    return Evaluation(given, measures, rounds=rounds, **more)
+
+
+def responses_of(crossed):
+    return [r for context in crossed for r in context]

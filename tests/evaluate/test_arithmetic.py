@@ -1,0 +1,179 @@
+"""
+Correlation, calibration and resampling, by hand and against scipy.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, pearsonr, rankdata, spearmanr
+
+from parlai_q2.bootstrap import intervals, resamples
+from parlai_q2.evaluate.calibration import calibration, wilson
+from parlai_q2.evaluate.correlation import correlation, pearson, ranks
+
+NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2))
+def test_correlations_agree_with_scipy(pairs):
+    x, y = zip(*pairs)
+    found = correlation(x, y, rounds=3)
+    assert found.responses == len(pairs)
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert (found.spearman, found.pearson) == (None, None)
+    else:
+        assert found.spearman.mean == pytest.approx(spearmanr(x, y).statistic)
+        assert found.pearson.mean == pytest.approx(pearsonr(x, y).statistic)
+
+
+def test_a_correlation_worked_out_by_hand():
+    # Ranks 1 2 3 and 1 3 2: 1 - 6 * 2 / (3 * 8).
+    assert correlation([1, 2, 9], [0, 5, 4], rounds=2).spearman.mean == pytest.approx(
+        0.5
+    )
+    assert correlation([1], [1]) == (None, None, 1)
+    assert correlation([], []) == (None, None, 0)
+
+
+def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():
+    # The mean of three times 0.1 is not 0.1.
+    rows = np.array([[0.1, 0.1, 0.1], [0.1, 0.2, 0.3]])
+    found = pearson(np.ones((2, 3)), rows, np.array([[1.0, 2, 4], [1, 2, 4]]))
+    assert np.isnan(found[0]) and found[1] > 0.9
+    # Of a resample the same holds for what was drawn.
+    drawn = np.array([[3.0, 0, 0], [1, 0, 2]])
+    found = pearson(drawn, rows[[1, 1]], np.array([[0.1, 2, 4], [1, 2, 4]]))
+    assert np.isnan(found[0]) and found[1] == pytest.approx(1)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 3)), min_size=2))
+def test_weights_are_repetitions(rows):
+    x, y, times = (np.array(column, dtype=float) for column in zip(*rows))
+    weights = times[None]
+    repeated = [np.repeat(v, times.astype(int)) for v in (x, y)]
+    if any(len(set(v)) < 2 for v in repeated):
+        return
+    ranked = [ranks(weights, v) for v in (x, y)]
+    found = pearson(weights, *ranked)[0]
+    assert found == pytest.approx(spearmanr(*repeated).statistic)
+    for rank, values in zip(ranked, repeated, strict=True):
+        drawn = np.repeat(rank[0], times.astype(int))
+        assert drawn.tolist() == rankdata(values).tolist()
+    assert pearson(weights, x[None], y[None])[0] == pytest.approx(
+        pearsonr(*repeated).statistic
+    )
+
+
+def test_what_belongs_together_is_drawn_together():
+    groups = ['a', 'b', 'a', 'c', 'a']
+    (weights,) = resamples(groups, rounds=500, seed=3)
+    assert weights.shape == (500, 5)
+    assert (weights[:, 0] == weights[:, 2]).all()
+    assert (weights[:, 0] == weights[:, 4]).all()
+    # Three groups a resample, whatever their sizes.
+    assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()
+    assert set(weights.sum(axis=1)) > {5}
+    assert weights[:, 0].mean() == pytest.approx(1, abs=0.15)
+
+
+def test_groups_of_one_are_drawn_as_without_groups():
+    (apart,) = resamples(range(7), rounds=20, seed=1)
+    (named,) = resamples(list('gfedcba'), rounds=20, seed=1)
+    assert (apart == named).all()
+
+
+def test_responses_that_stand_and_fall_together_widen_the_interval():
+    # Ten passages of ten responses each, right or wrong as a whole.
+    values = np.repeat([0.0, 1] * 5, 10)
+
+    def mean(weights):
+        return (weights @ values / weights.sum(axis=1))[:, None]
+
+    (alone,) = intervals(mean, 100)
+    (together,) = intervals(mean, 100, groups=np.repeat(range(10), 10).tolist())
+    assert together.mean == alone.mean == 0.5
+    # sqrt(p (1 - p) / n) with n of 100 and of 10.
+    assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
+    assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
+
+
+def test_a_wilson_interval_holds_its_share():
+    for count in range(1, 400):
+        for successes in {0, 1, count // 2, count}:
+            found = wilson(successes, count)
+            assert 0 <= found.low <= found.mean <= found.high <= 1
+
+
+def test_a_mean_and_its_interval():
+    values = np.array([0.0, 1.0, 1.0, 1.0])
+    (found,) = intervals(lambda w: (w @ values / 4)[:, None], 4, rounds=2000, seed=0)
+    assert found.mean == 3 / 4
+    # Of four draws with a chance of 3/4 each, 1 of 4 is the 5th of 100 least.
+    assert (found.low, found.high) == (1 / 4, 1)
+
+
+@pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
+def test_blocks_do_not_matter(monkeypatch, block, blocks):
+    from parlai_q2 import bootstrap
+
+    values = np.arange(10.0)
+
+    def mean(weights):
+        return (weights @ values / 10)[:, None]
+
+    whole = intervals(mean, 10, rounds=200)
+    monkeypatch.setattr(bootstrap, 'BLOCK', block)
+    # Of as many rounds as have so many weights together, and of one at least.
+    assert len(list(resamples(range(10), 200, 0))) == blocks
+    (apart,) = intervals(mean, 10, rounds=200)
+    assert (apart.low, apart.high) == pytest.approx(whole[0][1:])
+
+
+def test_nothing_has_no_interval_and_resamples_without_a_figure_are_left_out():
+    assert intervals(lambda w: w.sum(axis=1, keepdims=True), 0) == [None]
+    first = np.array([1.0, 0.0])
+
+    def when_drawn(weights):
+        return np.where(weights @ first > 0, 0.7, np.nan)[:, None]
+
+    assert intervals(when_drawn, 2, rounds=50) == [(0.7, 0.7, 0.7)]
+
+
+def test_bins_error_and_brier_worked_out_by_hand():
+    found = calibration([0.1, 0.1, 0.9, 1.0], [False, True, True, True], bins=2)
+    low, high = found.bins
+    assert (low.low, low.high, high.low, high.high) == (0, 0.5, 0.5, 1)
+    assert (low.count, low.confidence, low.share.mean) == (2, 0.1, 0.5)
+    assert (high.count, high.confidence, high.share.mean) == (2, 0.95, 1)
+    assert found.error == pytest.approx(0.5 * 0.4 + 0.5 * 0.05)
+    assert found.brier == pytest.approx((0.01 + 0.81 + 0.01 + 0) / 4)
+
+
+def test_a_bound_belongs_to_the_bin_below():
+    counts = [b.count for b in calibration([0.0, 0.5, 0.51], [True] * 3, bins=2).bins]
+    assert counts == [2, 1]
+    empty = calibration([0.1], [True], bins=2).bins[1]
+    assert (empty.confidence, empty.share) == (None, None)
+
+
+@pytest.mark.parametrize('successes, count', [(0, 5), (3, 7), (7, 7)])
+def test_the_wilson_interval_agrees_with_scipy(successes, count):
+    expected = binomtest(successes, count).proportion_ci(method='wilson')
+    found = wilson(successes, count)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize(
+    'probabilities, outcomes, message',
+    [
+        ([], [], 'at least 1'),
+        ([0.5], [], 'must be equal'),
+        ([1.2], [True], r'not 1\.2'),
+    ],
+)
+def test_what_is_no_probability_is_refused(probabilities, outcomes, message):
+    with pytest.raises(ValueError, match=message):
+        calibration(probabilities, outcomes)

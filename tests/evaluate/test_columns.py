@@ -1,0 +1,92 @@
+"""
+Scores out of files of other people's making.
+"""
+
+import json
+import math
+
+import pytest
+
+from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
+from parlai_q2.evaluate.columns import parse_column, read_column
+
+HEADER = 'knowledge,response,mine\n'
+
+
+def read(tmp_path, text, name='scores.csv', column='mine'):
+    path = tmp_path / name
+    path.write_text(text)
+    return read_column(parse_column(f'{path}:{column}'))
+
+
+def test_a_column_has_its_texts_threshold_and_signature(tmp_path):
+    found, missing = read(tmp_path, HEADER + 'k,r,0.75\nk,"r, too",0\n')
+    assert missing == 0 and (found.name, found.threshold) == ('mine', 0.5)
+    assert [found.scores[p].value for p in (('k', 'r'), ('k', 'r, too'))] == [0.75, 0]
+    assert 'file:scores.csv|column:mine|threshold:0.5|sha256:' in found.signature
+
+
+def test_json_lines_are_read_too_and_a_column_may_be_renamed(tmp_path):
+    path = tmp_path / 'x.jsonl'
+    path.write_text(json.dumps({'knowledge': 'k', 'response': 'r', 'score': 1}) + '\n')
+    found, _ = read_column(parse_column(f'ours={path}:score'))
+    assert found.name == 'ours' and found.scores[('k', 'r')].value == 1
+
+
+@pytest.mark.parametrize('cell', ['', 'nan', 'NaN', 'None', 'null', 'N/A'])
+def test_a_cell_without_a_number_is_counted_and_left_out(tmp_path, cell):
+    found, missing = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\n')
+    assert missing == 1 and list(found.scores) == [('k', 's')]
+
+
+def test_json_nan_is_missing_too(tmp_path):
+    rows = [
+        {'knowledge': 'k', 'response': r, 'mine': v}
+        for r, v in [('a', math.nan), ('b', None), ('c', 0.1)]
+    ]
+    text = '\n'.join(json.dumps(row) for row in rows)
+    found, missing = read(tmp_path, text, 'x.jsonl')
+    assert missing == 2 and len(found.scores) == 1
+
+
+def test_scores_beyond_zero_and_one_have_no_threshold(tmp_path):
+    found, _ = read(tmp_path, HEADER + 'k,r,-3\nk,s,40\n')
+    assert found.threshold is None and 'threshold' not in found.signature
+
+
+@pytest.mark.parametrize(
+    'rows, error, message',
+    [
+        ('k,r,high\n', RecordError, "line 2: mine is 'high'"),
+        ('k,r,inf\n', RecordError, 'infinite'),
+        ('k,r,0.1\nk,r,0.2\n', RecordError, 'was 0.1 earlier for the same'),
+        ('k,r,\n', InputError, "no score in the column 'mine'"),
+        ('', InputError, "no score in the column 'mine'"),
+        ('k,r,0.1,0.2\n', RecordError, 'has 4 columns'),
+    ],
+)
+def test_what_is_no_column_of_scores_is_refused(tmp_path, rows, error, message):
+    with pytest.raises(error, match=message):
+        read(tmp_path, HEADER + rows)
+
+
+def test_true_is_no_score(tmp_path):
+    row = json.dumps({'knowledge': 'k', 'response': 'r', 'mine': True})
+    with pytest.raises(RecordError, match='True'):
+        read(tmp_path, row, 'x.jsonl')
+
+
+def test_an_unknown_column_is_answered_with_the_nearest_one(tmp_path):
+    with pytest.raises(UnknownNameError, match="Did you mean 'mine'"):
+        read(tmp_path, HEADER + 'k,r,1\n', column='mien')
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(InputError, match='Cannot read'):
+        read_column(parse_column(f'{tmp_path}/none.csv:x'))
+
+
+@pytest.mark.parametrize('text', ['scores.csv', ':mine', 'scores.csv:', '=a.csv:b'])
+def test_what_names_no_column_is_refused(text):
+    with pytest.raises(ConfigError, match='FILE:COLUMN'):
+        parse_column(text)

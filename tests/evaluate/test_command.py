@@ -1,0 +1,247 @@
+"""
+``parlai_q2 meta_eval`` as a person runs it.
+"""
+
+import json
+
+import parlai.utils.logging as logging
+import pytest
+
+from parlai_q2.__main__ import run
+from parlai_q2.errors import (
+    ConfigError,
+    InputError,
+    MissingPackageError,
+    TaskDataError,
+    UnknownNameError,
+)
+from parlai_q2.scorers.q2 import SOFT_THRESHOLD
+from parlai_q2.scripts.meta_eval import MetaEvalScript
+
+CHEAP = 'content_overlap,overlap'
+
+
+@pytest.fixture
+def meta_eval(placed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words, task='q2_wow', scorers=CHEAP, figures='false'):
+        return run(
+            [
+                *('meta_eval', '--task', task, '--datapath', str(placed)),
+                *('--scorers', scorers, '--rounds', '20', '--figures', figures),
+                *('--outdir', str(tmp_path / 'out'), *words),
+            ]
+        )
+
+    return command
+
+
+def rows(tables, judged_set, name):
+    (table,) = (
+        t for t in tables['sets'][judged_set]['tables'] if t['name'].endswith(name)
+    )
+    return table['rows']
+
+
+def test_one_command_makes_the_tables_and_figures_of_several_sets(
+    meta_eval, tmp_path, caplog
+):
+    tables = meta_eval(task='q2_wow,begin,topical_chat_usr', figures='true')
+    out = tmp_path / 'out'
+    assert json.loads((out / 'meta_eval.json').read_text()) == tables
+    made = {n: [t['name'] for t in s['tables']] for n, s in tables['sets'].items()}
+    for number in ('2', '3', '4', '10'):
+        assert f'q2_wow_table_{number}' in made['q2_wow']
+    assert {'begin_by_corpus', 'begin_by_density'} <= set(made['begin'])
+    assert made['topical_chat_usr'] == ['topical_chat_usr_table_5']
+    text = (out / 'meta_eval.txt').read_text()
+    assert 'content_overlap|measure:f1' in text and 'seed 0, 20 rounds' in text
+    assert r'\begin{tabular}' in (out / 'meta_eval.tex').read_text()
+    figures = {p.name for p in (out / 'figures').iterdir()}
+    assert {'q2_wow_systems.svg', 'begin_by_density.png', 'begin_roc.svg'} <= figures
+    assert (out / 'scores_begin.csv').read_text().startswith('knowledge,response,label')
+
+
+def test_a_second_run_gives_the_same(meta_eval, tmp_path):
+    first = meta_eval()
+    written = (tmp_path / 'out' / 'meta_eval.txt').read_text()
+    assert meta_eval() == first
+    assert (tmp_path / 'out' / 'meta_eval.txt').read_text() == written
+
+
+def test_the_seed_decides_what_is_drawn(meta_eval):
+    one, other = (meta_eval('--seed', seed) for seed in ('1', '2'))
+    assert one['seed'] == 1 and one != other
+
+
+def test_short_names_choose_sets_and_parts(meta_eval):
+    assert set(meta_eval(task='q2:wow,q2:begin:wow')['sets']) == {'q2_wow', 'begin_wow'}
+
+
+def test_a_new_scorer_takes_part_as_a_column(meta_eval, tmp_path):
+    meta_eval()
+    scores = tmp_path / 'out' / 'scores_q2_wow.csv'
+    tables = meta_eval('--score-columns', f'mine={scores}:overlap', scorers='overlap')
+    for row in rows(tables, 'q2_wow', 'ranking'):
+        assert row['scorer'] in ('overlap', 'mine')
+    ours, column = rows(tables, 'q2_wow', 'ranking')
+    assert {**ours, 'scorer': 'mine'} == column
+    # It may also come alone.
+    tables = meta_eval('--score-columns', f'{scores}:overlap', scorers='')
+    assert [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')] == ['overlap']
+
+
+def test_a_new_scorer_takes_part_by_its_factory(meta_eval):
+    name = 'tests.evaluate.own_scorer:make_length'
+    tables = meta_eval(scorers=f'overlap,{name}')
+    assert name in [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
+
+
+def test_a_scorer_may_name_its_preset(meta_eval):
+    tables = meta_eval(scorers='overlap,overlap@paper')
+    names = [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
+    assert names == ['overlap', 'overlap@paper']
+
+
+def test_a_sample_is_quick_and_says_so(meta_eval):
+    tables = meta_eval('--num-examples', '3')
+    assert tables['sets']['q2_wow']['responses'] == 3
+    assert 'a sample of 3' in tables['sets']['q2_wow']['tables'][0]['title']
+
+
+def test_other_knowledge_can_be_left_out(meta_eval):
+    tables = meta_eval('--random-knowledge', 'false')
+    names = [t['name'] for t in tables['sets']['q2_wow']['tables']]
+    assert 'q2_wow_table_10' not in names
+
+
+@pytest.mark.parametrize(
+    'words, error, message',
+    [
+        (['--scorers', 'overlapp'], UnknownNameError, "Did you mean 'overlap'"),
+        (['--scorers', 'overlap@pper'], UnknownNameError, "Did you mean 'paper'"),
+        (['--scorers', 'bleu,bleu'], ConfigError, 'bleu twice'),
+        (['--scorers', ''], ConfigError, 'nothing to evaluate'),
+        (['--task', 'q2_waw'], UnknownNameError, "Did you mean 'q2_wow'"),
+        (['--task', 'begin:wwo'], UnknownNameError, "Did you mean 'wow'"),
+        (['--task', ','], ConfigError, 'names no set'),
+        (['--rounds', '0'], ConfigError, 'at least 1'),
+        (['--seed', '-1'], ConfigError, 'at least 0'),
+        (['--score-columns', 'scores.csv'], ConfigError, 'FILE:COLUMN'),
+        (['--score-columns', 'none.csv:overlap'], ConfigError, 'is taken'),
+        (['--score-columns', 'none.csv:mine'], InputError, 'Cannot read'),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_scored(
+    meta_eval, tmp_path, words, error, message
+):
+    with pytest.raises(error, match=message):
+        meta_eval(*words)
+    assert not (tmp_path / 'out').exists()
+
+
+def test_files_that_are_not_there_are_named(meta_eval, placed, monkeypatch):
+    from parlai.core.build_data import DownloadableFile
+
+    def no_network(self, folder):
+        raise OSError('no network')
+
+    monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+    (placed / 'q2_wow' / 'cross_annotation.csv').unlink()
+    with pytest.raises(TaskDataError, match='place them in .*cross_annotation.csv'):
+        meta_eval()
+
+
+def test_without_matplotlib_nothing_is_scored_in_vain(meta_eval, without_package):
+    without_package('matplotlib')
+    with pytest.raises(MissingPackageError, match='plots'):
+        meta_eval(figures='true')
+    assert meta_eval(figures='false')
+
+
+def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
+    meta_eval, tmp_path, monkeypatch
+):
+    def fail(*arguments):
+        raise AssertionError('It has scored.')
+
+    (tmp_path / 'out').write_text('a file')
+    monkeypatch.setattr('parlai_q2.scripts.meta_eval.evaluate', fail)
+    with pytest.raises(InputError, match='out: File exists. Check --outdir'):
+        meta_eval()
+
+
+def test_costs_that_cannot_be_written_are_told(meta_eval, tmp_path):
+    (tmp_path / 'out' / 'q2_wow_costs.json').mkdir(parents=True)
+    with pytest.raises(InputError, match='not a regular file. Check --outdir'):
+        meta_eval('--num-examples', '4')
+
+
+def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr(logging, 'info', shown.append)
+    (tmp_path / 'out' / 'meta_eval.txt').mkdir(parents=True)
+    with pytest.raises(InputError, match='not a regular file. Check --outdir'):
+        meta_eval('--num-examples', '4')
+    assert 'Accuracy and ranking of responses' in shown[-1]
+
+
+def test_dialogue_nli_has_the_settings_of_the_paper():
+    from parlai_q2.parlai.meta_eval_options import scorers_from_opt
+
+    opt = {'scorers': 'q2,nli', 'preset': 'mini', 'cache': False, 'no_cuda': True}
+    persona = scorers_from_opt(opt, 'dialogue_nli_gold')
+    assert persona['q2'].threshold == 0.1 and persona['nli'].threshold == 0.5
+    signature = str(persona['q2'].signature)
+    assert 'personal_filter:off' in signature and 'neutral_fallback:0|' in signature
+    assert '|comparison:nli|' in signature
+    other = scorers_from_opt(opt, 'begin')['q2']
+    assert other.threshold == SOFT_THRESHOLD
+    assert '|comparison:soft_nli|' in str(other.signature)
+
+
+def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
+    from parlai_q2.cache import CachedScorer
+    from parlai_q2.parlai.meta_eval_options import (
+        scorers_from_opt,
+        variants_from_opt,
+    )
+
+    opt = {
+        'scorers': 'q2,overlap',
+        'preset': 'mini',
+        'cache_file': str(tmp_path / 's.sqlite'),
+        'ablations': True,
+    }
+    scorers = scorers_from_opt(opt, 'q2_wow')
+    assert isinstance(scorers['q2'], CachedScorer)
+    assert not isinstance(scorers['overlap'], CachedScorer)
+    assert len(variants_from_opt(opt)) == 4
+    assert variants_from_opt({**opt, 'ablations': False}) == {}
+    assert variants_from_opt({**opt, 'scorers': 'overlap'}) == {}
+    bare = scorers_from_opt({**opt, 'cache': False}, 'q2_wow')
+    assert not isinstance(bare['q2'], CachedScorer)
+
+
+def test_the_script_can_be_called_from_python(placed, tmp_path, monkeypatch):
+    tables = MetaEvalScript.main(
+        task='begin',
+        datapath=str(placed),
+        scorers='precision',
+        figures=False,
+        rounds=5,
+        outdir=str(tmp_path / 'out'),
+    )
+    assert rows(tables, 'begin', 'ranking')[0]['scorer'] == 'precision'
+
+
+@pytest.mark.slow
+def test_the_shipped_q2_makes_all_tables_of_its_paper(meta_eval):
+    tables = meta_eval(scorers='q2,q2_f1,nli,consistency')
+    names = {t['name'] for t in tables['sets']['q2_wow']['tables']}
+    wanted = {f'q2_wow_table_{number}' for number in ('2', '3', '4', '8', '9', '10')}
+    assert wanted <= names
+    signatures = tables['sets']['q2_wow']['signatures']
+    assert 'comparison:f1' in signatures['q2_f1']
+    assert 'qg_decoding:beam2x2' in signatures['beam 2']

@@ -1,0 +1,31 @@
+"""
+What the figures of a set are where there is nothing to reckon with.
+"""
+
+import numpy as np
+
+from parlai_q2.bootstrap import percentiles, ratio
+from parlai_q2.evaluate.density_groups import GROUPS, density_groups
+from tests.evaluate.helpers import judged
+
+
+def test_no_responses_make_empty_groups():
+    assert density_groups([]) == ({group: [] for group in GROUPS}, (0.0, 0.0))
+
+
+def test_responses_of_one_density_stay_together():
+    groups, (low, high) = density_groups([judged(1), judged(2), judged(3)])
+    assert low == high
+    assert [len(groups[group]) for group in GROUPS] == [3, 0, 0]
+
+
+def test_a_figure_that_no_resample_has_is_its_own_interval():
+    assert percentiles(0.5, np.array([np.nan, np.nan])) == (0.5, 0.5, 0.5)
+    # What a resample lacks is left out.
+    interval = percentiles(0.5, np.array([np.nan, 0.25, 0.25]))
+    assert interval == (0.5, 0.25, 0.25)
+
+
+def test_a_quotient_by_nothing_is_what_one_says():
+    above, below = np.array([1.0, 0.0, 3.0]), np.array([2.0, 0.0, 0.0])
+    assert ratio(above, below, -1.0).tolist() == [0.5, -1.0, -1.0]

@@ -1,0 +1,187 @@
+"""
+The figures: what is drawn, that text stays text, and what is said without matplotlib.
+"""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from parlai_q2.errors import InputError, MissingPackageError
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.figures import reliability_plot
+from parlai_q2.evaluate.figures.all import all_figures
+from parlai_q2.evaluate.figures.distributions import BINS, bin_edges
+from parlai_q2.evaluate.figures.style import check_matplotlib, grid
+from parlai_q2.evaluate.judged import JudgedSet
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, judged, measure
+
+RESPONSES = [
+    judged(i, (GOOD, BAD, GENERIC)[i % 3], system=f's{i % 2}', corpus=f'c{i % 4}')
+    for i in range(24)
+]
+VALUES = [(i * 7 % 24) / 24 for i in range(24)]
+CROSSED = tuple(
+    (a, b)
+    for a, b in zip(RESPONSES, RESPONSES[1:])
+    if {a.label, b.label} == {GOOD, BAD}
+)
+PNG = b'\x89PNG\r\n\x1a\n'
+
+
+def names(paths):
+    return {p.name for p in paths}
+
+
+def text_of(path):
+    return re.findall(r'<text[^>]*>([^<]+)</text>', path.read_text())
+
+
+def test_a_set_with_everything_has_all_figures(tmp_path):
+    given = evaluation(RESPONSES, VALUES, crossed=CROSSED)
+    seconds = {'mine': 0.1}
+    written = all_figures(given, tmp_path, seconds)
+    stems = {name.removeprefix('small_').rpartition('.')[0] for name in names(written)}
+    assert stems == {
+        'precision_recall',
+        'roc',
+        'auc',
+        'by_class',
+        'by_density',
+        'by_corpus',
+        'by_system',
+        'systems',
+    }
+    assert len(written) == 2 * len(stems) == len(list(tmp_path.iterdir()))
+    for path in written:
+        start = path.read_bytes()[:100]
+        assert start.startswith(PNG) if path.suffix == '.png' else b'<?xml' in start
+    assert {'Recall', 'Precision'} <= set(
+        text_of(tmp_path / 'small_precision_recall.svg')
+    )
+    assert 'mine' in text_of(tmp_path / 'small_by_class.svg')
+    assert {'c0', 'c1', 'c2', 'c3'} <= set(text_of(tmp_path / 'small_by_corpus.svg'))
+
+
+def test_figures_say_of_how_many_responses_they_are(tmp_path):
+    all_figures(evaluation(RESPONSES, VALUES), tmp_path, {})
+    for name, words in {
+        'by_class': {f'{GOOD} (n = 8)', f'{BAD} (n = 8)', f'{GENERIC} (n = 8)'},
+        'by_system': {f'{GOOD} (n = 8)', 's0', 's1', '12'},
+        'auc': {'all (n = 16)', 'c0 (n = 4)'},
+        'roc': {'AUC [95 %], n = 16'},
+        'precision_recall': {f'Finding {GOOD} responses (8 of 16)'},
+    }.items():
+        assert words <= set(text_of(tmp_path / f'small_{name}.svg')), name
+
+
+def test_costs_are_drawn_where_two_are_known(tmp_path):
+    given = evaluation(RESPONSES, VALUES)
+    (mine,) = given.measures
+    from dataclasses import replace
+
+    given = replace(given, measures=(mine, replace(mine, name='other')))
+    written = all_figures(given, tmp_path, {'mine': 0.02, 'other': 3.0})
+    assert 'small_cost.svg' in names(written)
+    assert {'mine', 'other'} <= set(text_of(tmp_path / 'small_cost.svg'))
+
+
+@pytest.mark.parametrize('labels', [[GOOD] * 3, [GENERIC] * 3, [''] * 3])
+def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
+    responses = [judged(i, label) for i, label in enumerate(labels)]
+    written = all_figures(evaluation(responses, [0.1, 0.5, 0.5]), tmp_path, {})
+    assert {p.stem for p in written} == (
+        {'small_by_class', 'small_by_density'} if labels[0] else set()
+    )
+
+
+def test_scores_beyond_zero_and_one_can_be_drawn(tmp_path):
+    from dataclasses import replace
+
+    given = evaluation(RESPONSES, [10 * v - 3 for v in VALUES])
+    measure = replace(given.measures[0], threshold=None)
+    assert all_figures(replace(given, measures=(measure,)), tmp_path, {})
+
+
+def test_the_same_figure_has_the_same_bytes(tmp_path):
+    given = evaluation(RESPONSES, VALUES, crossed=CROSSED)
+    one, two = (all_figures(given, tmp_path / n, {}) for n in ('one', 'two'))
+    for a, b in zip(one, two, strict=True):
+        assert a.read_bytes() == b.read_bytes(), a.name
+
+
+def test_a_reliability_plot_names_its_errors(tmp_path):
+    png, svg = reliability_plot(
+        [0.1, 0.1, 0.9, 1.0], [False, True, True, True], tmp_path / 'r.png', bins=2
+    )
+    assert (png.name, svg.name) == ('r.png', 'r.svg')
+    shown = ' '.join(text_of(svg))
+    assert 'ECE 0.225' in shown and 'Brier 0.208' in shown and 'n = 4' in shown
+
+
+def test_what_is_no_probability_has_no_reliability(tmp_path):
+    with pytest.raises(ValueError, match='not 3'):
+        reliability_plot([3.0], [True], tmp_path / 'r')
+
+
+def test_without_matplotlib_the_command_that_installs_it_is_named(monkeypatch):
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
+    with pytest.raises(MissingPackageError, match=r'pip install "parlai_q2\[plots\]"'):
+        check_matplotlib()
+
+
+def test_matplotlib_is_loaded_by_figures_alone():
+    import subprocess
+
+    code = (
+        'import sys, parlai_q2.evaluate.report, parlai_q2.evaluate.figures.all\n'
+        'print("matplotlib" in sys.modules, "scipy" in sys.modules)'
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.stdout.split() == ['False', 'False']
+
+
+def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(InputError, match='Check --outdir'):
+        reliability_plot([0.5], [True], tmp_path / 'file' / 'r')
+
+
+@pytest.mark.parametrize(
+    'count, expected', [(1, (1, 1)), (4, (1, 4)), (5, (2, 3)), (9, (3, 3))]
+)
+def test_panels_fill_their_rows(count, expected):
+    assert grid(count) == expected
+
+
+@pytest.mark.parametrize('share, outcome', [(0.05, False), (0.95, True)])
+@pytest.mark.parametrize('count', [1, 3, 10, 37])
+def test_bins_of_one_outcome_are_drawn(tmp_path, share, outcome, count):
+    written = reliability_plot([share] * count, [outcome] * count, tmp_path / 'rel')
+    assert all(path.stat().st_size for path in written)
+
+
+def test_what_is_worth_the_threshold_stands_on_its_lower_side():
+    counts, _ = np.histogram([0.0, 0.5, 0.5, 0.500001, 1.0], bin_edges(0, 1))
+    assert counts[0] == 1 and counts[-1] == 1 and counts.sum() == 5
+    assert counts[: BINS // 2].tolist() == [1] + [0] * 8 + [2]
+
+
+@pytest.mark.filterwarnings('error')
+@pytest.mark.parametrize('scored', ['the unlabelled', 'all the same'])
+def test_a_measure_without_a_range_is_no_obstacle(tmp_path, scored):
+    unlabelled = [judged(50, ''), judged(51, '')]
+    responses = (*RESPONSES, *unlabelled)
+    if scored == 'the unlabelled':
+        other = measure(unlabelled, [3, 9], name='other', threshold=None)
+    else:
+        other = measure(responses, [7] * len(responses), name='other', threshold=None)
+    mine = measure(responses, [*VALUES, 0.1, 0.2])
+    given = JudgedSet('small', 'a small set', responses)
+    written = all_figures(Evaluation(given, (mine, other), rounds=20), tmp_path, {})
+    assert 'small_by_class.png' in names(written)
+    drawn = 'other' in text_of(tmp_path / 'small_by_class.svg')
+    assert drawn == (scored == 'all the same')

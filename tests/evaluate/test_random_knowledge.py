@@ -1,0 +1,75 @@
+"""
+Other knowledge for a response: never its own, never of the wrong dialogue.
+"""
+
+from parlai_q2.evaluate.judged import Judged
+from parlai_q2.evaluate.random_knowledge import random_dialogue, same_dialogue
+
+
+def turn(dialogue, number, knowledge):
+    return Judged(
+        knowledge, f'response {dialogue}{number}', dialogue=dialogue, turn=str(number)
+    )
+
+
+TURNS = [
+    turn('a', 1, 'one'),
+    turn('a', 2, 'two'),
+    turn('a', 3, 'three'),
+    turn('b', 1, 'one'),
+    turn('b', 2, 'one'),
+    turn('c', 1, 'four'),
+]
+
+
+def test_the_same_dialogue_has_other_turns_with_other_knowledge():
+    found = dict((r, k) for k, r in same_dialogue(TURNS, TURNS, seed=0))
+    # b has one knowledge in both turns, and c one turn.
+    assert set(found) == {'response a1', 'response a2', 'response a3'}
+    assert found['response a1'] in ('two', 'three')
+    assert found['response a2'] in ('one', 'three')
+
+
+def test_two_systems_responses_to_one_turn_are_no_other_turn():
+    pair = [turn('a', 1, 'one'), Judged('one, too', 'x', dialogue='a', turn='1')]
+    assert same_dialogue(pair, pair, seed=0) == []
+
+
+def test_responses_without_a_dialogue_have_no_same_dialogue():
+    unknown = [Judged('one', 'x'), Judged('two', 'y')]
+    assert same_dialogue(unknown, unknown, seed=0) == []
+
+
+def test_another_dialogue_is_another_dialogue_with_other_knowledge():
+    by_response = {t.response: t for t in TURNS}
+    for seed in range(5):
+        found = random_dialogue(TURNS, TURNS, seed)
+        assert len(found) == len(TURNS)
+        for knowledge, response in found:
+            own = by_response[response]
+            assert knowledge != own.knowledge
+            assert any(
+                t.knowledge == knowledge and t.dialogue != own.dialogue for t in TURNS
+            )
+
+
+def test_where_dialogues_are_not_known_other_knowledge_is_another():
+    unknown = [Judged('one', 'x'), Judged('two', 'y')]
+    assert random_dialogue(unknown, unknown, seed=0) == [('two', 'x'), ('one', 'y')]
+
+
+def test_where_there_is_no_other_the_response_is_left_out():
+    assert random_dialogue(TURNS[:1], TURNS[:3], seed=0) == []
+
+
+def test_a_rare_other_dialogue_is_found():
+    many = [turn('a', i, f'k{i}') for i in range(200)]
+    rare = [*many, turn('b', 1, 'rare')]
+    assert random_dialogue(many[:1], rare, seed=0) == [('rare', 'response a0')]
+
+
+def test_the_choice_is_seeded():
+    many = [turn(str(d), t, f'{d} {t}') for d in range(9) for t in range(4)]
+    for choose in (same_dialogue, random_dialogue):
+        assert choose(many, many, 1) == choose(many, many, 1)
+        assert choose(many, many, 1) != choose(many, many, 2)

@@ -1,0 +1,90 @@
+"""
+ROC-AUC, average precision and curves: worked out by hand, and against scikit-learn.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    average_precision_score,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
+
+from parlai_q2.evaluate.ranking import Sweep, average_precision, roc_auc
+
+# Few values, so that ties are the rule.
+SCORES = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.booleans()), min_size=2
+).filter(lambda pairs: 0 < sum(p for _, p in pairs) < len(pairs))
+
+
+def sweep(*pairs):
+    return Sweep(np.array([s for s, _ in pairs]), np.array([p for _, p in pairs]))
+
+
+def whole(swept):
+    counts = swept.counts(np.ones((1, len(swept.order))))
+    return roc_auc(*counts)[0], average_precision(*counts)[0]
+
+
+@pytest.mark.parametrize(
+    'pairs, auc, precision',
+    [
+        ([(0.9, True), (0.1, False)], 1, 1),
+        ([(0.1, True), (0.9, False)], 0, 1 / 2),
+        # One threshold for both: half the pairs, and precision is the share.
+        ([(0.5, True), (0.5, False)], 1 / 2, 1 / 2),
+        # Found first, then a false alarm, then the other: 1/2 * 1 + 1/2 * 2/3.
+        ([(0.9, True), (0.5, False), (0.1, True)], 1 / 2, 5 / 6),
+    ],
+)
+def test_values_worked_out_by_hand(pairs, auc, precision):
+    assert whole(sweep(*pairs)) == pytest.approx((auc, precision))
+
+
+@settings(deadline=None, max_examples=30)
+@given(SCORES)
+def test_both_agree_with_scikit_learn_ties_included(pairs):
+    scores, positive = zip(*pairs)
+    expected = (
+        roc_auc_score(positive, scores),
+        average_precision_score(positive, scores),
+    )
+    assert whole(sweep(*pairs)) == pytest.approx(expected)
+
+
+@settings(deadline=None, max_examples=30)
+@given(SCORES, st.integers(0, 9))
+def test_weights_are_repetitions(pairs, seed):
+    weights = np.random.default_rng(seed).integers(0, 3, len(pairs))
+    repeated = [p for p, w in zip(pairs, weights) for _ in range(w)]
+    counts = sweep(*pairs).counts(weights[None].astype(float))
+    found = roc_auc(*counts)[0], average_precision(*counts)[0]
+    if 0 < sum(p for _, p in repeated) < len(repeated):
+        assert found == pytest.approx(whole(sweep(*repeated)))
+    else:
+        assert np.isnan(found).all()
+
+
+def test_one_class_alone_has_neither():
+    assert np.isnan(whole(sweep((0.9, True), (0.1, True)))).all()
+    assert np.isnan(whole(sweep((0.9, False)))).all()
+    assert np.isnan(whole(Sweep(np.array([]), np.array([], bool)))).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(SCORES)
+def test_curves_go_through_the_points_of_scikit_learn(pairs):
+    scores, positive = zip(*pairs)
+    found = sweep(*pairs).curves()
+    precision, recall, thresholds = precision_recall_curve(positive, scores)
+    # scikit-learn begins with the most lenient threshold, and adds the point (0, 1).
+    assert found.thresholds == pytest.approx(thresholds[::-1])
+    assert found.precision == pytest.approx(precision[-2::-1])
+    assert found.recall == pytest.approx(recall[-2::-1])
+    fallout, recall, _ = roc_curve(positive, scores, drop_intermediate=False)
+    assert found.fallout == pytest.approx(fallout[1:])
+    assert found.recall == pytest.approx(recall[1:])

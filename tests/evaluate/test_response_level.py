@@ -1,0 +1,152 @@
+"""
+Figures at the threshold and over three classes: by hand, and against scikit-learn.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
+
+from parlai_q2.errors import InputError
+from parlai_q2.evaluate.judged import BINARY, CLASSES, Judged
+from parlai_q2.evaluate.response_level import response_level, three_way
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, judged, measure
+
+PAIRS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.4, 0.5, 0.6, 1.0]), st.sampled_from(BINARY)),
+    min_size=1,
+)
+
+
+def level(values, classes, **options):
+    responses = [judged(i, label) for i, label in enumerate(classes)]
+    scored = measure(responses, values, **options)
+    return response_level(scored, responses, rounds=20)
+
+
+def means(found):
+    return {k: None if v is None else v.mean for k, v in found.figures.items()}
+
+
+def test_a_score_at_the_threshold_is_inconsistent():
+    found = means(level([0.9, 0.5, 0.5, 0.1], [GOOD, GOOD, BAD, BAD]))
+    # One of two consistent is called so; three are called inconsistent, two rightly.
+    assert found['consistent_precision'] == 1 and found['consistent_recall'] == 1 / 2
+    assert found['consistent_f1'] == pytest.approx(2 / 3)
+    assert found['inconsistent_precision'] == pytest.approx(2 / 3)
+    assert found['inconsistent_recall'] == 1
+    assert found['inconsistent_f1'] == pytest.approx(4 / 5)
+    assert found['accuracy'] == 3 / 4
+    # Of four pairs three are in order and one is a tie.
+    assert found['roc_auc'] == pytest.approx(7 / 8)
+    # From either end: the first is right, and of the next two, which tie, one is.
+    assert found['consistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
+    assert found['inconsistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
+
+
+@settings(deadline=None, max_examples=30)
+@given(PAIRS)
+def test_it_agrees_with_scikit_learn(pairs):
+    values, labels = zip(*pairs)
+    found = means(level(values, labels))
+    said = [GOOD if v > 0.5 else BAD for v in values]
+    expected = precision_recall_fscore_support(
+        labels, said, labels=BINARY, zero_division=0
+    )
+    for i, label in enumerate(BINARY):
+        if label in labels:
+            for name, figures in zip(('precision', 'recall', 'f1'), expected):
+                assert found[f'{label}_{name}'] == pytest.approx(figures[i])
+        else:
+            assert found[f'{label}_recall'] is None and found[f'{label}_f1'] is None
+    assert found['accuracy'] == pytest.approx(accuracy_score(labels, said))
+
+
+def test_one_class_alone_has_no_ranking_but_an_accuracy():
+    found = level([0.9, 0.2], [GOOD, GOOD])
+    assert (found.figures['roc_auc'], found.figures['consistent_ap']) == (None, None)
+    assert found.figures['accuracy'].mean == 1 / 2
+    assert found.counts == {GOOD: 2, BAD: 0}
+
+
+def test_a_set_of_nothing_has_no_figures():
+    assert set(level([], []).figures.values()) == {None}
+
+
+def test_when_nothing_could_be_verified_the_ranking_is_chance():
+    found = means(
+        level([0.5] * 4, [GOOD, BAD, GOOD, BAD], labels=['not_verifiable'] * 4)
+    )
+    assert (found['roc_auc'], found['accuracy']) == (1 / 2, 1 / 2)
+    # None is called consistent, since the value is not above the threshold.
+    assert (found['consistent_precision'], found['consistent_recall']) == (0, 0)
+
+
+def test_generic_responses_are_of_neither_class():
+    # A third that had a part in it would be called consistent, which it is not.
+    found = level([0.9, 0.1, 0.8], [GOOD, BAD, GENERIC])
+    assert found.counts == {GOOD: 1, BAD: 1} and found.missing == 0
+    assert found.figures['accuracy'].mean == 1
+
+
+def test_responses_without_a_score_are_counted_and_left_out():
+    responses = [judged(0, GOOD), judged(1, BAD), judged(2, BAD)]
+    found = response_level(measure(responses[:2], [0.9, 0.1]), responses, rounds=5)
+    assert found.missing == 1 and found.counts == {GOOD: 1, BAD: 1}
+
+
+def test_scores_that_have_no_threshold_are_ranked_all_the_same():
+    found = level([-3.0, 7.0], [BAD, GOOD], threshold=None)
+    assert found.figures['roc_auc'].mean == 1 and found.figures['accuracy'] is None
+
+
+def test_intervals_are_seeded_and_hold_the_figure():
+    rng = np.random.default_rng(1)
+    labels = [GOOD, BAD] * 30
+    values = rng.random(60) * 0.7 + np.array([0.3, 0] * 30)
+    one, other = level(values, labels), level(values, labels)
+    assert one == other
+    for interval in one.figures.values():
+        assert interval.low < interval.mean < interval.high
+
+
+CALLED = {'generic': GENERIC, 'not_verifiable': GENERIC}
+THREE = st.lists(
+    st.tuples(
+        st.sampled_from([0.2, 0.5, 0.8]),
+        st.sampled_from(['any', 'generic', 'not_verifiable']),
+        st.sampled_from(CLASSES),
+    ),
+    min_size=1,
+).filter(lambda rows: any(called in CALLED for _, called, _ in rows))
+
+
+@settings(deadline=None, max_examples=30)
+@given(THREE)
+def test_macro_f1_of_three_classes_agrees_with_scikit_learn(rows):
+    responses = [judged(i, label) for i, (_, _, label) in enumerate(rows)]
+    scored = measure(responses, [r[0] for r in rows], labels=[r[1] for r in rows])
+    found = three_way(scored, responses, rounds=3)
+    truth = [label for _, _, label in rows]
+    said = [CALLED.get(called, GOOD if v > 0.5 else BAD) for v, called, _ in rows]
+    f1 = f1_score(truth, said, labels=CLASSES, average=None, zero_division=0)
+    assert [found[c].mean for c in CLASSES] == pytest.approx(list(f1))
+    assert found['macro'].mean == pytest.approx(f1.mean())
+
+
+def test_a_response_that_nobody_judged_is_of_none_of_the_three_classes():
+    responses = [judged(0, GOOD), judged(1, GENERIC), judged(2, '')]
+    scored = measure(responses, [0.9, 0.5, 0.9], labels=['any', 'generic', 'any'])
+    found = three_way(scored, responses, rounds=3)
+    assert (found[GOOD].mean, found[GENERIC].mean) == (1, 1)
+
+
+def test_a_scorer_of_two_classes_has_no_macro_f1():
+    responses = [judged(0, GOOD), judged(1, GENERIC)]
+    assert three_way(measure(responses, [0.9, 0.1]), responses) is None
+
+
+def test_a_judgement_is_one_of_the_three_classes():
+    with pytest.raises(InputError, match="not 'good'"):
+        Judged('k', 'r', 'good')

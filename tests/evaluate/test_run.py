@@ -1,0 +1,307 @@
+"""
+From texts to an evaluation: what is scored, how often, and what a stop costs.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.evaluate import scoring
+from parlai_q2.evaluate.cost_file import add_costs
+from parlai_q2.evaluate.judged import Judged, JudgedSet
+from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.report import (
+    scores_csv,
+    set_report,
+    to_dict,
+    to_latex,
+    to_text,
+    write_report,
+)
+from parlai_q2.evaluate.run import evaluate
+from parlai_q2.evaluate.sample import sampled
+from parlai_q2.evaluate.scoring import Cost, mean_seconds, score_pairs, without_nli
+from parlai_q2.evaluate.variants import VARIANTS, load_variant
+from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.q2.metric import Q2Models
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.records import Label, Score, Span
+from parlai_q2.scorers.overlap import OverlapScorer
+from parlai_q2.scorers.q2 import Q2Scorer
+from tests.evaluate.helpers import BAD, GOOD, judged, measure
+
+
+class Counting(OverlapScorer):
+    """
+    Counts what it scores, and stops when told to.
+    """
+
+    def __init__(self, stop_after=None):
+        super().__init__('precision')
+        self.scored, self.stop_after = [], stop_after
+
+    def score_texts(self, examples):
+        if self.stop_after is not None and len(self.scored) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.scored += [(e.knowledge, e.response) for e in examples]
+        return super().score_texts(examples)
+
+
+def wow(number, label, system, dialogue):
+    return Judged(
+        f'knowledge {number}',
+        f'{system} says knowledge {number if label == GOOD else "x"}',
+        label,
+        system=system,
+        dialogue=dialogue,
+        turn=str(number),
+    )
+
+
+CROSSED = tuple(
+    (
+        wow(i, GOOD if i % 2 else BAD, 'one', f'd{i % 3}'),
+        wow(i, BAD, 'two', f'd{i % 3}'),
+    )
+    for i in range(8)
+)
+SET = JudgedSet(
+    'small', 'a small set', tuple(r for c in CROSSED[:5] for r in c), CROSSED
+)
+
+
+def test_texts_are_scored_once_and_with_all_that_the_tables_need():
+    scorer = Counting()
+    found, costs = evaluate(SET, {'mine': scorer}, rounds=5)
+    assert len(set(scorer.scored)) == len(scorer.scored) == costs['mine'].responses
+    needed = {r.pair for c in CROSSED if c[0].label == GOOD for r in c}
+    assert needed <= set(scorer.scored)
+    assert {*found.same_dialogue, *found.random_dialogue} <= set(scorer.scored)
+    assert len(found.same_dialogue) == len(found.random_dialogue) == len(SET.responses)
+
+
+def test_other_knowledge_can_be_left_out():
+    found, _ = evaluate(SET, {'mine': Counting()}, other_knowledge=False, rounds=5)
+    assert found.same_dialogue == found.random_dialogue == ()
+
+
+def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(scoring, 'CHUNK', 4)
+    stopped, after = Counting(stop_after=8), Counting()
+
+    def run(scorer):
+        cached = CachedScorer(scorer, ScoreStore(tmp_path / 's.sqlite'))
+        return evaluate(SET, {'mine': cached}, rounds=5)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stopped)
+    first, costs = run(after)
+    assert stopped.scored and not set(stopped.scored) & set(after.scored)
+    assert costs['mine'].responses == len(after.scored)
+    idle = Counting(stop_after=0)
+    second, costs = run(idle)
+    assert idle.scored == [] and costs['mine'] == Cost()
+    assert to_dict([set_report(first)]) == to_dict([set_report(second)])
+
+
+def test_progress_is_told_chunk_by_chunk(monkeypatch):
+    monkeypatch.setattr(scoring, 'CHUNK', 2)
+    told = []
+    pairs = [('k', str(i)) for i in range(5)]
+    score_pairs('mine', Counting(), [*pairs, pairs[0]], lambda *a: told.append(a))
+    assert told == [('mine', done, 5) for done in (0, 2, 4, 5)]
+
+
+RED = 'the kite is red'
+PAIRS = [
+    ('the kite is red .', RED),
+    ('the kite is blue .', RED),
+    ('no colours here .', RED),
+    ('a b c .', 'wow'),
+    ('', RED),
+    ('the kite', ''),
+]
+
+
+def toy_q2(use_nli):
+    generator = ToyQuestionGenerator({'red': ['What colour is it?']})
+    answerer = ToyQuestionAnswerer({'What colour is it?': ['red', 'blue']})
+    nli = ToyNliModel({('a b c .', 'wow'): 'entailment'})
+
+    def find_spans(texts):
+        return [[Span('red', 12, 15)] if text == RED else [] for text in texts]
+
+    models = Q2Models(generator, answerer, nli, find_spans)
+    return Q2Scorer(models, Q2Settings(use_nli=use_nli), 'toy')
+
+
+def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
+    q2, _ = score_pairs('q2', toy_q2(True), PAIRS)
+    alone, _ = score_pairs('q2_f1', toy_q2(False), PAIRS)
+    taken = without_nli(q2, 'q2_f1', toy_q2(False))
+    assert {alone.scores[p].value for p in PAIRS} == {0, 0.5, 1}
+    for pair in PAIRS:
+        expected, found = alone.scores[pair], taken.scores[pair]
+        assert (found.value, found.label) == (expected.value, expected.label)
+        assert found.fallback == expected.fallback
+        assert found.signature == expected.signature
+    assert (taken.signature, taken.threshold) == (alone.signature, alone.threshold)
+
+
+def test_q2_without_nli_asks_nothing_again_whatever_the_order():
+    twin = Counting(stop_after=0)
+    found, costs = evaluate(
+        JudgedSet('s', 's', tuple(Judged(k, r, GOOD) for k, r in PAIRS[:3])),
+        {'q2_f1': twin, 'q2': toy_q2(True)},
+        rounds=5,
+    )
+    assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and 'q2_f1' not in costs
+
+
+def test_q2_of_another_preset_is_no_twin():
+    twin = Counting()
+    judged_set = JudgedSet('s', 's', (Judged(*PAIRS[0], GOOD),))
+    evaluate(judged_set, {'q2@other.yaml': toy_q2(True), 'q2_f1': twin}, rounds=5)
+    assert twin.scored
+
+
+def test_variants_score_the_set_alone():
+    variant = Counting()
+    evaluate(SET, {'mine': Counting()}, variants={'greedy': variant}, rounds=5)
+    assert set(variant.scored) == {r.pair for r in SET.responses}
+
+
+def test_the_settings_of_the_ablations_are_in_their_signatures():
+    signed = {v.name: str(load_variant(v, 'mini').signature) for v in VARIANTS}
+    assert 'qg_decoding:beam2x2' in signed['beam 2']
+    assert 'qg_decoding:greedy1x1' in signed['greedy questions (-top-n)']
+    assert 'personal_filter:off' in signed['personal questions kept']
+    assert 'variant:multi' in signed['all valid questions (multi)']
+    assert len(set(signed.values())) == len(VARIANTS)
+
+
+def test_a_column_that_fits_in_part_is_taken_with_a_warning():
+    said = []
+    column = measure(SET.responses[:4], [0.1, 0.2, 0.3, 0.4], name='column')
+    found, _ = evaluate(SET, {}, [column], rounds=5, warn=said.append)
+    assert found.measure('column') is column
+    assert said == [
+        'column has no score for 6 of the 10 responses of small; they are left out of '
+        'its figures.',
+        'column has no score for 12 of the 16 responses of small to contexts that '
+        'several systems answered; it gets no system-level figures and none for '
+        'random responses.',
+    ]
+    report = set_report(found)
+    tables = {table.name: table for table in report.tables}
+    assert 'small_table_4' not in tables
+    means = tables['small_table_2']
+    assert any('column 6' in note for note in means.notes)
+    random = [row['column'] for row in means.rows if row['responses'] == 'random']
+    assert random and not any(random)
+    assert any(row['column'] for row in means.rows)
+
+
+def test_a_column_of_other_texts_is_refused():
+    with pytest.raises(InputError, match='must match those of the set exactly'):
+        evaluate(SET, {}, [measure([judged(99)], [0.5])], rounds=5)
+
+
+def test_a_set_of_nothing_is_refused():
+    with pytest.raises(InputError, match='has no responses'):
+        evaluate(JudgedSet('empty', 'e', ()), {'mine': Counting()})
+
+
+def test_a_sample_is_a_part_says_so_and_is_seeded():
+    part = sampled(SET, 4, seed=1)
+    assert len(part.responses) == 4 and set(map(id, part.responses)) <= set(
+        map(id, SET.responses)
+    )
+    assert part.title == 'a small set, a sample of 4' and len(part.crossed) == 4
+    assert part == sampled(SET, 4, seed=1)
+    assert sampled(SET, -1, 0) is sampled(SET, 10, 0) is SET
+
+
+def test_all_files_are_written_with_every_signature(tmp_path):
+    found, _ = evaluate(SET, {'mine': Counting()}, rounds=5, seed=7)
+    report = set_report(found)
+    written = write_report([report], tmp_path / 'new')
+    assert sorted(p.name for p in written) == [
+        'meta_eval.json',
+        'meta_eval.tex',
+        'meta_eval.txt',
+        'scores_small.csv',
+    ]
+    assert sorted(p.name for p in (tmp_path / 'new').iterdir()) == sorted(
+        p.name for p in written
+    )
+    for text in (to_text([report]), to_latex([report])):
+        assert found.measures[0].signature in text and 'seed 7, 5 rounds' in text
+    data = to_dict([report])
+    assert data['sets']['small']['signatures'] == {'mine': found.measures[0].signature}
+    assert (data['seed'], data['rounds']) == (7, 5)
+
+
+def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
+    from parlai_q2.evaluate.columns import parse_column, read_column
+
+    found, _ = evaluate(SET, {'mine': Counting()}, rounds=5)
+    write_report([set_report(found)], tmp_path)
+    column, missing = read_column(parse_column(f'{tmp_path}/scores_small.csv:mine'))
+    assert missing == 0
+    crossed = [response for context in SET.crossed for response in context]
+    for response in (*SET.responses, *crossed):
+        assert column.score(response).value == found.measures[0].score(response).value
+    # So the column has every figure that the scorer has.
+    again, _ = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
+    for table in set_report(again).tables:
+        if table.name == 'small_differences':
+            (row,) = table.rows
+            assert row['accuracy'] == row['roc_auc'] == (0, 0, 0)
+            continue
+        rows = [
+            {k: v for k, v in row.items() if k not in ('scorer', 'threshold')}
+            for row in table.rows
+            if row.get('scorer') in ('mine', column.name)
+        ]
+        assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
+
+
+def test_a_scorer_that_gives_no_number_is_named():
+    class Nan(Counting):
+        def score(self, examples):
+            found = super().score(examples)
+            return [replace(found[0], value=float('nan')), *found[1:]]
+
+    with pytest.raises(ConfigError, match='broken gave nan'):
+        evaluate(SET, {'broken': Nan()}, rounds=5)
+
+
+def test_a_missing_score_is_an_empty_cell():
+    column = Measure(
+        'c', 's', 0.5, {SET.responses[0].pair: Score(0.25, Label.CONSISTENT)}
+    )
+    found, _ = evaluate(SET, {}, [column], rounds=5)
+    lines = scores_csv(set_report(found)).splitlines()
+    assert lines[1].endswith(',0.25') and lines[2].endswith('two,set,')
+
+
+def test_a_folder_that_cannot_be_written_is_said_so(tmp_path):
+    found, _ = evaluate(SET, {'mine': Counting()}, rounds=5)
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(InputError, match='Check --outdir'):
+        write_report([set_report(found)], tmp_path / 'file')
+
+
+def test_costs_are_remembered_by_signature(tmp_path):
+    path = tmp_path / 'costs.json'
+    add_costs(path, {'a': Cost(2, 1.0), 'b': Cost()})
+    known = add_costs(path, {'a': Cost(2, 2.0)})
+    assert known == {'a': Cost(4, 3.0)} == add_costs(path, {})
+    assert mean_seconds(known, ['a', 'b']) == {'a': 0.75}
+    path.write_text('not JSON')
+    assert add_costs(path, {'c': Cost(1, 1.0)}) == {'c': Cost(1, 1.0)}

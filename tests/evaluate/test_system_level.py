@@ -1,0 +1,102 @@
+"""
+The bootstrap of simulated systems, against its parts worked out by hand and scipy.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from parlai_q2.evaluate import system_level as module
+from parlai_q2.evaluate.judged import JudgedSet, contrasts
+from parlai_q2.evaluate.system_level import spearman_with_quality, system_level
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, judged
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.1, 0.2, 0.3]), min_size=5, max_size=5), min_size=1
+    )
+)
+def test_spearman_agrees_with_scipy_ties_included(rows):
+    for row, rho in zip(rows, spearman_with_quality(np.array(rows)), strict=True):
+        if len(set(row)) == 1:
+            assert np.isnan(rho)
+        else:
+            expected = spearmanr([5, 4, 3, 2, 1], row).statistic
+            assert rho == pytest.approx(expected)
+
+
+def test_a_perfect_score_orders_all_systems_and_its_means_are_the_shares():
+    found = system_level([1.0] * 10, [0.0] * 10, rounds=7)
+    assert found.spearman == (1, 1, 1) and found.undefined == 0
+    # 350 times 5, 10, 15, 20 and 25 %, rounded to even as in the released code.
+    inconsistent = np.array([18, 35, 52, 70, 88])
+    assert found.means == pytest.approx(1 - inconsistent / 350)
+
+
+def test_a_score_that_is_upside_down_is_minus_one():
+    assert system_level([0.0] * 3, [1.0] * 3, rounds=5).spearman.mean == -1
+
+
+def test_a_score_that_says_nothing_has_no_correlation():
+    found = system_level([0.3] * 4, [0.3] * 4, rounds=6)
+    assert found.spearman is None and found.undefined == 6
+
+
+def test_each_context_of_a_round_is_the_same_for_all_systems(monkeypatch):
+    # With no inconsistent response anywhere, all systems are the same 350 contexts.
+    found = system_level([0.1, 0.9], [0.0, 0.0], proportions=(0, 0, 0), rounds=3)
+    assert found.undefined == 3
+
+
+def test_it_is_seeded():
+    rng = np.random.default_rng(0)
+    good, bad = rng.random(50), rng.random(50) * 0.8
+    one = system_level(good, bad, rounds=40, seed=3)
+    assert (one.rounds == system_level(good, bad, rounds=40, seed=3).rounds).all()
+    assert (one.rounds != system_level(good, bad, rounds=40, seed=4).rounds).any()
+    assert one.spearman.low < one.spearman.mean < one.spearman.high
+    assert one.spearman.mean == pytest.approx(one.rounds.mean())
+
+
+def test_a_plain_loop_over_the_same_draws_gives_the_same():
+    rng = np.random.default_rng(5)
+    good, bad = rng.random(20), rng.random(20) * 0.9
+    found = system_level(good, bad, responses=40, rounds=4, seed=9)
+    draws = np.random.default_rng(9)
+    for r in range(4):
+        contexts = draws.integers(0, 20, 40)
+        scores = []
+        for share in module.PROPORTIONS:
+            chosen = set(draws.choice(40, size=round(share * 40), replace=False))
+            picked = [
+                bad[c] if i in chosen else good[c] for i, c in enumerate(contexts)
+            ]
+            scores.append(sum(picked) / 40)
+        rho = spearmanr([5, 4, 3, 2, 1], scores).statistic
+        assert found.rounds[r] == pytest.approx(rho)
+
+
+@pytest.mark.parametrize('good, bad', [([], []), ([1.0], [])])
+def test_contexts_need_both_scores(good, bad):
+    with pytest.raises(ValueError, match='for each context'):
+        system_level(good, bad)
+
+
+def test_a_contrast_has_exactly_one_inconsistent_response():
+    crossed = [
+        (judged(0, GOOD), judged(1, BAD)),
+        (judged(2, BAD), judged(3, GOOD)),
+        (judged(4, GOOD), judged(5, GOOD)),
+        (judged(6, BAD), judged(7, BAD)),
+        (judged(8, GOOD), judged(9, GENERIC)),
+        (judged(10, GOOD), judged(11, BAD), judged(12, BAD)),
+    ]
+    found = contrasts(JudgedSet('s', 's', (), tuple(crossed)).crossed)
+    assert [(c.consistent.response, c.inconsistent.response) for c in found] == [
+        ('response 0', 'response 1'),
+        ('response 3', 'response 2'),
+    ]

@@ -1,0 +1,325 @@
+"""
+The tables' contents, and how they are printed.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2.bootstrap import Interval
+from parlai_q2.evaluate import published
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.judged import JudgedSet
+from parlai_q2.evaluate.latex import escape, render_latex
+from parlai_q2.evaluate.table import PAPER, Column, Table, key
+from parlai_q2.evaluate.tables import all_tables
+from parlai_q2.evaluate.tables.classes import class_table, three_way_table
+from parlai_q2.evaluate.tables.groups import density_table, group_table
+from parlai_q2.evaluate.tables.means import means_table
+from parlai_q2.evaluate.tables.random_knowledge import random_knowledge_table
+from parlai_q2.evaluate.tables.ranking import difference_table, ranking_table
+from parlai_q2.evaluate.tables.ratings import ratings_table
+from parlai_q2.evaluate.tables.systems import systems_table
+from parlai_q2.evaluate.tables.variants import ablations_table, coverage_table
+from parlai_q2.evaluate.text_table import render_text
+from parlai_q2.records import Comparison, Score, Span, Verdict
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, judged, measure
+
+TABLE = Table(
+    'a_table',
+    'A title',
+    (key('scorer'), Column('auc', 'AUC'), Column('share', 'share %', 1, 100)),
+    (
+        {'scorer': 'q2_f1', 'auc': Interval(0.7561, 0.7152, 1.0), 'share': 0.5},
+        {'scorer': 'q2_f1', 'source': PAPER, 'share': 1, 'auc': None},
+        {'scorer': 'down', 'auc': Interval(-0.3, -0.85, 0.2)},
+    ),
+    ('A note & more.',),
+)
+
+
+def test_a_table_as_text():
+    assert render_text(TABLE) == (
+        'A title\n'
+        '\n'
+        'scorer                        AUC  share %\n'
+        '-------------  ------------------  -------\n'
+        'q2_f1           0.756 [.715, 1.0]     50.0\n'
+        'q2_f1 (paper)                   -        1\n'
+        'down           -0.300 [-.850, .200]        -\n'
+        '\n'
+        'A note & more.\n'
+    ).replace('------------------  ', '--------------------  ').replace(
+        'scorer                        AUC', 'scorer                          AUC'
+    ).replace('q2_f1           0.756', 'q2_f1             0.756').replace(
+        'q2_f1 (paper)                   -', 'q2_f1 (paper)                     -'
+    )
+
+
+def test_a_wide_table_is_cut_and_repeats_what_its_rows_are():
+    text = render_text(TABLE, width=36)
+    assert text.count('scorer') == 2 and text.count('q2_f1 (paper)') == 2
+    assert max(map(len, text.splitlines())) <= 36
+    assert text.index('AUC') < text.index('share %')
+
+
+def test_a_table_as_latex():
+    text = render_latex(TABLE)
+    assert r'q2\_f1 & 0.756 {\scriptsize [0.715, 1.000]} & 50.0 \\' in text
+    assert r'\textit{q2\_f1 (paper)} & \textit{--} & \textit{1} \\' in text
+    assert r'share \% \\' in text and r'A note \& more.' in text
+    assert r'\begin{tabular}{@{}lrr@{}}' in text
+    for environment in ('table', 'tabular'):
+        assert text.count(rf'\begin{{{environment}}}') == 1
+        assert text.count(rf'\end{{{environment}}}') == 1
+    assert text.count('{') == text.count('}')
+
+
+def test_latex_has_no_live_characters_of_ours():
+    assert escape('a_b & 5 % {x} ~^ \\ <') == (
+        r'a\_b \& 5 \% \{x\} \textasciitilde{}\textasciicircum{} '
+        r'\textbackslash{} \textless{}'
+    )
+
+
+def test_a_table_as_json_has_full_precision():
+    found = json.loads(json.dumps(TABLE.to_dict()))
+    assert found['rows'][0]['auc'] == {'value': 0.7561, 'low': 0.7152, 'high': 1.0}
+    assert found['rows'][1]['source'] == 'paper' and found['rows'][1]['auc'] is None
+
+
+SYSTEMS = [
+    judged(0, GOOD, system='one', corpus='c'),
+    judged(1, BAD, system='two', corpus='d'),
+    judged(2, GOOD, system='one', corpus='d'),
+    judged(3, BAD, system='two', corpus='c'),
+]
+CROSSED = ((SYSTEMS[0], SYSTEMS[1]), (SYSTEMS[2], SYSTEMS[3]))
+
+
+def rows(table, **where):
+    return [r for r in table.rows if all(r.get(k) == v for k, v in where.items())]
+
+
+def test_means_by_system_and_class_with_a_random_sample_of_each():
+    table = means_table(evaluation(SYSTEMS, [1, 0.2, 0.6, 0], crossed=CROSSED))
+    (consistent,) = rows(table, system='one', responses=GOOD)
+    assert consistent['count'] == 2 and consistent['mine'].mean == pytest.approx(0.8)
+    (empty,) = rows(table, system='two', responses=GOOD)
+    assert empty['count'] == 0 and empty['mine'] is None
+    (sample,) = rows(table, system='two', responses='random')
+    assert sample['count'] == 2 and sample['mine'].mean == pytest.approx(0.1)
+    assert any('seed 0' in note for note in table.notes)
+
+
+def test_a_set_of_systems_without_common_contexts_is_one_in_the_means():
+    table = means_table(evaluation(SYSTEMS, [1, 0.2, 0.6, 0]))
+    assert [(r['system'], r['responses']) for r in table.rows] == [
+        ('all', BAD),
+        ('all', GOOD),
+    ]
+
+
+def test_figures_of_the_paper_stand_beside_those_of_its_own_data_alone():
+    named = {'q2': [0.9, 0.1, 0.8, 0.3]}
+    for name, papers in (('q2_wow', 2), ('begin', 0)):
+        given = JudgedSet(name, name, tuple(SYSTEMS), CROSSED)
+        scored = measure(SYSTEMS, named['q2'], name='q2')
+        found = Evaluation(given, (scored,), rounds=5)
+        assert len(rows(class_table(found), source=PAPER)) == papers
+        assert len(rows(ranking_table(found), source=PAPER)) == papers / 2
+        assert len(rows(systems_table(found), source=PAPER)) == papers / 2
+    # The Dodeca and MemNet of the paper are not these systems.
+    assert rows(means_table(found), source=PAPER) == []
+
+
+def test_systems_need_contexts_of_two():
+    assert systems_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
+    table = systems_table(evaluation(SYSTEMS, [1, 0, 1, 0], crossed=CROSSED))
+    (row,) = table.rows
+    assert row['contexts'] == 2 and row['spearman'].mean == 1
+
+
+@pytest.mark.parametrize('fitted_on, notes', [(True, 1), (False, 0)])
+def test_tables_say_whose_fit_they_show(fitted_on, notes):
+    responses = [judged(0, GOOD), judged(1, BAD), judged(2, GENERIC)]
+    given = JudgedSet('begin', 'b', tuple(responses), fitted_on=fitted_on)
+    fitted = replace(
+        measure(responses, [1, 0, 0.5], name='grounded', labels=['x', 'x', 'generic']),
+        signature='grounded|fitted_with:mini|threshold:0.5',
+    )
+    other = measure(responses, [1, 0, 0.5], name='other')
+    found = Evaluation(given, (fitted, other), rounds=5)
+    for table in (class_table, ranking_table, three_way_table):
+        said = [n for n in table(found).notes if n.startswith('Fitted on these')]
+        assert len(said) == notes
+        assert all('others: grounded.' in note for note in said)
+
+
+def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
+    responses = [judged(0, GOOD), judged(1, BAD), judged(2, GENERIC)]
+    given = JudgedSet('begin', 'b', tuple(responses))
+    knows = measure(responses, [1, 0, 0.5], labels=['x', 'x', 'generic'])
+    blind = measure(responses, [1, 0, 0.5], name='blind')
+    table = three_way_table(Evaluation(given, (knows, blind), rounds=5))
+    (row,) = rows(table, source='here')
+    assert row['macro'].mean == 1
+    assert len(rows(table, source=PAPER)) == 10
+    assert any('blind' in note for note in table.notes)
+    assert three_way_table(Evaluation(given, (blind,), rounds=5)) is None
+    assert three_way_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
+
+
+def test_ratings_give_correlations():
+    responses = [judged(i, '', human={'uses_knowledge': i}) for i in range(4)]
+    table = ratings_table(evaluation(responses, [0.1, 0.2, 0.3, 0.9]))
+    (row,) = rows(table, source='here')
+    assert row['spearman'].mean == pytest.approx(1) and row['count'] == 4
+    assert {r['scorer'] for r in rows(table, source=PAPER)} == set(published.TABLE_5)
+    assert ratings_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
+
+
+def verdict(answered):
+    answer = Span('k', 0, 1) if answered else None
+    comparison = Comparison.EXACT if answered else Comparison.NO_ANSWER
+    return Verdict('q?', Span('r', 0, 1), answer, comparison, float(answered), 1.0)
+
+
+def q2_scores(responses, answered, name='q2'):
+    found = measure(responses, [0.5] * len(responses), name=name)
+    for response, answers in zip(responses, answered, strict=True):
+        verdicts = tuple(map(verdict, answers))
+        found.scores[getattr(response, 'pair', response)] = Score(
+            sum(answers) / max(len(answers), 1), 'any', verdicts, not verdicts
+        )
+    return found
+
+
+def test_coverage_and_ablations_count_the_questions_of_each_setting():
+    given = JudgedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
+    asked = [[True, True], [False], [True], []]
+    found = Evaluation(
+        given,
+        (q2_scores(SYSTEMS, asked),),
+        (q2_scores(SYSTEMS, [[True]] * 4, 'greedy'),),
+        rounds=5,
+    )
+    ours, greedy, paper = coverage_table(found).rows
+    assert (ours['questions'], ours['no_answer'], ours['coverage']) == (4, 1 / 4, 3 / 4)
+    assert (greedy['setting'], greedy['coverage'], greedy['each']) == ('greedy', 1, 1)
+    assert paper['source'] == PAPER and paper['coverage'] == '88% to 94%'
+    ablation = ablations_table(found).rows
+    assert ablation[0]['roc_auc'].mean == 1 and ablation[1]['roc_auc'].mean == 1 / 2
+    assert ablation[0]['one cons.'].mean == 1
+    (row,) = rows(means_table(found), responses=BAD, system='two', source='here')
+    assert (row['questions'], row['no_answer']) == (1, 1)
+    assert coverage_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
+
+
+def test_other_knowledge_has_its_means_and_no_answers():
+    pairs = (('other', 'response 0'), ('other', 'response 1'))
+    given = JudgedSet('q2_wow', 'q', tuple(SYSTEMS))
+    scored = q2_scores([*SYSTEMS, *pairs], [[True]] * 4 + [[False], [True, False]])
+    column = measure(SYSTEMS, [1, 0, 1, 0], name='column')
+    found = Evaluation(given, (scored, column), same_dialogue=pairs, rounds=5)
+    table = random_knowledge_table(found)
+    (other,) = rows(table, knowledge='same dialogue', source='here')
+    assert other['q2'].mean == pytest.approx(0.25) and other['no_answer'] == 2 / 3
+    assert (
+        rows(table, knowledge='same dialogue', source=PAPER)[0]['no_answer'] == 0.9102
+    )
+    assert rows(table, knowledge='random dialogue') == [
+        {
+            'knowledge': 'random dialogue',
+            'source': 'here',
+            'count': 0,
+            'q2': None,
+            'no_answer': None,
+        },
+        {
+            'knowledge': 'random dialogue',
+            'source': PAPER,
+            'q2': 0.0,
+            'no_answer': 0.9961,
+        },
+    ]
+    # A column knows nothing of texts that were made up.
+    assert 'column' not in [c.key for c in table.columns]
+    assert random_knowledge_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
+
+
+def test_groups_by_system_corpus_and_density():
+    found = evaluation(SYSTEMS, [1, 0.2, 0.6, 0])
+    table = group_table(found, 'corpus')
+    (row,) = rows(table, corpus='c')
+    assert (row['count'], row['roc_auc'].mean, row[GOOD].mean) == ('1/1', 1, 1)
+    assert [r['density'] for r in density_table(found).rows] == [
+        'low',
+        'medium',
+        'high',
+    ]
+    assert group_table(evaluation(SYSTEMS[:1], [1]), 'system') is None
+
+
+def test_every_table_of_a_set_of_one_class_can_be_printed():
+    for labels in ([GOOD] * 3, [BAD] * 3, [GENERIC] * 3, [''] * 3):
+        responses = [judged(i, label) for i, label in enumerate(labels)]
+        for table in all_tables(evaluation(responses, [0.1, 0.5, 0.9])):
+            assert table.title in render_text(table, 1000)
+            assert render_latex(table)
+            json.dumps(table.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize('scorer, label', published.TABLE_3)
+def test_the_papers_f1_follows_from_its_precision_and_recall(scorer, label):
+    precision, recall, f1 = published.TABLE_3[scorer, label]
+    assert 2 * precision * recall / (precision + recall) == pytest.approx(
+        f1, abs=1.5e-3
+    )
+
+
+@pytest.mark.parametrize('scorer, accuracy', published.ACCURACY.items())
+def test_the_papers_accuracy_is_the_mean_recall_of_its_two_equal_classes(
+    scorer, accuracy
+):
+    recalls = [published.TABLE_3[scorer, label][1] for label in (GOOD, BAD)]
+    assert sum(recalls) / 2 == pytest.approx(accuracy, abs=1e-3)
+
+
+def test_differences_are_those_of_the_figures_and_paired():
+    responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(40)]
+    good = [0.9 if i % 2 == 0 else 0.1 for i in range(40)]
+    # Wrong on one in four of each class.
+    worse = [1 - v if i % 8 in (0, 1) else v for i, v in enumerate(good)]
+    first, second = measure(responses, good, name='first'), measure(responses, worse)
+    same = measure(responses, good, name='same')
+    given = JudgedSet('small', 'a small set', tuple(responses))
+    found = Evaluation(given, (first, second, same), rounds=200)
+    table = difference_table(found)
+    mine, equal = table.rows
+    assert table.title == 'Differences from first, a small set'
+    assert mine['accuracy'].mean == pytest.approx(-0.25)
+    ours, theirs = (found.level(m, responses).figures for m in (second, first))
+    assert mine['roc_auc'].mean == pytest.approx(
+        ours['roc_auc'].mean - theirs['roc_auc'].mean
+    )
+    assert mine['accuracy'].low < mine['accuracy'].mean < mine['accuracy'].high < 0
+    # Paired: two equal scorers do not differ in any resample.
+    assert equal['accuracy'] == equal['roc_auc'] == (0, 0, 0)
+
+
+def test_differences_are_of_responses_that_both_have():
+    responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(8)]
+    # Which is of neither class, and has no part in it.
+    generic = judged(50, GENERIC)
+    first = measure([*responses, generic], [1, 0] * 4 + [0], name='first')
+    part = measure([*responses[:4], generic], [1, 0, 0, 1, 1], name='part')
+    other = measure([judged(99)], [0.5], name='other')
+    unbounded = replace(measure(responses, [5, 2] * 4, name='far'), threshold=None)
+    given = JudgedSet('small', 'a small set', (*responses, generic))
+    found = Evaluation(given, (first, part, other, unbounded), rounds=20)
+    one, far = difference_table(found).rows
+    assert (one['scorer'], one['accuracy'].mean) == ('part', -0.5)
+    assert far['accuracy'] is None and far['roc_auc'].mean == 0
+    assert difference_table(Evaluation(given, (first,), rounds=5)) is None

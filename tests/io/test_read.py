@@ -1,0 +1,324 @@
+"""
+Reading records: every format, and everything that can be wrong with a record.
+"""
+
+import csv
+import gzip
+import json
+import pickle
+
+import pytest
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.read import CELL_LINES, read_records
+from parlai_q2.io.world_logs import LEFT_OUT
+
+GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
+
+
+def read(tmp_path, text, name='in.jsonl', **kwargs):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(read_records(path, **kwargs))
+
+
+def test_json_lines_pass_other_fields_through(tmp_path):
+    (record,) = read(tmp_path, json.dumps(GOOD) + '\n\n')
+    assert record.fields == GOOD
+    assert (record.example.response, record.example.id) == ('in 1969', 'a')
+
+
+@pytest.mark.parametrize(
+    'line, message',
+    [
+        ('{"knowledge": "k"', 'is not JSON'),
+        ('[1, 2]', 'a JSON list'),
+        ('"text"', 'a JSON str'),
+        ('{"response": "r"}', "has no 'knowledge' field"),
+        ('{"dialog": []}', 'is read with --format world_logs'),
+        ('{"knowledge": "k"}', "has no 'response' field"),
+        ('{"knowledge": "k", "response": null}', "'response' must be a string"),
+        ('{"knowledge": 7, "response": "r"}', "'knowledge' must be a string, not int"),
+        ('{"knowledge": ["a", 1], "response": "r"}', "'knowledge' must be a string"),
+        ('{"knowledge": "k", "response": "r", "history": 3}', 'list of strings'),
+        ('[' * 100_000, 'is not JSON'),
+        ('{"n": ' + '9' * 5_000 + '}', 'is not JSON'),
+        ('\x00\x01', 'is not JSON'),
+    ],
+)
+def test_a_bad_record_names_its_line_and_spoils_no_other(tmp_path, line, message):
+    good = json.dumps(GOOD)
+    records = read(tmp_path, f'{good}\n{line}\n{good}\n')
+    assert [r.example is not None for r in records] == [True, False, True]
+    assert message in str(records[1].error)
+    assert 'in.jsonl, line 2' in str(records[1].error)
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['', '🐼' * 10, 'null \x00 byte', '\u202e right to left', 'x ' * 10_000, '<b>"\'&'],
+)
+def test_any_text_is_read_as_it_is(tmp_path, text):
+    (record,) = read(tmp_path, json.dumps({'knowledge': text, 'response': text}))
+    assert record.example.knowledge == record.example.response == text
+
+
+def test_several_knowledge_sentences_become_lines(tmp_path):
+    (record,) = read(tmp_path, '{"knowledge": ["a", "b"], "response": "r"}')
+    assert record.example.knowledge == 'a\nb'
+
+
+@pytest.mark.parametrize('bad', [b'caf\xe9', b'\xff', b'\xed\xa0\x80', b'\xc3'])
+@pytest.mark.parametrize(
+    'name, head, row',
+    [
+        ('in.jsonl', b'', b'{"knowledge": "%s", "response": "r"}\n'),
+        ('in.csv', b'knowledge,response\n', b'%s,r\n'),
+        ('in.tsv', b'knowledge\tresponse\n', b'%s\tr\n'),
+    ],
+)
+def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
+    good = 'caf\xe9'.encode()
+    records = read(tmp_path, head + row % good + row % bad + row % good, name)
+    assert [r.example and r.example.knowledge for r in records] == [
+        'caf\xe9',
+        None,
+        'caf\xe9',
+    ]
+    line = 3 if head else 2
+    assert f'{name}, line {line}: is not UTF-8' in str(records[1].error)
+    assert 'iconv -f latin1 -t UTF-8' in str(records[1].error)
+    # What stood for the bytes is written nowhere.
+    assert repr(records[1]).isascii() and 'udc' not in repr(records[1])
+
+
+def test_bytes_that_are_no_utf8_in_a_world_log_spoil_no_other_conversation(tmp_path):
+    log = b'{"dialog": [[{"text": "%s", "knowledge": "K"}, {"text": "r"}]]}\n'
+    records = read(tmp_path, log % b'\xe9' + log % b'e', format='world_logs')
+    assert 'line 1: is not UTF-8' in str(records[0].error)
+    assert records[1].example.response == 'r'
+
+
+def test_a_header_that_is_not_utf8_says_that_no_row_was_read(tmp_path):
+    text = b'knowledge,response,caf\xe9\nk,r,c\n'
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert 'line 1: is not UTF-8' in str(record.error)
+    assert 'no row was read' in str(record.error)
+
+
+def test_a_surrogate_that_json_escapes_is_no_byte_of_the_file(tmp_path):
+    (record,) = read(tmp_path, json.dumps({**GOOD, 'response': '\udce9'}))
+    assert record.error is None and record.fields['response'] == '\udce9'
+
+
+@pytest.mark.parametrize('name', ['in.jsonl', 'in.csv'])
+@pytest.mark.parametrize(
+    'data, kind, remedy',
+    [
+        ('\ufeff{}'.encode('utf-16-le'), 'is UTF-16', 'iconv -f UTF-16 -t UTF-8'),
+        ('\ufeff{}'.encode('utf-16-be'), 'is UTF-16', 'iconv -f UTF-16 -t UTF-8'),
+        ('\ufeff{}'.encode('utf-32-le'), 'is UTF-32', 'iconv -f UTF-32 -t UTF-8'),
+        ('\ufeff{}'.encode('utf-32-be'), 'is UTF-32', 'iconv -f UTF-32 -t UTF-8'),
+        # The bytes are part of the test's name, so they hold no time of day.
+        (gzip.compress(b'{}', mtime=0), 'compressed with gzip', 'gunzip'),
+    ],
+)
+def test_what_begins_as_no_utf8_is_refused_with_the_remedy(
+    tmp_path, name, data, kind, remedy
+):
+    with pytest.raises(InputError, match=rf'{name} .*{kind}.* {remedy}') as error:
+        read(tmp_path, data, name)
+    assert not isinstance(error.value, RecordError)
+
+
+@pytest.mark.parametrize('name', ['in.jsonl', 'in.csv'])
+def test_the_mark_of_utf8_is_no_part_of_the_text(tmp_path, name):
+    good = json.dumps(GOOD) if name == 'in.jsonl' else 'knowledge,response\nk,in 1969'
+    (record,) = read(tmp_path, '\ufeff' + good, name)
+    assert record.example.response == 'in 1969'
+
+
+def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
+    text = 'id,knowledge,response\n1,"a, b\nc","say ""hi"""\n2,k,r\n'
+    records = read(tmp_path, text, 'in.csv')
+    assert [r.example.knowledge for r in records] == ['a, b\nc', 'k']
+    assert records[0].example.response == 'say "hi"'
+    assert [r.line for r in records] == [2, 4]
+
+
+@pytest.mark.parametrize('end', ['\n', '\r\n'])
+def test_csv_lines_are_those_of_the_file(tmp_path, end):
+    lines = ['', 'knowledge,response', '', 'k,r', '', '', '"a', '', 'b",r', 'x,y,z', '']
+    lines += ['only', '"a"b,r']
+    records = read(tmp_path, end.join(lines), 'in.csv')
+    assert [r.line for r in records] == [4, 7, 10, 12, 13]
+    assert records[1].example.knowledge == f'a{end}{end}b'
+    assert [r.error and r.error.line for r in records] == [None, None, 10, 12, 13]
+
+
+@pytest.mark.parametrize('name, mark', [('in.csv', ','), ('in.tsv', '\t')])
+@pytest.mark.parametrize(
+    'rows, line',
+    [
+        # A quote left open, in which the other rows would disappear.
+        (['Bees dance.|"Bees dance.', 'Foo bar baz.|qux', 'k|r'], 2),
+        (['k|r', '', 'Bees dance.|"Bees dance.', 'k|r'], 4),
+        # Text after the quote that closes.
+        (['"Bees" dance.|r', 'k|r'], 2),
+        (['k|"r', 's" t', 'k|r'], 2),
+        # The next quote that opens closes it.
+        (['k|"r', 'k|"r"', 'k|r'], 2),
+    ],
+)
+def test_a_quote_that_is_not_closed_is_an_error_where_its_record_began(
+    tmp_path, name, mark, rows, line
+):
+    text = ''.join(
+        row.replace('|', mark) + '\n' for row in ['knowledge|response', *rows]
+    )
+    *good, bad = read(tmp_path, text, name)
+    assert all(r.example.response == 'r' for r in good)
+    assert f'{name}, line {line}: cannot be read' in str(bad.error)
+    assert 'Close every quote' in str(bad.error) and bad.fields == {}
+    assert 'The rows after it were not read' in str(bad.error)
+
+
+def test_quotes_inside_cells_are_text(tmp_path):
+    text = 'knowledge,response\n5" nails,"a ""b"""\n'
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert record.fields == {'knowledge': '5" nails', 'response': 'a "b"'}
+
+
+@pytest.mark.parametrize('end', ['\n', '\r\n', '\r'])
+def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
+    most = end.join(['x'] * CELL_LINES)
+    rows = ['knowledge,response', f'"{most}","{most}"', f'"{most}{end}y",r', 'k,r']
+    first, long, last = read(tmp_path, end.join(rows), 'in.csv')
+    assert first.example.knowledge == first.example.response == most
+    line = 2 + 2 * CELL_LINES - 1
+    assert long.line == line and long.fields == {}
+    cell = f'a cell of {CELL_LINES + 1} lines, up to line {line + CELL_LINES}'
+    assert cell in str(long.error) and 'were not read' in str(long.error)
+    assert last.example.knowledge == 'k'
+
+
+def test_csv_with_too_many_columns_is_an_error_of_that_row(tmp_path):
+    records = read(tmp_path, 'knowledge,response\na,b,c\nk,r\n', 'in.csv')
+    assert '3 columns, but the header has 2' in str(records[0].error)
+    assert records[1].example.knowledge == 'k'
+
+
+def test_csv_with_too_few_columns_names_the_missing_field(tmp_path):
+    (record,) = read(tmp_path, 'knowledge,response\nonly\n', 'in.csv')
+    assert "'response'" in str(record.error)
+
+
+def test_tsv_and_null_bytes(tmp_path):
+    records = read(tmp_path, 'knowledge\tresponse\nk\0\tr\nk\tr\n', 'in.tsv')
+    assert [r.error for r in records] == [None, None]
+
+
+def test_a_long_passage_fits_in_a_csv_cell(tmp_path):
+    text = 'knowledge,response\n"' + 'word ' * 60_000 + '",r\n'
+    assert read(tmp_path, text, 'in.csv')[0].error is None
+
+
+def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
+    dialog = [
+        [{'text': 'hi', 'checked_sentence': 'K1'}, {'text': 'r1', 'id': 'model'}],
+        [{'text': 'and?', 'knowledge': 'title __knowledge__ K2'}, {'text': 'r2'}],
+        [{'text': 'I typed it'}, {'text': 'r3', 'rerank_knowledge': 'K3'}],
+        [{'text': 'I typed none'}, {'text': 'r4', 'rerank_knowledge': ''}],
+    ]
+    text = json.dumps({'dialog': dialog}) + '\n'
+    records = read(tmp_path, text, format='world_logs')
+    assert [(r.example.knowledge, r.example.response) for r in records] == [
+        ('K1', 'r1'),
+        ('K2', 'r2'),
+        ('K3', 'r3'),
+        ('', 'r4'),
+    ]
+    assert records[1].example.history == ('hi', 'r1', 'and?')
+
+
+@pytest.mark.parametrize('name', ['in.parquet', 'in'])
+def test_an_ending_that_says_nothing_asks_for_the_format(tmp_path, name):
+    with pytest.raises(InputError, match='--format'):
+        read(tmp_path, '', name)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match='Cannot read'):
+        list(read_records(tmp_path / 'none.jsonl'))
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(InputError, match='Cannot read'):
+        list(read_records(tmp_path, format='jsonl'))
+
+
+def test_a_file_that_cannot_be_read_names_no_option(tmp_path):
+    # Readers do not know by which option the file was given.
+    with pytest.raises(InputError, match='that the file exists') as error:
+        list(read_records(tmp_path / 'none.jsonl'))
+    assert '--' not in str(error.value).replace(str(tmp_path), '')
+
+
+def test_a_record_crosses_to_another_process_with_its_error(tmp_path):
+    records = read(tmp_path, json.dumps(GOOD) + '\nnot json\n')
+    back = pickle.loads(pickle.dumps(records))
+    assert back[0] == records[0]
+    assert str(back[1].error) == str(records[1].error)
+    assert (back[1].error.source, back[1].error.line) == ('in.jsonl', 2)
+
+
+def test_a_format_that_there_is_not_is_an_error_that_names_those_there_are(tmp_path):
+    with pytest.raises(InputError, match="jsonl.*world_logs, not 'xml'"):
+        read(tmp_path, '', format='xml')
+
+
+def test_a_history_of_one_text_is_one_turn(tmp_path):
+    (record,) = read(tmp_path, json.dumps({**GOOD, 'history': 'hello'}))
+    assert record.example.history == ('hello',)
+
+
+def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
+    tmp_path, monkeypatch, request
+):
+    limit = csv.field_size_limit()
+    request.addfinalizer(lambda: csv.field_size_limit(limit))
+    monkeypatch.setattr('parlai_q2.io.read.CSV_FIELD_LIMIT', 20)
+    text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
+    good, bad = read(tmp_path, text, 'in.csv')
+    assert good.example.knowledge == 'k'
+    assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
+    assert 'shorten the cell' in str(bad.error)
+
+
+def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):
+    why = [{'text': '/why'}, {'text': 'Best score.', 'rerank_command': 'why'}]
+    # Without the mark it is what somebody said.
+    dialog = [why, [{'text': '/r/aww'}, {'text': 'r1'}], why, [{'text': 'hi'}, {}]]
+    text = json.dumps({'dialog': dialog}) + '\n'
+    records = read(tmp_path, text * 2, format='world_logs')
+    assert [r.fields['id'] for r in records] == ['1.1', '1.3', '2.1', '2.3']
+    assert records[1].example.history == ('/r/aww', 'r1', 'hi')
+    assert caplog.messages == [LEFT_OUT.format(4)]
+
+
+def test_a_text_of_a_world_log_that_is_null_is_none(tmp_path):
+    dialog = [[{'text': None}, {'text': 'r1'}], [{'text': 'and?'}, {'text': None}]]
+    text = json.dumps({'dialog': dialog})
+    _, last = read(tmp_path, text, format='world_logs')
+    assert last.example.response == '' and last.example.history == ('', 'r1', 'and?')
+
+
+def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):
+    turn = {'text': 'hi', 'knowledge': 'K', 'turn_id': 't7'}
+    dialog = [[{'text': 'nobody answers'}], [turn, {'text': 'r'}], 'no turn at all']
+    lines = ['nonsense', '{"a": 1}', json.dumps({'dialog': dialog})]
+    records = read(tmp_path, '\n'.join(lines), format='world_logs')
+    assert 'line 1' in str(records[0].error) and 'is not JSON' in str(records[0].error)
+    assert 'is it a ParlAI world log?' in str(records[1].error)
+    (found,) = records[2:]
+    assert (found.example.id, found.example.response) == ('t7', 'r')

@@ -1,0 +1,222 @@
+"""
+A killed run loses nothing: part files, cut lines, the final name.
+"""
+
+import errno
+import json
+import os
+import sys
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.io import write
+from parlai_q2.io.write import ResumableWriter, drop_cut_line, writable
+
+RUN = {'signature': 's', 'infile': 'i'}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_the_file_gets_its_name_only_when_whole(tmp_path):
+    out = tmp_path / 'new' / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}, {'n': 2}])
+    assert not out.exists()
+    writer.finish({'records': 2})
+    assert lines(out) == [{'n': 1}, {'n': 2}]
+    assert sorted(p.name for p in out.parent.iterdir()) == [
+        'out.jsonl',
+        'out.jsonl.meta.json',
+    ]
+
+
+def test_a_stopped_run_goes_on_after_its_last_whole_line(tmp_path):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}, {'n': 2}])
+    writer.close()
+    with open(writer.part, 'a') as stream:
+        stream.write('{"n": 3')  # what a kill leaves
+    again = ResumableWriter(out, RUN)
+    assert again.done == 2
+    assert list(again.lines()) == [{'n': 1}, {'n': 2}]
+    again.write([{'n': 3}])
+    again.finish({})
+    assert lines(out) == [{'n': 1}, {'n': 2}, {'n': 3}]
+
+
+@pytest.mark.parametrize('change', [{'signature': 'other'}, {'infile': 'other'}])
+def test_a_part_file_of_another_run_is_not_gone_on_with(tmp_path, change):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}])
+    writer.close()
+    assert ResumableWriter(out, {**RUN, **change}).done == 0
+
+
+def stop(*paths):
+    raise KeyboardInterrupt
+
+
+def test_a_summary_never_stands_beside_another_runs_file(tmp_path, monkeypatch):
+    outfile = tmp_path / 'out.jsonl'
+    first = ResumableWriter(outfile, {'run': 1})
+    first.write([{'of': 1}])
+    first.finish({'run': 1})
+    second = ResumableWriter(outfile, {'run': 2})
+    second.write([{'of': 2}])
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(os, 'replace', stop)
+        second.finish({'run': 2})
+    assert json.loads(outfile.read_text()) == {'of': 1}
+    assert not second.meta.exists()
+    second.finish({'run': 2})
+    assert json.loads(outfile.read_text()) == {'of': 2}
+    assert json.loads(second.meta.read_text()) == {'run': 2}
+
+
+def test_a_corrupt_claim_means_starting_over(tmp_path):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    writer.write([{'n': 1}])
+    writer.close()
+    (tmp_path / 'out.jsonl.part.run.json').write_text('{')
+    assert ResumableWriter(out, RUN).done == 0
+
+
+@pytest.mark.parametrize(
+    'content, whole', [(b'', 0), (b'a', 0), (b'a\n', 1), (b'a\nb\nc', 2)]
+)
+def test_drop_cut_line(tmp_path, content, whole):
+    path = tmp_path / 'f'
+    path.write_bytes(content)
+    assert drop_cut_line(path) == whole
+    assert path.read_bytes() == content[: content.rfind(b'\n') + 1]
+
+
+def test_any_text_can_be_written(tmp_path):
+    out = tmp_path / 'out.jsonl'
+    writer = ResumableWriter(out, RUN)
+    records = [{'t': '🐼 \x00 \u2028 \u202e'}, {'t': 'lone \ud800 surrogate'}]
+    writer.write(records)
+    writer.finish({})
+    assert len(out.read_bytes().split(b'\n')) == 3
+
+
+def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(InputError, match='--outfile'):
+        ResumableWriter(tmp_path / 'file' / 'out.jsonl', RUN)
+
+
+@pytest.mark.parametrize('ending', write.ENDINGS)
+def test_a_folder_of_a_name_beside_it_is_told_before_any_work(tmp_path, ending):
+    (tmp_path / f'out.jsonl{ending}').mkdir()
+    with pytest.raises(InputError, match=f'{ending} is a folder. Choose another'):
+        ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_file_that_could_not_be_finished_is_not_there(tmp_path):
+    path = tmp_path / 'new' / 'folder' / 'page.html'
+    with pytest.raises(KeyError), write.whole_file(path) as unfinished:
+        unfinished.write_text('half of it')
+        raise KeyError
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
+    target, link = tmp_path / 'there' / 'real.jsonl', tmp_path / 'link.jsonl'
+    target.parent.mkdir()
+    target.write_text('old')
+    link.symlink_to(target)
+    writer = ResumableWriter(link, RUN)
+    writer.write([{'n': 1}])
+    writer.finish({})
+    assert link.is_symlink() and lines(target) == [{'n': 1}]
+    write.write_text(link, 'text')
+    assert link.is_symlink() and target.read_text() == 'text'
+    assert write.meta_of(link) == target.with_name('real.jsonl.meta.json')
+
+
+def test_what_is_no_regular_file_is_not_written_over(tmp_path):
+    pipe = tmp_path / 'pipe'
+    os.mkfifo(pipe)
+    for outfile, says in ((pipe, 'not a regular file'), (tmp_path, 'a folder')):
+        with pytest.raises(InputError, match=f'{says}. Choose another --outfile'):
+            ResumableWriter(outfile, RUN)
+        with pytest.raises(OSError, match='not a regular file'):
+            write.write_text(outfile, 'text')
+    assert pipe.is_fifo()
+
+
+def test_an_input_is_not_written_over(tmp_path):
+    infile = tmp_path / 'in.jsonl'
+    infile.write_text('here')
+    (tmp_path / 'sub').mkdir()
+    (tmp_path / 'link').symlink_to(infile)
+    for outfile in (infile, tmp_path / 'sub' / '..' / 'in.jsonl', tmp_path / 'link'):
+        with pytest.raises(InputError, match='is also an input'):
+            writable(outfile, tmp_path / 'other.jsonl', infile)
+    # What a killed run left would be written over by the run that reads it.
+    for ending in ('.part', '.part.run.json', '.meta.json'):
+        with pytest.raises(InputError, match='beside it, is also an input'):
+            writable(tmp_path / 'out', tmp_path / f'out{ending}')
+    with pytest.raises(InputError, match='Cannot write'):
+        writable(tmp_path / ('x' * 300), infile)
+    assert writable(tmp_path / 'new' / 'out', infile) == tmp_path / 'new' / 'out'
+
+
+def test_the_disk_is_not_waited_for_after_every_write(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr('os.fsync', synced.append)
+    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    for n in range(100):
+        writer.write([{'n': n}])
+        # Flushed all the same: a kill of this process loses nothing.
+        assert writer.part.read_bytes().count(b'\n') == n + 1
+    assert len(synced) <= 1  # none, unless this took SYNC_SECONDS
+    writer.finish({})
+    assert len(synced) >= 1
+
+
+def test_a_run_that_is_abandoned_leaves_nothing(tmp_path):
+    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    writer.write([{'n': 1}])
+    writer.abandon()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_got_its_name_in_between_is_not_written_to(tmp_path, monkeypatch):
+    out = tmp_path / 'out.jsonl'
+
+    def finish_first(stream):
+        # Another run ends after this one has opened the part file.
+        os.replace(stream.name, out)
+        return True
+
+    monkeypatch.setattr(write, 'lock', finish_first)
+    with pytest.raises(InputError, match='Another run is writing'):
+        ResumableWriter(out, RUN)
+    assert out.read_bytes() == b''
+
+
+@pytest.mark.parametrize('missing', ['module', 'locks'])
+def test_where_files_cannot_be_locked_a_run_goes_on_without(
+    tmp_path, monkeypatch, missing
+):
+    if missing == 'module':
+        monkeypatch.setitem(sys.modules, 'fcntl', None)
+    else:
+
+        def refuse(*_):
+            raise OSError(errno.ENOLCK, 'No locks available')
+
+        monkeypatch.setattr('fcntl.flock', refuse)
+    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
+    writer.write([{'n': 1}])
+    writer.finish({})
+    assert lines(tmp_path / 'out.jsonl') == [{'n': 1}]

@@ -1,0 +1,61 @@
+"""
+Where a message has what is to be classified, and how the classes' F1 are averaged.
+"""
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.parlai.classification import (
+    MacroF1Metric,
+    Pair,
+    class_metrics,
+    find_pair,
+    need_pair,
+    true_class,
+)
+
+
+@pytest.mark.parametrize(
+    'message, pair, why',
+    [
+        ({'text': 'k\nr'}, Pair('k', 'r'), 'the view of our tasks'),
+        ({'text': 'k\nk\nr\n'}, Pair('k\nk', 'r'), 'the last line is the response'),
+        ({'text': 'k\nr', 'checked_sentence': 'c'}, Pair('c', 'r'), 'a field first'),
+        (
+            {'text': 'm', 'checked_sentence': 'c', 'response': 'r'},
+            Pair('c', 'r'),
+            'in fields only',
+        ),
+        ({'text': 'k\nr', 'response': 'r'}, Pair('k', 'r'), 'what stands before it'),
+        ({'text': 'm', 'response': 'r'}, Pair('', 'r'), 'no knowledge'),
+        ({'text': 'hello'}, None, 'no response'),
+        ({}, None, 'nothing'),
+    ],
+)
+def test_where_a_pair_is_found(message, pair, why):
+    assert find_pair(message) == pair, why
+
+
+def test_a_message_without_a_pair_is_an_error_that_names_its_fields():
+    with pytest.raises(InputError, match='fields: labels, text'):
+        need_pair({'text': 'hello', 'labels': ['x']})
+
+
+def test_the_true_class_is_the_label():
+    assert true_class({'labels': ['a']}) == true_class({'eval_labels': ['a']}) == 'a'
+    assert true_class({'text': 'a'}) is None
+
+
+def test_macro_f1_counts_each_class_the_same():
+    """
+    Answers a, a, b where a, b, b is true: F1 is 2/3 for a, 2/3 for b, 0 for c.
+    """
+    metrics = class_metrics('aab', 'abb', 'abc')
+    total = None
+    for one in metrics['macro_f1']:
+        total = one + total if total is None else total + one
+    assert isinstance(total, MacroF1Metric)
+    assert total.value() == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
+    weighted = sum(metrics['weighted_f1'][1:], metrics['weighted_f1'][0])
+    assert weighted.value() == pytest.approx((1 * 2 / 3 + 2 * 2 / 3) / 3)
+    assert MacroF1Metric({}).value() == 0

@@ -1,0 +1,306 @@
+"""
+Each break of ParlAI under current torch, numpy and setuptools: it is there without the
+bridge, and gone with it.
+"""
+
+import argparse
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from parlai_q2.parlai import compat
+from tests.models.checkpoints import tiny_t5
+
+TASK = 'integration_tests:nocandidate'
+TINY_GENERATOR = ['-m', 'transformer/generator', '--n-layers', '1', '--n-heads', '2']
+TINY_GENERATOR += ['--embedding-size', '8', '--ffn-size', '8']
+TINY_SEQ2SEQ = ['-m', 'seq2seq', '--embeddingsize', '8', '--hiddensize', '8']
+TINY_SEQ2SEQ += [
+    '--numlayers',
+    '1',
+    '--lr-scheduler',
+    'invsqrt',
+    '--warmup-updates',
+    '2',
+]
+INFERENCES = 'beam delayedbeam delayednucleusbeam topk nucleus factual_nucleus'.split()
+
+# Runs ParlAI without anything of ours, and prints what each run raised.
+PLAIN = """
+import json, sys
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.train_model import TrainModel
+raised = {}
+for name, arguments in json.loads(sys.argv[1]).items():
+    script = EvalModel if name == 'eval' else TrainModel
+    try:
+        script.main(*arguments)
+    except Exception as error:
+        raised[name] = repr(error)
+print(json.dumps(raised))
+"""
+
+# As with setuptools 81 and later, whatever is installed here.
+WITHOUT_PKG_RESOURCES = """
+import importlib.util, sys
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: (
+    None if name == 'pkg_resources' else find_spec(name, *rest)
+)
+class Hide:
+    def find_spec(name, *rest):
+        if name == 'pkg_resources':
+            raise ModuleNotFoundError("No module named 'pkg_resources'")
+sys.meta_path.insert(0, Hide)
+"""
+
+
+@pytest.fixture(scope='module', autouse=True)
+def one_thread():
+    """
+    Models this small only wait for each other in several threads.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess:
+    """
+    Run code in a process of its own, where no bridge has been applied yet.
+    """
+    command = [sys.executable, '-W', 'ignore', '-c', code, *arguments]
+    environment = {**os.environ, 'OMP_NUM_THREADS': '1'}
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def train(model_file: Path, *options: str) -> list[str]:
+    """
+    The options of a training run of a few steps.
+    """
+    words = ['-t', TASK, '-mf', str(model_file), '--skip-generation', 'true']
+    words += ['--max-train-steps', '4', '--batchsize', '8', '--loglevel', 'error']
+    words += ['--validation-metric', 'ppl', '--validation-every-n-steps', '2']
+    words += ['--validation-max-exs', '8', '--short-final-eval', 'true']
+    return [*words, *options]
+
+
+def generate(model_file: Path, inference: str) -> list[str]:
+    """
+    The options of an evaluation that generates.
+    """
+    words = ['-t', TASK, '-mf', str(model_file), '--skip-generation', 'false']
+    words += ['--num-examples', '4', '--batchsize', '2', '--loglevel', 'error']
+    return [*words, '--beam-size', '3', '--topk', '3', '--inference', inference]
+
+
+@pytest.fixture(scope='module')
+def generator(tmp_path_factory) -> Path:
+    """
+    The model file of a small generator, trained with the bridges and ParlAI's default
+    options.
+    """
+    from parlai.scripts.train_model import TrainModel
+
+    compat.apply()
+    model_file = tmp_path_factory.mktemp('generator') / 'model'
+    TrainModel.main(*train(model_file, *TINY_GENERATOR))
+    return model_file
+
+
+@pytest.fixture(scope='module')
+def raised_without_bridges(generator, tmp_path_factory) -> dict[str, str]:
+    """
+    What each run raises in plain ParlAI.
+    """
+    folder = tmp_path_factory.mktemp('plain')
+    runs = {
+        'default scheduler': train(folder / 'generator', *TINY_GENERATOR),
+        'invsqrt': train(folder / 'seq2seq', *TINY_SEQ2SEQ),
+        'eval': generate(generator, 'delayednucleusbeam'),
+    }
+    done = python(PLAIN, json.dumps(runs))
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_training_with_the_default_scheduler_fails_without_the_bridge(
+    raised_without_bridges,
+):
+    error = raised_without_bridges['default scheduler']
+    assert "unexpected keyword argument 'verbose'" in error
+
+
+def test_training_with_the_default_scheduler_runs_and_saves(generator):
+    saved = json.loads(generator.with_name('model.opt').read_text())
+    assert saved['lr_scheduler'] == 'reduceonplateau'
+    assert generator.exists()
+
+
+def test_the_plateau_scheduler_keeps_its_settings():
+    compat.apply()
+    from parlai.nn.lr_scheduler import ReduceOnPlateauLRScheduler
+
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+    scheduler = ReduceOnPlateauLRScheduler(optimizer, 0, 0.25, -1, 1e-4)
+    for loss in (1.0, 2.0):  # worse once, with a patience of 0: one decay
+        scheduler.valid_step({'loss': loss})
+    assert optimizer.param_groups[0]['lr'] == 0.25
+
+
+def test_a_training_run_resumes_from_its_checkpoint(generator):
+    from parlai.scripts.train_model import TrainModel
+
+    steps = json.loads(generator.with_name('model.trainstats').read_text())
+    assert steps['total_epochs'] > 0
+    more = ['--num-epochs', '1', '--max-train-steps', '-1']
+    TrainModel.main(*train(generator, *TINY_GENERATOR, *more))
+    after = json.loads(generator.with_name('model.trainstats').read_text())
+    assert after['total_epochs'] > steps['total_epochs']
+
+
+def test_a_seq2seq_model_saved_by_invsqrt_is_refused_without_the_bridge(
+    raised_without_bridges,
+):
+    assert 'numpy._core.multiarray.scalar' in raised_without_bridges['invsqrt']
+
+
+def test_a_seq2seq_model_saved_by_invsqrt_loads(tmp_path):
+    from parlai.scripts.train_model import TrainModel
+
+    compat.apply()
+    # The training script loads the best model it has saved, and tests it.
+    _, report = TrainModel.main(*train(tmp_path / 'model', *TINY_SEQ2SEQ))
+    assert report['exs'] > 0
+
+
+@pytest.mark.parametrize(
+    'value',
+    [
+        np.float64(0.5),  # a learning rate that a schedule computed
+        np.float32(0.5),
+        argparse.Namespace(arch='bart_large'),  # fairseq's options
+    ],
+)
+def test_what_checkpoints_hold_is_read_back_with_weights_only(value):
+    compat.apply()
+    assert read_back({'value': value, 'model': {}})['value'] == value
+
+
+def test_a_scalar_that_numpy_1_saved_is_read_back():
+    compat.apply()
+    now, then = io.BytesIO(), io.BytesIO()
+    torch.save({'lr': np.float64(0.5)}, now)
+    with zipfile.ZipFile(now) as source, zipfile.ZipFile(then, 'w') as target:
+        for name in source.namelist():
+            # numpy 2 renamed the module that a saved scalar names.
+            target.writestr(
+                name, source.read(name).replace(b'numpy._core', b'numpy.core')
+            )
+    assert b'numpy.core.multiarray' in then.getvalue()
+    then.seek(0)
+    assert torch.load(then) == {'lr': 0.5}
+
+
+def test_what_could_run_code_is_still_refused():
+    compat.apply()
+    with pytest.raises(pickle.UnpicklingError, match='Weights only load failed'):
+        read_back({'model': {}, 'hook': subprocess.Popen})
+
+
+def test_delayed_nucleus_beam_raises_without_the_bridge(raised_without_bridges):
+    assert "has no attribute 'get_mask'" in raised_without_bridges['eval']
+
+
+@pytest.mark.parametrize('inference', INFERENCES)
+def test_every_inference_that_parlai_offers_generates(generator, inference):
+    from parlai.scripts.eval_model import EvalModel
+
+    report = EvalModel.main(*generate(generator, inference))
+    assert report['exs'] == 4 and report['gen_n_toks'] > 0
+
+
+def test_without_pkg_resources_plain_parlai_stops():
+    done = python(WITHOUT_PKG_RESOURCES + 'import parlai.core.script')
+    assert "No module named 'pkg_resources'" in done.stderr
+
+
+def test_without_pkg_resources_the_parlai_q2_command_runs():
+    code = WITHOUT_PKG_RESOURCES + (
+        'from parlai_q2.__main__ import run; run()\n'
+        'assert "pkg_resources" not in sys.modules'
+    )
+    done = python(code, 'display_data', '-t', TASK, '--num-examples', '1')
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert 'NEW EPISODE' in done.stdout
+
+
+def test_the_stand_in_for_pkg_resources_finds_what_packages_hold():
+    stand_in = compat.pkg_resources_stand_in()
+    assert stand_in.resource_exists('parlai', 'opt_presets/README.md')
+    assert not stand_in.resource_exists('parlai', 'opt_presets/no_such.opt')
+    found = stand_in.resource_filename('parlai', 'opt_presets/README.md')
+    assert Path(found).is_file()
+    with pytest.raises(ModuleNotFoundError):  # which ParlAI passes over
+        stand_in.resource_exists('no_such_package', 'x')
+
+
+def test_applying_the_bridges_twice_changes_nothing_more():
+    compat.apply()
+    from parlai.nn.lr_scheduler import ReduceOnPlateauLRScheduler as Plateau
+
+    first = Plateau.__init__
+    compat.apply()
+    assert Plateau.__init__ is first
+
+
+def read_back(states):
+    saved = io.BytesIO()
+    torch.save(states, saved)
+    saved.seek(0)
+    return torch.load(saved, map_location=lambda storage, _: storage)
+
+
+def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(tmp_path):
+    # In a process of its own: elsewhere the bridge may be there already.
+    tiny_t5(tmp_path)
+    code = """
+import sys
+from transformers import AutoTokenizer
+from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent as Dictionary
+from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
+
+class Plain(Dictionary):
+    def get_tokenizer(self, opt): return AutoTokenizer.from_pretrained(sys.argv[1])
+    def override_special_tokens(self, opt): pass
+    add_special_tokens, skip_decode_special_tokens = False, True
+
+dictionary = Plain.__new__(Plain)
+dictionary.hf_tokenizer, dictionary.max_length = dictionary.get_tokenizer({}), 4
+try:
+    dictionary.txt2vec('when was it')
+except (TypeError, ValueError) as error:
+    print('refused:', error)
+bridge_hugging_face_dictionary()
+print(dictionary.txt2vec('when was it formed in 1983'))
+"""
+    found = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert 'pad_to_max_length' in found[0]
+    assert len(json.loads(found[-1])) == 4

@@ -1,0 +1,201 @@
+"""
+``--validation-metric`` picks a checkpoint by the Q2 teacher's score, or by the
+reranking agent's.
+"""
+
+import json
+import pickle
+import tempfile
+
+import pytest
+from parlai.core.agents import Agent
+from parlai.core.loader import register_agent, register_teacher
+from parlai.core.message import Message
+from parlai.core.metrics import (
+    AverageMetric,
+    aggregate_named_reports,
+    aggregate_unnamed_reports,
+)
+from parlai.core.teachers import DialogTeacher
+
+from parlai_q2.__main__ import run
+from parlai_q2.cache import ScoreStore
+from parlai_q2.parlai.q2_metrics import of_nothing
+from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
+from tests.agents.rerank_toys import AGENT
+from tests.filtering.toys import SCORER, WordScorer
+
+TASK = 'validated_toy'
+# The same without knowledge.
+UNKNOWING = 'unknowing_toy'
+MODEL = 'practising'
+# What the model says of a turn after so many epochs: best after the third.
+SAYS = ['x y', 'x {n}', 'fact x {n}', 'fact {n}', 'x y']
+
+
+@register_teacher(TASK)
+class ValidatedTeacher(Q2TeacherMixin, DialogTeacher):
+    """
+    Four turns in training, and ten in validation.
+    """
+
+    name, knowledge = TASK, 'fact {n}'
+
+    def __init__(self, opt, shared=None):
+        self.count = 4 if opt['datatype'].startswith('train') else 10
+        # ParlAI writes the number of examples beside the file.
+        opt['datafile'] = f'{tempfile.mkdtemp()}/toy'
+        super().__init__(opt, shared)
+        self.id = self.name
+
+    def setup_data(self, datafile):
+        for n in range(self.count):
+            knowledge = self.knowledge.format(n=n)
+            fields = {'text': str(n), 'labels': ['gold'], 'knowledge': knowledge}
+            yield fields, True
+
+
+@register_teacher(UNKNOWING)
+class UnknowingTeacher(ValidatedTeacher):
+    name, knowledge = UNKNOWING, ''
+
+
+@register_agent(MODEL)
+class PractisingAgent(Agent):
+    """
+    Learns for a while and then unlearns; its file says how many epochs it had.
+    """
+
+    def __init__(self, opt, shared=None):
+        super().__init__(opt, shared)
+        self.id = MODEL
+        self.state = shared['state'] if shared else {'turns': 0}
+        if not shared and opt.get('model_file'):
+            self.load(opt['model_file'])
+
+    def share(self):
+        return {**super().share(), 'state': self.state}
+
+    def act(self):
+        epochs = self.state['turns'] // 4
+        if 'labels' in self.observation:
+            self.state['turns'] += 1
+            metrics = {'loss': AverageMetric(1.0)}
+            return Message({'id': self.id, 'text': 'learnt', 'metrics': metrics})
+        said = SAYS[min(epochs, len(SAYS) - 1)].format(n=self.observation['text'])
+        return Message({'id': self.id, 'text': said})
+
+    def save(self, path=None):
+        path = path or self.opt['model_file']
+        with open(path, 'w') as stream:
+            json.dump(self.state, stream)
+        self.opt.save(path + '.opt')
+
+    def load(self, path):
+        try:
+            with open(path) as stream:
+                self.state = json.load(stream)
+        except FileNotFoundError:
+            pass
+
+
+def train(tmp_path, *more):
+    WordScorer.made.clear()
+    words = ['train_model', '-t', TASK, '-m', MODEL, '--scorer', SCORER]
+    words += ['--model-file', str(tmp_path / 'model'), '--num-epochs', '5']
+    words += ['--validation-every-n-epochs', '1', '--short-final-eval', 'true']
+    return run([*words, *map(str, more)])
+
+
+def kept_epochs(tmp_path):
+    return json.loads((tmp_path / 'model').read_text())['turns'] // 4
+
+
+def by(metric, mode='max'):
+    # By default ParlAI stops at a score of 1, and here at the first below it.
+    cutoff = ['--validation-cutoff', '2' if mode == 'max' else '-1']
+    return ['--validation-metric', metric, '--validation-metric-mode', mode, *cutoff]
+
+
+def test_the_checkpoint_with_the_best_score_is_kept(tmp_path):
+    valid, _ = train(tmp_path, *by(SCORER))
+    # The first epochs score 1/2, 2/3 and 1, the others 0.
+    assert kept_epochs(tmp_path) == 3
+    assert valid[SCORER].value() == 1.0
+
+
+def test_by_another_metric_another_one_is_kept(tmp_path):
+    train(tmp_path, *by(SCORER, 'min'))
+    assert kept_epochs(tmp_path) == 4
+
+
+def test_training_stops_early_by_it(tmp_path):
+    train(tmp_path, *by(SCORER), '--validation-patience', 1, '--num-epochs', 40)
+    # The third epoch is the best and the fourth is not.
+    stats = json.loads((tmp_path / 'model.trainstats').read_text())
+    scores = [report[SCORER] for report in stats['valid_reports']]
+    assert scores[:4] == [0.5, pytest.approx(2 / 3), 1.0, 0.0]
+    assert len(scores) < 8
+    assert kept_epochs(tmp_path) == 3
+
+
+@pytest.mark.parametrize('cached', [True, False])
+def test_validation_can_be_a_sample_and_is_scored_once(tmp_path, cached):
+    more = ['--validation-max-exs', 4, '--cache', cached, '--num-epochs', 2]
+    train(tmp_path, *by(SCORER), *more)
+    per_epoch = [f'x {n}' for n in range(4)]
+    said = [r for scorer in WordScorer.made for r in scorer.scored]
+    # After training, ParlAI evaluates the kept model on the same turns again.
+    repeated = sum(said.count(response) > 1 for response in per_epoch)
+    assert set(per_epoch) <= set(said)
+    assert not (cached and repeated)
+    assert bool(ScoreStore().path.exists()) is cached
+
+
+@pytest.mark.parametrize('metric', [SCORER, 'coverage'])
+def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
+    valid, _ = train(tmp_path, *by(metric), '-t', UNKNOWING)
+    assert valid[metric].value() == 0 and valid['unverifiable'].value() == 1
+
+
+def test_of_several_tasks_one_without_any_score_is_in_no_mean(tmp_path):
+    valid, _ = train(tmp_path, *by(SCORER), '-t', f'{UNKNOWING},{TASK}')
+    assert valid[SCORER].value() == valid[f'{TASK}/{SCORER}'].value() > 0
+
+
+def test_a_process_without_any_score_leaves_the_mean_of_the_others():
+    one, other = {'q2': AverageMetric(1)}, {'q2': AverageMetric(1, 2)}
+    scored = aggregate_named_reports({'a': one, 'b': other})
+    # Processes send each other their reports.
+    nothing = pickle.loads(pickle.dumps({'q2': of_nothing()}))
+    for reports in ([nothing, scored], [scored, nothing], [nothing, scored, nothing]):
+        assert aggregate_unnamed_reports(reports)['q2'].value() == 0.75
+    for reports in ([nothing, one], [one, nothing]):
+        assert aggregate_unnamed_reports(reports)['q2'].value() == 1
+    assert aggregate_unnamed_reports([nothing, nothing])['q2'].value() == 0
+
+
+def test_of_several_tasks_the_one_that_counts_may_have_no_score(tmp_path):
+    none, some = f'{UNKNOWING}/{SCORER}', f'{TASK}/{SCORER}'
+    both = f'{UNKNOWING},{TASK}'
+    valid, _ = train(tmp_path / 'none', *by(none), '-t', both)
+    assert valid[none].value() == 0
+    assert valid[SCORER].value() == valid[some].value() > 0
+    valid, _ = train(tmp_path / 'some', *by(some), '-t', both)
+    assert valid[SCORER].value() == valid[some].value() > 0
+
+
+@pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
+def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, metric):
+    # A small model that nothing has taught what to say.
+    model = ['-m', AGENT, '--generator', 'transformer/generator', '--n-layers', 1]
+    model += ['--n-heads', 1, '--embedding-size', 8, '--ffn-size', 8, '--num-epochs', 1]
+    model += ['--label-truncate', 4, '--candidate-strategies', 'beam:2']
+    valid, _ = train(tmp_path / 'one', *by(metric), '-t', UNKNOWING, *model)
+    assert valid[metric].value() == 0 and valid['rerank/unverifiable'].value() == 1
+    both = f'{UNKNOWING},{TASK}'
+    valid, _ = train(tmp_path / 'two', *by(metric), '-t', both, *model)
+    assert valid[metric].value() == valid[f'{TASK}/{metric}'].value()
+    one = f'{UNKNOWING}/{metric}'
+    valid, _ = train(tmp_path / 'three', *by(one), '-t', both, *model)
+    assert valid[one].value() == 0
