@@ -7,8 +7,8 @@ Adds a larger model's logits to rows, for a smaller model to learn from.
 Each row of ``p`` and ``h`` gets ``z``, the teacher's logits, one for each class
 (:mod:`parlai_q2.zoo.train.train_classifier` says how they are learnt from). A model
 that is to be trained further can be its own teacher: it then keeps what it knows
-while it learns from other rows (Li and Hoiem 2016, "Learning without forgetting", arXiv 1606.09282). In
-that case ``--most`` rows are enough, half of them from dialogues.
+while it learns from other rows (Li and Hoiem 2016, "Learning without forgetting",
+arXiv 1606.09282). In that case ``--most`` rows are enough, half of them from dialogues.
 """
 
 import argparse
