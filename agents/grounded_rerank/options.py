@@ -22,9 +22,9 @@ from parlai_q2.agents.grounded_rerank.reranker import (
     DEFAULT_PREFILTER_KEEP,
     Reranker,
 )
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.filter_options import add_delimiter_option
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.scorers.base import Scorer
 
 DEFAULT_SCORER = 'grounded'

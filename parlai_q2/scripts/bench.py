@@ -30,16 +30,16 @@ from parlai_q2.benchmark.metric import (
 from parlai_q2.benchmark.reranking import measure_reranking
 from parlai_q2.benchmark.search import measure_search
 from parlai_q2.benchmark.workers import measure_workers
+from parlai_q2.cli.scorer_options import (
+    add_device_option,
+    add_preset_option,
+    scorer_device,
+)
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.models.loading import INT8
 from parlai_q2.models.question_generation import CTRANSLATE2
-from parlai_q2.parlai.scorer_options import (
-    add_device_option,
-    add_preset_option,
-    scorer_device,
-)
 from parlai_q2.q2.metric import q2
 from parlai_q2.scale.placement import usable_cores
 from parlai_q2.scorers import load_scorer

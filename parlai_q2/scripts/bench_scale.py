@@ -17,14 +17,14 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_q2.benchmark import memory, shares, throughput
 from parlai_q2.benchmark.clock import machine
 from parlai_q2.cache import CachedScorer, ScoreStore
-from parlai_q2.errors import ConfigError, InputError, UnknownNameError
-from parlai_q2.io.read import read_records
-from parlai_q2.io.write import writable, write_text
-from parlai_q2.parlai.scorer_options import (
+from parlai_q2.cli.scorer_options import (
     add_device_option,
     add_preset_option,
     scorer_device,
 )
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
+from parlai_q2.io.read import read_records
+from parlai_q2.io.write import writable, write_text
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scripts.filter import FilterScript, filter_task

@@ -22,6 +22,8 @@ from parlai_q2.agents.grounded_rerank.options import (
 )
 from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.cli.files import given_files
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.pools import Pool, read_pools
 from parlai_q2.io.write import (
@@ -32,8 +34,6 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
-from parlai_q2.parlai.file_options import given_files
-from parlai_q2.parlai.scorer_options import add_scorer_options
 from parlai_q2.records import Label
 
 # Pools in one call of the scorer.

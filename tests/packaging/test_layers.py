@@ -20,6 +20,7 @@ FLOORS = (
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report'),
     ('filtering', 'benchmark'),
+    ('cli',),
     ('parlai',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),
