@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import scoring
 from parlai_q2.evaluate.cost_file import add_costs
@@ -94,7 +94,7 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     stopped, after = Counting(stop_after=8), Counting()
 
     def run(scorer):
-        cached = CachedScorer(scorer, ScoreStore(tmp_path / 's.sqlite'))
+        cached = CachedScorer(scorer, ScoreCache(tmp_path / 's.sqlite'))
         return evaluate(SET, {'mine': cached}, rounds=5)
 
     with pytest.raises(KeyboardInterrupt):

@@ -6,7 +6,7 @@ and whether they are still useful.
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Sequence
 
-from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.records import Example, Label
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import WITHOUT_MODELS, load_scorer
@@ -51,7 +51,7 @@ def open_scorer(name: str, scores: Path) -> Scorer:
     scorer = load_scorer(name)
     if scorer.name in WITHOUT_MODELS:
         return scorer
-    return CachedScorer(scorer, ScoreStore(scores))
+    return CachedScorer(scorer, ScoreCache(scores))
 
 
 def measure(

@@ -1,12 +1,14 @@
 """
-Stores scores in one SQLite file that many processes can read and write at once.
+The score cache: keeps scores in one SQLite file that many processes can read and write
+at once, and wraps any scorer with it.
 
 A score is looked up by the scorer's full signature and the SHA-256 of knowledge and
 response, so a score with another signature is never returned. When the file exceeds its
 size limit, the least recently used scores are deleted. A damaged file is renamed and a
 new one is started. A file that is not SQLite may be somebody else's data and is
-refused. If the file cannot be used at all (a read-only folder, a full disk, tables of a
-newer version), the store warns once, and scoring continues without it.
+refused. A file that can only be read is read, and new scores are not kept. If the file
+cannot be used at all (a full disk, tables of a newer version), the cache warns once,
+and scoring continues without it.
 """
 
 import logging
@@ -15,20 +17,31 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping, Optional, TypeVar, Union
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, TypeVar, Union
 
-from parlai_q2.cache import table, upkeep
-from parlai_q2.cache.location import default_store_path
+from parlai_q2.cache import sqlite_file
 from parlai_q2.cache.rows import Pair, encode, pair_key
-from parlai_q2.cache.schema import BUSY_TIMEOUT, VERSION, OtherVersion, connect
+from parlai_q2.cache.sqlite_file import OtherVersion, StoredSignature
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.files import beside, locked
-from parlai_q2.records import Score
+from parlai_q2.io.files import beside, cache_folder, locked
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.stand_in import StandInScorer
 
+# An environment variable with the path of the cache, to keep it elsewhere.
+VARIABLE = 'PARLAI_Q2_CACHE'
 DEFAULT_MAX_BYTES = 1024**3
 MIN_MAX_BYTES = 1024**2
 # Required endings, so that nobody names a data file as the cache by mistake.
 ENDINGS = ('.sqlite', '.sqlite3', '.db')
+OTHER_FILE = f'another file with --cache-file or the environment variable {VARIABLE}'
+WRITABLE_FILE = (
+    'To keep scores, give a file that can be written with --cache-file or the '
+    f'environment variable {VARIABLE}.'
+)
+# Scores per write: about as many as a killed run can lose, and enough to fill many
+# batches of a model.
+CHUNK = 256
 
 T = TypeVar('T')
 
@@ -37,12 +50,66 @@ _logger = logging.getLogger(__name__)
 _inherited: list[sqlite3.Connection] = []
 
 
-class ScoreStore:
+def default_cache_path() -> Path:
+    """
+    ``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in
+    :func:`~parlai_q2.io.files.cache_folder`.
+    """
+    given = os.environ.get(VARIABLE)
+    return Path(given).expanduser() if given else cache_folder() / 'scores.sqlite'
+
+
+class CachedScorer(StandInScorer[Scorer]):
+    """
+    Takes scores from a cache, and computes only those that it does not have.
+
+    :param scorer: the scorer to wrap.
+    :param cache: keeps the scores.
+    :param chunk: examples per call of the scorer, and per write to the cache.
+    """
+
+    def __init__(self, scorer: Scorer, cache: 'ScoreCache', chunk: int = CHUNK):
+        super().__init__(scorer)
+        self.cache, self.chunk = cache, chunk
+        # How many responses were found in the cache, and how many had to be scored.
+        self.hits = self.misses = 0
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        signature = str(self.signature)
+        pairs = [(e.knowledge, e.response) for e in examples]
+        scores = self.cache.get(signature, pairs)
+        missing = [
+            example for pair, example in zip(pairs, examples) if pair not in scores
+        ]
+        self.hits += len(examples) - len(missing)
+        self.misses += len(missing)
+        for some in portions(missing, self.chunk):
+            made = {
+                (example.knowledge, example.response): score
+                for example, score in zip(some, self.scorer.score(some), strict=True)
+            }
+            self.cache.put(signature, made)
+            scores.update(made)
+        return [scores[pair] for pair in pairs]
+
+
+def portions(examples: Sequence[Example], size: int) -> list[Sequence[Example]]:
+    """
+    Split examples into portions. If fewer than ``size / 2`` are left over, they join
+    the last portion, because a few responses alone would not fill a batch.
+    """
+    starts = list(range(0, len(examples), size))
+    if len(starts) > 1 and len(examples) - starts[-1] < size / 2:
+        starts.pop()
+    return [examples[a:b] for a, b in zip(starts, [*starts[1:], len(examples)])]
+
+
+class ScoreCache:
     """
     Scores on disk. Each process opens the file on first use.
 
     :param path: the file, ending in ``.sqlite``, ``.sqlite3`` or ``.db``. It and its
-        folder are created if needed. Default: :func:`default_store_path`.
+        folder are created if needed. Default: :func:`default_cache_path`.
     :param max_bytes: the size limit of the file, at least :data:`MIN_MAX_BYTES`.
     :param clock: returns the time in seconds since 1970.
     :raises ConfigError: if the path has another ending or the limit is too small; on
@@ -55,7 +122,7 @@ class ScoreStore:
         max_bytes: int = DEFAULT_MAX_BYTES,
         clock: Callable[[], float] = time.time,
     ):
-        self.path = default_store_path() if path is None else Path(path).expanduser()
+        self.path = default_cache_path() if path is None else Path(path).expanduser()
         if self.path.suffix.lower() not in ENDINGS:
             raise ConfigError(
                 f'The name of a score cache must end in one of '
@@ -70,6 +137,7 @@ class ScoreStore:
         self.max_bytes, self.clock = max_bytes, clock
         # Becomes False when the file turns out to be unusable.
         self.usable = True
+        self._warned = False
         self._connection: Optional[sqlite3.Connection] = None
         self._forget()
 
@@ -86,7 +154,9 @@ class ScoreStore:
             return {}
         now = int(self.clock())
         nothing: dict[bytes, Score] = {}
-        found = self._do(lambda c: table.read(c, signature, list(keys), now), nothing)
+        found = self._do(
+            lambda c: sqlite_file.read(c, signature, list(keys), now), nothing
+        )
         return {keys[key]: score for key, score in found.items()}
 
     def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
@@ -104,15 +174,23 @@ class ScoreStore:
             for pair, score in scores.items()
             for key in [pair_key(pair)]
         ]
-        self._do(lambda c: table.write(c, signature, rows, self.max_bytes), None)
+        if self._only_read():
+            if not self._warned:
+                self._warned = True
+                _logger.warning(
+                    f'The score cache {self.path} can only be read: new scores are not '
+                    f'kept. {WRITABLE_FILE}'
+                )
+            return
+        self._do(lambda c: sqlite_file.write(c, signature, rows, self.max_bytes), None)
 
-    def signatures(self) -> list[table.StoredSignature]:
+    def signatures(self) -> list[StoredSignature]:
         """
         What the file holds for each signature, the one with most scores first.
 
         :raises ConfigError: if the file cannot be used.
         """
-        return self._do(table.signatures, [], needed=True)
+        return self._do(sqlite_file.signatures, [], needed=True)
 
     def clear(
         self, signature: Optional[str] = None, unused_for: Optional[float] = None
@@ -129,7 +207,7 @@ class ScoreStore:
         now = int(self.clock())
         until = None if unused_for is None else int(now - unused_for)
         return self._do(
-            lambda c: table.delete(c, signature, until, now), 0, needed=True
+            lambda c: sqlite_file.delete(c, signature, until, now), 0, needed=True
         )
 
     def file_bytes(self) -> int:
@@ -150,7 +228,7 @@ class ScoreStore:
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process opens the file itself.
-        kept = ('path', 'max_bytes', 'clock', 'usable')
+        kept = ('path', 'max_bytes', 'clock', 'usable', '_warned')
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -183,8 +261,8 @@ class ScoreStore:
                     if self._connection is None:
                         self._connection = self._open()
                     return action(self._connection)
-                except (sqlite3.Error, OSError, OtherVersion) as e:
-                    if upkeep.is_busy(e):
+                except (sqlite3.Error, UnicodeDecodeError, OSError, OtherVersion) as e:
+                    if sqlite_file.is_busy(e):
                         busy = f'The score cache {self.path} is busy: {e}.'
                         if needed:
                             raise ConfigError(f'{busy} Try again later.') from e
@@ -194,34 +272,59 @@ class ScoreStore:
         return otherwise
 
     def _open(self) -> sqlite3.Connection:
+        if self._only_read():
+            return sqlite_file.connect(self.path, read_only=True)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(self.path, BUSY_TIMEOUT):
+        with locked(self.path, sqlite_file.BUSY_TIMEOUT):
             try:
-                return connect(self.path)
-            except (sqlite3.Error, OtherVersion) as e:
-                outdated = isinstance(e, OtherVersion) and e.version < VERSION
-                if not (outdated or upkeep.is_damage(e)):
+                return sqlite_file.connect(self.path)
+            except (sqlite3.Error, UnicodeDecodeError, OtherVersion) as e:
+                version = getattr(e, 'version', sqlite_file.VERSION)
+                outdated = version < sqlite_file.VERSION
+                if not (outdated or sqlite_file.is_damage(e)):
                     raise
-                upkeep.refuse_foreign(self.path)
+                self._refuse_foreign()
                 self._begin_anew(e)
-                return connect(self.path)
+                return sqlite_file.connect(self.path)
+
+    def _only_read(self) -> bool:
+        """
+        Whether the file can be read but neither written nor renamed.
+        """
+        places = (self.path, self.path.parent)
+        return self.path.is_file() and not all(os.access(p, os.W_OK) for p in places)
+
+    def _refuse_foreign(self) -> None:
+        # It may be the only copy of somebody's data.
+        if sqlite_file.is_foreign(self.path):
+            raise ConfigError(
+                f'{self.path} is not a parlai_q2 score cache, or its beginning is '
+                f'damaged. Give {OTHER_FILE}, or delete this one if nobody needs it.'
+            )
 
     def _recover(self, error: Exception, last: bool, needed: bool) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if not last and upkeep.is_damage(error):
+        last |= self._only_read()
+        if not last and sqlite_file.is_damage(error):
             # Opening does not find all damage. Set the file aside here, unless another
             # process has already done so.
-            with locked(self.path, BUSY_TIMEOUT):
-                if not upkeep.is_sound(self.path):
+            with locked(self.path, sqlite_file.BUSY_TIMEOUT):
+                if not sqlite_file.is_sound(self.path):
                     # The file was ours when it was opened, so do not end the run.
-                    last = upkeep.is_foreign(self.path)
+                    last = sqlite_file.is_foreign(self.path)
                     if not last:
                         self._begin_anew(error)
         if last:
             self.usable = False
-            remedy = upkeep.remedy(error)
+            remedy = WRITABLE_FILE
+            if isinstance(error, OtherVersion):
+                # It is newer: an older file would have been replaced by a new one.
+                remedy = (
+                    'It was made by a newer version of parlai_q2: update parlai_q2, or '
+                    f'give {OTHER_FILE}.'
+                )
             if needed:
                 raise ConfigError(
                     f'The score cache {self.path} cannot be used ({error}). {remedy}'
@@ -232,7 +335,18 @@ class ScoreStore:
             )
 
     def _begin_anew(self, error: Exception) -> None:
-        aside = upkeep.set_aside(self.path)
+        """
+        Rename a damaged or outdated file to ``<name>.damaged``, ``<name>.damaged.2``
+        and so on.
+        """
+        aside, number = beside(self.path, '.damaged'), 1
+        while os.path.lexists(aside):
+            number += 1
+            aside = beside(self.path, f'.damaged.{number}')
+        os.replace(self.path, aside)
+        for ending in ('-wal', '-shm'):
+            # These belong to the renamed file and would corrupt the new one.
+            beside(self.path, ending).unlink(missing_ok=True)
         _logger.warning(
             f'The score cache {self.path} cannot be read ({error}). It was '
             f'renamed to {aside.name} and a new one was started; scores are '
