@@ -117,9 +117,9 @@ def test_the_yaml_of_the_page_is_a_preset(tmp_path):
     [block] = re.findall(r'```yaml\n(.*?)```', CLASSIFIER, re.DOTALL)
     path = tmp_path / 'mine.yaml'
     path.write_text(block)
-    config = load_preset(str(path)).model('consistency')
+    config = load_preset(str(path)).model('detector')
     assert config.settings == {
-        k: v for k, v in yaml.safe_load(block)['consistency'].items() if k != 'model'
+        k: v for k, v in yaml.safe_load(block)['detector'].items() if k != 'model'
     }
 
 

@@ -9,8 +9,7 @@ from typing import Any, Iterable, Union
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.checksum import file_sha256
-from parlai_q2.models.identity import ENDINGS
-from parlai_q2.models.loading import resolve
+from parlai_q2.models.references import ENDINGS, resolve
 
 
 def model_identity(reference: str) -> Union[str, dict[str, str]]:
