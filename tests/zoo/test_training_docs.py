@@ -50,6 +50,8 @@ SQUAD = {
         }
     ]
 }
+
+
 @pytest.fixture(scope='module')
 def place(tmp_path_factory):
     """
