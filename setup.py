@@ -64,9 +64,13 @@ setup(
     # Loose, so that a ParlAI environment that works stays as it is. Versions that were
     # tried together are in requirements/lock.txt.
     install_requires=[
+        # 4 looks again whether the file it locked is still there.
+        'filelock>=4',
+        'jinja2',
         'numpy',
         'parlai>=1.7',
         'pyyaml',
+        'rich',
         'safetensors',
         'scipy',
         # ParlAI imports pkg_resources, which setuptools dropped in 81.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Union
 import torch
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import drop_unfinished, whole_file
 from parlai_q2.models.identity import ENDINGS
 from parlai_q2.models.loading import resolve
