@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Iterable
 
 from parlai_q2.errors import ModelError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 
 CHECKSUMS = 'sha256.json'
 # For loading tokenizers without their own classes: which classes this works for, and

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Union
 
 from parlai_q2.errors import ModelNotFoundError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models.folder import CHECKSUMS
 from parlai_q2.presets import ModelConfig
 

@@ -16,7 +16,7 @@ from transformers import (
 )
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
 from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
 from parlai_q2.models.folder import CHECKSUMS, verify_checksums
