@@ -230,6 +230,7 @@ class GroundedRerankAgent(ChatCommands):
         grounded = [bool(pool.knowledge) for pool in pools]
         if not all(grounded):
             warn_once(NONE_GIVEN)
+        assert self.generator_class is not None
         found = find_candidates(
             self,
             self.generator_class,

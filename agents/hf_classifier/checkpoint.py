@@ -25,12 +25,9 @@ def load_network(
     """
     Load the Hugging Face model, ready for training, and the names of its outputs.
 
-    :param opt: ParlAI options.
-    :param config: the classifier.
     :param classes: the names of a new head's outputs.
     :return: a sequence classifier in fp32, with random weights where ParlAI will read
         them from a model file; and a name for each output, None for one to leave out.
-    :raises ModelError: when it cannot be loaded.
     :raises ConfigError: when nothing says what its outputs mean.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification
@@ -67,9 +64,6 @@ def load_network(
 
 
 def load_hf_tokenizer(opt: Mapping[str, Any], config: ModelConfig) -> Any:
-    """
-    Load the Hugging Face tokenizer that goes with :func:`load_network`.
-    """
     folder = saved_folder(opt)
     if folder is not None:
         return load_tokenizer(str(folder))
@@ -89,15 +83,6 @@ def longest_input(model: Any, tokenizer: Any) -> int:
 def save_folder(
     model_file: str, model: Any, tokenizer: Any, form: PairInput, weights: bool
 ) -> None:
-    """
-    Write the folder that stands beside a model file.
-
-    :param model_file: the path of the model file.
-    :param model: the Hugging Face model.
-    :param tokenizer: its tokenizer.
-    :param form: how pairs are read.
-    :param weights: whether to write the weights too.
-    """
     folder = Path(model_file + SUFFIX)
     folder.mkdir(parents=True, exist_ok=True)
     # save_pretrained records this too; a folder without weights needs it as well.
@@ -109,9 +94,7 @@ def save_folder(
 
 
 def names_of(names: Sequence[str]) -> dict[str, Any]:
-    """
-    The names of outputs in the form of a Hugging Face configuration.
-    """
+    """The names of outputs in the form of a Hugging Face configuration."""
     return {
         'num_labels': len(names),
         'id2label': dict(enumerate(names)),
