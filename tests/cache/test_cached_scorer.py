@@ -6,12 +6,12 @@ import pytest
 
 from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.cache.cached_scorer import portions
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import Example, Label
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.cache.counting import CountingScorer, examples
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
 @pytest.fixture

@@ -24,13 +24,13 @@ from parlai_q2.evaluate.run import evaluate
 from parlai_q2.evaluate.sample import sampled
 from parlai_q2.evaluate.scoring import Cost, mean_seconds, score_pairs, without_nli
 from parlai_q2.evaluate.variants import VARIANTS, load_variant
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Label, Score, Span
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.evaluate.helpers import BAD, GOOD, judged, measure
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
 class Counting(OverlapScorer):

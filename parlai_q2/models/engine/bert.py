@@ -27,8 +27,8 @@ import torch
 from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.inference import inference
-from parlai_q2.models.stored import StoredModel, together
+from parlai_q2.models.device import inference
+from parlai_q2.models.engine.stored import StoredModel, together
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig

@@ -5,9 +5,9 @@ Spans that start together, with inputs of the same padded length, form a lane. L
 different steps share every product with weights. Attention is computed lane by lane, in
 shapes that depend only on the lane's length and step. So the results for a span do not
 depend on what else is being decoded (bit for bit with int8 weights; see
-:mod:`parlai_q2.models.int8_linear`). On a CPU, attention is computed one row at a time,
-as the model does, so that it rounds the same way. On a GPU all rows are computed at
-once, since a call costs more than a product there.
+:mod:`parlai_q2.models.engine.int8_linear`). On a CPU, attention is computed one row at
+a time, as the model does, so that it rounds the same way. On a GPU all rows are
+computed at once, since a call costs more than a product there.
 
 Three things make it cheap:
 
@@ -22,7 +22,7 @@ from typing import Any, Sequence
 import torch
 
 from parlai_q2.models.device import is_cpu
-from parlai_q2.models.t5.layers import Attention, FeedForward
+from parlai_q2.models.engine.t5.layers import Attention, FeedForward
 
 
 class Lane:

@@ -1,8 +1,8 @@
 """
 Builds the layers of a model directly from a folder with int8 weights.
 
-The project's own code runs the shipped models (:mod:`parlai_q2.models.bert`,
-:mod:`parlai_q2.models.t5`) with the layers from this module. transformers' model
+The project's own code runs the shipped models (:mod:`parlai_q2.models.engine.bert`,
+:mod:`parlai_q2.models.engine.t5`) with the layers from this module. transformers' model
 classes take longer to import than the weights take to load, and would need each
 embedding table in fp32.
 """
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Optional
 import torch
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.int8 import INT8_WEIGHTS, read_int8
-from parlai_q2.models.int8_linear import Int8Linear, SteadyLinear
-from parlai_q2.models.loading import folder_config, verify_checksums
+from parlai_q2.models.engine.int8_linear import Int8Linear, SteadyLinear
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, read_int8
+from parlai_q2.models.folder import folder_config, verify_checksums
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig

@@ -2,7 +2,7 @@
 Builds a T5 for beam search directly from int8 weights.
 
 It provides the parts of a Hugging Face model that
-:class:`~parlai_q2.models.t5.search.T5Search` uses, under the same names, without
+:class:`~parlai_q2.models.engine.t5.search.T5Search` uses, under the same names, without
 importing transformers' model classes.
 """
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Callable
 import torch
 from torch.nn.functional import rms_norm
 
-from parlai_q2.models.loading import folder_generation
-from parlai_q2.models.stored import StoredModel
-from parlai_q2.models.t5.layers import gelu_new
+from parlai_q2.models.engine.stored import StoredModel
+from parlai_q2.models.engine.t5.layers import gelu_new
+from parlai_q2.models.folder import folder_generation
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig

@@ -11,14 +11,13 @@ from typing import Any, Iterator, Optional, Sequence
 
 import torch
 
-from parlai_q2.models.batching import length_batches, length_step, padded_length
-from parlai_q2.models.beams import Beams, BeamSettings, Finished
-from parlai_q2.models.device import is_cpu
-from parlai_q2.models.inference import inference
-from parlai_q2.models.packed import packed
-from parlai_q2.models.t5.decoder import Decoder, Lane
-from parlai_q2.models.t5.encoder import Encoder
-from parlai_q2.models.t5.output import likeliest, room_for
+from parlai_q2.models.device import inference, is_cpu
+from parlai_q2.models.engine.batching import length_batches, length_step, padded_length
+from parlai_q2.models.engine.packed import packed
+from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, Finished
+from parlai_q2.models.engine.t5.decoder import Decoder, Lane
+from parlai_q2.models.engine.t5.encoder import Encoder
+from parlai_q2.models.engine.t5.output import likeliest, room_for
 
 ARCHITECTURES = ('T5ForConditionalGeneration', 'MT5ForConditionalGeneration')
 # Settings of a generation config that the search supports, or that do not affect it. A
@@ -47,8 +46,8 @@ class T5Search:
     A T5 model, prepared for beam search.
 
     :param model: a Hugging Face model that :func:`searchable` accepts, or a model from
-        :func:`~parlai_q2.models.t5.stored.stored_t5`. Its weights are rearranged, which
-        does not change its results.
+        :func:`~parlai_q2.models.engine.t5.stored.stored_t5`. Its weights are
+        rearranged, which does not change its results.
     """
 
     def __init__(self, model: Any):

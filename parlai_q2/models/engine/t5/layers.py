@@ -16,7 +16,7 @@ from typing import Any, Callable, Sequence
 import torch
 from torch import nn
 
-from parlai_q2.models.int8_linear import Int8Linear
+from parlai_q2.models.engine.int8_linear import Int8Linear
 
 Layer = Callable[..., torch.Tensor]
 # Constants of gelu_new (Hendrycks and Gimpel 2016, arXiv 1606.08415, section 2).

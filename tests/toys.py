@@ -71,13 +71,15 @@ class ToyNliModel:
         generic.
     """
 
-    def __init__(self, labels: Optional[Mapping[tuple[str, str], str]] = None):
-        self.labels = dict(labels or {})
+    def __init__(
+        self, labels: Optional[Mapping[tuple[str, str], str]] = None, role: str = 'nli'
+    ):
+        self.labels, self.role = dict(labels or {}), role
         self.calls: list[int] = []
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {'nli': 'toy'}
+        return {self.role: 'toy'}
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         self.calls.append(len(pairs))

@@ -13,7 +13,7 @@ import platform
 
 import torch
 
-from parlai_q2.models.int8 import INT8_MAX
+from parlai_q2.models.engine.int8_weights import INT8_MAX
 
 # fp32 represents every integer up to 2^24, and a product of two int8 numbers is at most
 # 2^14. So sums of up to this many products are exact, in any order.

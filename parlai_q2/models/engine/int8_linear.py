@@ -3,7 +3,7 @@ Linear layers that compute in int8, with the weights as they are stored.
 
 Weights have one scale per row. Activations get one scale per token, computed on the fly
 (Dettmers et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise
-quantisation). Sums are exact (:mod:`parlai_q2.models.int8_products`), so a token's
+quantisation). Sums are exact (:mod:`parlai_q2.models.engine.kernels`), so a token's
 output does not depend on what else is in its batch. Processors with int8 dot products
 run this several times faster than fp32. Rounding the activations can change scores
 slightly, so it is a setting (``arithmetic`` in a preset).
@@ -12,8 +12,8 @@ slightly, so it is a setting (``arithmetic`` in a preset).
 import torch
 from torch import nn
 
-from parlai_q2.models.int8 import INT8_MAX
-from parlai_q2.models.int8_products import for_products, sums
+from parlai_q2.models.engine.int8_weights import INT8_MAX
+from parlai_q2.models.engine.kernels import for_products, sums
 
 SMALLEST_SCALE = 1e-12
 # Large enough for fast products, small enough that intermediate results stay in the
@@ -108,7 +108,7 @@ def product(
 
     :param whole: activations, int8 [tokens, in].
     :param step: the scales of the activations [tokens, 1].
-    :param weight: a weight from :func:`~parlai_q2.models.int8_products.for_products`,
+    :param weight: a weight from :func:`~parlai_q2.models.engine.kernels.for_products`,
         [out, in].
     :param scale: the scales of the weight [out].
     :param bias: [out] or None.

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from parlai_q2.models.int8 import INT8_MAX
-from parlai_q2.models.int8_linear import Int8Linear, rounded, token_steps
-from parlai_q2.models.int8_products import EXACT_TERMS, int8_dots
+from parlai_q2.models.engine.int8_linear import Int8Linear, rounded, token_steps
+from parlai_q2.models.engine.int8_weights import INT8_MAX
+from parlai_q2.models.engine.kernels import EXACT_TERMS, int8_dots
 
 # oneDNN needs unsigned activations; this zero point is added to them, and oneDNN
 # subtracts it again. With signed ones, it silently uses a loop that is a thousand times
@@ -28,8 +28,7 @@ TRIED = (5, 96, 64)
 class PackedLinear(Int8Linear):
     """
     An int8 layer without a bias, for two-dimensional inputs. It gives bit for bit the
-    same results as :class:`~parlai_q2.models.int8_linear.Int8Linear`, but is faster for
-    few rows.
+    same results as :class:`Int8Linear`, but is faster for few rows.
 
     :param layer: the layer to speed up; its weights are shared.
     :raises AttributeError, RuntimeError, TypeError: if torch does not have these
@@ -50,7 +49,7 @@ class PackedLinear(Int8Linear):
         The output of the layer.
 
         :param x: fp32 [tokens, in].
-        :param room: as for :class:`~parlai_q2.models.int8_linear.Int8Linear`.
+        :param room: as for :class:`~parlai_q2.models.engine.int8_linear.Int8Linear`.
         :return: fp32 [tokens, out].
         """
         if len(x) > FEW_ROWS:

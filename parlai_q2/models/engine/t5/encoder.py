@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from parlai_q2.models.t5.layers import Attention, FeedForward
+from parlai_q2.models.engine.t5.layers import Attention, FeedForward
 
 
 class Encoder:

@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from parlai_q2.models.device import is_cpu
-from parlai_q2.models.int8_linear import Int8Linear
-from parlai_q2.models.t5.layers import Layer
+from parlai_q2.models.engine.int8_linear import Int8Linear
+from parlai_q2.models.engine.t5.layers import Layer
 
 ROWS_AT_ONCE = 16
 BLOCK = 64
