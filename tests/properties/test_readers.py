@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import InputError, Q2Error
-from parlai_q2.io.pools import read_pools
 from parlai_q2.io.read import read_records
 from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
+from parlai_q2.rerank.pools import read_pools
 
 INPUTS = int(os.environ.get('PARLAI_Q2_FUZZ', '400'))
 RECORD = {

@@ -4,31 +4,42 @@ The choice among scored candidates, by hand-worked tables.
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.choice import (
-    SCORE,
-    SCORE_PLUS_GENERATOR,
-    THRESHOLD,
-    Option,
-    Reason,
-    Rule,
-    choose,
-)
-from parlai_q2.agents.grounded_rerank.guards import (
+from parlai_q2.records import Label, Score
+from parlai_q2.rerank import Candidate, Reason, Rule
+from parlai_q2.rerank.choice import SCORE, SCORE_PLUS_GENERATOR, THRESHOLD, choose
+from parlai_q2.rerank.guards import (
     counted,
     guarded,
     guards_of,
     is_copy,
     is_generic,
 )
-from parlai_q2.records import Label, Score
 
 
-def options(*values, logprobs=None, verifiable=True):
+def candidate(place, value, verifiable=True, **fields):
+    label = Label.CONSISTENT if verifiable else Label.NOT_VERIFIABLE
+    score = Score(value, label)
+    return Candidate(f'{place}', place=place, score=score, value=value, **fields)
+
+
+def candidates(*values, logprobs=None, verifiable=True):
     logprobs = logprobs or [0.0] * len(values)
     return [
-        Option(v, v, verifiable=verifiable, mean_logprob=p)
-        for v, p in zip(values, logprobs, strict=True)
+        candidate(n, v, verifiable, mean_logprob=p)
+        for n, (v, p) in enumerate(zip(values, logprobs, strict=True))
     ]
+
+
+def pruned(place, value):
+    return Candidate(f'{place}', place=place, prefilter_value=value)
+
+
+def chosen(given, rule):
+    """
+    The order and the reason of a choice.
+    """
+    ranking = choose(given, rule, 'knowledge')
+    return tuple(ranking.order), ranking.reason
 
 
 @pytest.mark.parametrize(
@@ -43,15 +54,14 @@ def options(*values, logprobs=None, verifiable=True):
     ],
 )
 def test_by_score(values, order, why):
-    choice = choose(options(*values), Rule(by=SCORE))
-    assert (choice.order, choice.reason) == (order, Reason.BEST), why
+    assert chosen(candidates(*values), Rule(by=SCORE)) == (order, Reason.BEST), why
 
 
 def test_a_tie_is_not_called_the_best_score():
-    choice = choose(options(0.7, 0.9, 0.91), Rule(by=SCORE))
-    assert (choice.order, choice.reason) == ((1, 2, 0), Reason.NEARLY_BEST)
+    nearly = (1, 2, 0), Reason.NEARLY_BEST
+    assert chosen(candidates(0.7, 0.9, 0.91), Rule(by=SCORE)) == nearly
     together = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=0.0)
-    assert choose(options(0.9, 0.91), together).reason == Reason.NEARLY_BEST
+    assert chosen(candidates(0.9, 0.91), together)[1] == Reason.NEARLY_BEST
 
 
 @pytest.mark.parametrize(
@@ -64,8 +74,8 @@ def test_a_tie_is_not_called_the_best_score():
 )
 def test_by_score_plus_generator(weight, order, why):
     rule = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=weight)
-    choice = choose(options(0.8, 0.65, logprobs=[-2.0, -1.0]), rule)
-    assert (choice.order, choice.reason) == (order, Reason.BEST_TOGETHER), why
+    found = chosen(candidates(0.8, 0.65, logprobs=[-2.0, -1.0]), rule)
+    assert found == (order, Reason.BEST_TOGETHER), why
 
 
 @pytest.mark.parametrize(
@@ -76,41 +86,36 @@ def test_by_score_plus_generator(weight, order, why):
     ],
 )
 def test_by_threshold(values, order, reason, why):
-    choice = choose(options(*values), Rule(by=THRESHOLD, threshold=0.5))
-    assert (choice.order, choice.reason) == (order, reason), why
+    rule = Rule(by=THRESHOLD, threshold=0.5)
+    assert chosen(candidates(*values), rule) == (order, reason), why
 
 
 def test_nothing_to_verify_leaves_the_first_choice_of_the_generator():
-    pool = options(0.5, 0.9, verifiable=False)
+    pool = candidates(0.5, 0.9, verifiable=False)
     for by in (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD):
-        choice = choose(pool, Rule(by=by, abstain_below=1.0))
-        assert choice.order == (0, 1)
-        assert choice.reason == Reason.UNVERIFIABLE
-        assert not choice.abstain
+        ranking = choose(pool, Rule(by=by, abstain_below=1.0), 'knowledge')
+        assert ranking.order == [0, 1]
+        assert ranking.reason == Reason.UNVERIFIABLE
+        assert not ranking.abstain
 
 
 @pytest.mark.parametrize(
     'below, abstains', [(None, False), (0.3, False), (0.4, False), (0.41, True)]
 )
 def test_it_abstains_when_even_the_best_is_below(below, abstains):
-    choice = choose(options(0.1, 0.4), Rule(abstain_below=below))
-    assert choice.abstain is abstains
-    assert choice.order == (1, 0)
+    ranking = choose(candidates(0.1, 0.4), Rule(abstain_below=below), 'knowledge')
+    assert ranking.abstain is abstains
+    assert ranking.order == [1, 0]
 
 
 def test_it_does_not_abstain_from_what_cannot_be_verified():
-    pool = [Option(0.5, 0.5, verifiable=False), Option(0.2, 0.2)]
-    assert not choose(pool, Rule(abstain_below=0.9)).abstain
+    pool = [candidate(0, 0.5, verifiable=False), candidate(1, 0.2)]
+    assert not choose(pool, Rule(abstain_below=0.9), 'knowledge').abstain
 
 
 def test_pruned_candidates_come_last_by_what_pruned_them():
-    pool = [
-        Option(0.1, 0.1),
-        Option(None, None, verifiable=False, pruned_by=0.2),
-        Option(None, None, verifiable=False, pruned_by=0.3),
-        Option(0.2, 0.2),
-    ]
-    assert choose(pool, Rule()).order == (3, 0, 2, 1)
+    pool = [candidate(0, 0.1), pruned(1, 0.2), pruned(2, 0.3), candidate(3, 0.2)]
+    assert chosen(pool, Rule())[0] == (3, 0, 2, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 """
 Chooses among scored candidates.
 
-It takes plain numbers and returns an order; nothing here needs torch. There are three
-rules:
+There are three rules:
 
 - ``score``: the most grounded candidate;
 - ``score_plus_generator``: the best sum of the score and the weighted mean log
@@ -15,8 +14,12 @@ no reason for an odder sentence. When nothing can be verified, the generator's f
 choice stands.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Optional, Sequence
+from typing import Optional
+
+from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.ranking import Ranking
 
 SCORE = 'score'
 SCORE_PLUS_GENERATOR = 'score_plus_generator'
@@ -50,25 +53,6 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Option:
-    """
-    One candidate as the choice sees it.
-
-    :param value: its score after the guards, in [0, 1]; None when it was pruned.
-    :param score: the scorer's score before the guards; None when it was pruned.
-    :param verifiable: whether it contained anything to verify.
-    :param mean_logprob: the generator's mean log probability of a token, in nats.
-    :param pruned_by: the prefilter's value, by which pruned candidates are ordered.
-    """
-
-    value: Optional[float]
-    score: Optional[float]
-    verifiable: bool = True
-    mean_logprob: float = 0.0
-    pruned_by: float = 0.0
-
-
-@dataclass(frozen=True)
 class Rule:
     """
     How to choose.
@@ -89,73 +73,61 @@ class Rule:
     abstain_below: Optional[float] = None
 
 
-@dataclass(frozen=True)
-class Choice:
-    """
-    What was chosen.
-
-    :param order: the places of the N options, best first.
-    :param reason: one of the texts in :class:`Reason`.
-    :param abstain: whether to say the abstaining text instead.
-    """
-
-    order: tuple[int, ...]
-    reason: str
-    abstain: bool = False
-
-
-def choose(options: Sequence[Option], rule: Rule) -> Choice:
+def choose(candidates: Sequence[Candidate], rule: Rule, knowledge: str) -> Ranking:
     """
     Put candidates in order.
 
-    :param options: N candidates in the generator's order, at least one.
+    :param candidates: N scored candidates in the generator's order, at least one.
     :param rule: how to choose.
-    :return: the choice. Pruned candidates come last, ordered by the prefilter.
+    :param knowledge: what they were scored against.
+    :return: the ranking. Pruned candidates come last, ordered by the prefilter.
     """
-    places = range(len(options))
-    if not any(o.verifiable and o.value is not None for o in options):
-        return Choice(tuple(places), Reason.UNVERIFIABLE)
+    if not knowledge:
+        return Ranking(tuple(candidates), Reason.NO_KNOWLEDGE)
+    if not any(candidate.verifiable for candidate in candidates):
+        return Ranking(tuple(candidates), Reason.UNVERIFIABLE, knowledge=knowledge)
     rank = _ranks(rule)
 
     def key(place: int) -> tuple[bool, float]:
-        option = options[place]
-        if option.value is None:
-            return True, round(-option.pruned_by, _DIGITS)
-        return False, round(rank(option, option.value), _DIGITS)
+        candidate = candidates[place]
+        if candidate.value is None:
+            return True, round(-candidate.prefilter_value, _DIGITS)
+        return False, round(rank(candidate, candidate.value), _DIGITS)
 
-    order = sorted(places, key=key)
+    order = sorted(range(len(candidates)), key=key)
     # A key is a rank, so smaller is better.
     nearly = key(order[0])[1] + rule.tolerance
     tied = [place for place in order if key(place) <= (False, round(nearly, _DIGITS))]
     as_good = key(min(tied)) != key(order[0])
     order.remove(first := min(tied))
     order.insert(0, first)
-    best = options[first]
+    ordered = tuple(candidates[place] for place in order)
+    best = ordered[0]
     if _abstains(best, rule):
-        return Choice(tuple(order), Reason.ABSTAINED, abstain=True)
+        return Ranking(ordered, Reason.ABSTAINED, abstain=True, knowledge=knowledge)
     reason = Reason.NEARLY_BEST if as_good else _reason(best, rule)
-    return Choice(tuple(order), reason)
+    return Ranking(ordered, reason, knowledge=knowledge)
 
 
-def _ranks(rule: Rule) -> Callable[[Option, float], float]:
+def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:
     if rule.by == THRESHOLD:
-        return lambda option, value: float(value <= rule.threshold)
+        return lambda candidate, value: float(value <= rule.threshold)
     if rule.by == SCORE_PLUS_GENERATOR:
-        return lambda o, value: -(value + rule.generator_weight * o.mean_logprob)
-    return lambda option, value: -value
+        return lambda c, value: -(value + rule.generator_weight * c.mean_logprob)
+    return lambda candidate, value: -value
 
 
-def _abstains(best: Option, rule: Rule) -> bool:
+def _abstains(best: Candidate, rule: Rule) -> bool:
     # What cannot be verified is not a hallucination, so it is no reason to abstain.
     return (
         rule.abstain_below is not None
-        and best.verifiable
         and best.score is not None
-        and best.score < rule.abstain_below
+        and best.verifiable
+        and best.score.value < rule.abstain_below
     )
 
 
-def _reason(best: Option, rule: Rule) -> str:
+def _reason(best: Candidate, rule: Rule) -> str:
     if rule.by == THRESHOLD:
         above = best.value is not None and best.value > rule.threshold
         return Reason.FIRST_ABOVE if above else Reason.NONE_ABOVE

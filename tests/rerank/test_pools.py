@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.pools import PoolCandidate, read_pools
+from parlai_q2.rerank import Candidate, read_pools
+from parlai_q2.rerank.pools import GIVEN
 
 GOOD = {'knowledge': 'k', 'candidates': ['yes', {'text': 'no', 'score': -3}]}
 
@@ -26,7 +27,10 @@ def line(**candidate):
 
 def test_a_candidate_is_a_text_or_an_object(tmp_path):
     (pool,) = read(tmp_path, json.dumps(GOOD).encode())
-    assert pool.candidates == (PoolCandidate('yes'), PoolCandidate('no', -3.0))
+    assert pool.candidates == (
+        Candidate('yes', GIVEN),
+        Candidate('no', GIVEN, -3.0, -3.0),
+    )
     assert pool.error is None and not pool.labelled
 
 
@@ -55,7 +59,7 @@ def test_a_score_that_is_no_number_to_compute_with_makes_a_bad_pool(
 
 def test_the_largest_numbers_that_a_float_can_hold_are_read(tmp_path):
     (pool,) = read(tmp_path, line(score=-(10**308), tokens=10**308))
-    assert pool.candidates == (PoolCandidate('t', -1e308, 10**308),)
+    assert pool.candidates == (Candidate('t', GIVEN, -1e308, -1.0),)
 
 
 def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):

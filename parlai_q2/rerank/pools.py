@@ -10,42 +10,40 @@ probability that its generator gave it), ``tokens`` (its number of tokens) and `
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import history_of, joined, json_lines, open_text
 from parlai_q2.records import Label
+from parlai_q2.rerank.candidate import Candidate
 
+# The strategy of a candidate that was not searched for here.
+GIVEN = ('given',)
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
 
-class PoolCandidate(NamedTuple):
+@dataclass(frozen=True)
+class Pool:
     """
-    One candidate of a pool.
+    The candidates for one turn; from a file, also its record or the error in it.
 
-    :param text: the reply.
-    :param score: the log probability that its generator gave it; 0 if not given.
-    :param tokens: its number of tokens, to compute a mean per token; at least 1.
-    :param label: a human judgement, or None.
-    """
-
-    text: str
-    score: float = 0.0
-    tokens: int = 1
-    label: Optional[str] = None
-
-
-class Pool(NamedTuple):
-    """
-    One turn and its candidates, or the error in its record.
+    :param knowledge: the knowledge; empty if there is none.
+    :param candidates: the candidates, in the generator's order.
+    :param history: the turns before the reply, oldest first.
+    :param labels: a human judgement for each candidate, or None.
+    :param line: the record's line.
+    :param fields: the record.
+    :param error: what is wrong with the record.
     """
 
-    line: int
-    fields: dict[str, Any]
     knowledge: str = ''
+    candidates: tuple[Candidate, ...] = ()
     history: tuple[str, ...] = ()
-    candidates: tuple[PoolCandidate, ...] = ()
+    labels: tuple[Optional[str], ...] = ()
+    line: int = 0
+    fields: dict[str, Any] = field(default_factory=dict)
     error: Optional[RecordError] = None
 
     @property
@@ -53,7 +51,7 @@ class Pool(NamedTuple):
         """
         Whether every candidate has a human judgement.
         """
-        return bool(self.candidates) and all(c.label for c in self.candidates)
+        return bool(self.labels) and all(self.labels)
 
 
 def read_pools(path: Path) -> Iterator[Pool]:
@@ -74,7 +72,7 @@ def read_pools(path: Path) -> Iterator[Pool]:
                 yield _pool(line, fields)
             except InputError as e:
                 error = RecordError(path.name, line, str(e))
-                yield Pool(line, fields, error=error)
+                yield Pool(line=line, fields=fields, error=error)
 
 
 def _pool(line: int, fields: dict[str, Any]) -> Pool:
@@ -84,18 +82,20 @@ def _pool(line: int, fields: dict[str, Any]) -> Pool:
     knowledge = joined(fields.get('knowledge', ''))
     if not isinstance(knowledge, str):
         raise InputError('"knowledge" must be a string or a list of strings.')
+    given = [_candidate(n, one) for n, one in enumerate(candidates)]
     return Pool(
+        knowledge,
+        tuple(candidate for candidate, _ in given),
+        history_of(fields),
+        tuple(label for _, label in given),
         line,
         fields,
-        knowledge,
-        history_of(fields),
-        tuple(_candidate(n, given) for n, given in enumerate(candidates)),
     )
 
 
-def _candidate(place: int, given: Any) -> PoolCandidate:
+def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
     if isinstance(given, str):
-        return PoolCandidate(given)
+        return Candidate(given, GIVEN), None
     if not isinstance(given, dict) or not isinstance(given.get('text'), str):
         shown = json.dumps(given, default=str)[:40]
         raise InputError(
@@ -114,7 +114,8 @@ def _candidate(place: int, given: Any) -> PoolCandidate:
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '
             '"tokens" at least 1.'
         )
-    return PoolCandidate(given['text'], float(score), int(tokens), label)
+    mean = float(score) / int(tokens)
+    return Candidate(given['text'], GIVEN, float(score), mean), label
 
 
 def _is_number(value: Any) -> bool:
