@@ -10,15 +10,9 @@ chatbot's candidate replies by that score.
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.version import __version__
-
-_ROOT = Path(__file__).resolve().parent.parent
-if (_ROOT / 'setup.py').exists() and (_ROOT / 'zoo').is_dir():
-    # In a source checkout, agents/, tasks/ and zoo/ are siblings of this folder.
-    __path__.append(str(_ROOT))
 
 if TYPE_CHECKING:
     from parlai_q2.errors import (
@@ -29,6 +23,7 @@ if TYPE_CHECKING:
     )
     from parlai_q2.presets import load_preset
     from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
+    from parlai_q2.rerank import Reranker
     from parlai_q2.scorers import (
         Scorer,
         load_scorer,
@@ -48,6 +43,7 @@ _PUBLIC = {
     'Label': 'records',
     'ModelError': 'errors',
     'Q2Error': 'errors',
+    'Reranker': 'rerank',
     'Score': 'records',
     'Scorer': 'scorers',
     'Signature': 'signature',
@@ -69,6 +65,7 @@ __all__ = [
     'Label',
     'ModelError',
     'Q2Error',
+    'Reranker',
     'Score',
     'Scorer',
     'Signature',

@@ -6,9 +6,9 @@ import sys
 from datetime import datetime
 from typing import Any, Mapping, Optional
 
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from parlai_q2.cli import log
-from parlai_q2.cli.scorer_options import store_from_opt
+from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 
 ALL = 'all'
@@ -43,26 +43,26 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
 
     :return: the contents, and how many scores were deleted.
     """
-    store = store_from_opt(opt)
-    if not store.path.exists():
-        log.info(f'There is no score cache at {store.path}.')
-        return {'path': str(store.path), 'bytes': 0, 'signatures': []}
+    cache = cache_from_opt(opt)
+    if not cache.path.exists():
+        log.info(f'There is no score cache at {cache.path}.')
+        return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
     cleared = None
     if opt['clear'] or opt['older_than'] is not None:
-        cleared = clear(store, opt['clear'], opt['older_than'])
+        cleared = clear(cache, opt['clear'], opt['older_than'])
         log.info(f'Deleted {cleared} scores.')
-    found = contents(store)
+    found = contents(cache)
     sys.stdout.write(table(found))
     return {**found, **({} if cleared is None else {'cleared': cleared})}
 
 
 def clear(
-    store: ScoreStore, which: Optional[str] = ALL, older_than: Optional[float] = None
+    cache: ScoreCache, which: Optional[str] = ALL, older_than: Optional[float] = None
 ) -> int:
     """
     Delete scores from the cache.
 
-    :param store: the cache.
+    :param cache: the cache.
     :param which: ``all``, or the first digits of a signature's hash; None means all.
     :param older_than: delete only scores that were not used for this many days, at
         least 0.
@@ -73,8 +73,8 @@ def clear(
         raise ConfigError(f'--older-than must be a number of days, not {older_than}.')
     seconds = None if older_than is None else older_than * SECONDS_A_DAY
     if which in (None, ALL):
-        return store.clear(unused_for=seconds)
-    known = {one.short: one.text for one in store.signatures()}
+        return cache.clear(unused_for=seconds)
+    known = {one.short: one.text for one in cache.signatures()}
     found = [short for short in known if short.startswith(str(which))]
     if not found:
         raise UnknownNameError('signature in the cache', str(which), [*known, ALL])
@@ -83,10 +83,10 @@ def clear(
             f'{which!r} is the beginning of {len(found)} signatures: '
             f'{", ".join(sorted(found))}. Give more digits.'
         )
-    return store.clear(known[found[0]], seconds)
+    return cache.clear(known[found[0]], seconds)
 
 
-def contents(store: ScoreStore) -> dict[str, Any]:
+def contents(cache: ScoreCache) -> dict[str, Any]:
     """
     The contents of a cache, as JSON-safe values.
 
@@ -95,9 +95,9 @@ def contents(store: ScoreStore) -> dict[str, Any]:
         day of its last use).
     """
     return {
-        'path': str(store.path),
-        'bytes': store.file_bytes(),
-        'max_bytes': store.max_bytes,
+        'path': str(cache.path),
+        'bytes': cache.file_bytes(),
+        'max_bytes': cache.max_bytes,
         'signatures': [
             {
                 'short': one.short,
@@ -106,7 +106,7 @@ def contents(store: ScoreStore) -> dict[str, Any]:
                 'bytes': one.bytes,
                 'used': datetime.fromtimestamp(one.used).date().isoformat(),
             }
-            for one in store.signatures()
+            for one in cache.signatures()
         ],
     }
 
