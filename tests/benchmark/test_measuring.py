@@ -17,17 +17,17 @@ from parlai_q2.benchmark.metric import (
 )
 from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
 from parlai_q2.models.question_generation import GENERATE, Seq2SeqQuestionGenerator
-from parlai_q2.models.toy import (
-    ToyNliModel,
-    ToyQuestionAnswerer,
-    ToyQuestionGenerator,
-)
 from parlai_q2.presets import ModelConfig
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.models.checkpoints import tiny_t5
+from tests.toys import (
+    ToyNliModel,
+    ToyQuestionAnswerer,
+    ToyQuestionGenerator,
+)
 
 PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
 
