@@ -43,7 +43,6 @@ COMMANDS = {
         Command('cache', 'Show or clear the cache of scores'),
         Command('meta_eval', "Compare scorers with people's annotations", True),
         Command('bench', 'Time scoring and reranking', True),
-        Command('bench_scale', 'Measure memory on large inputs', True),
         Command('demo', 'See scoring and reranking at work, offline', True),
         Command('filter', 'Keep the grounded turns of a task', True),
         Command('distill', 'Write a training set of reranked replies', True),
