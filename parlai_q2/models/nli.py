@@ -17,6 +17,8 @@ from parlai_q2.models.engine.batching import (
     map_unique,
     padded_batches,
 )
+from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
+from parlai_q2.models.engine.kernels import checked, limited_to
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.models.protocols import NliProbabilities
@@ -55,7 +57,8 @@ class SequenceNliModel:
         configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
         together) and ``lower_case`` (see
         :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic``, ``kernel`` (see
+        :mod:`parlai_q2.models.engine.kernels`) and ``head``.
     :param device: a torch device name.
     :param role: ``nli`` or ``detector``.
     """
@@ -70,6 +73,7 @@ class SequenceNliModel:
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
+        kernel: str = ANY_KERNEL,
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
         head: str = TRAINED,
@@ -83,6 +87,7 @@ class SequenceNliModel:
         self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        self.kernel = checked(kernel, 'kernel')
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
@@ -116,13 +121,14 @@ class SequenceNliModel:
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:
         from parlai_q2.models.encoders import load_encoder
 
-        model = load_encoder(
-            self.config.model,
-            'AutoModelForSequenceClassification',
-            self.device,
-            self.config.revision,
-            self.arithmetic,
-        )
+        with limited_to(self.kernel):
+            model = load_encoder(
+                self.config.model,
+                'AutoModelForSequenceClassification',
+                self.device,
+                self.config.revision,
+                self.arithmetic,
+            )
         labels = find_labels(self.labels, model.config, self.config.model)
         tokenizer = load_tokenizer(self.config.model, self.config.revision)
         # Load everything here, since backends with other batch sizes share the result.

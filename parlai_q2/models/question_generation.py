@@ -20,6 +20,8 @@ from parlai_q2.models.engine.batching import (
     map_unique,
     pad,
 )
+from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
+from parlai_q2.models.engine.kernels import checked, limited_to
 from parlai_q2.models.folder import folder_config, folder_generation
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
@@ -67,7 +69,9 @@ class Seq2SeqQuestionGenerator:
         ``max_prompt_tokens``, ``literal_eos`` (end the prompt with the characters
         ``</s>``, as in the training of the paper's model), ``batch_size`` (spans to
         decode at the same time), ``gpu_batch_size`` (used on a GPU), ``arithmetic``
-        (``int8`` or ``float32``) and ``search`` (one of :data:`SEARCHES`).
+        (``int8`` or ``float32``), ``kernel`` (see
+        :mod:`parlai_q2.models.engine.kernels`) and ``search`` (one of
+        :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
     :raises ConfigError: if a setting is invalid, or for CTranslate2 on a GPU.
@@ -87,6 +91,7 @@ class Seq2SeqQuestionGenerator:
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
+        kernel: str = ANY_KERNEL,
         search: str = AUTO,
     ):
         if search not in SEARCHES:
@@ -110,6 +115,7 @@ class Seq2SeqQuestionGenerator:
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
         self.literal_eos = literal_eos
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        self.kernel = checked(kernel, 'kernel')
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
@@ -156,9 +162,10 @@ class Seq2SeqQuestionGenerator:
         return self._search() if self.search == AUTO else None
 
     def _load(self) -> tuple[Any, Any]:
-        return load_seq2seq(
-            self.config.model, self.device, self.config.revision, self.arithmetic
-        )
+        with limited_to(self.kernel):
+            return load_seq2seq(
+                self.config.model, self.device, self.config.revision, self.arithmetic
+            )
 
     def _load_tokenizer(self) -> Any:
         if self.search != CTRANSLATE2 and self._stored_folder() is None:
@@ -173,9 +180,11 @@ class Seq2SeqQuestionGenerator:
             from parlai_q2.models.engine.stored import StoredModel
             from parlai_q2.models.engine.t5.stored import stored_t5
 
-            return T5Search(stored_t5(StoredModel(folder)))
+            with limited_to(self.kernel):
+                return T5Search(stored_t5(StoredModel(folder)))
         model, _ = self._loaded()
-        return T5Search(model) if searchable(model) else None
+        with limited_to(self.kernel):
+            return T5Search(model) if searchable(model) else None
 
     def _make_ct2_search(self) -> 'CT2Search':
         from parlai_q2.models.ct2_search import CT2Search
