@@ -34,14 +34,14 @@ TRAINED, NEW = 'trained', 'new'
 HEADS = (TRAINED, NEW)
 # Usual values, which signatures leave out.
 USUAL: Mapping[str, tuple[Any, ...]] = {
-    'nli_labels': (
+    'labels': (
         'entailment,neutral,contradiction',
         'entailment,neutral,contradiction,generic',
     ),
-    'nli_order': (','.join(ORDER),),
-    'nli_separator': (None,),
-    'nli_max_tokens': (384,),
-    'nli_lower_case': (False,),
+    'order': (','.join(ORDER),),
+    'separator': (None,),
+    'max_tokens': (384,),
+    'lower_case': (False,),
 }
 
 
@@ -56,6 +56,7 @@ class SequenceNliModel:
         :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size``,
         ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
     :param device: a torch device name.
+    :param role: what signatures call the model: ``nli`` or ``detector``.
     """
 
     def __init__(
@@ -71,11 +72,13 @@ class SequenceNliModel:
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
         head: str = TRAINED,
+        role: str = 'nli',
     ):
         if labels is not None:
             check_labels(labels)
         check_trained(config.model, head)
         self.config, self.device, self.labels = config, device, labels
+        self.role = role
         self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
@@ -86,10 +89,10 @@ class SequenceNliModel:
 
     @property
     def settings(self) -> dict[str, Any]:
+        details = {'arithmetic': self.arithmetic, **unusual(self._details, USUAL)}
         return {
-            'nli': self._identity(),
-            'nli_arithmetic': self.arithmetic,
-            **unusual(self._details, USUAL),
+            self.role: self._identity(),
+            **{f'{self.role}_{name}': value for name, value in details.items()},
         }
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
@@ -99,11 +102,11 @@ class SequenceNliModel:
     def _details(self) -> dict[str, Any]:
         labels = self.config.settings.get('labels')
         return {
-            'nli_labels': 'model' if labels is None else _listed(labels),
-            'nli_order': ','.join(self.input.order),
-            'nli_separator': self.input.separator,
-            'nli_max_tokens': self.max_tokens,
-            'nli_lower_case': self.lower_case,
+            'labels': 'model' if labels is None else _listed(labels),
+            'order': ','.join(self.input.order),
+            'separator': self.input.separator,
+            'max_tokens': self.max_tokens,
+            'lower_case': self.lower_case,
         }
 
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:

@@ -10,6 +10,7 @@ from parlai_q2.bootstrap import ROUNDS, SEED
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
 from parlai_q2.evaluate.variants import VARIANTS, load_variant
+from parlai_q2.options import split_names
 from parlai_q2.parlai.scorer_options import (
     add_cache_options,
     add_model_options,
@@ -20,11 +21,9 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
 from parlai_q2.scorers.registry import (
-    WITHOUT_MODELS,
     load_scorer,
-    register_scorer,
+    scorer_class,
 )
-from parlai_q2.text.typed import typed_names
 
 PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
@@ -61,7 +60,7 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
         type=str,
         default=DEFAULT_SCORERS,
         help='comma-separated scorers, in the order the tables show them: a name, '
-        "NAME@PRESET for another preset than --preset's, or module:factory for "
+        "NAME@PRESET for another preset than --preset's, or module:Class for "
         'one of your own',
     )
     group.add_argument(
@@ -127,12 +126,10 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
     :raises ConfigError: when one is named twice.
     """
     scorers: dict[str, Scorer] = {}
-    for name in typed_names(opt.get('scorers')):
+    for name in split_names(opt.get('scorers')):
         if name in scorers:
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
-        if ':' in base:
-            register_scorer(base, base)
         options = _model_options(opt, base)
         if judged_set.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
@@ -145,7 +142,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     """
     Q2 in the settings of the ablations, if ``q2`` is among the scorers.
     """
-    if not opt['ablations'] or 'q2' not in typed_names(opt.get('scorers')):
+    if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
     options = _model_options(opt, 'q2')
     return {
@@ -163,9 +160,9 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
     :raises ConfigError: when a value names no column, or a name is used twice.
     :raises InputError: when a column cannot be read.
     """
-    taken = set(typed_names(opt.get('scorers')))
+    taken = set(split_names(opt.get('scorers')))
     columns = []
-    for text in typed_names(opt.get('score_columns')):
+    for text in split_names(opt.get('score_columns')):
         column = parse_column(text)
         if column.name in taken:
             raise ConfigError(
@@ -178,7 +175,4 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
 
 
 def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
-    # A scorer of the user's own may not have these options, so it gets none.
-    if name in WITHOUT_MODELS or ':' in name:
-        return {}
-    return model_options(opt)
+    return model_options(opt) if scorer_class(name).has_models else {}

@@ -35,6 +35,7 @@ from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.models.loading import INT8
 from parlai_q2.models.question_generation import CTRANSLATE2
+from parlai_q2.options import split_names
 from parlai_q2.parlai.scorer_options import (
     add_device_option,
     add_preset_option,
@@ -44,7 +45,6 @@ from parlai_q2.q2.metric import q2
 from parlai_q2.scale.placement import usable_cores
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
-from parlai_q2.text.typed import typed_names
 
 FLOAT32_PRESET, FAST_PRESET = 'mini_float32', 'mini_fast'
 GROWING = ('consistency', 'q2')
@@ -101,7 +101,7 @@ class BenchScript(ParlaiScript):
         return parser
 
     def run(self) -> dict[str, Any]:
-        parts = typed_names(self.opt['parts'])
+        parts = split_names(self.opt['parts'])
         unknown = sorted(set(parts) - set(PARTS))
         if unknown:
             raise UnknownNameError('part of the benchmark', unknown[0], PARTS)

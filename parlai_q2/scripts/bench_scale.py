@@ -20,6 +20,7 @@ from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
+from parlai_q2.options import split_names
 from parlai_q2.parlai.scorer_options import (
     add_device_option,
     add_preset_option,
@@ -29,7 +30,6 @@ from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scripts.filter import FilterScript, filter_task
 from parlai_q2.scripts.score import score_file
-from parlai_q2.text.typed import typed_names
 
 DETECTOR = 'consistency'
 TASK = 'parlai_q2.tasks.grounded_file.agents'
@@ -105,7 +105,7 @@ class BenchScaleScript(ParlaiScript):
         return report
 
     def _throughput(self, scorer: Any) -> dict[str, Any]:
-        chosen = typed_names(self.opt['pipelines'])
+        chosen = split_names(self.opt['pipelines'])
         unknown = sorted(set(chosen) - set(PIPELINES))
         if unknown:
             raise UnknownNameError('pipeline', unknown[0], PIPELINES)

@@ -32,10 +32,12 @@ class ToyScorer(Scorer):
     """
 
     name = 'toy'
+    has_models = True
 
     def __init__(self, threshold: float = 0.5, device: str = 'cpu'):
         self.threshold, self.device = threshold, device
         self.batches: list = []
+        MADE.append(self)
 
     @property
     def settings(self) -> dict:
@@ -59,14 +61,7 @@ class ToyScorer(Scorer):
 
 
 MADE: list = []
-
-
-def make_toy(preset, **options):
-    MADE.append(ToyScorer(**options))
-    return MADE[-1]
-
-
-register_scorer('toy', f'{__name__}:make_toy')
+register_scorer('toy', f'{__name__}:ToyScorer')
 
 
 @register_teacher(TASK)

@@ -15,7 +15,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import superscript_main
 
 from parlai_q2.__main__ import run
-from parlai_q2.agents.consistency.options import add_options as consistency_options
+from parlai_q2.agents.consistency.consistency import add_options as consistency_options
 from parlai_q2.agents.hf_classifier.options import add_options as classifier_options
 from parlai_q2.presets import load_preset
 from tests.agents.tiny_classifiers import on_pairs, tiny_bert, write_pairs

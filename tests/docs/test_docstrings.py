@@ -34,7 +34,7 @@ def own_names(monkeypatch):
     """
     What an example registers is forgotten.
     """
-    monkeypatch.setattr(registry, '_FACTORIES', dict(registry._FACTORIES))
+    monkeypatch.setattr(registry, '_SCORERS', dict(registry._SCORERS))
 
 
 @pytest.mark.parametrize('name', with_examples())

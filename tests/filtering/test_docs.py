@@ -35,11 +35,7 @@ class ContentScorer(Scorer):
         return [Score(1.0, Label.CONSISTENT, signature=signature) for _ in examples]
 
 
-def make(preset, **options):
-    return ContentScorer()
-
-
-register_scorer(CONTENT, f'{__name__}:make')
+register_scorer(CONTENT, f'{__name__}:ContentScorer')
 
 
 def blocks(text, language):

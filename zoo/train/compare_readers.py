@@ -31,7 +31,7 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import load_preset
 from parlai_q2.q2.metric import Q2Result, q2
 from parlai_q2.records import Label
-from parlai_q2.scorers.factories import make_q2
+from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.zoo.train.data import read_rows, write_rows
 from parlai_q2.zoo.train.grounded_data import BEGIN_CORPORA, begin_examples
 
@@ -188,7 +188,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     )
     args = parser.parse_args(argv)
     preset = load_preset(args.preset)
-    scorer = make_q2(preset)
+    scorer = Q2Scorer.from_preset(preset)
     generator = KeptQuestions(scorer.models.generator, args.questions)
     section = preset.model('question_answering')
     corpora = sampled(args.begin, args.most, args.seed)

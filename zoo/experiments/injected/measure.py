@@ -9,7 +9,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.records import Example, Label
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import WITHOUT_MODELS, load_scorer
+from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.zoo.experiments.injected.claims import made_up, new_words
@@ -49,7 +49,7 @@ def open_scorer(name: str, scores: Path) -> Scorer:
     Open a scorer that keeps its scores in a file.
     """
     scorer = load_scorer(name)
-    if scorer.name in WITHOUT_MODELS:
+    if not scorer.has_models:
         return scorer
     return CachedScorer(scorer, ScoreStore(scores))
 
