@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
 from parlai_q2.evaluate.judged import Pair
 from parlai_q2.evaluate.measure import Measure
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.records import Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of

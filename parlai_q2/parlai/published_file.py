@@ -13,7 +13,7 @@ from typing import Optional
 from parlai.core.build_data import DownloadableFile
 from parlai.utils.misc import warn_once
 
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 
 # Characters read at a time.
 BLOCK = 1 << 20

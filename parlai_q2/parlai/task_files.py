@@ -11,7 +11,7 @@ from parlai.core.build_data import DownloadableFile, built, make_dir, mark_done
 from parlai.core.opt import Opt
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.io.lock import locked
+from parlai_q2.io.files import locked
 
 # How long to wait for another process that downloads.
 PATIENCE_SECONDS = 1800.0
