@@ -68,7 +68,7 @@ def multiplication_rate(whole_numbers: bool) -> float:
     """
     import torch
 
-    from parlai_q2.models.int8_products import int8_dots
+    from parlai_q2.models.engine.kernels import int8_dots
 
     one, other = torch.ones(ROWS, DEPTH), torch.ones(COLUMNS, DEPTH)
     multiply: Callable[..., Any] = torch.mm

@@ -24,7 +24,7 @@ def measure_reranking(
     generate: list[float] = []
     score: list[float] = []
     distinct: list[int] = []
-    rank = agent.reranker.rank
+    rank = agent.reranker.rank_batch
     spent: list[float] = []
 
     def timed_rank(*args: Any) -> Any:
@@ -33,7 +33,7 @@ def measure_reranking(
         spent.append(time.perf_counter() - start)
         return rankings
 
-    agent.reranker.rank = timed_rank
+    agent.reranker.rank_batch = timed_rank
     try:
         for n, (knowledge, text) in enumerate([*turns[:warm_up], *turns]):
             agent.reset()
@@ -47,7 +47,7 @@ def measure_reranking(
                 generate.append(whole - spent[-1])
                 distinct.append(len(reply['rerank']))
     finally:
-        del agent.reranker.rank
+        del agent.reranker.rank_batch
     return {
         'turns': len(turns),
         'distinct_candidates': fmean(distinct),

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from parlai_q2.models.batching import padded_batches
+from parlai_q2.models.engine.batching import padded_batches
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.consistency import ConsistencyScorer

@@ -10,18 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import (
+from parlai_q2.models.classifier import ORDER, PairInput, check_labels, find_labels
+from parlai_q2.models.engine.batching import (
     batch_size_on,
     length_step,
     map_unique,
     padded_batches,
 )
-from parlai_q2.models.class_labels import check_labels, find_labels
-from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
-from parlai_q2.models.pair_input import ORDER, PairInput
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.text.sentences import windows
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 # Whether a preset's model is already a classifier, or is still to be trained as one.
 TRAINED, NEW = 'trained', 'new'
 HEADS = (TRAINED, NEW)
+# What the model is for; the names of its settings in signatures start with it.
+NLI, DETECTOR = 'nli', 'detector'
 # Usual values, which signatures leave out.
 USUAL: Mapping[str, tuple[Any, ...]] = {
     'labels': (
@@ -53,10 +54,10 @@ class SequenceNliModel:
         to the model's output indices; without them, the names in the model's
         configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
         together) and ``lower_case`` (see
-        :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size``,
+        :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
         ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
     :param device: a torch device name.
-    :param role: what signatures call the model: ``nli`` or ``detector``.
+    :param role: ``nli`` or ``detector``.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class SequenceNliModel:
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
         head: str = TRAINED,
-        role: str = 'nli',
+        role: str = NLI,
     ):
         if labels is not None:
             check_labels(labels)
@@ -89,10 +90,13 @@ class SequenceNliModel:
 
     @property
     def settings(self) -> dict[str, Any]:
-        details = {'arithmetic': self.arithmetic, **unusual(self._details, USUAL)}
         return {
             self.role: self._identity(),
-            **{f'{self.role}_{name}': value for name, value in details.items()},
+            f'{self.role}_arithmetic': self.arithmetic,
+            **{
+                f'{self.role}_{name}': value
+                for name, value in unusual(self._details, USUAL).items()
+            },
         }
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:

@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreStore
+from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
 
@@ -162,10 +162,10 @@ def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
         wanted = default or opt.get('cache_file')
     if not scorer.has_models or not wanted:
         return scorer
-    return CachedScorer(scorer, store_from_opt(opt))
+    return CachedScorer(scorer, cache_from_opt(opt))
 
 
-def store_from_opt(opt: Mapping[str, Any]) -> ScoreStore:
+def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:
     """
     The score cache that an ``opt`` names.
 
@@ -173,7 +173,7 @@ def store_from_opt(opt: Mapping[str, Any]) -> ScoreStore:
     """
     megabytes = opt.get('cache_megabytes')
     max_bytes = DEFAULT_MAX_BYTES if megabytes is None else megabytes * MEGABYTE
-    return ScoreStore(opt.get('cache_file'), max_bytes)
+    return ScoreCache(opt.get('cache_file'), max_bytes)
 
 
 def scorer_device(opt: Mapping[str, Any]) -> str:

@@ -6,12 +6,13 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 from typing import Any
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.references import identified
 from parlai_q2.presets import Preset
 from parlai_q2.presets.preset import overlaid
 
+DETECTOR = 'detector'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role')
@@ -52,7 +53,7 @@ def detector(preset: Preset, **options: Any) -> SequenceNliModel:
     """
     The consistency model of a preset.
     """
-    return backend(SequenceNliModel, preset, 'consistency', role='detector', **options)
+    return backend(SequenceNliModel, preset, DETECTOR, role=DETECTOR, **options)
 
 
 def share_loaded(one: Any, other: Any) -> None:

@@ -16,7 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.benchmark import memory, shares, throughput
 from parlai_q2.benchmark.clock import machine
-from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
@@ -199,7 +199,7 @@ def score_cached(folder: Path, records: list[dict[str, Any]], scorer: Scorer) ->
     """
     :func:`score` with a score cache that has none of the pairs.
     """
-    store = ScoreStore(folder / 'scores.sqlite')
+    store = ScoreCache(folder / 'scores.sqlite')
     return score(folder, records, CachedScorer(scorer, store))
 
 
@@ -208,7 +208,7 @@ def filter_(folder: Path, records: list[dict[str, Any]], scorer: Scorer) -> Any:
     ``parlai_q2 filter`` on conversations, ready to run, with such a cache.
     """
     task = memory.write_conversations(folder / 'task.jsonl', iter(records), TURNS)
-    store = ScoreStore(folder / 'scores.sqlite')
+    store = ScoreCache(folder / 'scores.sqlite')
     opt = FilterScript.setup_args().parse_kwargs(
         task=TASK,
         jsonfile_datapath=str(task),

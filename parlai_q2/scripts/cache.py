@@ -10,9 +10,9 @@ import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai.scorer_options import add_cache_options, store_from_opt
+from parlai_q2.parlai.scorer_options import add_cache_options, cache_from_opt
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
@@ -46,26 +46,26 @@ class CacheScript(ParlaiScript):
         return parser
 
     def run(self) -> dict[str, Any]:
-        store = store_from_opt(self.opt)
-        if not store.path.exists():
-            logging.info(f'There is no score cache at {store.path}.')
-            return {'path': str(store.path), 'bytes': 0, 'signatures': []}
+        cache = cache_from_opt(self.opt)
+        if not cache.path.exists():
+            logging.info(f'There is no score cache at {cache.path}.')
+            return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
         cleared = None
         if self.opt.get('clear') or self.opt.get('older_than') is not None:
-            cleared = clear(store, self.opt.get('clear'), self.opt.get('older_than'))
+            cleared = clear(cache, self.opt.get('clear'), self.opt.get('older_than'))
             logging.info(f'Deleted {cleared} scores.')
-        found = contents(store)
+        found = contents(cache)
         sys.stdout.write(table(found))
         return {**found, **({} if cleared is None else {'cleared': cleared})}
 
 
 def clear(
-    store: ScoreStore, which: Optional[str] = ALL, older_than: Optional[float] = None
+    cache: ScoreCache, which: Optional[str] = ALL, older_than: Optional[float] = None
 ) -> int:
     """
     Delete scores from the cache.
 
-    :param store: the cache.
+    :param cache: the cache.
     :param which: ``all``, or the first digits of a signature's hash; None means all.
     :param older_than: delete only scores that were not used for this many days, at
         least 0.
@@ -76,8 +76,8 @@ def clear(
         raise ConfigError(f'--older-than must be a number of days, not {older_than}.')
     seconds = None if older_than is None else older_than * SECONDS_A_DAY
     if which in (None, ALL):
-        return store.clear(unused_for=seconds)
-    known = {one.short: one.text for one in store.signatures()}
+        return cache.clear(unused_for=seconds)
+    known = {one.short: one.text for one in cache.signatures()}
     found = [short for short in known if short.startswith(str(which))]
     if not found:
         raise UnknownNameError('signature in the cache', str(which), [*known, ALL])
@@ -86,10 +86,10 @@ def clear(
             f'{which!r} is the beginning of {len(found)} signatures: '
             f'{", ".join(sorted(found))}. Give more digits.'
         )
-    return store.clear(known[found[0]], seconds)
+    return cache.clear(known[found[0]], seconds)
 
 
-def contents(store: ScoreStore) -> dict[str, Any]:
+def contents(cache: ScoreCache) -> dict[str, Any]:
     """
     The contents of a cache, as JSON-safe values.
 
@@ -98,9 +98,9 @@ def contents(store: ScoreStore) -> dict[str, Any]:
         day of its last use).
     """
     return {
-        'path': str(store.path),
-        'bytes': store.file_bytes(),
-        'max_bytes': store.max_bytes,
+        'path': str(cache.path),
+        'bytes': cache.file_bytes(),
+        'max_bytes': cache.max_bytes,
         'signatures': [
             {
                 'short': one.short,
@@ -109,7 +109,7 @@ def contents(store: ScoreStore) -> dict[str, Any]:
                 'bytes': one.bytes,
                 'used': datetime.fromtimestamp(one.used).date().isoformat(),
             }
-            for one in store.signatures()
+            for one in cache.signatures()
         ],
     }
 

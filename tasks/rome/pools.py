@@ -77,7 +77,7 @@ def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
     Group the responses to the same context.
 
     :param turns: the turns of one part.
-    :return: pools that :mod:`parlai_q2.io.pools` can read, in the order in which
+    :return: pools that :mod:`parlai_q2.rerank.pools` can read, in the order in which
         their contexts first occur.
     """
     contexts: dict[tuple[str, str], list[AnnotatedTurn]] = {}

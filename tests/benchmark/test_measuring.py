@@ -12,17 +12,17 @@ from parlai_q2.benchmark.floor import count_operations, measure_floor
 from parlai_q2.benchmark.growth import measure_growth
 from parlai_q2.benchmark.metric import differences, measure_batched, measure_loop
 from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
-from parlai_q2.models.int8_linear import Int8Linear
-from parlai_q2.models.packed import packed
-from parlai_q2.models.toy import (
-    ToyNliModel,
-    ToyQuestionAnswerer,
-    ToyQuestionGenerator,
-)
+from parlai_q2.models.engine.int8_linear import Int8Linear
+from parlai_q2.models.engine.packed import packed
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
+from tests.toys import (
+    ToyNliModel,
+    ToyQuestionAnswerer,
+    ToyQuestionGenerator,
+)
 
 PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
 

@@ -11,7 +11,7 @@ TURNS = [('knowledge one', 'hello'), ('knowledge two', 'and then?')]
 
 
 class Reranker:
-    def rank(self, *observations):
+    def rank_batch(self, *observations):
         return [len(observations)]
 
 
@@ -32,7 +32,7 @@ class Agent:
     def act(self):
         if self.fails:
             raise RuntimeError('out of memory')
-        assert self.reranker.rank('an observation') == [1]
+        assert self.reranker.rank_batch('an observation') == [1]
         return {'rerank': [{}] * len(self.seen)}
 
 
@@ -57,4 +57,4 @@ def test_the_agent_is_left_as_it_was(fails):
             measure_reranking(agent, TURNS)
     else:
         measure_reranking(agent, TURNS, warm_up=0)
-    assert 'rank' not in vars(agent.reranker)
+    assert 'rank_batch' not in vars(agent.reranker)

@@ -11,13 +11,13 @@ from parlai_q2.models.question_generation import (
     GENERATE,
     Seq2SeqQuestionGenerator,
 )
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.presets import ModelConfig
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scripts.bench import by_ctranslate2
 from tests.models.checkpoints import tiny_t5
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
 def first_words(responses):

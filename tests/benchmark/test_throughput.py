@@ -9,7 +9,7 @@ import pytest
 from parlai_q2.benchmark import throughput
 from parlai_q2.benchmark.shares import compare, describe, share
 from parlai_q2.benchmark.throughput import InTurns, Seconds, Turn, model_alone
-from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Example
@@ -46,7 +46,7 @@ def test_a_pipeline_and_its_model_take_turns(detector, tmp_path):
             fields = {'knowledge': e.knowledge, 'response': e.response}
             stream.write(json.dumps(fields) + '\n')
     turns = InTurns(detector, turn=12)
-    scorer = CachedScorer(turns, ScoreStore(tmp_path / 'scores.sqlite'))
+    scorer = CachedScorer(turns, ScoreCache(tmp_path / 'scores.sqlite'))
     turns.start()
     score_file(infile, tmp_path / 'out.jsonl', scorer, chunk_size=8)
     turns.finish()

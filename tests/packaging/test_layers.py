@@ -26,7 +26,7 @@ FLOORS = (
     ('class_map', 'models'),
     ('q2',),
     ('scorers',),
-    ('cache', 'scale', 'evaluate', 'report'),
+    ('cache', 'scale', 'evaluate', 'report', 'rerank'),
     ('filtering', 'benchmark'),
     ('parlai',),
     ('agents', 'tasks', '__main__'),
