@@ -28,6 +28,7 @@ from parlai_q2.class_map import (
     map_classes,
     parse_class_map,
 )
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
@@ -38,7 +39,6 @@ from parlai_q2.parlai.classification import (
     need_pair,
     true_class,
 )
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.class_names import FINDINGS

@@ -7,23 +7,20 @@ from typing import Any, Mapping
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.bootstrap import ROUNDS, SEED
-from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
-from parlai_q2.evaluate.variants import VARIANTS, load_variant
-from parlai_q2.options import split_names
-from parlai_q2.parlai.scorer_options import (
+from parlai_q2.cli.scorer_options import (
     add_cache_options,
     add_model_options,
     model_options,
     with_cache,
 )
+from parlai_q2.errors import ConfigError
+from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
+from parlai_q2.evaluate.variants import VARIANTS, load_variant
+from parlai_q2.options import split_names
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
-from parlai_q2.scorers.registry import (
-    load_scorer,
-    scorer_class,
-)
+from parlai_q2.scorers.registry import load_scorer, scorer_class
 
 PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
@@ -60,7 +57,7 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
         type=str,
         default=DEFAULT_SCORERS,
         help='comma-separated scorers, in the order the tables show them: a name, '
-        "NAME@PRESET for another preset than --preset's, or module:Class for "
+        "NAME@PRESET for another preset than --preset's, or module:factory for "
         'one of your own',
     )
     group.add_argument(
