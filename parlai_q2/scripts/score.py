@@ -27,10 +27,8 @@ from parlai_q2.parlai.scale_options import (
 from parlai_q2.parlai.scorer_options import add_scorer_options
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
-from parlai_q2.scale.resume import go_on
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
-from parlai_q2.scale.tally import Tally
-from parlai_q2.scale.work import Source
+from parlai_q2.scale.work import Source, Tally, go_on
 from parlai_q2.scorers.base import Scorer
 
 # How many bad records are logged; the output has the "error" of each of them.
