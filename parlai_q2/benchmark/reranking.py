@@ -3,7 +3,7 @@ Measures what reranking adds to a turn: the time to find candidates and to score
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
@@ -57,3 +57,18 @@ def measure_reranking(
             s / g for s, g in zip(score, generate, strict=True)
         ),
     }
+
+
+def describe_reranking(scorer: str, found: Mapping[str, Any]) -> str:
+    """
+    What :func:`measure_reranking` found, as text.
+    """
+    generate, score = found['generate'], found['score']
+    return (
+        f'Reranking {found["turns"]} turns by {scorer}, '
+        f'{found["distinct_candidates"]:.1f} distinct candidates a turn\n'
+        f'  to find candidates      {generate["median"]:.3f} s a turn\n'
+        f'  to score them           {score["median"]:.3f} s a turn '
+        f'({score["p95"]:.3f} at the 95th percentile), '
+        f'{found["score_over_generate"]:.2f} of the time to find them'
+    )

@@ -4,8 +4,7 @@ What a turn of the reranking agent costs, on an agent that takes no time.
 
 import pytest
 
-from parlai_q2.benchmark import describe
-from parlai_q2.benchmark.reranking import measure_reranking
+from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
 
 TURNS = [('knowledge one', 'hello'), ('knowledge two', 'and then?')]
 
@@ -45,7 +44,7 @@ def test_every_turn_is_a_conversation_of_its_own_and_the_first_warms_up():
     for part in ('generate', 'score'):
         assert 0 < found[part]['min'] <= found[part]['median'] <= found[part]['max']
     assert found['score_over_generate'] > 0
-    told = describe.describe_reranking('q2', found)
+    told = describe_reranking('q2', found)
     assert 'Reranking 2 turns by q2, 5.0 distinct candidates a turn' in told
 
 
