@@ -9,9 +9,9 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank import strategies
 from parlai_q2.agents.grounded_rerank.ranges import RANGES, check_ranges
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.filter_options import add_delimiter_option
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.rerank.choice import (
     DEFAULT_GENERATOR_WEIGHT,
     DEFAULT_TOLERANCE,

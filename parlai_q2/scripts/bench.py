@@ -24,14 +24,14 @@ from parlai_q2.benchmark.metric import (
     measure_loop,
 )
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
-from parlai_q2.errors import InputError, Q2Error, UnknownNameError
-from parlai_q2.io.read import read_records
-from parlai_q2.io.write import writable, write_text
-from parlai_q2.parlai.scorer_options import (
+from parlai_q2.cli.scorer_options import (
     add_device_option,
     add_preset_option,
     scorer_device,
 )
+from parlai_q2.errors import InputError, Q2Error, UnknownNameError
+from parlai_q2.io.read import read_records
+from parlai_q2.io.write import writable, write_text
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 from parlai_q2.text.typed import typed_names

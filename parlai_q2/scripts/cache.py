@@ -4,59 +4,56 @@
 
 import sys
 from datetime import datetime
-from typing import Any, Optional
-
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
+from typing import Any, Mapping, Optional
 
 from parlai_q2.cache import ScoreCache
+from parlai_q2.cli import log
+from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai.scorer_options import add_cache_options, cache_from_opt
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
 
 
-@register_script('cache', aliases=['q2_cache'])
-class CacheScript(ParlaiScript):
+def add_options(parser: Any) -> None:
     """
-    Show or clear the cache of scores.
+    Add the command's options.
     """
+    parser.add_argument(
+        '--clear',
+        help=f'delete scores: {ALL}, or those of one signature, given by the digits '
+        'that this command shows for it',
+    )
+    parser.add_argument(
+        '--older-than',
+        type=float,
+        help='delete scores that have not been used for this many days; with --clear, '
+        'only those among the scores it names',
+    )
+    parser.add_argument(
+        '--cache-file',
+        help='the .sqlite file; default: $PARLAI_Q2_CACHE, else '
+        'parlai_q2/scores.sqlite in your cache folder',
+    )
 
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(False, False, 'Show or clear the cache of scores')
-        group = parser.add_argument_group('The score cache')
-        group.add_argument(
-            '--clear',
-            type=str,
-            default=None,
-            help=f'delete scores: {ALL}, or those of one signature, given by the ten '
-            'digits that this command shows for it',
-        )
-        group.add_argument(
-            '--older-than',
-            type=float,
-            default=None,
-            help='delete scores that have not been used for this many days; with '
-            '--clear, only those among the scores it names',
-        )
-        add_cache_options(parser)
-        return parser
 
-    def run(self) -> dict[str, Any]:
-        cache = cache_from_opt(self.opt)
-        if not cache.path.exists():
-            logging.info(f'There is no score cache at {cache.path}.')
-            return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
-        cleared = None
-        if self.opt.get('clear') or self.opt.get('older_than') is not None:
-            cleared = clear(cache, self.opt.get('clear'), self.opt.get('older_than'))
-            logging.info(f'Deleted {cleared} scores.')
-        found = contents(cache)
-        sys.stdout.write(table(found))
-        return {**found, **({} if cleared is None else {'cleared': cleared})}
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Clear what options name, and show what the cache holds.
+
+    :return: the contents, and how many scores were deleted.
+    """
+    cache = cache_from_opt(opt)
+    if not cache.path.exists():
+        log.info(f'There is no score cache at {cache.path}.')
+        return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
+    cleared = None
+    if opt['clear'] or opt['older_than'] is not None:
+        cleared = clear(cache, opt['clear'], opt['older_than'])
+        log.info(f'Deleted {cleared} scores.')
+    found = contents(cache)
+    sys.stdout.write(table(found))
+    return {**found, **({} if cleared is None else {'cleared': cleared})}
 
 
 def clear(

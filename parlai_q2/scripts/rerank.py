@@ -18,6 +18,8 @@ from parlai_q2.agents.grounded_rerank.options import (
     reranker_from_opt,
 )
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.cli.files import given_files
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import (
     AGAIN,
@@ -27,8 +29,6 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
-from parlai_q2.parlai.file_options import given_files
-from parlai_q2.parlai.scorer_options import add_scorer_options
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER

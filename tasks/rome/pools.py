@@ -19,9 +19,9 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript
 
 from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.cli.files import given_file
 from parlai_q2.errors import Q2Error
 from parlai_q2.io.write import write_text
-from parlai_q2.parlai.file_options import given_file
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.agents import CROWD_PARTS, read_part
 from parlai_q2.tasks.rome.reader import DECODINGS, MODELS

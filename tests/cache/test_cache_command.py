@@ -6,11 +6,11 @@ import time
 
 import pytest
 from parlai.core.params import ParlaiParser
-from parlai.core.script import superscript_main
 
 from parlai_q2.cache import CachedScorer, ScoreCache, default_cache_path, sqlite_file
+from parlai_q2.cli.commands import run_command
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.scripts import cache as command_module
 from parlai_q2.signature import Signature
 from tests.cache.counting import CountingScorer, examples, scores
@@ -31,7 +31,7 @@ def cache():
 
 
 def command(*arguments):
-    return superscript_main(['cache', *arguments])
+    return run_command('cache', *arguments)
 
 
 def test_it_shows_where_how_much_and_of_what(cache, capsys):

@@ -20,6 +20,7 @@ FLOORS = (
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),
     ('filtering', 'benchmark'),
+    ('cli',),
     ('parlai',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),

@@ -6,11 +6,9 @@ they give.
 from functools import partial
 from typing import Any, Mapping, Optional
 
-from parlai.core.params import ParlaiParser
-
+from parlai_q2.cli.scorer_options import scorer_device, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.chunks import CHUNK_RECORDS
-from parlai_q2.parlai.scorer_options import scorer_device, scorer_from_opt
 from parlai_q2.scale.placement import places
 from parlai_q2.scale.score_chunk import Engine, in_process
 from parlai_q2.scorers.base import Scorer
@@ -20,7 +18,7 @@ LOCAL, RAY = 'local', 'ray'
 ENGINES = (LOCAL, RAY)
 
 
-def add_scale_options(parser: ParlaiParser) -> ParlaiParser:
+def add_scale_options(parser: Any) -> Any:
     """
     Add ``--workers``, ``--devices``, ``--chunk-size``, ``--engine``, ``--ray-address``
     and ``--log-every-n-secs``.

@@ -4,8 +4,6 @@ The options with which ParlAI commands choose a scorer, and the scorer that they
 
 from typing import Any, Mapping
 
-from parlai.core.params import ParlaiParser
-
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, WITHOUT_MODELS, load_scorer
@@ -60,7 +58,7 @@ def add_model_options(group: Any) -> None:
     add_device_option(group)
 
 
-def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser:
+def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
     """
     Add ``--scorer``, ``--preset``, the other ``--scorer-`` options, and those of the
     score cache.
@@ -90,7 +88,7 @@ def add_scorer_options(parser: ParlaiParser, scorer: str = 'q2') -> ParlaiParser
     return add_cache_options(parser)
 
 
-def add_cache_options(parser: ParlaiParser) -> ParlaiParser:
+def add_cache_options(parser: Any) -> Any:
     """
     Add ``--cache``, ``--cache-file`` and ``--cache-megabytes``.
     """
