@@ -23,7 +23,7 @@ FLOORS = (
         'annotated_turn',
     ),
     ('text', 'io'),
-    ('class_map', 'models'),
+    ('class_map', 'models', 'perturb'),
     ('q2',),
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),
@@ -45,6 +45,7 @@ WITHOUT_TORCH = (
     'presets',
     'text',
     'io',
+    'perturb',
 )
 WITH_PARLAI = ('parlai', 'agents', 'tasks', 'zoo', 'scripts', '__main__')
 LONGEST = 450
