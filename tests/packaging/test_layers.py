@@ -15,7 +15,7 @@ FLOORS = (
     ('version', 'errors', 'threads'),
     ('records', 'signature', 'optional', 'bootstrap', 'presets', 'annotated_turn'),
     ('text', 'io'),
-    ('class_map', 'models'),
+    ('class_map', 'models', 'perturb'),
     ('q2',),
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),
@@ -36,6 +36,7 @@ WITHOUT_TORCH = (
     'presets',
     'text',
     'io',
+    'perturb',
 )
 WITH_PARLAI = ('parlai', 'agents', 'tasks', 'zoo', 'scripts', '__main__')
 LONGEST = 450
