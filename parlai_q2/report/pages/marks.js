@@ -11,7 +11,7 @@ function el(tag, attributes, ...children) {
     if (value === true) node.setAttribute(name, '');
     else if (value !== false && value !== null) node.setAttribute(name, value);
   }
-  node.append(...children.filter((child) => child !== null));
+  node.append(...children.flat().filter((child) => child !== null));
   return node;
 }
 
