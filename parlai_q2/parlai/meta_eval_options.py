@@ -8,8 +8,8 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.bootstrap import ROUNDS, SEED
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
-from parlai_q2.evaluate.variants import VARIANTS, load_variant
+from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
+from parlai_q2.evaluate.scoring import VARIANTS, load_variant
 from parlai_q2.parlai.scorer_options import (
     add_cache_options,
     add_model_options,
@@ -42,7 +42,7 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
     group.add_argument(
         '-t',
         '--task',
-        dest='judged_sets',
+        dest='sets',
         type=str,
         default='q2_wow',
         help='comma-separated annotated sets: q2_wow, begin, rome, dialogue_nli, '
@@ -117,11 +117,11 @@ def add_meta_eval_options(parser: ParlaiParser) -> ParlaiParser:
     return add_cache_options(parser)
 
 
-def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Scorer]:
+def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer]:
     """
     The scorers that ``--scorers`` names, by the names that tables print.
 
-    :param judged_set: the set to score. For Dialogue NLI, Q2 has other settings, as in
+    :param annotated: the set to score. For Dialogue NLI, Q2 has other settings, as in
         its paper.
     :raises UnknownNameError: for a name that no scorer has.
     :raises ConfigError: when one is named twice.
@@ -134,7 +134,7 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
         if ':' in base:
             register_scorer(base, base)
         options = _model_options(opt, base)
-        if judged_set.startswith(PERSONA_SET):
+        if annotated.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
         loaded = load_scorer(base, preset or opt['preset'], **options)
         scorers[name] = with_cache(opt, loaded, default=True)

@@ -14,14 +14,12 @@ from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.cost_file import add_costs
-from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures.all import all_figures
+from parlai_q2.evaluate.evaluation import Evaluation, evaluate
+from parlai_q2.evaluate.figures import all_figures
 from parlai_q2.evaluate.figures.style import check_matplotlib
 from parlai_q2.evaluate.report import set_report, to_dict, to_text, write_report
-from parlai_q2.evaluate.run import evaluate
-from parlai_q2.evaluate.sample import sampled
-from parlai_q2.evaluate.scoring import Cost, mean_seconds
+from parlai_q2.evaluate.scoring import Cost, add_costs, mean_seconds
+from parlai_q2.evaluate.sets import sampled
 from parlai_q2.io.write import writing
 from parlai_q2.parlai.meta_eval_options import (
     add_meta_eval_options,
@@ -29,7 +27,7 @@ from parlai_q2.parlai.meta_eval_options import (
     scorers_from_opt,
     variants_from_opt,
 )
-from parlai_q2.tasks.judged_sets import read_judged_set
+from parlai_q2.tasks.sets import read_set
 from parlai_q2.text.typed import typed_names
 
 # The set on which the Q2 paper reports ablations.
@@ -57,8 +55,10 @@ class MetaEvalScript(ParlaiScript):
         # All checks come before anything is scored.
         _check(opt)
         variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-        sets = [read_judged_set(name, opt) for name in typed_names(opt['judged_sets'])]
-        scorers = {judged.name: scorers_from_opt(opt, judged.name) for judged in sets}
+        sets = [read_set(name, opt) for name in typed_names(opt['sets'])]
+        scorers = {
+            annotated.name: scorers_from_opt(opt, annotated.name) for annotated in sets
+        }
         folder = Path(opt['outdir'])
         _make(folder)
         for column in columns:
@@ -69,22 +69,22 @@ class MetaEvalScript(ParlaiScript):
                 )
         logging.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
         reports, costs = [], {}
-        for judged in sets:
-            judged = sampled(judged, opt['num_examples'], opt['seed'])
-            with Bars(judged.name) as bars:
+        for annotated in sets:
+            annotated = sampled(annotated, opt['num_examples'], opt['seed'])
+            with Bars(annotated.name) as bars:
                 evaluation, spent = evaluate(
-                    judged,
-                    scorers[judged.name],
+                    annotated,
+                    scorers[annotated.name],
                     [column.measure for column in columns],
-                    variants if judged.name.startswith(ABLATED) else None,
+                    variants if annotated.name.startswith(ABLATED) else None,
                     opt['random_knowledge']
-                    and any(r.dialogue for r in judged.responses),
+                    and any(r.dialogue for r in annotated.responses),
                     opt['rounds'],
                     opt['seed'],
                     bars.show,
                     logging.warning,
                 )
-            costs[judged.name] = spent
+            costs[annotated.name] = spent
             reports.append(set_report(evaluation))
         # Printed first, since writing to the folder may fail.
         logging.info('\n' + to_text(reports))
@@ -130,7 +130,7 @@ class Bars:
 
 
 def _check(opt: Any) -> None:
-    if not typed_names(opt['judged_sets']):
+    if not typed_names(opt['sets']):
         raise ConfigError('--task names no set. Give one: --task q2_wow')
     if not (typed_names(opt['scorers']) or typed_names(opt.get('score_columns'))):
         raise ConfigError(
@@ -159,10 +159,10 @@ def _seconds(
     signatures = {m.name: m.signature for m in evaluation.measures}
     spent = {
         signatures[name]: cost
-        for name, cost in costs[evaluation.judged.name].items()
+        for name, cost in costs[evaluation.annotated.name].items()
         if name in signatures
     }
     with writing(folder, CHECK):
-        known = add_costs(folder / f'{evaluation.judged.name}_{COSTS}', spent)
+        known = add_costs(folder / f'{evaluation.annotated.name}_{COSTS}', spent)
     by_name = {name: known[s] for name, s in signatures.items() if s in known}
     return mean_seconds(by_name, list(by_name))

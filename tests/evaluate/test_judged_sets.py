@@ -1,5 +1,5 @@
 """
-The annotated tasks as judged sets: small files, and the published ones.
+The annotated tasks as annotated sets: small files, and the published ones.
 """
 
 from dataclasses import replace
@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.evaluate.judged import contrasts
-from parlai_q2.evaluate.run import evaluate
-from parlai_q2.evaluate.tables.groups import group_table
-from parlai_q2.evaluate.tables.means import means_table
-from parlai_q2.evaluate.tables.ranking import ranking_table
-from parlai_q2.evaluate.tables.systems import systems_table
+from parlai_q2.evaluate.sets import contrasts
+from parlai_q2.evaluate.evaluation import evaluate
+from parlai_q2.evaluate.tables.responses import group_table
+from parlai_q2.evaluate.tables.responses import means_table
+from parlai_q2.evaluate.tables.responses import ranking_table
+from parlai_q2.evaluate.tables.settings import systems_table
 from parlai_q2.scorers import load_scorer
-from parlai_q2.tasks.judged_sets import READERS, read_judged_set
+from parlai_q2.tasks.judged_sets import READERS, read_set
 from tests.evaluate.helpers import BAD, GENERIC, GOOD
 
 
 def read(placed, task, **opt):
-    return read_judged_set(task, {'datapath': str(placed), 'datatype': 'valid', **opt})
+    return read_set(task, {'datapath': str(placed), 'datatype': 'valid', **opt})
 
 
 @pytest.mark.parametrize('task', READERS)
@@ -104,8 +104,8 @@ def published(shared, tmp_path):
 @pytest.mark.slow
 @pytest.mark.real_data('data/dev/q2_wow')
 def test_the_shipped_q2_on_a_fifth_of_the_papers_600_responses(published):
-    judged = read(published, 'q2_wow')
-    fifth = replace(judged, responses=judged.responses[::5], crossed=())
+    annotated = read(published, 'q2_wow')
+    fifth = replace(annotated, responses=annotated.responses[::5], crossed=())
     q2 = {'q2': load_scorer('q2')}
     found, _ = evaluate(fifth, q2, other_knowledge=False, rounds=1)
     assert [len(r) for r in fifth.groups('system').values()] == [60, 60]
@@ -122,10 +122,10 @@ def test_the_papers_baselines_on_its_own_files(published):
     The overlap and BLEU of Table 2 are those of the paper to the last digit, and so the
     files, the classes and the numbers; and Table 4 within its own noise.
     """
-    judged = read(published, 'q2_wow')
+    annotated = read(published, 'q2_wow')
     names = ('content_overlap', 'bleu')
-    found, _ = evaluate(judged, {n: load_scorer(n) for n in names}, rounds=300)
-    assert len(judged.responses) == 600 and len(contrasts(judged.crossed)) == 244
+    found, _ = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
+    assert len(annotated.responses) == 600 and len(contrasts(annotated.crossed)) == 244
     assert len(found.same_dialogue) == 281
     table = means_table(found).rows
     for ours, papers in zip(table[::2], table[1::2], strict=True):

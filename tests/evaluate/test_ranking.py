@@ -13,7 +13,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from parlai_q2.evaluate.ranking import Sweep, average_precision, roc_auc
+from parlai_q2.evaluate.statistics import Sweep, average_precision, roc_auc
 
 # Few values, so that ties are the rule.
 SCORES = st.lists(

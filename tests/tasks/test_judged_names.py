@@ -5,11 +5,11 @@ What BEGIN's parts are called where they are read as judged sets.
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.tasks.judged_sets import read_judged_set
+from parlai_q2.tasks.judged_sets import read_set
 
 
 def read(sets, task):
-    return read_judged_set(task, {'datapath': str(sets), 'datatype': 'valid'})
+    return read_set(task, {'datapath': str(sets), 'datatype': 'valid'})
 
 
 @pytest.mark.parametrize(

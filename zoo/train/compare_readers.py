@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 from parlai.utils import logging
 
-from parlai_q2.evaluate.auc import roc_auc
+from parlai_q2.evaluate.statistics import roc_auc
 from parlai_q2.models.protocols import QuestionGenerator
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import load_preset
