@@ -3,7 +3,8 @@ Packaging of parlai_q2.
 
 The top-level folders agents/, tasks/ and zoo/ are installed as parlai_q2.agents,
 parlai_q2.tasks and parlai_q2.zoo, so that a clone named ``parlai_internal`` is what
-ParlAI expects of such a folder.
+ParlAI expects of such a folder. In a checkout, links in parlai_q2/ give them the same
+names to Python, mypy and editors.
 """
 
 from pathlib import Path
@@ -33,12 +34,12 @@ def packages() -> list[str]:
     """
     Every package, by the name it is installed under.
     """
-    found = find_packages(str(ROOT), include=['parlai_q2', 'parlai_q2.*'])
+    found = set(find_packages(str(ROOT), include=['parlai_q2', 'parlai_q2.*']))
     for folder in FOLDERS:
-        found.append(f'parlai_q2.{folder}')
+        found.add(f'parlai_q2.{folder}')
         inside = find_packages(str(ROOT / folder))
-        found += [f'parlai_q2.{folder}.{name}' for name in inside]
-    return found
+        found |= {f'parlai_q2.{folder}.{name}' for name in inside}
+    return sorted(found)
 
 
 setup(
@@ -63,9 +64,13 @@ setup(
     # Loose, so that a ParlAI environment that works stays as it is. Versions that were
     # tried together are in requirements/lock.txt.
     install_requires=[
+        # 4 looks again whether the file it locked is still there.
+        'filelock>=4',
+        'jinja2',
         'numpy',
         'parlai>=1.7',
         'pyyaml',
+        'rich',
         'safetensors',
         'scipy',
         # ParlAI imports pkg_resources, which setuptools dropped in 81.

@@ -10,15 +10,9 @@ chatbot's candidate replies by that score.
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.version import __version__
-
-_ROOT = Path(__file__).resolve().parent.parent
-if (_ROOT / 'setup.py').exists() and (_ROOT / 'zoo').is_dir():
-    # In a source checkout, agents/, tasks/ and zoo/ are siblings of this folder.
-    __path__.append(str(_ROOT))
 
 if TYPE_CHECKING:
     from parlai_q2.errors import (

@@ -230,6 +230,7 @@ class GroundedRerankAgent(ChatCommands):
         grounded = [bool(turn.knowledge) for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN)
+        assert self.generator_class is not None
         pools = pool_candidates(
             self,
             self.generator_class,

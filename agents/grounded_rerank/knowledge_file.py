@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.io.messages import as_text
+from parlai_q2.io.knowledge import as_text
 
 # The fields in which ParlAI's tasks name a turn's topic (Wizard of Wikipedia,
 # Topical-Chat).

@@ -23,7 +23,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_file import (
     find_passage,
     read_passages,
 )
-from parlai_q2.io.messages import as_text, find_knowledge
+from parlai_q2.io.knowledge import as_text, find_knowledge
 from parlai_q2.text.typed import typed_line_ends
 
 NONE_GIVEN = (

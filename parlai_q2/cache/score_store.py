@@ -22,8 +22,7 @@ from parlai_q2.cache.location import default_store_path
 from parlai_q2.cache.rows import Pair, encode, pair_key
 from parlai_q2.cache.schema import BUSY_TIMEOUT, VERSION, OtherVersion, connect
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.beside import beside
-from parlai_q2.io.lock import locked
+from parlai_q2.io.files import beside, locked
 from parlai_q2.records import Score
 
 DEFAULT_MAX_BYTES = 1024**3

@@ -11,7 +11,7 @@ from typing import Iterator
 
 from parlai_q2.cache.schema import OtherVersion, connect
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.beside import beside
+from parlai_q2.io.files import beside
 
 # A time that is further than this in the future, in seconds, comes from a wrong clock.
 CLOCKS_DIFFER = 3600

@@ -223,8 +223,9 @@ def _matched(column: Measure, annotated: AnnotatedSet, warn: Warn) -> Measure:
     missing = len(annotated.responses) - len(known)
     if missing:
         warn(
-            f'{column.name} has no score for {missing} of the {len(annotated.responses)} '
-            f'responses of {annotated.name}; they are left out of its figures.'
+            f'{column.name} has no score for {missing} of the '
+            f'{len(annotated.responses)} responses of {annotated.name}; they are '
+            'left out of its figures.'
         )
     crossed = annotated.crossed_responses
     missing = len(crossed) - len(column.known(crossed))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, 
 
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.records import Comparison, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of

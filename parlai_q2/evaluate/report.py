@@ -98,19 +98,19 @@ def scores_csv(report: SetReport) -> str:
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
     writer.writerow([*fields, 'use', *(m.name for m in report.measures)])
     annotated = report.evaluation.annotated
-    own = {annotated.pair for annotated in annotated.responses}
+    own = {response.pair for response in annotated.responses}
     crossed = {r.pair: r for r in annotated.crossed_responses}
     uses = {
         'set': annotated.responses,
         'system level': [r for pair, r in crossed.items() if pair not in own],
     }
     for use, responses in uses.items():
-        for annotated in responses:
+        for response in responses:
             scores = [
-                repr(m.score(annotated).value) if annotated in m else ''
+                repr(m.score(response).value) if response in m else ''
                 for m in report.measures
             ]
-            said = (getattr(annotated, name) for name in fields)
+            said = (getattr(response, name) for name in fields)
             writer.writerow([*said, use, *scores])
     return stream.getvalue()
 

@@ -82,8 +82,8 @@ class AnnotatedSet:
     :param name: its name on command lines and in file names.
     :param title: its name in captions.
     :param responses: the responses.
-    :param crossed: for each context that several systems answered, if any, their annotated
-        responses. These may repeat some of ``responses``.
+    :param crossed: for each context that several systems answered, if any, their
+        annotated responses. These may repeat some of ``responses``.
     :param fitted_on: whether scorers that ship were fitted on these responses.
     """
 

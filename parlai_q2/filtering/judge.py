@@ -11,7 +11,7 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
-from parlai_q2.io.messages import find_knowledge
+from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 

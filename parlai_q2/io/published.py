@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Optional, Sequence
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.io.checksum import file_sha256
-from parlai_q2.io.lock import locked
+from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import whole_file
 
 # Characters read at a time.

@@ -11,7 +11,7 @@ counts as empty.
 
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
-from parlai_q2.io.messages import find_knowledge
+from parlai_q2.io.knowledge import find_knowledge
 
 # The field of a reply that answers a command; its value is the command's name.
 COMMAND = 'rerank_command'

@@ -15,18 +15,20 @@ import time
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, ContextManager, Iterable, Iterator
+from typing import Any, ContextManager, Iterable, Iterator
+
+from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.beside import beside
-from parlai_q2.io.lock import lock
+from parlai_q2.io.files import beside, lock_of
 
 # Seconds between two syncs to the disk. A killed process loses nothing that it flushed.
 # A power cut can lose what was written since the last sync; it is then scored again.
 SYNC_SECONDS = 5.0
-# Endings of the files that are written next to an output. The part file and the claim
-# exist only during a run; the summary stays.
-PART, CLAIM, META = ENDINGS = '.part', '.part.run.json', '.meta.json'
+# Endings of the files that are written next to an output. The part file, its lock and
+# the claim exist only during a run; the summary stays.
+PART, CLAIM, META = '.part', '.part.run.json', '.meta.json'
+ENDINGS = (PART, CLAIM, META, '.part.lock')
 # The advice when a file cannot be written: before any work is done, and afterwards.
 ANOTHER = 'Choose another --outfile.'
 AGAIN = 'Free some disk space and run the same command again.'
@@ -94,15 +96,15 @@ class ResumableWriter:
         self.started_over = False
         self._synced = time.monotonic()
         with writing(outfile, ANOTHER):
+            self._lock = hold(self.part)
             self._stream = open(self.part, 'ab')
             try:
                 self._take_over(run)
             except BaseException:
-                self._stream.close()
+                self.close()
                 raise
 
     def _take_over(self, run: dict[str, Any]) -> None:
-        hold(self._stream, self.part)
         if self._same_run(run):
             self.done = drop_cut_line(self.part)
             return
@@ -176,7 +178,7 @@ class ResumableWriter:
         self._claim.unlink(missing_ok=True)
         for path in (self._claim, self.meta):
             drop_unfinished(path)
-        self._stream.close()
+        self.close()
 
     def abandon(self) -> None:
         """
@@ -184,7 +186,7 @@ class ResumableWriter:
         """
         self.part.unlink(missing_ok=True)
         self._claim.unlink(missing_ok=True)
-        self._stream.close()
+        self.close()
 
     def close(self) -> None:
         """
@@ -193,6 +195,7 @@ class ResumableWriter:
         # Closing retries what a full disk refused; that error was already reported.
         with suppress(OSError):
             self._stream.close()
+        let_go(self._lock)
 
     def _writing(self) -> ContextManager[None]:
         return writing(
@@ -230,24 +233,35 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
         raise InputError(f'Cannot write {path}: {e.strerror}. {remedy}') from e
 
 
-def hold(stream: IO[Any], path: Path) -> None:
+def hold(part: Path) -> FileLock:
     """
-    Lock an open part file for this process (see :func:`~parlai_q2.io.lock.lock`).
+    Lock a part file for this process, before it is opened; where a file system has no
+    locks, go on without.
 
-    :param stream: the open file.
-    :param path: the path it was opened at.
-    :raises InputError: if another run holds it, or if the path is no longer this file,
-        because a run that ended before we got the lock has renamed it.
+    :raises InputError: if another run holds it.
     """
+    lock = lock_of(part)
     try:
-        held = lock(stream) and os.path.samestat(os.fstat(stream.fileno()), path.stat())
-    except FileNotFoundError:
-        held = False
-    if not held:
+        lock.acquire(blocking=False)
+    except Timeout:
         raise InputError(
-            f'Another run is writing {path}. Wait for it to finish, or choose '
+            f'Another run is writing {part}. Wait for it to finish, or choose '
             'another --outfile.'
-        )
+        ) from None
+    except OSError as e:
+        if e.errno != errno.ENOLCK:
+            raise
+    return lock
+
+
+def let_go(lock: FileLock) -> None:
+    """
+    End what :func:`hold` began, and delete the lock's file.
+    """
+    # Deleted while it is held, so that it is nobody else's; Windows refuses that.
+    with suppress(OSError):
+        os.unlink(lock.lock_file)
+    lock.release()
 
 
 def drop_cut_line(path: Path) -> int:

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.io.beside import beside
-from parlai_q2.io.cache_folder import cache_folder
-from parlai_q2.io.lock import locked
+from parlai_q2.io.files import beside, cache_folder, locked
 from parlai_q2.models.identity import identified
 from parlai_q2.models.loading import (
     CHECKSUMS,

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from parlai_q2.errors import ModelNotFoundError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models.loading import CHECKSUMS, resolve
 from parlai_q2.presets import ModelConfig
 

@@ -23,7 +23,7 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.inference import in_float32
 from parlai_q2.models.int8 import (

@@ -26,7 +26,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.io.messages import TOKEN_KNOWLEDGE
+from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 
 DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'

@@ -18,7 +18,7 @@ from parlai.core.torch_classifier_agent import (
 )
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.messages import as_text, find_knowledge
+from parlai_q2.io.knowledge import as_text, find_knowledge
 
 HOW_TO_ASK = (
     'A response is classified against its knowledge. Give the knowledge, a line break '

@@ -12,12 +12,13 @@ from typing import Any, ContextManager, Iterable, Mapping
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.beside import beside
+from parlai_q2.io.files import beside
 from parlai_q2.io.write import (
     AGAIN,
     ANOTHER,
     PART,
     hold,
+    let_go,
     writable,
     write_text,
     writing,
@@ -62,14 +63,8 @@ class ConversationFile:
         self._place, self.metadata = places_of(path)
         self.part = beside(self._place, PART)
         with writing(path, ANOTHER):
-            # Truncated only once the lock shows that no other run writes it.
-            self._stream = open(self.part, 'a', encoding='ascii')
-        try:
-            hold(self._stream, self.part)
-        except InputError:
-            self._stream.close()
-            raise
-        self._stream.truncate(0)
+            self._lock = hold(self.part)
+            self._stream = open(self.part, 'w', encoding='ascii')
 
     def write(self, conversations: Iterable[Mapping[str, Any]]) -> None:
         """
@@ -106,6 +101,7 @@ class ConversationFile:
             # Renamed while the lock is held, so that no other run can interfere.
             os.replace(self.part, self._place)
         self._stream.close()
+        let_go(self._lock)
 
     def __enter__(self) -> 'ConversationFile':
         return self
@@ -123,6 +119,7 @@ class ConversationFile:
         # Closing flushes again; if the disk is full, that was reported before.
         with suppress(OSError):
             self._stream.close()
+        let_go(self._lock)
 
     def _writing(self) -> ContextManager[None]:
         return writing(self.path, AGAIN)

@@ -5,7 +5,7 @@ Adds Q2 to any knowledge-grounded teacher, in one line::
         pass
 
 Each response of a model is scored against the knowledge of its turn, which
-:func:`~parlai_q2.io.messages.find_knowledge` finds in the teacher's message. The
+:func:`~parlai_q2.io.knowledge.find_knowledge` finds in the teacher's message. The
 metrics are added to ParlAI's own in the report and in the field ``metrics`` of the
 model's message, and so appear in ``--world-logs``. A batch is scored in one call.
 Training turns are not scored.
@@ -19,7 +19,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.io.messages import find_knowledge
+from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.parlai.q2_metrics import (
     OF_SCORED,
     UNVERIFIABLE,

@@ -26,7 +26,7 @@ from parlai_q2.agents.grounded_rerank.display import (
     width,
 )
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.io.messages import find_knowledge
+from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.records import Score
 from parlai_q2.report import render_score, write_report
 from parlai_q2.report.candidates import before_and_after, notes_of

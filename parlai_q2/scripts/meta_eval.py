@@ -17,6 +17,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.figures import all_figures
 from parlai_q2.evaluate.figures.style import check_matplotlib
+from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.report import set_report, to_dict, to_text, write_report
 from parlai_q2.evaluate.scoring import Cost, add_costs, mean_seconds
 from parlai_q2.evaluate.sets import sampled
@@ -27,7 +28,6 @@ from parlai_q2.parlai.meta_eval_options import (
     scorers_from_opt,
     variants_from_opt,
 )
-from parlai_q2.tasks.sets import read_set
 from parlai_q2.text.typed import typed_names
 
 # The set on which the Q2 paper reports ablations.
@@ -55,7 +55,10 @@ class MetaEvalScript(ParlaiScript):
         # All checks come before anything is scored.
         _check(opt)
         variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-        sets = [read_set(name, opt) for name in typed_names(opt['sets'])]
+        fold = 'test' if opt['datatype'] == 'test' else 'dev'
+        sets = [
+            read_set(name, opt['datapath'], fold) for name in typed_names(opt['sets'])
+        ]
         scorers = {
             annotated.name: scorers_from_opt(opt, annotated.name) for annotated in sets
         }

@@ -16,7 +16,7 @@ from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
-from parlai_q2.io.lock import locked
+from parlai_q2.io.files import locked
 from parlai_q2.io.write import meta_of
 from parlai_q2.tasks.conv_fever.counts import (
     PUBLISHED_CONVERSATIONS,

@@ -15,7 +15,7 @@ build that resumes a stopped one makes the same corpus.
 import random
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from parlai_q2.errors import RecordError
 from parlai_q2.tasks.conv_fever.entity_swap import Entity, entity_index, swap_entity
@@ -192,7 +192,7 @@ def swapped(
 
 
 def _perturbed(
-    example: ConvFeverExample, perturbation: str, perturbed: str, **changes: object
+    example: ConvFeverExample, perturbation: str, perturbed: str, **changes: Any
 ) -> ConvFeverExample:
     return replace(
         example,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
 from parlai_q2.errors import RecordError
-from parlai_q2.io.messages import TOKEN_NOCHOSEN
+from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
 
 # The folds, named as their files are.
 TRAIN = 'train'

@@ -115,7 +115,9 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     ]
 
 
-def read_file(path: Path, part: str, rule: str = FACTUAL_RULE) -> list[AnnotatedResponse]:
+def read_file(
+    path: Path, part: str, rule: str = FACTUAL_RULE
+) -> list[AnnotatedResponse]:
     """
     Read one file, as it was published: a factual correctness outside [0, 1], of which
     the expert file has one, counts as missing, with a warning.

@@ -11,6 +11,7 @@ their own.
 import json
 import logging
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
@@ -49,7 +50,7 @@ def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSe
     """
     The chosen responses, which have ratings and no classes of ours. There is one fold.
     """
-    found = read_part(datapath, words)
+    found = [replace(r, label='') for r in read_part(datapath, words)]
     return AnnotatedSet('topical_chat_usr', 'Topical-Chat of USR', tuple(found))
 
 

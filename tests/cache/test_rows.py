@@ -10,7 +10,7 @@ import pytest
 from parlai_q2.cache import ScoreStore, table
 from parlai_q2.cache.rows import checksum_of, decode, encode, pair_key
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.lock import locked
+from parlai_q2.io.files import locked
 from tests.cache.counting import SIGNATURE, score_of, scores
 
 KEY = pair_key(('knowledge', 'response'))

@@ -141,12 +141,10 @@ def test_what_cannot_be_is_said_before_anything_is_scored(
 
 
 def test_files_that_are_not_there_are_named(meta_eval, placed, monkeypatch):
-    from parlai.core.build_data import DownloadableFile
-
-    def no_network(self, folder):
+    def no_network(url, path):
         raise OSError('no network')
 
-    monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+    monkeypatch.setattr('parlai_q2.io.published.download', no_network)
     (placed / 'q2_wow' / 'cross_annotation.csv').unlink()
     with pytest.raises(TaskDataError, match='place them in .*cross_annotation.csv'):
         meta_eval()

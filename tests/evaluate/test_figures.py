@@ -10,12 +10,11 @@ import pytest
 
 from parlai_q2.errors import InputError, MissingPackageError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import reliability_plot
-from parlai_q2.evaluate.figures import all_figures
+from parlai_q2.evaluate.figures import all_figures, reliability_plot
 from parlai_q2.evaluate.figures.distributions import BINS, bin_edges
 from parlai_q2.evaluate.figures.style import check_matplotlib, grid
 from parlai_q2.evaluate.sets import AnnotatedSet
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, annotated, measure
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 RESPONSES = [
     annotated(i, (GOOD, BAD, GENERIC)[i % 3], system=f's{i % 2}', corpus=f'c{i % 4}')

@@ -2,8 +2,7 @@
 Other knowledge for a response: never its own, never of the wrong dialogue.
 """
 
-from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.evaluate.sets import random_dialogue, same_dialogue
+from parlai_q2.evaluate.sets import AnnotatedResponse, random_dialogue, same_dialogue
 
 
 def turn(dialogue, number, knowledge):
@@ -31,7 +30,10 @@ def test_the_same_dialogue_has_other_turns_with_other_knowledge():
 
 
 def test_two_systems_responses_to_one_turn_are_no_other_turn():
-    pair = [turn('a', 1, 'one'), AnnotatedResponse('one, too', 'x', dialogue='a', turn='1')]
+    pair = [
+        turn('a', 1, 'one'),
+        AnnotatedResponse('one, too', 'x', dialogue='a', turn='1'),
+    ]
     assert same_dialogue(pair, pair, seed=0) == []
 
 

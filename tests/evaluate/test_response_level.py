@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.levels import response_level, three_way
+from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 
 PAIRS = st.lists(

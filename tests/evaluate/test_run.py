@@ -9,8 +9,7 @@ import pytest
 from parlai_q2.cache import CachedScorer, ScoreStore
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import scoring
-from parlai_q2.evaluate.scoring import add_costs
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.evaluation import evaluate
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.report import (
     scores_csv,
@@ -19,10 +18,16 @@ from parlai_q2.evaluate.report import (
     to_text,
     write_report,
 )
-from parlai_q2.evaluate.evaluation import evaluate
-from parlai_q2.evaluate.sets import sampled
-from parlai_q2.evaluate.scoring import Cost, mean_seconds, score_pairs, without_nli
-from parlai_q2.evaluate.scoring import VARIANTS, load_variant
+from parlai_q2.evaluate.scoring import (
+    VARIANTS,
+    Cost,
+    add_costs,
+    load_variant,
+    mean_seconds,
+    score_pairs,
+    without_nli,
+)
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
@@ -154,7 +159,9 @@ def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
 def test_q2_without_nli_asks_nothing_again_whatever_the_order():
     twin = Counting(stop_after=0)
     found, costs = evaluate(
-        AnnotatedSet('s', 's', tuple(AnnotatedResponse(k, r, GOOD) for k, r in PAIRS[:3])),
+        AnnotatedSet(
+            's', 's', tuple(AnnotatedResponse(k, r, GOOD) for k, r in PAIRS[:3])
+        ),
         {'q2_f1': twin, 'q2': toy_q2(True)},
         rounds=5,
     )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from parlai_q2.evaluate import system_level as module
-from parlai_q2.evaluate.sets import AnnotatedSet, contrasts
 from parlai_q2.evaluate.levels import spearman_with_quality, system_level
+from parlai_q2.evaluate.sets import AnnotatedSet, contrasts
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated
 
 

@@ -11,19 +11,26 @@ from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.sets import AnnotatedSet
-from parlai_q2.evaluate.table import PAPER, Column, Table, key
+from parlai_q2.evaluate.table import PAPER, Column, Table, key, render_text
 from parlai_q2.evaluate.tables import all_tables
-from parlai_q2.evaluate.tables.responses import class_table, three_way_table
-from parlai_q2.evaluate.tables.responses import density_table, group_table
-from parlai_q2.evaluate.tables.responses import means_table
-from parlai_q2.evaluate.tables.settings import random_knowledge_table
-from parlai_q2.evaluate.tables.responses import difference_table, ranking_table
-from parlai_q2.evaluate.tables.settings import ratings_table
-from parlai_q2.evaluate.tables.settings import systems_table
-from parlai_q2.evaluate.tables.settings import ablations_table, coverage_table
-from parlai_q2.evaluate.table import render_text
+from parlai_q2.evaluate.tables.responses import (
+    class_table,
+    density_table,
+    difference_table,
+    group_table,
+    means_table,
+    ranking_table,
+    three_way_table,
+)
+from parlai_q2.evaluate.tables.settings import (
+    ablations_table,
+    coverage_table,
+    random_knowledge_table,
+    ratings_table,
+    systems_table,
+)
 from parlai_q2.records import Comparison, Score, Span, Verdict
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, annotated, measure
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 TABLE = Table(
     'a_table',

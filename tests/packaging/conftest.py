@@ -74,7 +74,7 @@ def checkout(tmp_path_factory) -> Path:
     A copy of the source tree, so that building writes nothing into this one.
     """
     folder = tmp_path_factory.mktemp('source') / 'parlai_q2'
-    shutil.copytree(ROOT, folder, ignore=NOT_SOURCE)
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=NOT_SOURCE)
     return folder
 
 

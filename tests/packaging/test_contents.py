@@ -81,6 +81,12 @@ def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
     assert {n: p for n, p in imported.items() if n not in known | asked} == {}
 
 
+def test_static_tools_find_the_folders_by_the_names_that_they_are_installed_by():
+    for folder, name in FOLDERS.items():
+        assert (ROOT / name).resolve() == ROOT / folder
+    assert 'parlai_q2.' not in (ROOT / 'pyproject.toml').read_text()
+
+
 def test_every_folder_with_modules_is_a_package():
     folders = {path.parent for path in sources() if path.suffix == '.py'}
     assert [f for f in sorted(folders) if not (ROOT / f / '__init__.py').exists()] == []

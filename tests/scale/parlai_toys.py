@@ -5,10 +5,11 @@ A task and a model that spawned processes find by their dotted names.
 import os
 import signal
 import time
+from pathlib import Path
 
 import torch.distributed as dist
 
-from parlai_q2.io.lock import lock
+from parlai_q2.io.files import locked
 from parlai_q2.tasks.grounded_sample import agents
 from tests.tasks import recording
 from tests.tasks.models import EchoAgent
@@ -52,7 +53,6 @@ class OrphanedAgent(FailingAgent):
     """
 
     def fail(self):
-        with open('held', 'w') as stream:
-            assert lock(stream)
+        with locked(Path('held'), 0):
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(300)

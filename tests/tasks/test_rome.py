@@ -12,8 +12,7 @@ from parlai_q2.errors import (
     UnknownNameError,
 )
 from parlai_q2.tasks.rome import build
-from parlai_q2.tasks.rome.agents import read_part
-from parlai_q2.tasks.rome.reader import read_file
+from parlai_q2.tasks.rome.reader import read_file, read_part
 from tests.tasks.annotated_sets import ROME, SALT, TALK, TALL, rome_csv
 from tests.tasks.evaluating import messages
 
@@ -56,13 +55,13 @@ def test_a_part_may_be_a_teacher_of_its_own(sets, teacher, rows):
 
 
 def test_every_missing_file_is_told_with_its_own_address(tmp_path, monkeypatch):
-    def no_network(self, folder):
-        raise RuntimeError('no network')
+    def no_network(url, path):
+        raise OSError('no network')
 
-    monkeypatch.setattr(build.PublishedFile, 'download_file', no_network)
+    monkeypatch.setattr('parlai_q2.io.published.download', no_network)
     with pytest.raises(TaskDataError) as caught:
-        read_part({'datapath': str(tmp_path)})
-    for published in build.RESOURCES:
+        read_part(str(tmp_path))
+    for published in build.FILES:
         assert str(caught.value).count(published.url) == 1
 
 
@@ -156,7 +155,7 @@ def test_a_verifiable_response_that_nobody_judged_is_left_out(sets, monkeypatch)
     monkeypatch.setattr(
         'parlai_q2.tasks.rome.agents.build', lambda opt, needed: str(path.parent)
     )
-    assert len(read_part({'datapath': str(sets)}, ['gt'])) == 1
+    assert len(read_part(str(sets), ['gt'])) == 1
     assert said == ['1 verifiable responses have no judgement and are left out.']
 
 
@@ -177,7 +176,7 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, column, value, problem):
     path = tmp_path / 'rows.csv'
     path.write_bytes(rome_csv([row]))
     with pytest.raises(RecordError, match=problem) as caught:
-        read_file(str(path), 'gt')
+        read_file(path, 'gt')
     assert caught.value.line == 2
 
 
@@ -189,7 +188,7 @@ def test_another_file_is_refused(tmp_path, text, problem):
     path = tmp_path / 'rows.csv'
     path.write_text(text)
     with pytest.raises(RecordError, match=problem):
-        read_file(str(path), 'gt')
+        read_file(path, 'gt')
 
 
 def test_a_file_of_another_length_is_refused_with_the_remedy(sets):

@@ -49,7 +49,8 @@ def ordered(rows: Sequence[dict[str, Any]], seed: int = 1) -> list[dict[str, Any
     """
     rng = random.Random(seed)
     taken: Counter[tuple[str, int]] = Counter()
-    first, second = [], []
+    first: list[dict[str, Any]] = []
+    second: list[dict[str, Any]] = []
     for row in rng.sample(list(rows), len(rows)):
         source, kind = row['src'], (row['src'], row['y'])
         if source in LEFT_OUT:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Iterable, Union
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models.identity import ENDINGS
 from parlai_q2.models.loading import resolve
 

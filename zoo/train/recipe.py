@@ -25,7 +25,7 @@ import yaml
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.models.int8 import INT8_WEIGHTS
 from parlai_q2.models.loading import load_model, load_tokenizer, resolve

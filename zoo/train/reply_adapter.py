@@ -21,7 +21,7 @@ from typing import Any, Optional, Sequence
 
 import torch
 
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
 from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq, resolve

@@ -262,8 +262,8 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
         c: sum(r.label == c for r in annotated) for c in {r.label for r in annotated}
     }
     notes = [
-        f'{count.get(Label.CONSISTENT, 0)} consistent and '
-        f'{count.get(Label.INCONSISTENT, 0)} inconsistent responses. AP: average '
+        f'{count[Label.CONSISTENT]} consistent and '
+        f'{count[Label.INCONSISTENT]} inconsistent responses. AP: average '
         'precision of finding that class. A dash: not defined, such as ROC-AUC of '
         'one class.',
         AT_THRESHOLD,

@@ -14,7 +14,7 @@ from typing import Optional, Sequence
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError, InputError, Q2Error
-from parlai_q2.io.checksum import file_sha256
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.threads import spin_briefly
 from parlai_q2.zoo.experiments.injected.settings import (

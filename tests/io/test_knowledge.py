@@ -4,7 +4,7 @@ Where the knowledge of a ParlAI message is found.
 
 import pytest
 
-from parlai_q2.io.messages import find_knowledge
+from parlai_q2.io.knowledge import find_knowledge
 
 
 @pytest.mark.parametrize(

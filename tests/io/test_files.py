@@ -1,0 +1,72 @@
+"""
+Where caches are kept, and who may write a file.
+"""
+
+import errno
+import threading
+import time
+
+import pytest
+
+from parlai_q2.io.files import cache_folder, lock_of, locked
+
+
+def test_one_at_a_time_holds_a_file(tmp_path):
+    one, other = lock_of(tmp_path / 'file'), lock_of(tmp_path / 'file')
+    one.acquire()
+    with pytest.raises(TimeoutError):
+        other.acquire(blocking=False)
+    one.release()
+    other.acquire(blocking=False)
+
+
+def test_who_waits_has_it_when_it_is_free(tmp_path):
+    began, free = time.monotonic(), threading.Event()
+
+    def hold():
+        with locked(tmp_path / 'file', 0):
+            free.set()
+            time.sleep(0.1)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert free.wait(20)
+    with locked(tmp_path / 'file', patience=30):
+        assert 0.09 < time.monotonic() - began < 20
+    holder.join()
+
+
+def test_who_waited_too_long_is_told_for_what(tmp_path):
+    with locked(tmp_path / 'file', 0), pytest.raises(TimeoutError, match='file.lock'):
+        locked(tmp_path / 'file', 0.1).__enter__()
+
+
+def test_where_files_cannot_be_locked_it_is_an_error_if_it_is_needed(
+    tmp_path, monkeypatch
+):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, 'No locks available')
+
+    monkeypatch.setattr('fcntl.flock', refuse)
+    with locked(tmp_path / 'file', 0, needed=False):
+        pass
+    with pytest.raises(OSError, match='No locks'):
+        locked(tmp_path / 'file', 0).__enter__()
+
+
+@pytest.mark.parametrize(
+    'given, expected',
+    [
+        ('/elsewhere', '/elsewhere/parlai_q2'),
+        # Empty and relative values count as unset, as the XDG specification has it.
+        ('', '/home/me/.cache/parlai_q2'),
+        ('cache', '/home/me/.cache/parlai_q2'),
+        (None, '/home/me/.cache/parlai_q2'),
+    ],
+)
+def test_the_cache_folder(monkeypatch, given, expected):
+    monkeypatch.setenv('HOME', '/home/me')
+    monkeypatch.delenv('XDG_CACHE_HOME', raising=False)
+    if given is not None:
+        monkeypatch.setenv('XDG_CACHE_HOME', given)
+    assert str(cache_folder()) == expected
