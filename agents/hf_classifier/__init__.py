@@ -1,3 +1,1 @@
-"""
-A ParlAI classifier around any Hugging Face sequence classifier.
-"""
+"""A ParlAI classifier around any Hugging Face sequence classifier."""

@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
-from parlai_q2.models.class_labels import check_labels, find_labels, output_names
+from parlai_q2.models.classifier import (
+    PairInput,
+    check_labels,
+    find_labels,
+    output_names,
+)
 from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
-from parlai_q2.models.pair_input import PairInput
 from parlai_q2.parlai.saved_folder import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_names import is_unnamed
@@ -25,12 +29,9 @@ def load_network(
     """
     Load the Hugging Face model, ready for training, and the names of its outputs.
 
-    :param opt: ParlAI options.
-    :param config: the classifier.
     :param classes: the names of a new head's outputs.
     :return: a sequence classifier in fp32, with random weights where ParlAI will read
         them from a model file; and a name for each output, None for one to leave out.
-    :raises ModelError: when it cannot be loaded.
     :raises ConfigError: when nothing says what its outputs mean.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification
@@ -67,9 +68,6 @@ def load_network(
 
 
 def load_hf_tokenizer(opt: Mapping[str, Any], config: ModelConfig) -> Any:
-    """
-    Load the Hugging Face tokenizer that goes with :func:`load_network`.
-    """
     folder = saved_folder(opt)
     if folder is not None:
         return load_tokenizer(str(folder))
@@ -89,15 +87,6 @@ def longest_input(model: Any, tokenizer: Any) -> int:
 def save_folder(
     model_file: str, model: Any, tokenizer: Any, form: PairInput, weights: bool
 ) -> None:
-    """
-    Write the folder that stands beside a model file.
-
-    :param model_file: the path of the model file.
-    :param model: the Hugging Face model.
-    :param tokenizer: its tokenizer.
-    :param form: how pairs are read.
-    :param weights: whether to write the weights too.
-    """
     folder = Path(model_file + SUFFIX)
     folder.mkdir(parents=True, exist_ok=True)
     # save_pretrained records this too; a folder without weights needs it as well.
@@ -109,9 +98,7 @@ def save_folder(
 
 
 def names_of(names: Sequence[str]) -> dict[str, Any]:
-    """
-    The names of outputs in the form of a Hugging Face configuration.
-    """
+    """The names of outputs in the form of a Hugging Face configuration."""
     return {
         'num_labels': len(names),
         'id2label': dict(enumerate(names)),

@@ -1,6 +1,4 @@
-"""
-Makes a classifier's Hugging Face tokenizer a ParlAI dictionary.
-"""
+"""Makes a classifier's Hugging Face tokenizer a ParlAI dictionary."""
 
 from typing import Any
 
@@ -24,17 +22,9 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
     skip_decode_special_tokens = True
 
     def get_tokenizer(self, opt: Opt) -> Any:
-        """
-        The tokenizer of the saved model, or else of ``--classifier``.
-        """
         return load_hf_tokenizer(opt, classifier_config(opt))
 
     def override_special_tokens(self, opt: Opt) -> None:
-        """
-        Map ParlAI's four special tokens to the tokenizer's.
-
-        :raises ModelError: when the tokenizer has no padding token.
-        """
         tokenizer = self.hf_tokenizer
         if tokenizer.pad_token is None:
             raise ModelError(
@@ -48,9 +38,6 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
         self.unk_token = tokenizer.unk_token or self.null_token
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
-        """
-        A text's tokens, without special tokens around them.
-        """
         return vec_type(
             self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)
         )

@@ -50,9 +50,7 @@ SEGMENTS = 'segment_vec'
 
 
 class HfClassifierAgent(TorchClassifierAgent):
-    """
-    Trains and evaluates a Hugging Face sequence classifier.
-    """
+    """Trains and evaluates a Hugging Face sequence classifier."""
 
     model: Any  # ParlAI's own
 
@@ -60,17 +58,11 @@ class HfClassifierAgent(TorchClassifierAgent):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ParlAI's classifier options and this agent's own.
-        """
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser)
 
     @staticmethod
     def dictionary_class():
-        """
-        The dictionary: the model's own tokenizer.
-        """
         return HfClassifierDictionaryAgent
 
     def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
@@ -96,23 +88,15 @@ class HfClassifierAgent(TorchClassifierAgent):
             self.pair_input = at_most(self.pair_input, limit)
 
     def share(self) -> dict[str, Any]:
-        """
-        Share the classifier's settings; ParlAI shares the model.
-        """
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
 
     @property
     def network(self) -> Any:
-        """
-        The Hugging Face model.
-        """
+        """The Hugging Face model."""
         # Data-parallel training wraps the model in another.
         return getattr(self.model, 'module', self.model).hf
 
     def build_model(self) -> HfClassifierModel:
-        """
-        Build the model, with its outputs mapped to the classes.
-        """
         hf, outputs = load_network(self.opt, self.classifier, self.class_list)
         given = parse_class_map(self.opt.get('class_map'))
         classes = map_classes(outputs, self.class_list, given)
@@ -174,15 +158,9 @@ class HfClassifierAgent(TorchClassifierAgent):
         return need_pair(obs)
 
     def is_valid(self, obs: Message) -> bool:
-        """
-        Whether there is something to classify.
-        """
         return super().is_valid(obs) and obs.get('text_vec') is not None
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
-        """
-        Add the segments to the batch.
-        """
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
             rows = [obs_batch[i].get(SEGMENTS) for i in batch.valid_indices.tolist()]
@@ -205,11 +183,7 @@ class HfClassifierAgent(TorchClassifierAgent):
         return replies
 
     def score(self, batch: Batch) -> torch.Tensor:
-        """
-        The scores of the classes.
-
-        :return: [B, C].
-        """
+        """The scores of the classes, [B, C]."""
         tokens = batch.text_vec
         mask = (tokens != self.NULL_IDX).long()
         return self.model(tokens, mask, batch.get(SEGMENTS))
@@ -244,10 +218,8 @@ class HfClassifierAgent(TorchClassifierAgent):
 
 def _settle_classes(opt: Opt, default: list[str]) -> None:
     """
-    Write the classes into an ``opt``, starting with the one that ``--threshold`` is
-    about.
-
-    ParlAI itself moves that class to the front only after it has numbered the classes.
+    Write the classes into an ``opt``, first the one that ``--threshold`` is about;
+    ParlAI moves it there only after it has numbered the classes.
     """
     if opt.get('classes_from_file'):
         return

@@ -19,12 +19,8 @@ NEVER = math.log(1e-6)
 
 class HfClassifierModel(nn.Module):
     """
-    Adds up the probabilities of the outputs that count towards each class.
-
-    Where each output is a class of its own, the scores are the model's logits.
-
-    :param hf: a model of transformers' ``AutoModelForSequenceClassification`` family.
-    :param classes: which outputs count towards which class.
+    Adds up the probabilities of the outputs that count towards each class. Where each
+    output is a class of its own, the scores are the model's logits.
     """
 
     def __init__(self, hf: Any, classes: ClassMap):

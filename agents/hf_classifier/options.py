@@ -1,7 +1,7 @@
 """
 The agent's options, and the classifier that they name.
 
-A classifier is the ``consistency`` section of a preset. ``parlai_q2/presets`` has those
+A classifier is the ``detector`` section of a preset. ``parlai_q2/presets`` has those
 that ship; see ``factcc.yaml`` there for the format.
 """
 
@@ -11,14 +11,14 @@ from typing import Any, Mapping, Optional
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.models.pair_input import PairInput
+from parlai_q2.models.classifier import PairInput
 from parlai_q2.parlai.classification import add_class_map
 from parlai_q2.parlai.saved_folder import saved_folder
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.text.class_names import GENERIC
 
 DEFAULT_CLASSIFIER = 'mini'
-SECTION = 'consistency'
+SECTION = 'detector'
 # The file beside a trained model that describes its classifier, in preset format.
 CLASSIFIER_FILE = 'classifier.yaml'
 DEFAULT_CLASSES = ('consistent', 'inconsistent')
@@ -32,12 +32,6 @@ TRAINING = {
 
 
 def add_options(parser: ParlaiParser) -> ParlaiParser:
-    """
-    Add ``--classifier``, ``--hf-model``, ``--class-map`` and ``--save-hf-weights``.
-
-    :param parser: a parser with TorchClassifierAgent's options, changed in place.
-    :return: the same parser.
-    """
     group = parser.add_argument_group('HfClassifier Agent')
     group.add_argument(
         '--classifier',
@@ -67,11 +61,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
 
 
 def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
-    """
-    The classifier that an ``opt`` names: the saved model's, or else ``--classifier``.
-
-    :raises ConfigError: when the preset cannot be read or has no such section.
-    """
+    """The classifier of the saved model, or else of ``--classifier``."""
     folder = saved_folder(opt)
     if folder is not None and (folder / CLASSIFIER_FILE).exists():
         config = load_preset(str(folder / CLASSIFIER_FILE)).model(SECTION)
@@ -84,13 +74,7 @@ def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
 
 
 def pair_input(config: ModelConfig, text_truncate: Optional[int] = None) -> PairInput:
-    """
-    How a classifier reads pairs.
-
-    :param config: the preset's section.
-    :param text_truncate: ``--text-truncate``, in tokens; the smaller of the two limits
-        applies.
-    """
+    """How a preset's classifier reads pairs; the smaller limit of tokens applies."""
     known = {field.name for field in dataclasses.fields(PairInput)}
     settings = {k: v for k, v in config.settings.items() if k in known}
     form = PairInput(**settings)
@@ -100,29 +84,18 @@ def pair_input(config: ModelConfig, text_truncate: Optional[int] = None) -> Pair
 
 
 def at_most(form: PairInput, limit: int) -> PairInput:
-    """
-    The same form, with inputs of at most ``limit`` tokens.
-    """
+    """The same form, with inputs of at most ``limit`` tokens."""
     return dataclasses.replace(form, max_tokens=min(form.max_tokens, limit))
 
 
 def default_classes(config: ModelConfig) -> list[str]:
-    """
-    A classifier's classes when ``--classes`` names none.
-    """
+    """A classifier's classes when ``--classes`` names none."""
     generic = GENERIC in (config.settings.get('labels') or {})
     return [*DEFAULT_CLASSES, *([GENERIC] if generic else [])]
 
 
 def classifier_text(name: str, folder: Path, form: PairInput) -> str:
-    """
-    Write a trained classifier as a preset.
-
-    :param name: the preset's name.
-    :param folder: the folder of its weights, whether or not they are saved there.
-    :param form: how it reads pairs.
-    :return: the preset as YAML.
-    """
+    """A trained classifier as a preset in YAML."""
     import yaml
 
     fields = {**dataclasses.asdict(form), 'order': list(form.order)}

@@ -1,3 +1,1 @@
-"""
-A ParlAI generator around any Hugging Face encoder-decoder.
-"""
+"""A ParlAI generator around any Hugging Face encoder-decoder."""

@@ -23,10 +23,6 @@ PROBE = 'a'
 
 
 class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
-    """
-    The dictionary of :class:`HfSeq2seqAgent`.
-    """
-
     add_special_tokens = False
     skip_decode_special_tokens = False
 
@@ -37,17 +33,9 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         self._around_label = self._frame('text_target')
 
     def get_tokenizer(self, opt: Opt) -> Any:
-        """
-        The tokenizer of the saved model, or else of ``--hf-model``.
-        """
         return load_hf_tokenizer(opt)
 
     def override_special_tokens(self, opt: Opt) -> None:
-        """
-        Map ParlAI's four special tokens to the tokenizer's.
-
-        :raises ModelError: when the tokenizer has no padding or no end token.
-        """
         tokenizer = self.hf_tokenizer
         for name in ('pad_token', 'eos_token'):
             if getattr(tokenizer, name) is None:
@@ -77,9 +65,6 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
             self.freq[token] = 1
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
-        """
-        A text's tokens, without special tokens around them.
-        """
         if self.lower:
             text = text.lower()
         return vec_type(
@@ -87,16 +72,13 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         )
 
     def tokenize(self, text: str, building: bool = False) -> list[str]:
-        """
-        A text's tokens as strings, which ``eval_wordstat`` counts.
-        """
+        """A text's tokens as strings, which ``eval_wordstat`` counts."""
         return self.hf_tokenizer.convert_ids_to_tokens(self.txt2vec(text))
 
     def vec2txt(self, vec: Iterable[int], **kwargs: Any) -> str:
         """
-        The text of a token sequence, without the tokenizer's own special tokens.
-
-        Tokens added with ``--special-tok-lst`` are kept.
+        The text of a token sequence, without the tokenizer's own special tokens but
+        with those of ``--special-tok-lst``.
         """
         tokenizer = self.hf_tokenizer
         added = set(tokenizer.convert_tokens_to_ids(self.additional_special_tokens))
@@ -113,16 +95,12 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         return before + self.txt2vec(text) + after
 
     def frame_label(self, vec: list[int]) -> list[int]:
-        """
-        The decoder's target: a label's tokens and those that go around them.
-        """
+        """The decoder's target: a label's tokens and those that go around them."""
         before, after = self._around_label
         return before + vec + after
 
     def token_within_text(self, mark: str) -> int:
-        """
-        The token of a punctuation mark that follows a word.
-        """
+        """The token of a punctuation mark that follows a word."""
         index = self.txt2vec(PROBE + mark)[-1]
         return self.txt2vec(mark)[-1] if index == self[self.unk_token] else index
 

@@ -36,9 +36,7 @@ from parlai_q2.parlai.readable import readable
 
 
 class HfSeq2seqAgent(TorchGeneratorAgent):
-    """
-    Trains and generates with a Hugging Face encoder-decoder.
-    """
+    """Trains and generates with a Hugging Face encoder-decoder."""
 
     # ParlAI's own.
     model: Any
@@ -49,24 +47,15 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ParlAI's generator options and this agent's own.
-        """
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser, partial_opt)
 
     @staticmethod
     def dictionary_class():
-        """
-        The dictionary: the model's own tokenizer.
-        """
         return HfSeq2seqDictionaryAgent
 
     @classmethod
     def history_class(cls):
-        """
-        The history class, which can also give turns without their knowledge.
-        """
         return GroundedHistory
 
     def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
@@ -90,16 +79,11 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
 
     @property
     def network(self) -> Any:
-        """
-        The Hugging Face model.
-        """
+        """The Hugging Face model."""
         # Data-parallel training wraps the model in another.
         return getattr(self.model, 'module', self.model).hf
 
     def build_model(self) -> HfSeq2seqModel:
-        """
-        Build the model, with room for the dictionary's additional tokens.
-        """
         hf = load_network(self.opt)
         if len(self.dict.hf_tokenizer) > hf.get_input_embeddings().num_embeddings:
             hf.resize_token_embeddings(len(self.dict.hf_tokenizer))
@@ -112,18 +96,14 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
         return tokens
 
     def save(self, path: Optional[str] = None) -> None:
-        """
-        Save weights and options, and the configuration and tokenizer beside them.
-        """
+        """Save weights and options, and the configuration and tokenizer beside them."""
         super().save(path)
         path = path or self.opt.get('model_file')
         if path:
             save_folder(path, self.network, self.dict.hf_tokenizer)
 
     def load_state_dict(self, state_dict: dict[str, torch.Tensor]) -> None:
-        """
-        Load saved weights; tokens that were added since then keep their own.
-        """
+        """Load saved weights; tokens that were added since then keep their own."""
         for name, own in self.model.state_dict().items():
             saved = state_dict.get(name)
             if saved is None or saved.shape == own.shape or saved.ndim != own.ndim:
@@ -135,17 +115,11 @@ class HfSeq2seqAgent(TorchGeneratorAgent):
         super().load_state_dict(state_dict)
 
     def observe(self, observation: Message) -> Message:
-        """
-        Read a message.
-        """
         return super().observe(readable(observation))
 
     def _set_text_vec(
         self, obs: Message, history: History, truncate: Optional[int]
     ) -> Message:
-        """
-        Put the prompt's tokens into the message.
-        """
         if 'text_vec' in obs:
             return super()._set_text_vec(obs, history, truncate)
         knowledge = find_knowledge(obs) or ''

@@ -23,9 +23,7 @@ MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 
 
 class GroundedHistory(History):
-    """
-    A history that remembers the knowledge shown in its turns.
-    """
+    """A history that remembers the knowledge shown in its turns."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -43,9 +41,8 @@ class GroundedHistory(History):
 
     def turns(self, with_knowledge: bool) -> list[str]:
         """
-        The turns, oldest first; the newest ends with ParlAI's ``temp_history``.
-
-        :param with_knowledge: whether to keep knowledge that a task put into the texts.
+        The turns, oldest first, with or without the knowledge that a task put into
+        their texts; the newest ends with ParlAI's ``temp_history``.
         """
         turns = self.history_strings[:]
         if turns and self.temp_history is not None:

@@ -19,10 +19,6 @@ EncoderStates = tuple[torch.Tensor, torch.Tensor]
 
 
 class HfEncoder(nn.Module):
-    """
-    Runs the encoder.
-    """
-
     def __init__(self, hf: nn.Module, pad: int):
         super().__init__()
         # In a list, so that the weights are registered, saved and counted only once.
@@ -30,19 +26,13 @@ class HfEncoder(nn.Module):
         self._pad = pad
 
     def forward(self, tokens: torch.Tensor) -> EncoderStates:
-        """
-        :param tokens: [B, L], padded on the right.
-        """
+        """:param tokens: [B, L], padded on the right."""
         mask = tokens != self._pad
         encoder = self._hf[0].get_encoder()
         return encoder(input_ids=tokens, attention_mask=mask.long())[0], mask
 
 
 class HfDecoder(nn.Module):
-    """
-    Runs the decoder and the output layer.
-    """
-
     def __init__(self, hf: nn.Module, start: int):
         super().__init__()
         self._hf: list[Any] = [hf]
@@ -80,10 +70,7 @@ class HfDecoder(nn.Module):
 
 class HfSeq2seqModel(TorchGeneratorModel):
     """
-    An encoder-decoder that ParlAI can train and search with.
-
-    :param hf: a model of transformers' ``AutoModelForSeq2SeqLM`` family.
-    :param dictionary: the agent's dictionary.
+    A model of transformers' ``AutoModelForSeq2SeqLM`` that ParlAI can train and search.
     """
 
     def __init__(self, hf: nn.Module, dictionary: Any):
@@ -102,9 +89,6 @@ class HfSeq2seqModel(TorchGeneratorModel):
         self.decoder = HfDecoder(hf, decoder_start(hf, start))
 
     def output(self, decoded: torch.Tensor) -> torch.Tensor:
-        """
-        The logits, which the decoder has computed already.
-        """
         return decoded
 
     def decode_forced(
@@ -123,9 +107,6 @@ class HfSeq2seqModel(TorchGeneratorModel):
     def reorder_encoder_states(
         self, encoder_states: EncoderStates, indices: Union[list[int], torch.Tensor]
     ) -> EncoderStates:
-        """
-        Select, repeat or reorder rows.
-        """
         device = encoder_states[0].device
         indices = torch.as_tensor(indices, dtype=torch.long, device=device)
         hidden, mask = encoder_states
@@ -134,9 +115,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
     def reorder_decoder_incremental_state(
         self, incremental_state: Any, inds: torch.Tensor
     ) -> Any:
-        """
-        Select, repeat or reorder the rows of a cache, in place.
-        """
+        """Select, repeat or reorder the rows of a cache, in place."""
         if incremental_state is None:
             return None
         if isinstance(incremental_state, tuple):
@@ -149,9 +128,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
         return incremental_state
 
     def half(self) -> 'HfSeq2seqModel':
-        """
-        Convert to fp16, except for the layers that would overflow (T5's ``wo``).
-        """
+        """Convert to fp16, except for the layers that would overflow (T5's ``wo``)."""
         super().half()
         kept = getattr(self.hf, '_keep_in_fp32_modules', None) or []
         for name, module in self.hf.named_modules():
@@ -161,9 +138,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
 
 
 def decoder_start(hf: nn.Module, otherwise: int) -> int:
-    """
-    The token that a model's decoder was trained to start with.
-    """
+    """The token that a model's decoder was trained to start with."""
     for config in (getattr(hf, 'generation_config', None), hf.config):
         start: Optional[int] = getattr(config, 'decoder_start_token_id', None)
         if start is not None:

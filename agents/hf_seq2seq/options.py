@@ -1,6 +1,4 @@
-"""
-The agent's options, and the decoding defaults of the shipped reply model.
-"""
+"""The agent's options, and the decoding defaults of the shipped reply model."""
 
 import argparse
 from pathlib import Path
@@ -39,11 +37,9 @@ def add_options(
     parser: ParlaiParser, partial_opt: Optional[Mapping[str, Any]] = None
 ) -> ParlaiParser:
     """
-    Add ``--hf-model``, ``--prompt-template`` and ``--model-parallel``.
+    Add the agent's options to a parser with those of TorchGeneratorAgent.
 
-    :param parser: a parser with TorchGeneratorAgent's options, changed in place.
     :param partial_opt: the options that ParlAI has read so far.
-    :return: the same parser.
     """
     group = parser.add_argument_group('HfSeq2seq Agent')
     group.add_argument(
@@ -79,13 +75,8 @@ def add_options(
 
 def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
-    The model and prompt that ``--init-model`` was trained with. They become the
-    defaults when training starts from it, because its weights expect that prompt.
-
-    :param opt: options. Where their ``model_file`` exists, ParlAI starts from that
-        file.
-    :return: ``hf_model`` and ``prompt_template``; empty where there is no initial
-        model, or another kind of agent saved it.
+    ``hf_model`` and ``prompt_template`` of ``--init-model``, whose weights expect that
+    prompt; empty where training starts from no saved model of this agent.
     """
     own, beside = opt.get('model_file'), saved_opt(opt, 'init_model')
     if not beside or (own and Path(own).exists()):
@@ -97,16 +88,10 @@ def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decoding(hf_model: str) -> dict[str, Any]:
-    """
-    The default decoding options for a model.
-    """
     return REPLY_DECODING if hf_model == DEFAULT_MODEL else PARLAI_DECODING
 
 
 def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
-    """
-    The prompt that the options describe.
-    """
     template = opt.get('prompt_template')
     if template is None:
         template = REPLY if opt['hf_model'] == DEFAULT_MODEL else PLAIN

@@ -16,15 +16,9 @@ FEW = range(2, 12)
 
 
 class FewRowsLinear(nn.Linear):
-    """
-    A linear layer that computes the faster product when it reads only a few rows.
-    """
+    """A linear layer that computes the faster product when it reads only a few rows."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """
-        :param input: [..., in].
-        :return: [..., out].
-        """
         rows = input.shape[:-1].numel()
         if (
             rows not in FEW
@@ -41,12 +35,7 @@ class FewRowsLinear(nn.Linear):
 
 
 def quicken_output(hf: Any) -> None:
-    """
-    Turn a model's output layer into a :class:`FewRowsLinear` if it is a plain linear
-    layer. The weights stay.
-
-    :param hf: a Hugging Face model.
-    """
+    """Make a Hugging Face model's output layer one, if it is a plain linear layer."""
     layer = hf.get_output_embeddings()
     if type(layer) is nn.Linear:
         layer.__class__ = FewRowsLinear

@@ -73,25 +73,16 @@ class Prompt:
 
     @property
     def has_knowledge(self) -> bool:
-        """
-        Whether the template has a place for the knowledge.
-        """
+        """Whether the template has a place for the knowledge."""
         return self.template == REPLY or 'knowledge' in self._fields
 
     @property
     def is_plain(self) -> bool:
-        """
-        Whether the prompt is ParlAI's history text with nothing taken out.
-        """
+        """Whether the prompt is ParlAI's history text with nothing taken out."""
         return 'text' in self._fields and not self.has_knowledge
 
     def render(self, turns: Sequence[str], knowledge: str) -> str:
-        """
-        The encoder's text.
-
-        :param turns: the dialogue so far, oldest turn first; may be empty.
-        :param knowledge: the current turn's knowledge; may be empty.
-        """
+        """The encoder's text; the turns, oldest first, and knowledge may be empty."""
         if self.template == REPLY:
             return reply_prompt(turns, knowledge)
         history = self.delimiter.join(turns)
@@ -101,10 +92,7 @@ class Prompt:
 @dataclass(frozen=True)
 class Fitted:
     """
-    A prompt's text, cut to its limit.
-
-    :param length: the number of tokens of the text before it was cut.
-    :param knowledge_cut: whether knowledge was cut, and not only history.
+    A prompt's text, cut to its limit, its length before, and whether knowledge was cut.
     """
 
     text: str
@@ -120,13 +108,11 @@ def fit(
     limit: Optional[int],
 ) -> Fitted:
     """
-    Render a prompt so that it has at most ``limit`` tokens.
+    Render a prompt so that it has at most ``limit`` tokens (None: any number), unless
+    the template's own words have more.
 
     :param turns: the dialogue so far, oldest turn first.
-    :param knowledge: the current turn's knowledge; may be empty.
-    :param count: returns the number of tokens in a text.
-    :param limit: how many tokens the encoder may read; None for no limit.
-    :return: the text. It exceeds the limit only where the template's own words do.
+    :param count: gives the number of tokens in a text.
     """
     full = prompt.render(turns, knowledge)
     length = count(full)
@@ -179,9 +165,7 @@ def last_characters(turns: Sequence[str], n: int) -> list[str]:
 
 
 def first_characters(text: str, n: int) -> str:
-    """
-    The first ``n`` characters of a text, in whole words where there are spaces.
-    """
+    """The first ``n`` characters of a text, in whole words where there are spaces."""
     start = text[:n]
     if n >= len(text) or text[n].isspace() or not re.search(r'\s', text):
         return start

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
+from parlai_q2.errors import InputError
 from parlai_q2.records import Label
 from parlai_q2.text.density import extractiveness
 
@@ -26,8 +27,8 @@ class AnnotatedResponse:
     Scorers see ``knowledge`` and ``response``. The fields from ``text`` on make a
     ParlAI message; a set that is only evaluated needs none of them.
 
-    :param label: one of :data:`CLASSES`, a class of the task's own, or empty where
-        people gave only ratings.
+    :param label: its class; in an :class:`AnnotatedSet` one of :data:`CLASSES`, or
+        empty where people gave only ratings.
     :param corpus: the dialogue corpus that it comes from.
     :param system: the system that produced it.
     :param dialogue: identifies its conversation; empty if unknown.
@@ -77,7 +78,7 @@ class Contrast(NamedTuple):
 @dataclass(frozen=True)
 class AnnotatedSet:
     """
-    A set of annotated responses.
+    Annotated responses, of our classes or without.
 
     :param name: its name on command lines and in file names.
     :param title: its name in captions.
@@ -92,6 +93,14 @@ class AnnotatedSet:
     responses: tuple[AnnotatedResponse, ...]
     crossed: tuple[tuple[AnnotatedResponse, ...], ...] = ()
     fitted_on: bool = False
+
+    def __post_init__(self):
+        other = {r.label for r in self.responses} - {*CLASSES, ''}
+        if other:
+            raise InputError(
+                f'The responses of {self.name} must be {", ".join(CLASSES)} or '
+                f'unlabelled, not {sorted(other)[0]!r}.'
+            )
 
     @property
     def crossed_responses(self) -> list[AnnotatedResponse]:

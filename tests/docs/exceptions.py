@@ -22,9 +22,6 @@ EXCEPTIONS = {
     'not part of the project',
     r'python -m tests\.devices\.count .*': 'needs a checkout, and a minute; '
     'tests/devices/test_count.py runs it on fewer responses',
-    r'python -m parlai_q2\.zoo\.experiments\.injected .*': 'trains for half an hour on '
-    'data that is not part of the project; tests/zoo/test_injected.py runs it on a '
-    'tiny model',
 }
 
 

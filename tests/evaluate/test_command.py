@@ -4,10 +4,11 @@
 
 import json
 
-import parlai.utils.logging as logging
 import pytest
 
 from parlai_q2.__main__ import run
+from parlai_q2.cli import log
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import (
     ConfigError,
     InputError,
@@ -16,7 +17,7 @@ from parlai_q2.errors import (
     UnknownNameError,
 )
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
-from parlai_q2.scripts.meta_eval import MetaEvalScript
+from parlai_q2.scripts.meta_eval import scorers_from_opt, variants_from_opt
 
 CHEAP = 'content_overlap,overlap'
 
@@ -177,7 +178,7 @@ def test_costs_that_cannot_be_written_are_told(meta_eval, tmp_path):
 
 def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr(logging, 'info', shown.append)
+    monkeypatch.setattr(log, 'info', shown.append)
     (tmp_path / 'out' / 'meta_eval.txt').mkdir(parents=True)
     with pytest.raises(InputError, match='not a regular file. Check --outdir'):
         meta_eval('--num-examples', '4')
@@ -185,8 +186,6 @@ def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatc
 
 
 def test_dialogue_nli_has_the_settings_of_the_paper():
-    from parlai_q2.parlai.meta_eval_options import scorers_from_opt
-
     opt = {'scorers': 'q2,nli', 'preset': 'mini', 'cache': False, 'no_cuda': True}
     persona = scorers_from_opt(opt, 'dialogue_nli_gold')
     assert persona['q2'].threshold == 0.1 and persona['nli'].threshold == 0.5
@@ -200,10 +199,6 @@ def test_dialogue_nli_has_the_settings_of_the_paper():
 
 def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
     from parlai_q2.cache import CachedScorer
-    from parlai_q2.parlai.meta_eval_options import (
-        scorers_from_opt,
-        variants_from_opt,
-    )
 
     opt = {
         'scorers': 'q2,overlap',
@@ -222,7 +217,8 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
 
 
 def test_the_script_can_be_called_from_python(placed, tmp_path, monkeypatch):
-    tables = MetaEvalScript.main(
+    tables = run_command(
+        'meta_eval',
         task='begin',
         datapath=str(placed),
         scorers='precision',

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_su
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import response_level, three_way
-from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
+from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, AnnotatedSet
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 
 PAIRS = st.lists(
@@ -147,6 +147,6 @@ def test_a_scorer_of_two_classes_has_no_macro_f1():
     assert three_way(measure(responses, [0.9, 0.1]), responses) is None
 
 
-def test_a_judgement_is_one_of_the_three_classes():
+def test_the_responses_of_a_set_have_one_of_the_three_classes():
     with pytest.raises(InputError, match="not 'good'"):
-        AnnotatedResponse('k', 'r', 'good')
+        AnnotatedSet('one', 'One', (AnnotatedResponse('k', 'r', 'good'),))

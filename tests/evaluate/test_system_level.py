@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from parlai_q2.evaluate import system_level as module
-from parlai_q2.evaluate.levels import spearman_with_quality, system_level
+from parlai_q2.evaluate.levels import PROPORTIONS, spearman_with_quality, system_level
 from parlai_q2.evaluate.sets import AnnotatedSet, contrasts
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated
 
@@ -70,7 +69,7 @@ def test_a_plain_loop_over_the_same_draws_gives_the_same():
     for r in range(4):
         contexts = draws.integers(0, 20, 40)
         scores = []
-        for share in module.PROPORTIONS:
+        for share in PROPORTIONS:
             chosen = set(draws.choice(40, size=round(share * 40), replace=False))
             picked = [
                 bad[c] if i in chosen else good[c] for i, c in enumerate(contexts)

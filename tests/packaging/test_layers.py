@@ -13,13 +13,14 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads'),
-    ('records', 'signature', 'optional', 'bootstrap', 'presets', 'annotated_turn'),
+    ('records', 'signature', 'optional', 'bootstrap', 'presets'),
     ('text', 'io'),
     ('class_map', 'models'),
     ('q2',),
     ('scorers',),
-    ('cache', 'scale', 'evaluate', 'report'),
+    ('cache', 'scale', 'evaluate', 'report', 'rerank'),
     ('filtering', 'benchmark'),
+    ('cli',),
     ('parlai',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),

@@ -3,7 +3,6 @@ Each command of the page on training runs, on small files and tiny models.
 """
 
 import json
-import re
 import runpy
 import shlex
 import sys
@@ -34,10 +33,6 @@ TURNS = [
     },
     {'k': 'Ann Lee sold a ship.', 'h': ['hello'], 'r': 'Ann Lee sold a ship.'},
 ]
-ASKED = [
-    {'q': 'Who sold a ship?', 'c': 'Ann Lee sold a ship.', 's': 0, 'a': 'Ann Lee'},
-    {'q': 'Who met Bob Ray?', 'c': 'Eve Poe met Bob Ray.', 's': 0, 'a': 'Eve Poe'},
-]
 SQUAD = {
     'data': [
         {
@@ -55,8 +50,6 @@ SQUAD = {
         }
     ]
 }
-# What the tiny models stand for: in place of the recipes' initial weights and settings.
-JOBS = {'question_generation': 'questions', 'question_answering': 'spans'}
 
 
 @pytest.fixture(scope='module')
@@ -67,13 +60,9 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp('training')
     data = folder / 'data'
     for part in ('train.jsonl.xz', 'valid.jsonl.gz'):
-        rows = [{**row, 'src': 'squad_train'} for row in ASKED]
-        write_rows(data / f'qa.{part}', [*rows, *SPAN_ROWS])
+        write_rows(data / f'qa.{part}', SPAN_ROWS)
         write_rows(data / f'cons.{part}', CLASS_ROWS)
         write_rows(data / f'qg.{part}', QUESTION_ROWS)
-    for kind, rows in (('cons', CLASS_ROWS), ('qa', SPAN_ROWS), ('qg', QUESTION_ROWS)):
-        for part in ('hard.train', 'hard.valid', 'specific.train'):
-            write_rows(data / f'{kind}_{part}.jsonl', rows)
     write_rows(data / 'cons_soft.train.jsonl.gz', CLASS_ROWS)
     # The adapter's recipe holds 400 rows out.
     write_rows(data / 'reply.train.jsonl.xz', [*TURNS] * 203)
@@ -112,6 +101,7 @@ def tiny(tmp_path_factory):
         fields['options'] = {} if fields['job'] == 'questions' else {'max_tokens': 32}
         if fields['job'] == 'classes':
             fields['classes'] = 4
+            fields['frozen'] = ['bert.embeddings']
         made = models / f'{name}.yaml'
         made.write_text(yaml.safe_dump(fields))
         return str(made)
@@ -132,7 +122,8 @@ def run_module(module, arguments, monkeypatch):
     runpy.run_module(module, run_name='__main__', alter_sys=True)
 
 
-RUN = [c for c in COMMANDS if not re.search('compare_readers|machine_questions', c)]
+# tests/zoo/test_training_recipe.py has a stopped run, which --so-far is for.
+RUN = [c for c in COMMANDS if '--so-far' not in c]
 
 
 @pytest.mark.parametrize('command', RUN, ids=lambda c: c.split('train.')[1][:40])
@@ -151,30 +142,6 @@ def test_a_documented_command_runs(command, place, tiny, monkeypatch):
     run_module(module, arguments, monkeypatch)
     made = outputs(arguments)
     assert made and all((place / name).exists() for name in made)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('part', ['machine_questions', 'compare_readers'])
-def test_a_documented_command_of_the_shipped_models_runs(part, place, monkeypatch):
-    (command,) = [c for c in COMMANDS if part in c]
-    monkeypatch.chdir(place)
-    (place / 'begin').mkdir(exist_ok=True)
-    fields = ('model_name', 'data_source', 'knowledge', 'message', 'response')
-    lines = ['\t'.join((*fields, 'begin_label'))]
-    for said, label in (
-        ('Bees have five eyes.', 'Fully attributable'),
-        ('Bees have two wings.', 'Not fully attributable'),
-    ):
-        lines.append('\t'.join(('t5', 'wow', 'Bees have five eyes.', '', said, label)))
-    for corpus in ('wow', 'cmu', 'tc'):
-        (place / 'begin' / f'begin_dev_{corpus}.tsv').write_text('\n'.join(lines))
-    _, _, module, *arguments = shlex.split(command)
-    shipped = 'shipped:q2_mini/question_answering'
-    arguments = [word.replace('out/abstain', shipped) for word in arguments]
-    run_module(module, arguments, monkeypatch)
-    assert (
-        place / ('questions.jsonl' if 'compare' in part else outputs(arguments)[0])
-    ).exists()
 
 
 def test_each_recipe_that_ships_is_on_the_page():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from parlai_q2.models.loading import load_tokenizer
-from parlai_q2.zoo.train import classes, spans
+from parlai_q2.zoo.train import train_classifier, train_qa
 from parlai_q2.zoo.train.train_classifier import ClassJob
 from parlai_q2.zoo.train.train_qa import SpanJob
 from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
@@ -93,23 +93,21 @@ def test_figures_of_a_reader():
         {'s': -1, 'a': '', 'src': 'hard-other'},
     ]
     # F1 2/3 and, for the abstention, 0; one of two abstentions right.
-    assert spans.figures(rows, ['five', '', '', 'x']) == pytest.approx(
+    assert train_qa.figures(rows, ['five', '', '', 'x']) == pytest.approx(
         {
             'score': (1 / 3 + 1 / 2) / 2,
             'answer_f1': 1 / 3,
             'no_answer_recall': 0.5,
             'no_answer_precision': 0.5,
-            'edit-answer': 0.0,
-            'hard-other': 0.5,
         }
     )
-    assert spans.figures([], []) == {}
+    assert train_qa.figures([], []) == {}
 
 
 def test_an_answer_of_an_article_alone_is_compared_as_it_is():
-    assert spans.answer_f1('a', 'A ') == 1.0
-    assert spans.answer_f1('a', 'the') == 0.0
-    assert spans.answer_f1('the bee', 'bee') == 1.0
+    assert train_qa.answer_f1('a', 'A ') == 1.0
+    assert train_qa.answer_f1('a', 'the') == 0.0
+    assert train_qa.answer_f1('the bee', 'bee') == 1.0
 
 
 def test_figures_of_a_detector():
@@ -118,13 +116,12 @@ def test_figures_of_a_detector():
         {'y': 0, 'src': 'snli'},
         {'y': 1, 'src': 'snli'},
     ]
-    assert classes.figures(rows, [0, 2, 1]) == pytest.approx(
+    assert train_classifier.figures(rows, [0, 2, 1]) == pytest.approx(
         {
             'score': 0.75,
             'accuracy': 2 / 3,
             'recall_0': 0.5,
             'recall_1': 1.0,
-            'hard-right': 1.0,
         }
     )
 

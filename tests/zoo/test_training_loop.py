@@ -2,17 +2,21 @@
 The loop that all shipped models are trained by: it learns, and it goes on.
 """
 
+import itertools
 import json
 import random
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.loading import load_model, load_tokenizer
-from parlai_q2.zoo.train.batches import epoch, padded, stream
-from parlai_q2.zoo.train.checkpoint import NAME, drop_checkpoint
+from parlai_q2.zoo.train import data, loop
+from parlai_q2.zoo.train.checkpoint import NAME, drop_checkpoint, read_checkpoint
+from parlai_q2.zoo.train.data import epoch, padded, stream
 from parlai_q2.zoo.train.loop import LoopSettings, progress, rate, train
 from parlai_q2.zoo.train.train_classifier import ClassJob
 from tests.zoo.tiny_training import CLASS_ROWS, encoder
@@ -208,6 +212,32 @@ def test_the_rate_rises_and_then_falls_to_zero():
     assert rate(99, progress(99, 0, settings), settings) == pytest.approx(0.01)
 
 
+def test_the_rate_may_stay_until_the_last_steps():
+    settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, decay=0.2)
+    assert rate(79, progress(79, 0, settings), settings) == pytest.approx(1.0)
+    assert rate(90, progress(90, 0, settings), settings) == pytest.approx(0.5)
+    assert rate(99, progress(99, 0, settings), settings) == pytest.approx(0.05)
+
+
+def test_a_run_whose_rate_has_not_fallen_yet_may_be_made_longer(folder, tmp_path):
+    settings = replace(SETTINGS, steps=10, save_every=2, warm_up=0.0, decay=0.5)
+    with pytest.raises(Stopped):
+        run(folder, tmp_path / 'longer', settings, stop_at=5)
+    settings = replace(settings, steps=12, log_every=5, save_every=0, save_minutes=9)
+    longer, _ = run(folder, tmp_path / 'longer', settings)
+    whole, log = run(folder, tmp_path / 'whole', settings)
+    assert log[-1]['step'] == 12 and same(longer, whole)
+
+
+def test_a_checkpoint_is_kept_when_its_minutes_are_over(folder, tmp_path, monkeypatch):
+    seconds = itertools.count(0, 40)
+    monkeypatch.setattr(loop.time, 'time', lambda: next(seconds))
+    settings = replace(SETTINGS, steps=9, save_every=0, save_minutes=1.0)
+    with pytest.raises(Stopped):
+        run(folder, tmp_path, settings, stop_at=6)
+    assert 0 < read_checkpoint(tmp_path / NAME)['step'] < 6
+
+
 def test_of_steps_and_minutes_what_is_spent_first_counts():
     settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, max_minutes=1.0)
     assert progress(10, 30, settings) == 0.5  # 30 of 60 seconds
@@ -222,6 +252,42 @@ def test_an_epoch_has_each_example_once_and_batches_of_similar_length():
     assert batches != sorted(batches)
 
 
+def test_rows_in_order_are_taken_block_by_block(monkeypatch):
+    monkeypatch.setattr(data, 'BLOCK', 2)
+    rows = list(range(16))
+    batches = epoch(rows, 2, random.Random(1), lambda x: x, shuffle=False)
+    # Four rows a block: sorted into two batches, whose order is drawn.
+    blocks = [batches[i : i + 2] for i in range(0, 8, 2)]
+    assert [sorted(a + b) for a, b in blocks] == [
+        rows[i : i + 4] for i in range(0, 16, 4)
+    ]
+    assert any(a > b for a, b in blocks)
+    settings = replace(SETTINGS, in_order=True)
+    assert known_order(settings) == known_order(settings)
+    assert known_order(settings) != known_order(SETTINGS)
+
+
+def known_order(settings):
+    """
+    The rows of an epoch's first batch as the loop takes them, five rows of two blocks.
+    """
+    taken = []
+
+    class Recording:
+        def length(self, sample):
+            return 1
+
+        def collate(self, batch):
+            taken.extend(batch)
+            raise Stopped
+
+    model = torch.nn.Linear(1, 1)
+    rows = list(range(50))
+    with pytest.raises(Stopped), tempfile.TemporaryDirectory() as folder:
+        train(model, Recording(), rows, settings, Path(folder))
+    return taken
+
+
 def test_skipping_batches_leads_where_taking_them_does():
     def taken(skip):
         batches = stream(list(range(10)), 3, random.Random(7), lambda x: x)
@@ -233,6 +299,12 @@ def test_skipping_batches_leads_where_taking_them_does():
 
 def test_short_rows_are_filled_up():
     assert padded([[1, 2], [3]], 9).tolist() == [[1, 2], [3, 9]]
+
+
+@pytest.mark.parametrize('share', [0.0, 1.1])
+def test_a_decay_that_is_no_share_is_refused(share):
+    with pytest.raises(ConfigError, match='decay'):
+        LoopSettings(steps=1, batch_size=1, learning_rate=1.0, decay=share)
 
 
 def test_settings_that_make_no_run_are_refused():

@@ -5,14 +5,15 @@ Recipes: from rows and initial weights to a model that loads as any other.
 import json
 
 import pytest
+import torch
 import yaml
 
-from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.models.int8 import load_int8
+from parlai_q2.errors import ConfigError, ModelError, UnknownNameError
+from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train import teacher_logits
+from parlai_q2.zoo.train import loop, recipe, teacher_logits
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.recipe import load_recipe, main, recipe_names
 from tests.zoo.tiny_training import (
@@ -34,11 +35,36 @@ def bert(tmp_path_factory):
     return encoder(tmp_path_factory.mktemp('models') / 'bert')
 
 
+class Stopped(Exception):
+    """
+    What stands for a kill.
+    """
+
+
+def stop_after(steps):
+    """
+    A loop that is killed in the step after these.
+    """
+
+    def train(model, job, *rest, **named):
+        loss, count = job.loss, iter(range(steps))
+
+        def stopping(model, tensors):
+            if next(count, None) is None:
+                raise Stopped
+            return loss(model, tensors)
+
+        job.loss = stopping
+        return loop.train(model, job, *rest, **named)
+
+    return train
+
+
 def trained(tmp_path, data, text, *options):
     (tmp_path / 'recipe.yaml').write_text(text)
     out = tmp_path / 'out'
-    recipe = str(tmp_path / 'recipe.yaml')
-    main([recipe, '--data', str(data), '--outdir', str(out), *options])
+    paths = ['--data', str(data), '--outdir', str(out)]
+    main([str(tmp_path / 'recipe.yaml'), *paths, *options])
     return out, json.loads((out / 'training.json').read_text())
 
 
@@ -55,18 +81,9 @@ def test_a_reader_learns_when_to_abstain(tmp_path, data, bert):
     assert answers[0].text == 'five' and answers[1] is None
 
 
-def test_a_detector_is_trained_between_the_old_and_the_new_weights(
-    tmp_path, data, bert
-):
-    first, _ = trained(
-        tmp_path, data, recipe_text('classes', bert, 'classes: 3', steps=2)
-    )
-    (tmp_path / 'next').mkdir()
-    text = recipe_text('classes', first, 'alphas: [0, 0.5, 1]', steps=60)
-    out, report = trained(tmp_path / 'next', data, text)
-    assert [point['alpha'] for point in report['alphas']] == [0, 0.5, 1]
-    best = max(point['score'] for point in report['alphas'])
-    assert best >= report['alphas'][0]['score']
+def test_a_report_says_what_was_trained_on(tmp_path, data, bert):
+    text = recipe_text('classes', bert, 'classes: 3', steps=2)
+    _, report = trained(tmp_path, data, text)
     assert report['initial'] and report['data']['classes.jsonl']
     assert report['examples'] == len(CLASS_ROWS)
 
@@ -132,28 +149,38 @@ def test_a_teacher_marks_the_rows_of_its_pupil(tmp_path, data, bert):
     assert report['log'][-1]['step'] == 2
 
 
-def test_some_rows_are_half_from_dialogues_and_not_too_long():
-    rows = [
-        {'p': 'bees fly', 'h': str(n), 'src': source}
-        for n in range(20)
-        for source in ('d-tc', 'snli', 'fever')
-    ] + [{'p': 'bees ' * 9, 'h': 'x', 'src': 'd-tc'}]
-    assert teacher_logits.some(rows, 0, 0, seed=1) == rows
-    assert teacher_logits.some(rows, 0, 9, seed=1) == rows[:-1]
-    chosen = teacher_logits.some(rows, 12, 9, seed=1)
-    assert [r['src'] for r in chosen].count('d-tc') == 6 and len(chosen) == 12
-    assert chosen == teacher_logits.some(rows, 12, 9, seed=1)
-    assert chosen != teacher_logits.some(rows, 12, 9, seed=2)
-    assert len(teacher_logits.some(rows, 1000, 0, seed=1)) == len(rows)
+def test_an_unfinished_runs_model_can_be_tried(tmp_path, data, bert):
+    text = recipe_text('classes', bert, 'classes: 3', steps=6)
+    text = text.replace('save_every: 0', 'save_every: 2')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, 'train', stop_after(4))
+        with pytest.raises(Stopped):
+            trained(tmp_path, data, text)
+    kept = (tmp_path / 'out' / 'checkpoint.pt').read_bytes()
+    main(
+        [str(tmp_path / 'recipe.yaml'), '--data', str(data)]
+        + ['--outdir', str(tmp_path / 'out'), '--so-far', str(tmp_path / 'tried')]
+    )
+    found = load_int8(tmp_path / 'tried' / 'model.int8.safetensors')
+    saved = torch.load(tmp_path / 'out' / 'checkpoint.pt', weights_only=True)
+    assert saved['step'] == 4
+    name = 'classifier.weight'
+    assert torch.equal(found[name], saved['weights'][name].half().float())
+    assert (tmp_path / 'out' / 'checkpoint.pt').read_bytes() == kept
+    with pytest.raises(ModelError, match='checkpoint.pt'):
+        main(
+            [str(tmp_path / 'recipe.yaml'), '--data', str(data)]
+            + ['--outdir', str(tmp_path / 'none'), '--so-far', str(tmp_path / 'x')]
+        )
 
 
 @pytest.mark.parametrize('name', recipe_names())
 def test_each_recipe_that_ships_is_whole(name):
-    recipe = load_recipe(name)
-    assert recipe.licences['initial'] and recipe.licences['data']
-    assert recipe.train and recipe.valid
-    trained_on = {part.file for part in recipe.train}
-    assert not trained_on & {part.file for part in recipe.valid}
+    found = load_recipe(name)
+    assert found.licences['initial'] and found.licences['data']
+    assert found.train and found.valid
+    trained_on = {part.file for part in found.train}
+    assert not trained_on & {part.file for part in found.valid}
 
 
 def test_a_recipe_that_does_not_ship_is_an_error():

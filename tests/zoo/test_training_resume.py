@@ -11,9 +11,8 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.zoo.train import loop, recipe, reply_adapter
-from parlai_q2.zoo.train.checkpoint import NAME
+from parlai_q2.zoo.train.checkpoint import NAME, model_identity
 from parlai_q2.zoo.train.data import write_rows
-from parlai_q2.zoo.train.identity import model_identity
 from tests.zoo.tiny_training import (
     CLASS_ROWS,
     encoder,
@@ -72,10 +71,10 @@ def bert(tmp_path_factory):
 @pytest.fixture
 def trains(tmp_path, bert):
     """
-    Gives a recipe's run, with alphas and checkpoints; its text can be changed.
+    Gives a recipe's run with checkpoints; its text can be changed.
     """
     place_rows(tmp_path)
-    extra = 'classes: 3\nalphas: [0, 0.5, 1]\nfrozen: [bert.embeddings]'
+    extra = 'classes: 3\nfrozen: [bert.embeddings]'
     text = recipe_text('classes', bert, extra, steps=7)
     text = text.replace('save_every: 0', 'save_every: 3')
 
@@ -87,7 +86,7 @@ def trains(tmp_path, bert):
     return train
 
 
-@pytest.mark.parametrize('where', ['best_alpha', 'write_folder', 'write_text'])
+@pytest.mark.parametrize('where', ['write_folder', 'write_text'])
 def test_a_recipe_loses_no_step_until_all_is_written(tmp_path, trains, where):
     trains('whole')
     stopped_in(recipe, where, lambda: trains('parts'))
@@ -101,7 +100,7 @@ def test_a_recipe_loses_no_step_until_all_is_written(tmp_path, trains, where):
 
 
 def test_a_recipe_does_not_go_on_with_other_data(tmp_path, trains):
-    stopped_in(recipe, 'best_alpha', lambda: trains('out'))
+    stopped_in(recipe, 'write_folder', lambda: trains('out'))
     write_rows(
         tmp_path / 'classes.jsonl', [{**row, 'y': 2 - row['y']} for row in CLASS_ROWS]
     )
@@ -110,7 +109,7 @@ def test_a_recipe_does_not_go_on_with_other_data(tmp_path, trains):
 
 
 def test_a_recipe_does_not_go_on_from_another_model(tmp_path, trains, bert):
-    stopped_in(recipe, 'best_alpha', lambda: trains('out'))
+    stopped_in(recipe, 'write_folder', lambda: trains('out'))
     other = encoder(tmp_path / 'other')
     weights = Path(other) / 'model.safetensors'
     shutil.copy(Path(bert) / 'model.safetensors', weights)
@@ -134,16 +133,9 @@ def test_a_recipe_does_not_go_on_from_another_model(tmp_path, trains, bert):
     ],
 )
 def test_a_recipe_does_not_go_on_when_it_was_changed(trains, old, new, named):
-    stopped_in(recipe, 'best_alpha', lambda: trains('out'))
+    stopped_in(recipe, 'write_folder', lambda: trains('out'))
     with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
         trains('out', change=(old, new))
-
-
-def test_points_are_not_compared_without_held_out_rows(tmp_path, trains):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipe, 'train', lambda *_, **__: pytest.fail('trained'))
-        with pytest.raises(ConfigError, match='there are none.*valid'):
-            trains('out', change=('valid: [{file: classes.jsonl}]', 'valid: []'))
 
 
 def test_a_model_is_not_written_over_by_what_it_becomes(trains, bert):
@@ -192,7 +184,6 @@ def test_an_adapter_loses_no_step_until_all_is_written(tmp_path, adapts):
     'options, named',
     [
         (['--rank', '3'], 'rank'),
-        (['--full'], 'full, rank'),
         (['--base', 'other'], 'base'),
         (['--from-adapter', 'first/adapter.int8.safetensors'], 'from_adapter'),
         (['--data', 'other.jsonl'], 'data'),

@@ -1,17 +1,16 @@
 """
-Rows from published files, and which questions are worth learning.
+Rows from published files, and their order.
 """
 
 import json
 import random
+from collections import Counter
 
 import pytest
 
 from parlai_q2.errors import ConfigError, InputError, RecordError
-from parlai_q2.zoo.train import nli_rows, squad_rows
+from parlai_q2.zoo.train import detector_rows, squad_rows
 from parlai_q2.zoo.train.data import read_rows, write_rows
-from parlai_q2.zoo.train.question_targets import main as keep_specific
-from parlai_q2.zoo.train.question_targets import specific
 
 FIRST = 'Bees have five eyes. They live in hives with a queen. Wasps sting more.'
 SECOND = 'A queen lives for years. Drones die in autumn.'
@@ -137,46 +136,9 @@ def test_the_readers_rows_have_the_labels_of_the_file(squad):
                 assert row['c'].lower() in SECOND.lower()
 
 
-def test_the_generators_rows_are_answerable_and_specific(squad):
+def test_the_generators_rows_are_answerable(squad):
     (row,) = squad_rows.qg_rows(squad_rows.read_squad(squad))
     assert row['a'] == 'five' and row['q'] == 'How many eyes do bees have?'
-
-
-@pytest.mark.parametrize(
-    'question, answer, kept',
-    [
-        ('How many eyes do bees have?', 'five', True),
-        ('What is it?', 'Bees', False),
-        ('What do they have?', 'five', False),  # nothing of the text is left
-        ('What kind of thing has eyes?', 'Bees', True),
-        ('How many of them are eyes?', 'five', False),  # one word and a pronoun
-        ('How many eyes do they have as bees?', 'five', True),
-        ('Name the eyes of bees', 'five', False),  # asks for no span
-        ('What eyes do bees have?', 'eyes', False),  # has its answer
-        ('Who has five eyes?', 'they', False),  # a pronoun answers
-    ],
-)
-def test_a_question_stands_by_itself_or_is_left_out(question, answer, kept):
-    text = 'Bees have five eyes, and they see well.'
-    assert specific({'a': answer, 'c': text, 'q': question}) is kept
-
-
-def test_only_specific_questions_are_written(tmp_path):
-    text = 'Bees have five eyes.'
-    rows = [
-        {'a': 'five', 'c': text, 'q': 'How many eyes do bees have?'},
-        {'a': 'Bees', 'c': text, 'q': 'What is it?'},
-    ]
-    write_rows(tmp_path / 'qg.jsonl.gz', rows)
-    keep_specific(
-        [
-            '--rows',
-            str(tmp_path / 'qg.jsonl.gz'),
-            '--outfile',
-            str(tmp_path / 'o.jsonl'),
-        ]
-    )
-    assert read_rows(tmp_path / 'o.jsonl') == rows[:1]
 
 
 def test_nli_labels_become_classes():
@@ -184,7 +146,7 @@ def test_nli_labels_become_classes():
         {'sentence1': 'p', 'sentence2': 'h', 'gold_label': label}
         for label in ('entailment', 'neutral', 'contradiction', '-')
     ]
-    rows = list(nli_rows.nli_rows(records, 'snli'))
+    rows = list(detector_rows.nli_rows(records, 'snli'))
     assert [row['y'] for row in rows] == [0, 1, 2]
     assert rows[0] == {'p': 'p', 'h': 'h', 'y': 0, 'src': 'snli'}
 
@@ -192,7 +154,7 @@ def test_nli_labels_become_classes():
 def test_a_label_that_nobody_knows_is_named_with_its_line():
     records = [{'sentence1': 'p', 'sentence2': 'h', 'gold_label': 'maybe'}]
     with pytest.raises(RecordError, match="line 1.*'maybe'"):
-        list(nli_rows.nli_rows(records, 'snli'))
+        list(detector_rows.nli_rows(records, 'snli'))
 
 
 LINES = '0\tBees -LRB- Apoidea -RRB- sting .\tBee\n1\tThey fly .\n2\t\n'
@@ -211,26 +173,26 @@ def test_a_claim_stands_with_each_set_of_its_evidence_once():
         claim('REFUTES', [('Wasp', 0)]),  # the page is not there
         claim('NOT ENOUGH INFO', [(None, None)]),
     ]
-    rows = list(nli_rows.fever_rows(records, pages, 'fever'))
+    rows = list(detector_rows.fever_rows(records, pages, 'fever'))
     assert [(row['p'], row['y']) for row in rows] == [
         ('Bees sting. They fly.', 0),
         ('They fly.', 0),
         ('Bees sting.', 2),
     ]
-    assert nli_rows.needed_pages(records) == {'Bee', 'Wasp'}
+    assert detector_rows.needed_pages(records) == {'Bee', 'Wasp'}
 
 
 def test_pages_are_read_by_sentence_number(tmp_path):
     pages = [{'id': 'Bee', 'lines': LINES}, {'id': 'Ant', 'lines': LINES}]
     write_rows(tmp_path / 'wiki-001.jsonl', pages)
-    assert nli_rows.read_pages(tmp_path, {'Bee'}) == {
+    assert detector_rows.read_pages(tmp_path, {'Bee'}) == {
         'Bee': {0: 'Bees ( Apoidea ) sting .', 1: 'They fly .'}
     }
 
 
 def test_the_command_takes_one_kind_of_file(tmp_path):
     with pytest.raises(ConfigError, match='--pages'):
-        nli_rows.main(['--fever', 'x', '--name', 'f', '--outfile', 'o'])
+        detector_rows.main(['--fever', 'x', '--name', 'f', '--outfile', 'o'])
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
@@ -243,3 +205,42 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(RuntimeError):
         write_rows(path, rows())
     assert read_rows(path) == [{'a': 0}]
+
+
+def row(source, label=0, number=0):
+    return {'p': 'p', 'h': f'h{number}', 'y': label, 'src': source}
+
+
+def test_rows_worth_most_come_first_and_no_source_takes_all_of_them(monkeypatch):
+    monkeypatch.setattr(detector_rows, 'MOST', 3)
+    monkeypatch.setattr(detector_rows, 'GENERAL', {'mnli': 2})
+    rows = [row(s, n % 2, n) for s in ('d-tc', 'mnli', 'snli') for n in range(10)]
+    found = detector_rows.ordered([*rows, row('anli'), row('fever')])
+    # Of either class three dialogue rows and two of mnli; snli only afterwards.
+    first = Counter((r['src'], r['y']) for r in found[:11])
+    assert first == {
+        ('d-tc', 0): 3,
+        ('d-tc', 1): 3,
+        ('mnli', 0): 2,
+        ('mnli', 1): 2,
+        ('fever', 0): 1,
+    }
+    assert Counter(r['src'] for r in found[11:]) == {'snli': 10, 'mnli': 6, 'd-tc': 4}
+    assert sorted(map(str, found)) == sorted(map(str, [*rows, row('fever')]))
+
+
+def test_the_seed_decides_the_order_within_a_part():
+    rows = [row('d-tc', 0, n) for n in range(20)]
+    assert detector_rows.ordered(rows, 1) == detector_rows.ordered(rows, 1)
+    assert detector_rows.ordered(rows, 1) != detector_rows.ordered(rows, 2)
+
+
+def test_the_command_orders_a_file(tmp_path):
+    rows = [row('snli'), row('anli'), row('d-tc')]
+    write_rows(tmp_path / 'in.jsonl.xz', rows)
+    out = tmp_path / 'out.jsonl.gz'
+    arguments = ['--order', str(tmp_path / 'in.jsonl.xz'), '--outfile', str(out)]
+    detector_rows.main(arguments)
+    assert [r['src'] for r in read_rows(out)] == ['d-tc', 'snli']
+    with pytest.raises(ConfigError, match='--order alone'):
+        detector_rows.main([*arguments, '--name', 'x'])

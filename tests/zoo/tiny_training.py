@@ -13,8 +13,8 @@ CLASS_ROWS = [
     {'p': f'bees have {number} eyes', 'h': f'{who} {number}', 'y': label, 'src': source}
     for number in ('five', 'six', 'two')
     for who, label, source in (
-        ('bees have', 0, 'hard-right'),
-        ('french', 2, 'hard-wrong'),
+        ('bees have', 0, 'squad'),
+        ('french', 2, 'other'),
         ('wow wow', 1, 'other'),
     )
 ]
@@ -25,7 +25,7 @@ SPAN_ROWS = [
         'c': f'{before} {number if verb == "have" else "french"} eyes',
         's': len(before) + 1 if verb == 'have' else -1,
         'a': number if verb == 'have' else '',
-        'src': 'hard-other' if verb == 'was' else 'squad',
+        'src': 'squad',
     }
     for verb in ('have', 'was')
     for before in ('the bees', 'a large bee')

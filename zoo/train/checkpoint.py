@@ -2,18 +2,20 @@
 Stores what a training run needs to resume after it was stopped.
 
 This is one file in the output folder, always replaced as a whole: trained weights,
-optimizer, torch's random state and the log. It stays until everything made from the run
-is written, and is then dropped. It is read with torch's ``weights_only``, which runs no
-code.
+optimizer, torch's random state, the log, and what identifies the run, so that no other
+run resumes from it. It stays until everything made from the run is written, and is then
+dropped. It is read with torch's ``weights_only``, which runs no code.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import torch
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import drop_unfinished, whole_file
+from parlai_q2.models.references import ENDINGS, resolve
 
 NAME = 'checkpoint.pt'
 
@@ -80,12 +82,7 @@ class Checkpoint:
         """
         if not self.path.exists():
             return State(0, [], [], 0.0)
-        try:
-            saved = torch.load(self.path, map_location=device, weights_only=True)
-        except Exception as e:
-            raise ModelError(
-                f'Cannot read the checkpoint {self.path}: {e}. Delete it to start over.'
-            ) from e
+        saved = read_checkpoint(self.path, device)
         if saved['settings'] != self.settings:
             changed = sorted(
                 name
@@ -97,15 +94,36 @@ class Checkpoint:
                 'Give the same settings to continue that run, or delete the file '
                 'to start over.'
             )
-        parameters = _trained(model)
-        with torch.no_grad():
-            for name, tensor in saved['weights'].items():
-                parameters[name].copy_(tensor)
+        put(model, saved['weights'])
         optimizer.load_state_dict(saved['optimizer'])
         torch.set_rng_state(saved['random'].cpu())
         if saved['random_cuda'] is not None:
             torch.cuda.set_rng_state(saved['random_cuda'].cpu())
         return State(*(saved[name] for name in State._fields))
+
+
+def read_checkpoint(path: Path, device: str = 'cpu') -> dict[str, Any]:
+    """
+    What a checkpoint holds.
+
+    :raises ModelError: when it cannot be read.
+    """
+    try:
+        return torch.load(path, map_location=device, weights_only=True)
+    except Exception as e:
+        raise ModelError(
+            f'Cannot read the checkpoint {path}: {e}. Delete it to start over.'
+        ) from e
+
+
+def put(model: torch.nn.Module, weights: dict[str, torch.Tensor]) -> None:
+    """
+    Copy trained weights into a model.
+    """
+    parameters = _trained(model)
+    with torch.no_grad():
+        for name, tensor in weights.items():
+            parameters[name].copy_(tensor)
 
 
 def drop_checkpoint(folder: Path) -> None:
@@ -119,3 +137,34 @@ def drop_checkpoint(folder: Path) -> None:
 
 def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {n: p.data for n, p in model.named_parameters() if p.requires_grad}
+
+
+def model_identity(reference: str) -> Union[str, dict[str, str]]:
+    """
+    What identifies an initial model: the SHA-256 of each of its files, wherever the
+    folder is; for a hub model, its name.
+    """
+    place = resolve(reference)
+    if not isinstance(place, Path):
+        return reference
+    return {
+        path.name: file_sha256(path)
+        for path in sorted(place.iterdir())
+        if path.suffix in ENDINGS and path.is_file()
+    }
+
+
+def check_apart(written: Path, source: Union[Path, str, None]) -> None:
+    """
+    Make sure that a run does not overwrite what it starts from, which would keep it
+    from resuming.
+
+    :param written: the file or folder that is written.
+    :param source: what is read, if anything; a hub name is never overwritten.
+    :raises ConfigError: when the two are the same.
+    """
+    if isinstance(source, Path) and source.resolve() == written.resolve():
+        raise ConfigError(
+            f'Training starts from {source}, which would be overwritten. Choose '
+            'another --outdir.'
+        )

@@ -1,38 +1,41 @@
 """
-Reads and writes training files: JSON lines, plain or compressed with gzip or xz.
+Reads and writes files of training rows, and makes batches of similar length.
+
+Files are JSON lines, plain or compressed with gzip or xz. The order of the batches is
+decided by a seed, and skipping n batches of a new stream leads to the same place as
+taking them; a run relies on this to resume after a stop.
 """
 
 import gzip
 import json
 import lzma
+import random
 from pathlib import Path
-from typing import Any, Callable, Iterable, Union
+from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar, Union
+
+import torch
 
 from parlai_q2.io.write import whole_file
 
+Row = dict[str, Any]
+Sample = TypeVar('Sample')
 OPENERS: dict[str, Callable] = {'.gz': gzip.open, '.xz': lzma.open}
+# Examples are sorted by length within blocks of this many batches.
+BLOCK = 50
 
 
-def read_rows(path: Union[str, Path], sources: str = '') -> list[dict[str, Any]]:
+def read_rows(path: Union[str, Path]) -> list[Row]:
     """
-    Read the records of a JSON lines file.
-
-    :param path: the file; its ending says how it is compressed.
-    :param sources: comma-separated ``src`` values: take only their records.
-    :return: one dict for each line, in file order.
+    The records of a JSON lines file; its ending says how it is compressed.
     """
     with _opener(path)(path, 'rt', encoding='utf-8') as stream:
-        rows = [json.loads(line) for line in stream if line.strip()]
-    wanted = set(filter(None, sources.split(',')))
-    return [row for row in rows if row['src'] in wanted] if wanted else rows
+        return [json.loads(line) for line in stream if line.strip()]
 
 
-def write_rows(path: Union[str, Path], rows: Iterable[dict[str, Any]]) -> int:
+def write_rows(path: Union[str, Path], rows: Iterable[Row]) -> int:
     """
     Write records as a JSON lines file, completely or not at all.
 
-    :param path: the file; its ending says how it is compressed.
-    :param rows: the records.
     :return: how many records there were.
     """
     path, count = Path(path), 0
@@ -46,3 +49,72 @@ def write_rows(path: Union[str, Path], rows: Iterable[dict[str, Any]]) -> int:
 
 def _opener(path: Union[str, Path]) -> Callable:
     return next((o for end, o in OPENERS.items() if str(path).endswith(end)), open)
+
+
+def epoch(
+    data: Sequence[Sample],
+    size: int,
+    rng: random.Random,
+    length: Callable[[Sample], int],
+    shuffle: bool = True,
+) -> list[list[Sample]]:
+    """
+    One epoch of shuffled batches whose members are of similar length.
+
+    :param data: N examples; each occurs in exactly one batch.
+    :param size: the maximum number of examples in a batch.
+    :param rng: decides the order; its state advances.
+    :param length: returns an example's length.
+    :param shuffle: False keeps the order of the blocks in which batches are made.
+    """
+    shuffled = rng.sample(list(data), len(data)) if shuffle else data
+    out: list[list[Sample]] = []
+    for start in range(0, len(shuffled), size * BLOCK):
+        block = sorted(shuffled[start : start + size * BLOCK], key=length)
+        batches = [block[i : i + size] for i in range(0, len(block), size)]
+        if not shuffle:
+            rng.shuffle(batches)
+        out += batches
+    if shuffle:
+        rng.shuffle(out)
+    return out
+
+
+def stream(
+    data: Sequence[Sample],
+    size: int,
+    rng: random.Random,
+    length: Callable[[Sample], int],
+    shuffle: bool = True,
+) -> Iterator[list[Sample]]:
+    """
+    Epochs without end; see :func:`epoch`.
+    """
+    while data:
+        yield from epoch(data, size, rng, length, shuffle)
+
+
+def by_length(
+    samples: Sequence[Sample], size: int, length: Callable[[Sample], int]
+) -> Iterator[list[int]]:
+    """
+    The places of samples in batches of similar length, the shortest first.
+    """
+    order = sorted(range(len(samples)), key=lambda i: length(samples[i]))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
+    """
+    A tensor [B, L] of lists of ids, padded on the right to the longest.
+    """
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[value] * (longest - len(row))] for row in rows])
+
+
+def moved(tensors: dict[str, Any], device: str) -> dict[str, Any]:
+    """
+    A batch's tensors on a device.
+    """
+    return {name: tensor.to(device) for name, tensor in tensors.items()}

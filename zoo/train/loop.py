@@ -29,8 +29,8 @@ import torch
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.zoo.train.batches import moved, stream
 from parlai_q2.zoo.train.checkpoint import Checkpoint, State
+from parlai_q2.zoo.train.data import moved, stream
 
 LOG = 'training.json'
 # A run that resumes may be made longer or shorter, or tell of itself at other times.

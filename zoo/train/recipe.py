@@ -27,21 +27,23 @@ from parlai.utils import logging
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.models.int8 import INT8_WEIGHTS
-from parlai_q2.models.loading import load_model, load_tokenizer, resolve
-from parlai_q2.zoo.train.checkpoint import drop_checkpoint
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS
+from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.references import resolve
+from parlai_q2.zoo.train.checkpoint import (
+    NAME,
+    check_apart,
+    drop_checkpoint,
+    model_identity,
+    put,
+    read_checkpoint,
+)
 from parlai_q2.zoo.train.data import read_rows
-from parlai_q2.zoo.train.identity import check_apart, model_identity
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
 from parlai_q2.zoo.train.train_classifier import ClassJob
 from parlai_q2.zoo.train.train_qa import SpanJob
 from parlai_q2.zoo.train.train_seq2seq import TextJob
-from parlai_q2.zoo.train.weights import (
-    as_shipped,
-    best_alpha,
-    copied,
-    write_folder,
-)
+from parlai_q2.zoo.train.weights import as_shipped, write_folder
 
 JOBS = {'spans': SpanJob, 'classes': ClassJob, 'questions': TextJob}
 AUTO_CLASSES = {
@@ -83,8 +85,6 @@ class Recipe:
     :param classes: the classes of a classifier with a new head.
     :param frozen: parameters whose names begin with one of these stay unchanged. This
         is faster: no gradient is needed below the lowest trained parameter.
-    :param alphas: the points between initial (0) and trained weights (1) to measure on
-        the held-out rows; the best one ships. Empty ships the trained weights.
     :param licences: the licences of the data and of the initial weights.
     """
 
@@ -96,7 +96,6 @@ class Recipe:
     options: Mapping[str, Any] = field(default_factory=dict)
     classes: int = 0
     frozen: tuple[str, ...] = ()
-    alphas: tuple[float, ...] = ()
     licences: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -127,8 +126,7 @@ def load_recipe(name: str) -> Recipe:
         for part in ('train', 'valid'):
             fields[part] = tuple(DataFile(**one) for one in fields[part])
         fields['settings'] = LoopSettings(**fields['settings'])
-        for part in ('alphas', 'frozen'):
-            fields[part] = tuple(fields.get(part, ()))
+        fields['frozen'] = tuple(fields.get('frozen', ()))
         recipe = Recipe(**fields)
     except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as e:
         raise ConfigError(f'Cannot read the recipe {path}: {e}') from e
@@ -175,7 +173,7 @@ def run(
     :param device: a torch device name.
     :return: the report, as in ``training.json``.
     :raises ConfigError: when the folder is the initial model's own or has another run's
-        checkpoint, a file is missing, or there are no rows to choose an alpha by.
+        checkpoint, or a file is missing.
     """
     settings = recipe.settings
     check_apart(outdir, resolve(recipe.initial))
@@ -187,14 +185,8 @@ def run(
     initial = checksum_of(recipe.initial)
     identity = identity_of(recipe, sums)
     model, tokenizer = initial_model(recipe)
-    before = copied(model) if recipe.alphas else {}
     job = JOBS[recipe.job](tokenizer, **recipe.options)
     job.valid = job.encode(valid)
-    if recipe.alphas and not job.valid:
-        raise ConfigError(
-            'The best of the alphas is chosen on held-out rows, and there are none. '
-            "Name a file with rows under the recipe's valid, or leave alphas out."
-        )
     samples = [
         sample
         for k in range(0, len(rows), CHUNK)
@@ -204,15 +196,8 @@ def run(
         f'{len(samples)} examples of {len(rows)} rows, {len(job.valid)} held out'
     )
     log = train(model, job, samples, settings, outdir, rng, device, identity=identity)
-    points = []
-    if recipe.alphas:
-        points = best_alpha(
-            model, before, recipe.alphas, lambda m: validated(m, job, device)
-        )
-        for point in points:
-            logging.info(json.dumps(point))
     size = write_folder(model.cpu().eval(), tokenizer, outdir)
-    model.load_state_dict(as_shipped(copied(model)))
+    model.load_state_dict(as_shipped(model.state_dict()))
     shipped = validated(model.to(device), job, device)
     logging.info(json.dumps({'as shipped': shipped}))
     report = {
@@ -224,13 +209,29 @@ def run(
         'machine': f'{platform.machine()}, {device}, {torch.get_num_threads()} threads',
         'bytes': size,
         'log': log,
-        'alphas': points,
         'shipped': shipped,
     }
     write_text(outdir / LOG, json.dumps(report, indent=1) + '\n')
     drop_checkpoint(outdir)
     logging.info(f'{outdir}: {size} bytes of weights, {LOG}')
     return report
+
+
+def write_so_far(recipe: Recipe, outdir: Path, folder: Path) -> int:
+    """
+    Write the model of an unfinished run's last checkpoint; the run is not touched.
+
+    :param recipe: the run's recipe.
+    :param outdir: the run's folder.
+    :param folder: the folder to write to; it is created.
+    :return: the number of steps taken so far.
+    :raises ModelError: when there is no checkpoint.
+    """
+    saved = read_checkpoint(outdir / NAME)
+    model, tokenizer = initial_model(recipe)
+    put(model, saved['weights'])
+    write_folder(model.eval(), tokenizer, folder)
+    return saved['step']
 
 
 def initial_model(recipe: Recipe) -> tuple[Any, Any]:
@@ -251,8 +252,7 @@ def identity_of(recipe: Recipe, sums: Mapping[str, str]) -> dict[str, Any]:
     """
     What identifies a recipe's run, besides the loop's settings.
 
-    :param recipe: the recipe; its alphas and licences are left out, because they do not
-        affect what is learnt.
+    :param recipe: the recipe; its licences do not affect what is learnt.
     :param sums: the checksums of its data files, see :func:`data_sums`.
     """
     said = described(recipe)
@@ -317,6 +317,11 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         type=float,
         help='end after this many minutes; the learning rate falls accordingly',
     )
+    parser.add_argument(
+        '--so-far',
+        type=Path,
+        help='only write the model of the last checkpoint, to this folder',
+    )
     args = parser.parse_args(argv)
     recipe = load_recipe(args.recipe)
     changed = {
@@ -327,6 +332,10 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     recipe = replace(recipe, settings=replace(recipe.settings, **changed))
     if args.initial:
         recipe = replace(recipe, initial=args.initial)
+    if args.so_far:
+        step = write_so_far(recipe, args.outdir, args.so_far)
+        logging.info(f'{args.so_far}: the model after {step} steps')
+        return
     run(recipe, args.data, args.outdir, args.device)
 
 

@@ -8,9 +8,6 @@ sentence), ``h`` (turns before) and ``r`` (reply). The output is
 ``adapter.int8.safetensors`` and ``training.json`` (the settings and the logged losses).
 If a run was stopped, the same command resumes it, provided data and options are
 unchanged.
-
-``--full`` trains all weights instead, starting from ``--base``; the adapter was
-compared in this way with a model that serves replies alone.
 """
 
 import argparse
@@ -23,45 +20,45 @@ import torch
 
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
-from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq, resolve
+from parlai_q2.models.engine.int8_weights import load_int8, save_int8
+from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq
 from parlai_q2.models.lora import adapter_state, add_adapters, continue_from
-from parlai_q2.zoo.train.checkpoint import drop_checkpoint
+from parlai_q2.models.references import resolve
+from parlai_q2.zoo.train.checkpoint import (
+    check_apart,
+    drop_checkpoint,
+    model_identity,
+)
 from parlai_q2.zoo.train.data import read_rows
-from parlai_q2.zoo.train.identity import check_apart, model_identity
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train
 from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
 
 HELD_OUT = 400  # rows whose loss is logged
 
 
-def save(model: Any, outdir: Path, full: bool) -> None:
+def save(model: Any, outdir: Path) -> None:
     """
-    Write the weights trained so far, in the form in which they ship.
+    Write the adapter trained so far, in the form in which it ships.
     """
-    if full:
-        save_int8(model.state_dict(), outdir / INT8_WEIGHTS)
-    else:
-        save_int8(adapter_state(model), outdir / ADAPTER_WEIGHTS)
+    save_int8(adapter_state(model), outdir / ADAPTER_WEIGHTS)
 
 
 def identity_of(args: argparse.Namespace) -> dict[str, Any]:
     """
     What identifies a run, besides the loop's settings.
     """
-    start = None if args.full else args.from_adapter
+    start = args.from_adapter
     return {
         'data': file_sha256(args.data),
         'base': model_identity(args.base),
-        'full': args.full,
-        'rank': None if args.full else args.rank,
+        'rank': args.rank,
         'from_adapter': start and file_sha256(start),
     }
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """
-    Train the adapter, or all weights.
+    Train the adapter.
     """
     parser = argparse.ArgumentParser(description='Trains the reply adapter')
     parser.add_argument('--data', required=True)
@@ -71,7 +68,6 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument(
         '--from-adapter', type=Path, help='continue from this adapter.int8.safetensors'
     )
-    parser.add_argument('--full', action='store_true', help='train all weights')
     parser.add_argument('--steps', type=int, default=575)
     parser.add_argument('--batch-size', type=int, default=24)
     parser.add_argument('--learning-rate', type=float, default=2e-3)
@@ -85,8 +81,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     )
     args = parser.parse_args(argv)
     check_apart(args.outdir, resolve(args.base))
-    if not args.full:
-        check_apart(args.outdir / ADAPTER_WEIGHTS, args.from_adapter)
+    check_apart(args.outdir / ADAPTER_WEIGHTS, args.from_adapter)
     identity = identity_of(args)
 
     random.seed(args.seed)
@@ -98,10 +93,9 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     job = TextJob(tokenizer, REPLIES)
     job.valid, data = job.encode(rows[:HELD_OUT]), job.encode(rows[HELD_OUT:])
     model.train().requires_grad_(True)
-    if not args.full:
-        add_adapters(model, args.rank)
-        if args.from_adapter:
-            continue_from(model, load_int8(args.from_adapter))
+    add_adapters(model, args.rank)
+    if args.from_adapter:
+        continue_from(model, load_int8(args.from_adapter))
     settings = LoopSettings(
         steps=args.steps,
         batch_size=args.batch_size,
@@ -117,11 +111,11 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         args.outdir,
         rng,
         args.device,
-        save=lambda trained: save(trained, args.outdir, args.full),
+        save=lambda trained: save(trained, args.outdir),
         identity=identity,
     )
     model.cpu()
-    save(model, args.outdir, args.full)
+    save(model, args.outdir)
     given = {k: str(v) if isinstance(v, Path) else v for k, v in vars(args).items()}
     report = {'settings': given, 'log': log}
     write_text(args.outdir / LOG, json.dumps(report, indent=1) + '\n')

@@ -15,8 +15,7 @@ are short, so the texts are too: one or two sentences around the answer. The row
   paragraph or article that lacks the answer's words, so that there is no answer.
 
 Two rows in five are in lower case. The rows for the generator have ``a``, ``c`` and
-``q``; vague questions are left out
-(:func:`parlai_q2.zoo.train.question_targets.specific`).
+``q``.
 """
 
 import argparse
@@ -30,9 +29,7 @@ from parlai.utils import logging
 from parlai_q2.errors import InputError
 from parlai_q2.text.content_words import content_words
 from parlai_q2.text.sentences import sentences
-from parlai_q2.zoo.train.data import write_rows
-from parlai_q2.zoo.train.hard_questions import Row, lowered, no_answer
-from parlai_q2.zoo.train.question_targets import specific
+from parlai_q2.zoo.train.data import Row, write_rows
 
 NEGATIVE_SHARE = 0.4  # further rows without an answer, for an answerable question
 LOWERED_SHARE = 0.4
@@ -177,7 +174,7 @@ def without_answer(paragraph: str, one: Asked, rng: random.Random) -> Optional[s
 
 def qg_rows(asked: Sequence[Asked], seed: int = 0) -> Iterator[Row]:
     """
-    The generator's rows: answerable questions that are specific.
+    The generator's rows: the answerable questions.
     """
     rng = random.Random(seed)
     for one in asked:
@@ -185,9 +182,24 @@ def qg_rows(asked: Sequence[Asked], seed: int = 0) -> Iterator[Row]:
         if found is None:
             continue
         row = {'a': one.answer, 'c': found[0], 'q': one.question}
-        if specific(row):
-            low = rng.random() < LOWERED_SHARE
-            yield {k: v.lower() if low and k != 'q' else v for k, v in row.items()}
+        low = rng.random() < LOWERED_SHARE
+        yield {k: v.lower() if low and k != 'q' else v for k, v in row.items()}
+
+
+def no_answer(question: str, text: str) -> Row:
+    """
+    A row whose text does not answer its question.
+    """
+    return {'q': question, 'c': text, 's': -1, 'a': ''}
+
+
+def lowered(row: Row) -> Row:
+    """
+    A row in lower case; unchanged if lower case would move its offsets.
+    """
+    low = {**row, **{field: row[field].lower() for field in 'qca'}}
+    same = all(len(low[field]) == len(row[field]) for field in 'qca')
+    return low if same else row
 
 
 def _finished(row: Row, source: str, rng: random.Random) -> Row:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 import torch
 
-from parlai_q2.zoo.train.batches import by_length, moved, padded
+from parlai_q2.zoo.train.data import by_length, moved, padded
 
 VALID_BATCH = 64
 TEACHER_SHARE = 0.7
@@ -135,16 +135,13 @@ def figures(rows: Sequence[dict[str, Any]], classes: Sequence[int]) -> dict[str,
     :param rows: N rows, at least one.
     :param classes: N predicted class numbers.
     :return: ``score`` (the mean of the classes' recalls), ``accuracy``, ``recall_<y>``
-        for each class that occurs, and ``<src>`` for each source of rows that begins
-        with "hard".
+        for each class that occurs.
     """
     right: dict[str, list[float]] = defaultdict(list)
     for row, found in zip(rows, classes, strict=True):
         value = float(row['y'] == found)
         right['accuracy'].append(value)
         right[f'recall_{row["y"]}'].append(value)
-        if row.get('src', '').startswith('hard'):
-            right[row['src']].append(value)
     found_ = {name: sum(v) / len(v) for name, v in sorted(right.items())}
     recalls = [v for name, v in found_.items() if name.startswith('recall_')]
     return {'score': sum(recalls) / len(recalls), **found_}

@@ -15,7 +15,7 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.zoo.train.batches import by_length, moved, padded
+from parlai_q2.zoo.train.data import by_length, moved, padded
 
 VALID_BATCH = 64
 
@@ -158,10 +158,9 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
     :param answers: N answers, '' for none.
     :return: ``score`` (the mean of ``answer_f1`` and ``no_answer_recall``),
         ``answer_f1`` (over the answerable rows; an abstention counts 0),
-        ``no_answer_recall`` (over the unanswerable rows), ``no_answer_precision`` (over
-        the abstentions), and ``<src>`` for each source of rows that begins with "hard"
-        or "edit". Figures without any rows are left out; without rows at all, the
-        mapping is empty.
+        ``no_answer_recall`` (over the unanswerable rows) and ``no_answer_precision``
+        (over the abstentions). Figures without any rows are left out; without rows at
+        all, the mapping is empty.
     """
     right: dict[str, list[float]] = defaultdict(list)
     for row, answer in zip(rows, answers, strict=True):
@@ -170,8 +169,6 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
         right['answer_f1' if answerable else 'no_answer_recall'].append(value)
         if not answer:
             right['no_answer_precision'].append(float(not answerable))
-        if row.get('src', '').startswith(('hard', 'edit')):
-            right[row['src']].append(value)
     found = {name: sum(v) / len(v) for name, v in sorted(right.items())}
     both = [found[n] for n in ('answer_f1', 'no_answer_recall') if n in found]
     return {'score': sum(both) / len(both), **found} if both else {}

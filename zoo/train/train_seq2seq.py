@@ -10,7 +10,7 @@ from typing import Any, Callable, Sequence
 import torch
 
 from parlai_q2.models.prompts import question_prompt, reply_prompt
-from parlai_q2.zoo.train.batches import moved, padded
+from parlai_q2.zoo.train.data import moved, padded
 
 VALID_BATCH = 32
 MAX_PROMPT, MAX_OUTPUT = 160, 64  # tokens, the end token included
