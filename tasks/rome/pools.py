@@ -23,7 +23,13 @@ from parlai_q2.errors import Q2Error
 from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.io.write import write_text
 from parlai_q2.records import Label
-from parlai_q2.tasks.rome.reader import CROWD_PARTS, DECODINGS, MODELS, read_part
+from parlai_q2.tasks.rome.reader import (
+    CROWD_PARTS,
+    DECODINGS,
+    HALLUCINATION_RULE,
+    MODELS,
+    read_part,
+)
 
 ORDER = [(model, how) for model in MODELS.values() for how in DECODINGS.values()]
 
@@ -58,7 +64,7 @@ class RomePools(ParlaiScript):
 
     def run(self) -> list[dict[str, Any]]:
         outfile = given_file(self.opt, 'outfile')
-        turns = read_part(self.opt['datapath'], [self.opt['part']])
+        turns = read_part(self.opt['datapath'], [self.opt['part'], HALLUCINATION_RULE])
         if self.opt['only_verifiable']:
             turns = [turn for turn in turns if turn.label != Label.GENERIC]
         pools = pools_of(turns)

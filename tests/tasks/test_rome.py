@@ -2,11 +2,14 @@
 "Rome was built in 1776": its files, its parts and the views of them.
 """
 
+from collections import Counter
+
 import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import (
+    ConfigError,
     RecordError,
     TaskDataError,
     UnknownNameError,
@@ -146,9 +149,9 @@ def test_responses_are_scored_when_they_are_replayed(sets):
     assert report['knowledge_precision'].value() == pytest.approx(2 / 9)
 
 
-def test_a_verifiable_response_that_nobody_judged_is_left_out(sets, monkeypatch):
-    said = []
-    monkeypatch.setattr('parlai.utils.logging.warning', said.append)
+def test_a_verifiable_response_that_nobody_annotated_is_left_out(
+    sets, monkeypatch, caplog
+):
     row = ('7', 'GPT2-small', 'DBS', TALK, SALT, 'It is.', '', '', 'y')
     path = sets / 'rome' / 'gt.csv'
     path.write_bytes(rome_csv([row, (*row[:6], '1.0', 'No', 'y')]))
@@ -156,7 +159,7 @@ def test_a_verifiable_response_that_nobody_judged_is_left_out(sets, monkeypatch)
         'parlai_q2.tasks.rome.reader.build', lambda datapath, needed: path.parent
     )
     assert len(read_part(str(sets), ['gt'])) == 1
-    assert said == ['1 verifiable responses have no judgement and are left out.']
+    assert '1 verifiable responses have no annotation and are left out.' in caplog.text
 
 
 @pytest.mark.parametrize(

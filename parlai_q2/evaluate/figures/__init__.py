@@ -1,5 +1,6 @@
 """
-Draws every figure of one set.
+Figures for a paper, written as PNG and as SVG that keeps its text as text. They need
+matplotlib, which the extra ``plots`` installs.
 """
 
 from pathlib import Path
@@ -11,12 +12,15 @@ from parlai_q2.evaluate.figures.curves import (
     cost_figure,
     levels,
     precision_recall_figure,
+    reliability_plot,
     roc_figure,
     systems_figure,
 )
 from parlai_q2.evaluate.figures.distributions import class_figure, group_figure
 from parlai_q2.evaluate.sets import CLASSES, density_groups
 from parlai_q2.evaluate.tables.settings import system_levels
+
+__all__ = ['all_figures', 'reliability_plot']
 
 
 def all_figures(
