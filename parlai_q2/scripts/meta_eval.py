@@ -34,11 +34,11 @@ from parlai_q2.evaluate.scoring import (
 )
 from parlai_q2.evaluate.sets import sampled
 from parlai_q2.io.write import writing
+from parlai_q2.options import split_names
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
-from parlai_q2.scorers.registry import WITHOUT_MODELS, load_scorer, register_scorer
-from parlai_q2.text.typed import typed_names
+from parlai_q2.scorers.registry import load_scorer, scorer_class
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
@@ -56,7 +56,6 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '-t',
         '--task',
-        dest='sets',
         default=ABLATED,
         help='comma-separated annotated sets: tasks, where words after colons choose a '
         'part, as in begin:wow; or files of knowledge, response and label',
@@ -142,7 +141,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     _check(opt)
     variants, columns = variants_from_opt(opt), columns_from_opt(opt)
     fold = TEST if opt['datatype'] == 'test' else DEV
-    sets = [read_set(name, opt['datapath'], fold) for name in typed_names(opt['sets'])]
+    sets = [read_set(name, opt['datapath'], fold) for name in split_names(opt['task'])]
     scorers = {one.name: scorers_from_opt(opt, one.name) for one in sets}
     folder = Path(opt['outdir'])
     _make(folder)
@@ -191,12 +190,10 @@ def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer
     :raises ConfigError: when one is named twice.
     """
     scorers: dict[str, Scorer] = {}
-    for name in typed_names(opt.get('scorers')):
+    for name in split_names(opt.get('scorers')):
         if name in scorers:
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
-        if ':' in base:
-            register_scorer(base, base)
         options = _model_options(opt, base)
         if annotated.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
@@ -209,7 +206,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     """
     Q2 in the settings of the ablations, if ``q2`` is among the scorers.
     """
-    if not opt['ablations'] or 'q2' not in typed_names(opt.get('scorers')):
+    if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
     options = _model_options(opt, 'q2')
     return {
@@ -227,9 +224,9 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
     :raises ConfigError: when a value names no column, or a name is used twice.
     :raises InputError: when a column cannot be read.
     """
-    taken = set(typed_names(opt.get('scorers')))
+    taken = set(split_names(opt.get('scorers')))
     columns = []
-    for text in typed_names(opt.get('score_columns')):
+    for text in split_names(opt.get('score_columns')):
         column = parse_column(text)
         if column.name in taken:
             raise ConfigError(
@@ -242,10 +239,7 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
 
 
 def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
-    # A scorer of the user's own may not have these options, so it gets none.
-    if name in WITHOUT_MODELS or ':' in name:
-        return {}
-    return model_options(opt)
+    return model_options(opt) if scorer_class(name).has_models else {}
 
 
 class Bars:
@@ -281,9 +275,9 @@ class Bars:
 
 
 def _check(opt: Any) -> None:
-    if not typed_names(opt['sets']):
+    if not split_names(opt['task']):
         raise ConfigError('--task names no set. Give one: --task q2_wow')
-    if not (typed_names(opt['scorers']) or typed_names(opt.get('score_columns'))):
+    if not (split_names(opt['scorers']) or split_names(opt.get('score_columns'))):
         raise ConfigError(
             'There is nothing to evaluate. Give scorers, --scorers q2,overlap, or a '
             'column of scores, --score-columns FILE:COLUMN'

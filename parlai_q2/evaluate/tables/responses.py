@@ -2,6 +2,7 @@
 Tables of responses: mean scores, classes at a threshold, ranking, and groups.
 """
 
+from collections import Counter
 from typing import Mapping, Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -258,9 +259,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
         # The paper's methods that are not scorers here.
         if ' ' in name:
             rows.append({'scorer': name, 'source': PAPER, 'accuracy': published[name]})
-    count = {
-        c: sum(r.label == c for r in annotated) for c in {r.label for r in annotated}
-    }
+    count = Counter(r.label for r in annotated)
     notes = [
         f'{count[Label.CONSISTENT]} consistent and '
         f'{count[Label.INCONSISTENT]} inconsistent responses. AP: average '

@@ -6,15 +6,18 @@ import re
 
 import pytest
 
-from parlai_q2.zoo.train.hard_negatives import Grounded, HardNegatives, read_grounded
+from parlai_q2.perturb.entity_swap import Entity
+from parlai_q2.perturb.hard_negatives import Grounded, HardNegatives, read_grounded
 
+JIM, STEVE = Entity('Jim Carrey', 'PERSON'), Entity('Steve Carell', 'PERSON')
 BEES = Grounded(
     'Jim Carrey met Steve Carell in 2003, and the film was a success.',
     'Jim Carrey then met Steve Carell in 2003 and the film was a success',
-    (('PERSON', 'Jim Carrey'), ('PERSON', 'Steve Carell'), ('DATE', '2003')),
+    (JIM, STEVE, Entity('2003', 'DATE')),
 )
-OTHER = Grounded('Jim Carrey is from Canada.', 'Jim Carrey', (('PERSON', 'Ann Lee'),))
-LIST = Grounded('A b', 'with Ann Lee and Bob Ray', (('P', 'Ann Lee'), ('P', 'Bob Ray')))
+ANN = Entity('Ann Lee', 'PERSON')
+OTHER = Grounded('Jim Carrey is from Canada.', 'Jim Carrey', (ANN,))
+LIST = Grounded('A b', 'with Ann Lee and Bob Ray', (ANN, Entity('Bob Ray', 'PERSON')))
 
 
 def maker(*others):
@@ -48,20 +51,22 @@ def test_a_list_stays_true_in_any_order_and_is_not_swapped():
 @pytest.mark.parametrize(
     'response, changed',
     [
-        ('the film was a success', 'the film was not a success'),
-        ('the film was not a success', 'the film was a success'),
-        ("it isn't, it was", None),
-        ('a success', None),
+        (
+            'the film was a success',
+            ('the film was not a success', "the film wasn't a success"),
+        ),
+        ('the film was not a success', ('the film was a success',)),
+        ('a success', ('',)),
     ],
 )
 def test_a_negation_is_put_in_or_taken_out(response, changed):
-    pair = maker().negation(Grounded('k', response, ()))
-    assert (pair and pair[1]) == changed
+    _, found = maker().negation(Grounded('k', response, ())) or ('k', '')
+    assert found in changed
 
 
 def test_other_knowledge_about_the_same_thing_lacks_some_of_what_is_said():
     assert maker().same_topic(BEES) == (OTHER.knowledge, BEES.response)
-    assert maker().same_topic(Grounded('k', 'r', (('PERSON', 'Jim Carrey'),))) is None
+    assert maker().same_topic(Grounded('k', 'r', (JIM,))) is None
 
 
 def test_the_rarest_change_comes_first_and_nothing_fits_everything():

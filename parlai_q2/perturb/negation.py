@@ -13,14 +13,14 @@ alone, because "wo" is not in the list. The departures from their code are:
 - statements are negated rather than questions, whose truth hardly changes: an auxiliary
   in a question is used only if the text has no other;
 - a word that is not an auxiliary in its place ("in may 2010", "a tin can", "it has a
-  tail") is left alone; :mod:`parlai_q2.tasks.conv_fever.auxiliary` decides this.
+  tail") is left alone; :mod:`parlai_q2.perturb.auxiliary` decides this.
 """
 
 import random
 import re
 from typing import NamedTuple, Optional
 
-from parlai_q2.tasks.conv_fever.auxiliary import is_auxiliary
+from parlai_q2.perturb.auxiliary import is_auxiliary
 from parlai_q2.text.sentences import sentences
 
 AUXILIARIES = tuple(

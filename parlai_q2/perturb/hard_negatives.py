@@ -4,9 +4,9 @@ Makes responses that nearly copy their knowledge and are still wrong.
 Annotated negatives of dialogue models often share few words with the knowledge, so that
 word overlap alone detects them. The mistakes that matter share most of its words. This
 module makes such mistakes from responses that are grounded in their knowledge, one
-change each, after Conv-FEVER (Santhanam et al. 2021, section 3): an entity or a number
-replaced, two entities swapped, a negation added or removed, or the knowledge replaced
-by another passage about the same thing.
+change each: an entity replaced or a negation added or removed, as in Conv-FEVER
+(Santhanam et al. 2021, section 4); a number replaced; two entities swapped; or the
+knowledge replaced by another passage about the same thing.
 """
 
 import random
@@ -15,15 +15,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
+from parlai_q2.perturb.entity_swap import Entity, replace_entity, replacements
+from parlai_q2.perturb.negation import negate
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all
 
-# Conv-FEVER's list (section 3.2) without the forms of "do": "did not wrote" would be
-# too easy to recognise.
-AUXILIARIES = (
-    'are is was were have had has can could may might must shall should will would'
-)
-_AUXILIARY = re.compile(rf'\b({"|".join(AUXILIARIES.split())})\b( not\b)?', re.I)
 _SMALL_WORD = re.compile(r'\b[a-z]{3,}\b')
 _NUMBER = re.compile(r'\b\d{1,4}\b')
 _YEARS = range(1500, 2030)
@@ -39,12 +35,12 @@ class Grounded:
 
     :param knowledge: the sentence that the response was made from.
     :param response: the response.
-    :param entities: the (label, text) of each entity in the response.
+    :param entities: the entities in the response.
     """
 
     knowledge: str
     response: str
-    entities: tuple[tuple[str, str], ...]
+    entities: tuple[Entity, ...]
 
 
 def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
@@ -57,8 +53,8 @@ def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     docs = parse_all([response for _, response in pairs])
     found = []
     for (knowledge, response), doc in zip(pairs, docs, strict=True):
-        entities = tuple((e.label_, e.text) for e in doc.ents)
-        named = [text for _, text in entities] + _NUMBER.findall(response)
+        entities = tuple(Entity(e.text, e.label_) for e in doc.ents)
+        named = [e.text for e in entities] + _NUMBER.findall(response)
         if (
             all(text.lower() in knowledge.lower() for text in named)
             and token_overlap(knowledge, response).precision >= LEAST_PRECISION
@@ -78,10 +74,10 @@ class HardNegatives:
     def __init__(self, grounded: Sequence[Grounded], seed: int = 0):
         self.grounded, self.rng = grounded, random.Random(seed)
         self.made: Counter[str] = Counter()
-        self.by_label: dict[str, list[str]] = {}
+        self.by_type: dict[str, list[Entity]] = {}
         for one in grounded:
-            for label, text in one.entities:
-                self.by_label.setdefault(label, []).append(text)
+            for entity in one.entities:
+                self.by_type.setdefault(entity.type, []).append(entity)
         self.changes: dict[str, Callable[[Grounded], Optional[tuple[str, str]]]] = {
             'entity': self.entity,
             'number': self.number,
@@ -107,12 +103,11 @@ class HardNegatives:
         """
         Replace an entity by another of its kind that the knowledge does not have.
         """
-        known = one.knowledge.lower()
-        for label, text in self.rng.sample(one.entities, len(one.entities)):
-            others = [o for o in self.by_label[label] if o.lower() not in known]
-            others = [o for o in others if text.lower() not in o.lower()]
+        for entity in self.rng.sample(one.entities, len(one.entities)):
+            others = replacements(entity, one.knowledge, self.by_type[entity.type])
             if others:
-                return one.knowledge, _replace(one.response, text, others, self.rng)
+                other = self.rng.choice(others)
+                return one.knowledge, replace_entity(one.response, entity, other)
         return None
 
     def number(self, one: Grounded) -> Optional[tuple[str, str]]:
@@ -130,16 +125,16 @@ class HardNegatives:
             else [int(old) + 1, int(old) + 3, int(old) * 2 + 1, max(0, int(old) - 2)]
         )
         new = [str(n) for n in near if str(n) not in known]
-        return one.knowledge, _replace(one.response, old, new, self.rng)
+        return one.knowledge, one.response.replace(old, self.rng.choice(new), 1)
 
     def swap(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
         Swap two entities of one kind.
         """
         by_kind: dict[str, list[str]] = {}
-        for label, text in one.entities:
-            if text not in by_kind.setdefault(label, []):
-                by_kind[label].append(text)
+        for text, kind in one.entities:
+            if text not in by_kind.setdefault(kind, []):
+                by_kind[kind].append(text)
         for texts in by_kind.values():
             # Lists ("X, Y and Z star in it") stay true in any order.
             for a, b in zip(texts, texts[1:]):
@@ -152,20 +147,16 @@ class HardNegatives:
 
     def negation(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
-        Put a "not" after the first auxiliary verb, or remove one.
+        Add or remove a negation.
         """
-        found = _AUXILIARY.search(one.response)
-        if not found or "n't" in one.response:
-            return None
-        new = found[1] if found[2] else f'{found[1]} not'
-        changed = one.response[: found.start()] + new + one.response[found.end() :]
-        return one.knowledge, changed
+        changed = negate(one.response, self.rng)
+        return (one.knowledge, changed.text) if changed else None
 
     def same_topic(self, one: Grounded) -> Optional[tuple[str, str]]:
         """
         Use other knowledge that names an entity of the response, but not all of them.
         """
-        names = [text.lower() for _, text in one.entities if len(text) > 3]
+        names = [e.text.lower() for e in one.entities if len(e.text) > 3]
         others = [
             other.knowledge
             for other in self.grounded
@@ -173,7 +164,3 @@ class HardNegatives:
             and not all(name in other.knowledge.lower() for name in names)
         ]
         return (self.rng.choice(others), one.response) if others else None
-
-
-def _replace(text: str, old: str, new: Sequence[str], rng: random.Random) -> str:
-    return text.replace(old, rng.choice(new), 1)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from parlai_q2.tasks.conv_fever.negation import AUXILIARIES, negate, negation_sites
+from parlai_q2.perturb.negation import AUXILIARIES, negate, negation_sites
 
 
 def outcomes(text):

@@ -5,7 +5,7 @@ Finds the entities of texts with the spaCy pipeline, many texts at a time.
 from collections import OrderedDict
 from typing import Iterable
 
-from parlai_q2.tasks.conv_fever.entity_swap import Entity
+from parlai_q2.perturb.entity_swap import Entity
 from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
 
 # Pipeline components that finding entities does not need.
