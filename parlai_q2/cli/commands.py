@@ -38,7 +38,7 @@ COMMANDS = {
     command.name: command
     for command in (
         Command('score', 'Score responses against their knowledge'),
-        Command('rerank', 'Rerank candidates made elsewhere', True),
+        Command('rerank', 'Rerank candidates made elsewhere'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
         Command('meta_eval', "Compare scorers with people's annotations", True),

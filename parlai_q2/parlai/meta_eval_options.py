@@ -16,15 +16,11 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
 from parlai_q2.evaluate.variants import VARIANTS, load_variant
+from parlai_q2.options import split_names
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
-from parlai_q2.scorers.registry import (
-    WITHOUT_MODELS,
-    load_scorer,
-    register_scorer,
-)
-from parlai_q2.text.typed import typed_names
+from parlai_q2.scorers.registry import load_scorer, scorer_class
 
 PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
@@ -127,12 +123,10 @@ def scorers_from_opt(opt: Mapping[str, Any], judged_set: str) -> dict[str, Score
     :raises ConfigError: when one is named twice.
     """
     scorers: dict[str, Scorer] = {}
-    for name in typed_names(opt.get('scorers')):
+    for name in split_names(opt.get('scorers')):
         if name in scorers:
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
-        if ':' in base:
-            register_scorer(base, base)
         options = _model_options(opt, base)
         if judged_set.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
@@ -145,7 +139,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     """
     Q2 in the settings of the ablations, if ``q2`` is among the scorers.
     """
-    if not opt['ablations'] or 'q2' not in typed_names(opt.get('scorers')):
+    if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
     options = _model_options(opt, 'q2')
     return {
@@ -163,9 +157,9 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
     :raises ConfigError: when a value names no column, or a name is used twice.
     :raises InputError: when a column cannot be read.
     """
-    taken = set(typed_names(opt.get('scorers')))
+    taken = set(split_names(opt.get('scorers')))
     columns = []
-    for text in typed_names(opt.get('score_columns')):
+    for text in split_names(opt.get('score_columns')):
         column = parse_column(text)
         if column.name in taken:
             raise ConfigError(
@@ -178,7 +172,4 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
 
 
 def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
-    # A scorer of the user's own may not have these options, so it gets none.
-    if name in WITHOUT_MODELS or ':' in name:
-        return {}
-    return model_options(opt)
+    return model_options(opt) if scorer_class(name).has_models else {}

@@ -32,9 +32,9 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
+from parlai_q2.options import split_names
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
-from parlai_q2.text.typed import typed_names
 
 FLOAT32_PRESET = 'mini_float32'
 RERANKERS = ('consistency', 'q2', 'grounded')
@@ -75,7 +75,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
 
     :return: what was written.
     """
-    parts = typed_names(opt['parts'])
+    parts = split_names(opt['parts'])
     unknown = sorted(set(parts) - set(PARTS))
     if unknown:
         raise UnknownNameError('part of the benchmark', unknown[0], PARTS)

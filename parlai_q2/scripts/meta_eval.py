@@ -23,6 +23,7 @@ from parlai_q2.evaluate.run import evaluate
 from parlai_q2.evaluate.sample import sampled
 from parlai_q2.evaluate.scoring import Cost, mean_seconds
 from parlai_q2.io.write import writing
+from parlai_q2.options import split_names
 from parlai_q2.parlai.meta_eval_options import (
     add_meta_eval_options,
     columns_from_opt,
@@ -30,7 +31,6 @@ from parlai_q2.parlai.meta_eval_options import (
     variants_from_opt,
 )
 from parlai_q2.tasks.judged_sets import read_judged_set
-from parlai_q2.text.typed import typed_names
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
@@ -57,7 +57,7 @@ class MetaEvalScript(ParlaiScript):
         # All checks come before anything is scored.
         _check(opt)
         variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-        sets = [read_judged_set(name, opt) for name in typed_names(opt['judged_sets'])]
+        sets = [read_judged_set(name, opt) for name in split_names(opt['judged_sets'])]
         scorers = {judged.name: scorers_from_opt(opt, judged.name) for judged in sets}
         folder = Path(opt['outdir'])
         _make(folder)
@@ -130,9 +130,9 @@ class Bars:
 
 
 def _check(opt: Any) -> None:
-    if not typed_names(opt['judged_sets']):
+    if not split_names(opt['judged_sets']):
         raise ConfigError('--task names no set. Give one: --task q2_wow')
-    if not (typed_names(opt['scorers']) or typed_names(opt.get('score_columns'))):
+    if not (split_names(opt['scorers']) or split_names(opt.get('score_columns'))):
         raise ConfigError(
             'There is nothing to evaluate. Give scorers, --scorers q2,overlap, or a '
             'column of scores, --score-columns FILE:COLUMN'

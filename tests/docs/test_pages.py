@@ -8,7 +8,7 @@ import re
 import pytest
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.consistency.options import add_options as consistency
+from parlai_q2.agents.consistency.consistency import add_options as consistency
 from parlai_q2.agents.grounded_rerank.commands import HELP
 from parlai_q2.agents.grounded_rerank.options import add_rerank_options
 from parlai_q2.agents.hf_classifier.options import add_options as hf_classifier

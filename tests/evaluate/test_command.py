@@ -92,8 +92,8 @@ def test_a_new_scorer_takes_part_as_a_column(meta_eval, tmp_path):
     assert [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')] == ['overlap']
 
 
-def test_a_new_scorer_takes_part_by_its_factory(meta_eval):
-    name = 'tests.evaluate.own_scorer:make_length'
+def test_a_new_scorer_takes_part_by_its_class(meta_eval):
+    name = 'tests.evaluate.own_scorer:LengthScorer'
     tables = meta_eval(scorers=f'overlap,{name}')
     assert name in [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
 

@@ -7,17 +7,17 @@ from typing import Optional
 from parlai_q2.errors import ConfigError
 
 
-def typed_names(text: Optional[str]) -> list[str]:
+def split_names(text: Optional[str]) -> list[str]:
     """
     Parse comma-separated names; None gives an empty list.
 
-    >>> typed_names('q2, nli,')
+    >>> split_names('q2, nli,')
     ['q2', 'nli']
     """
     return [name for name in map(str.strip, (text or '').split(',')) if name]
 
 
-def typed_pairs(text: Optional[str], option: str, form: str, example: str) -> dict:
+def split_pairs(text: Optional[str], option: str, form: str, example: str) -> dict:
     """
     Parse comma-separated pairs such as ``first=second``.
 
@@ -29,7 +29,7 @@ def typed_pairs(text: Optional[str], option: str, form: str, example: str) -> di
     :raises ConfigError: if a part is not a pair.
     """
     pairs = {}
-    for part in typed_names(text):
+    for part in split_names(text):
         first, equals, second = map(str.strip, part.partition('='))
         if not equals or not first:
             raise ConfigError(
@@ -39,7 +39,7 @@ def typed_pairs(text: Optional[str], option: str, form: str, example: str) -> di
     return pairs
 
 
-def typed_line_ends(text: str) -> str:
+def line_ends(text: str) -> str:
     """
     Replace each ``\\n``, which a shell passes as two characters, by a line end.
     """
