@@ -1,21 +1,127 @@
 """
-Reads scores that were made elsewhere from a column of a csv, tsv or JSON lines file.
-
-The file's records have the column itself, and ``knowledge`` and ``response``, by which
-they are matched with the set. The file may have more or fewer records than the set.
+The scores that one scorer, or one column of a file, gives to the texts of an
+evaluation.
 """
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
-from parlai_q2.evaluate.judged import Pair
-from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
-from parlai_q2.records import Score
+from parlai_q2.records import Comparison, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
+from parlai_q2.text.passage import passage_key
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# A annotated response, or a response paired with knowledge that is not its own.
+Scored = Union[AnnotatedResponse, Pair]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """
+    The scores from a scorer, or from a column of a file.
+
+    :param name: the name that tables print.
+    :param signature: how to reproduce the scores.
+    :param threshold: a score of at most this is inconsistent; None for scores outside
+        [0, 1], which have no threshold.
+    :param scores: scores by (knowledge, response); some may be missing.
+    """
+
+    name: str
+    signature: str
+    threshold: Optional[float]
+    scores: Mapping[Pair, Score]
+
+    def __contains__(self, scored: Scored) -> bool:
+        return _pair(scored) in self.scores
+
+    def score(self, scored: Scored) -> Score:
+        """
+        The score of a response.
+
+        :raises KeyError: when it has none.
+        """
+        return self.scores[_pair(scored)]
+
+    def known(self, responses: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
+        """
+        The responses that have a score, in order.
+        """
+        return [r for r in responses if r in self]
+
+    def values(
+        self, responses: Sequence[Scored], part: Optional[str] = None
+    ) -> 'np.ndarray':
+        """
+        Scores as an array of numbers.
+
+        :param responses: n responses that have a score.
+        :param part: a name in ``Score.parts``; gives that number instead of the value.
+        :return: n numbers.
+        """
+        import numpy as np
+
+        scores = [self.score(r) for r in responses]
+        return np.array(
+            [s.parts[part] if part else s.value for s in scores], dtype=float
+        )
+
+
+def passages(responses: Sequence[Scored]) -> list[str]:
+    """
+    A key for each response's passage of knowledge. The bootstrap draws the responses of
+    one passage together.
+    """
+    return [passage_key(_pair(r)[0]) for r in responses]
+
+
+def _pair(scored: Scored) -> Pair:
+    return scored.pair if isinstance(scored, AnnotatedResponse) else scored
+
+
+class Questions(NamedTuple):
+    """
+    Counts over a set of scored responses.
+
+    :param responses: how many responses were scored.
+    :param questions: how many questions were asked about them.
+    :param no_answer: share of the questions that the knowledge does not answer, in
+        [0, 1]; None without questions.
+    :param coverage: share of the responses with a question, in [0, 1]; None without
+        responses.
+    """
+
+    responses: int
+    questions: int
+    no_answer: Optional[float]
+    coverage: Optional[float]
+
+
+def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
+    """
+    Count a measure's questions.
+
+    :param measure: the measure.
+    :param responses: responses that it has scored.
+    """
+    scores = [measure.score(r) for r in responses]
+    answers = [v.comparison != Comparison.NO_ANSWER for s in scores for v in s.verdicts]
+    return Questions(
+        len(scores),
+        len(answers),
+        answers.count(False) / len(answers) if answers else None,
+        sum(bool(s.verdicts) for s in scores) / len(scores) if scores else None,
+    )
+
 
 # What pandas and other tools write for a missing score.
 MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')

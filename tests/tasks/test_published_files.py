@@ -1,5 +1,5 @@
 """
-The annotated csv files: downloaded, placed by hand, and the published ones.
+Published files: downloaded, placed by hand, and the real ones of the Q2 paper.
 """
 
 import errno
@@ -11,38 +11,32 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.parlai.task_files import fetch_files
+from parlai_q2.io import published
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
-from parlai_q2.tasks.q2_wow.agents import read_part
-from tests.tasks.evaluating import messages
+from parlai_q2.tasks.q2_wow.reader import read_part
 from tests.tasks.wow_files import Q2_WOW
 
-TASK = 'parlai_q2.tasks.q2_wow.agents'
 REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'q2_wow'
+
+
+def read(datapath, *words):
+    return read_part(str(datapath), words)
 
 
 def test_only_the_files_that_are_needed_must_be_there(datapath):
     for name in Q2_WOW:
         if 'memnet' in name or 'cross' in name:
             os.remove(datapath / 'q2_wow' / name)
-    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
-    assert not (datapath / 'q2_wow' / '.built').exists()
-
-
-def test_a_complete_set_is_marked_as_built(datapath):
-    messages(f'{TASK}:DodecaTeacher')
-    version = (datapath / 'q2_wow' / '.built').read_text().split('\n')[1]
-    assert version == q2_wow_build.VERSION
+    assert len(read(datapath, 'dodeca')) == 4
 
 
 def test_a_wrong_file_is_refused_with_its_name_and_the_remedy(datapath):
     path = datapath / 'q2_wow' / 'memnet_consistent.csv'
     path.write_text('another file')
     with pytest.raises(TaskDataError, match='Delete it') as caught:
-        messages(TASK)
+        read(datapath)
     assert str(path) in str(caught.value)
     assert path.exists(), 'a file placed by hand is never deleted'
 
@@ -52,12 +46,12 @@ def test_a_failed_download_says_where_to_place_the_file(datapath, monkeypatch):
     (folder / 'dodeca_consistent.csv').unlink()
     (folder / 'memnet_consistent.csv').unlink()
 
-    def no_network(self, dpath):
-        raise RuntimeError('Connection broken too many times.')
+    def no_network(url, path):
+        raise OSError('Connection broken.')
 
-    monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+    monkeypatch.setattr(published, 'download', no_network)
     with pytest.raises(TaskDataError, match='https://example.invalid/dodeca') as caught:
-        messages(TASK)
+        read(datapath)
     names = 'dodeca_consistent.csv, memnet_consistent.csv'
     assert f'place them in {folder}: {names}.' in str(caught.value)
 
@@ -66,12 +60,12 @@ def test_a_broken_download_is_not_left_behind(datapath, monkeypatch):
     path = datapath / 'q2_wow' / 'dodeca_consistent.csv'
     path.unlink()
 
-    def error_page(url, folder, name):
-        (Path(folder) / name).write_text('404: Not Found')
+    def error_page(url, path):
+        path.write_text('404: Not Found')
 
-    monkeypatch.setattr('parlai.core.build_data.download', error_page)
+    monkeypatch.setattr(published, 'download', error_page)
     with pytest.raises(TaskDataError, match='Could not download'):
-        messages(TASK)
+        read(datapath)
     assert not path.exists()
 
 
@@ -80,13 +74,13 @@ def test_what_is_downloaded_is_read(datapath, monkeypatch):
     for name in Q2_WOW:
         os.remove(datapath / 'q2_wow' / name)
 
-    def download(url, folder, name):
+    def download(url, path):
         asked.append(url)
-        (Path(folder) / name).write_bytes(Q2_WOW[name])
+        path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
 
-    monkeypatch.setattr('parlai.core.build_data.download', download)
-    assert len(messages(f'{TASK}:CrossAnnotationTeacher')) == 4
-    assert len(messages(TASK)) == len(messages(TASK)) == 7
+    monkeypatch.setattr(published, 'download', download)
+    assert len(read(datapath, 'cross_annotation')) == 4
+    assert len(read(datapath)) == len(read(datapath)) == 7
     assert len(asked) == len(set(asked)) == 5
 
 
@@ -95,21 +89,21 @@ def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatc
     for name in Q2_WOW:
         os.remove(datapath / 'q2_wow' / name)
 
-    def download(url, folder, name):
+    def download(url, path):
         asked.append(url)
-        with open(Path(folder) / name, 'wb') as stream:
+        name = url.rpartition('/')[2]
+        with path.open('wb') as stream:
             stream.write(Q2_WOW[name][:10])
             stream.flush()
             begun.set()
             time.sleep(0.3)
             stream.write(Q2_WOW[name][10:])
 
-    monkeypatch.setattr('parlai.core.build_data.download', download)
+    monkeypatch.setattr(published, 'download', download)
 
     def fetch():
-        resources = q2_wow_build.RESOURCES[:1]
-        opt = {'datapath': str(datapath)}
-        return fetch_files(opt, 'q2_wow', '1', resources, [resources[0].file_name])
+        files = q2_wow_build.FILES[:1]
+        return published.fetch_files(str(datapath), 'q2_wow', files, [files[0].name])
 
     first = threading.Thread(target=fetch)
     first.start()
@@ -122,30 +116,22 @@ def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatc
 def test_files_placed_where_nothing_can_be_written_are_read(datapath):
     (datapath / 'q2_wow' / 'memnet_consistent.csv').unlink()
     (datapath / 'q2_wow.lock').mkdir()  # root may write everywhere else
-    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
+    assert len(read(datapath, 'dodeca')) == 4
     with pytest.raises(TaskDataError, match='Cannot use .*q2_wow.lock'):
-        messages(f'{TASK}:MemnetTeacher')
-
-
-def test_whole_data_placed_where_nothing_can_be_written_are_read(datapath, monkeypatch):
-    def refuse(*_):
-        raise PermissionError(errno.EACCES, 'Permission denied')
-
-    monkeypatch.setattr('parlai_q2.parlai.task_files.mark_done', refuse)
-    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
+        read(datapath, 'memnet')
 
 
 def test_where_files_cannot_be_locked_they_are_downloaded(datapath, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, 'No locks available')
 
-    def download(url, folder, name):
-        (Path(folder) / name).write_bytes(Q2_WOW[name])
+    def download(url, path):
+        path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
 
     os.remove(datapath / 'q2_wow' / 'dodeca_inconsistent.csv')
     monkeypatch.setattr('fcntl.flock', refuse)
-    monkeypatch.setattr('parlai.core.build_data.download', download)
-    assert len(messages(f'{TASK}:DodecaTeacher')) == 4
+    monkeypatch.setattr(published, 'download', download)
+    assert len(read(datapath, 'dodeca')) == 4
 
 
 @pytest.mark.real_data
@@ -160,16 +146,16 @@ class TestThePublishedFiles:
         return tmp_path
 
     def test_they_have_the_checksums_that_build_expects(self, datapath):
-        q2_wow_build.build({'datapath': str(datapath)})
-        assert (datapath / 'q2_wow' / '.built').exists()
+        names = [file.name for file in q2_wow_build.FILES]
+        assert q2_wow_build.build(str(datapath), names) == datapath / 'q2_wow'
 
     def test_there_are_150_responses_of_each_system_and_class(self, datapath):
-        turns = read_part({'datapath': str(datapath)})
+        turns = read(datapath)
         counts = Counter((t.more['system'], t.label) for t in turns)
         assert len(counts) == 4 and set(counts.values()) == {150}
 
     def test_244_contexts_have_exactly_one_inconsistent_response(self, datapath):
-        turns = read_part({'datapath': str(datapath)}, ['cross_annotation'])
+        turns = read(datapath, 'cross_annotation')
         pairs = list(zip(turns[::2], turns[1::2]))
         assert len(pairs) == 544
         assert sum(dodeca.label != memnet.label for dodeca, memnet in pairs) == 244
