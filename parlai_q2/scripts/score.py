@@ -25,10 +25,8 @@ from parlai_q2.io.read import FORMATS, example_of
 from parlai_q2.io.write import ResumableWriter, encode_line, writable
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
-from parlai_q2.scale.resume import go_on
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
-from parlai_q2.scale.tally import Tally
-from parlai_q2.scale.work import Source
+from parlai_q2.scale.work import Source, Tally, go_on
 from parlai_q2.scorers.base import Scorer
 
 # How many bad records are logged; the output has the "error" of each of them.

@@ -13,9 +13,16 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads'),
-    ('records', 'signature', 'optional', 'bootstrap', 'presets', 'annotated_turn'),
+    (
+        'records',
+        'signature',
+        'optional',
+        'options',
+        'bootstrap',
+        'presets',
+    ),
     ('text', 'io'),
-    ('class_map', 'models'),
+    ('class_map', 'models', 'perturb'),
     ('q2',),
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),
@@ -32,10 +39,12 @@ WITHOUT_TORCH = (
     'version',
     'errors',
     'records',
+    'options',
     'signature',
     'presets',
     'text',
     'io',
+    'perturb',
 )
 WITH_PARLAI = ('parlai', 'agents', 'tasks', 'zoo', 'scripts', '__main__')
 LONGEST = 450
