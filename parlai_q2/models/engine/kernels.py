@@ -15,7 +15,6 @@ few and for many rows, among those that compute the largest possible products ex
 import logging
 import os
 import time
-from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Iterator, Sequence
@@ -23,6 +22,7 @@ from typing import Any, ClassVar, Iterator, Sequence
 import torch
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.engine import TAKEN
 from parlai_q2.models.engine.int8_weights import INT8_MAX
 
 # fp32 represents every integer up to 2^24, and a product of two int8 numbers is at most
@@ -167,8 +167,6 @@ class OneDnnFloat32(Float32):
 
 KERNELS: tuple[type[Kernel], ...] = (IntMm, OneDnnInt8, OneDnnFloat32, Float32)
 _choice: ContextVar[str] = ContextVar('kernel', default=AUTO)
-# The kernel for each choice, shape of weights, and number of rows tried.
-_taken: dict[tuple[str, int, int, int], type[Kernel]] = {}
 
 
 @contextmanager
@@ -216,13 +214,15 @@ def kernel_for(weight: torch.Tensor, rows: int, choice: str = AUTO) -> Kernel:
     :raises ConfigError: if the choice is int8 and no int8 kernel is exact here.
     """
     tried = FEW_ROWS if rows <= FEW_ROWS else MANY_ROWS
-    key = (choice, *weight.shape, tried)
+    columns, terms = weight.shape
+    key = choice, columns, terms, tried
     # Layers may be created under inference mode, and used outside it.
     with torch.inference_mode(False), torch.no_grad():
-        if key not in _taken:
+        if key not in TAKEN:
             allowed = [k for k in KERNELS if choice in (AUTO, k.arithmetic)]
-            _taken[key] = fastest(allowed, *weight.shape, tried)
-        return _taken[key](weight)
+            TAKEN[key] = fastest(allowed, columns, terms, tried).name
+        kind = next(k for k in KERNELS if k.name == TAKEN[key])
+        return kind(weight)
 
 
 def fastest(
@@ -306,10 +306,3 @@ def given(whole: torch.Tensor, kernel: Kernel) -> torch.Tensor:
     int8 activations in the form that a kernel reads.
     """
     return whole.short().add_(kernel.zero).to(kernel.dtype)
-
-
-def kernels_taken() -> dict[str, int]:
-    """
-    The kernels taken so far in this process: for how many shapes each.
-    """
-    return dict(Counter(kind.name for kind in _taken.values()).most_common())

@@ -11,8 +11,9 @@ import time
 import pytest
 import torch
 
+from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.engine import kernels
+from parlai_q2.models.engine import TAKEN, kernels, kernels_taken
 from parlai_q2.models.engine.int8_linear import Int8Linear
 from parlai_q2.models.engine.kernels import (
     AUTO,
@@ -30,7 +31,6 @@ from parlai_q2.models.engine.kernels import (
     fastest,
     given,
     kernel_for,
-    kernels_taken,
     limited_to,
 )
 
@@ -38,8 +38,8 @@ from parlai_q2.models.engine.kernels import (
 # sign, in which two products at once leave 16 bits, and random ones.
 IN_A_PROCESS = """
 import json, torch
+from parlai_q2.models.engine import kernels_taken
 from parlai_q2.models.engine.int8_linear import Int8Linear
-from parlai_q2.models.engine.kernels import kernels_taken
 
 torch.manual_seed(3)
 weight = torch.randint(-127, 128, (96, 1536), dtype=torch.int8)
@@ -53,8 +53,12 @@ print(json.dumps([kernels_taken(), layer(rows).flatten().tolist(), kernels_taken
 
 @pytest.fixture(autouse=True)
 def untried(monkeypatch):
-    monkeypatch.setattr(kernels, '_taken', {})
+    before = dict(TAKEN)
+    TAKEN.clear()
     monkeypatch.delenv(ENVIRONMENT, raising=False)
+    yield
+    TAKEN.clear()
+    TAKEN.update(before)
 
 
 def layer(out=200, into=64, bias=None):
@@ -229,3 +233,26 @@ def test_a_processor_without_int8_dot_products_gives_what_this_one_gives(process
     _, found, there = run(ONEDNN_MAX_CPU_ISA=processor)
     assert before == {} and found == expected
     assert set(there) <= {'float32', 'onednn_float32'}
+
+
+def test_a_signature_tells_the_kernels_but_does_not_depend_on_them():
+    scorer = load_scorer('consistency')
+    before = scorer.signature
+    scorer.score([Example('Rome is old.', 'Rome is old.')])
+    TAKEN['auto', 1, 1, 8] = 'some_kernel'  # the model may have been used before
+    after = scorer.signature
+    assert after.details['kernels']['some_kernel'] == 1
+    assert str(before) == str(after) and before == after
+    assert 'kernel' not in str(after)
+
+
+def test_scores_are_the_same_in_fp32(tmp_path):
+    sections = ('question_generation', 'question_answering', 'nli', 'detector')
+    lines = ''.join(f'{s}: {{kernel: float32}}\n' for s in sections)
+    path = tmp_path / 'forced.yaml'
+    path.write_text(f'name: mini\nbase: mini\n{lines}')
+    pair = [Example('Rome was built in 1776 by Bo.', 'Bo built Rome in 1778.')]
+    expected = load_scorer('grounded').score(pair)
+    TAKEN.clear()
+    assert load_scorer('grounded', preset=str(path)).score(pair) == expected
+    assert set(kernels_taken()) <= {'float32', 'onednn_float32'} and TAKEN
