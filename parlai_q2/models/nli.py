@@ -160,13 +160,16 @@ class SequenceNliModel:
         return [w.text for w in windows(premise, room)] or [premise]
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
+        from parlai_q2.models.encoders import finite_logits
+
         model, tokenizer, _ = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
         batches, tensors = padded_batches(
             tokenizer, encoded, self.batch_size, length_step(self.device)
         )
-        for batch, logits in zip(batches, model.logits(tensors), strict=True):
+        found = finite_logits(model, tensors, self.config.model)
+        for batch, logits in zip(batches, found, strict=True):
             for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
                 results[i] = self.by_class(row)
         return results

@@ -128,6 +128,8 @@ class SpanQuestionAnswerer:
         return model, load_tokenizer(self.config.model, self.config.revision)
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
+        from parlai_q2.models.encoders import finite_logits
+
         model, tokenizer = self._loaded()
         room = self.max_tokens // QUESTION_SHARE
         encoded = tokenizer(
@@ -145,7 +147,8 @@ class SpanQuestionAnswerer:
         batches, tensors = padded_batches(
             tokenizer, encoded, self.batch_size, length_step(self.device)
         )
-        for batch, logits in zip(batches, model.logits(tensors), strict=True):
+        found = finite_logits(model, tensors, self.config.model)
+        for batch, logits in zip(batches, found, strict=True):
             for row, window in zip(logits, batch, strict=True):  # [L, 2]
                 start, end = row[: len(ids[window])].unbind(-1)
                 reading = self.read(

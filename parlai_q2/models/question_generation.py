@@ -7,6 +7,7 @@ one greedy question.
 """
 
 import copy
+import math
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
@@ -22,7 +23,7 @@ from parlai_q2.models.engine.batching import (
 )
 from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
 from parlai_q2.models.engine.kernels import checked, limited_to
-from parlai_q2.models.folder import folder_config, folder_generation
+from parlai_q2.models.folder import blaming, folder_config, folder_generation
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
     FLOAT32,
@@ -180,7 +181,7 @@ class Seq2SeqQuestionGenerator:
             from parlai_q2.models.engine.stored import StoredModel
             from parlai_q2.models.engine.t5.stored import stored_t5
 
-            with limited_to(self.kernel):
+            with limited_to(self.kernel), blaming(folder):
                 return T5Search(stored_t5(StoredModel(folder)))
         model, _ = self._loaded()
         with limited_to(self.kernel):
@@ -203,7 +204,9 @@ class Seq2SeqQuestionGenerator:
 
         config = folder_config(folder)
         generation = folder_generation(folder, config)
-        return folder if computable(config) and known_settings(generation) else None
+        with blaming(folder):
+            ours = computable(config) and known_settings(generation)
+        return folder if ours else None
 
     def _prompt_ids(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]]
@@ -238,8 +241,12 @@ class Seq2SeqQuestionGenerator:
     def _searched(
         self, search: 'T5Search', ids: list[list[int]]
     ) -> list[list[list[int]]]:
+        from parlai_q2.models.encoders import not_finite
+
         settings = self._beam_settings(search.generation)
         found = search.search(ids, settings, self.batch_size)
+        if any(math.isnan(f.score) for row in found for f in row):
+            raise not_finite(self.config.model)
         return [[f.tokens for f in row[: self.num_questions]] for row in found]
 
     def _translated(
@@ -271,6 +278,12 @@ class Seq2SeqQuestionGenerator:
         self, model: Any, tokenizer: Any, ids: list[list[int]]
     ) -> list[list[list[int]]]:
         from parlai_q2.models.device import inference
+        from parlai_q2.models.encoders import not_finite
+
+        def finite(_: Any, scores: Any) -> Any:
+            if bool(scores.isnan().any()):
+                raise not_finite(self.config.model)
+            return scores
 
         inputs = {'input_ids': ids, 'attention_mask': [[1] * len(i) for i in ids]}
         found: list[list[list[int]]] = [[] for _ in ids]
@@ -286,6 +299,7 @@ class Seq2SeqQuestionGenerator:
                     early_stopping=self.num_beams > 1,
                     max_new_tokens=self.max_new_tokens,
                     do_sample=False,
+                    logits_processor=[finite],
                 )
             rows = output.view(len(batch), self.num_questions, -1).tolist()
             for i, of_span in zip(batch, rows, strict=True):

@@ -146,6 +146,8 @@ class _Layer:
         config = stored.config
         width, wide = config.hidden_size, config.intermediate_size
         self.heads = config.num_attention_heads
+        if width % self.heads:
+            raise ValueError(f'{width} features for {self.heads} attention heads')
         attention = f'{name}.attention'
         self.project = stored.linear(
             *(f'{attention}.self.{part}' for part in ('query', 'key', 'value')),
