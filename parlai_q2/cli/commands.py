@@ -42,7 +42,7 @@ COMMANDS = {
         Command('report', 'Write scores and their evidence as a page'),
         Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
         Command('cache', 'Show or clear the cache of scores'),
-        Command('meta_eval', "Compare scorers with people's annotations", True),
+        Command('meta_eval', "Compare scorers with people's annotations"),
         Command('bench', 'Time scoring and reranking'),
         Command('demo', 'See scoring and reranking at work, offline', True),
         Command('filter', 'Keep the grounded turns of a task', True),
