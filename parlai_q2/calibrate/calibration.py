@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from parlai_q2.calibrate.fit import Target, figures, fit_pairs, held_out, pairs_of
+from parlai_q2.calibrate.fit import (
+    Target,
+    figures,
+    fit_pairs,
+    held_out,
+    interval_of,
+    pairs_of,
+)
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.records import Example, Label
@@ -103,13 +110,14 @@ def calibrate(
     pairs = pairs_of(scores, consistent, [e.knowledge for e in examples], features)
     probabilities = scorer.prior is not None
     fitted = fit_pairs(pairs, target, probabilities)
+    threshold = interval_of(pairs, fitted, target, probabilities)
     values, called = held_out(pairs, target, probabilities)
     before = pairs.values > scorer.threshold
     share = float(pairs.consistent.mean())
     found = Calibration(
         scorer.name,
         str(scorer.signature),
-        round(fitted.threshold.mean, DIGITS),
+        round(fitted.threshold, DIGITS),
         round(share, DIGITS) if probabilities else None,
         None if fitted.shift is None else round(fitted.shift, DIGITS),
         refit,
@@ -117,7 +125,7 @@ def calibrate(
     written: dict[str, Any] = {
         'calibration': found.to_dict(),
         'target': str(target),
-        'threshold_interval': rounded([fitted.threshold.low, fitted.threshold.high]),
+        'threshold_interval': rounded([threshold.low, threshold.high]),
         'pairs': {
             Label.CONSISTENT: int(pairs.consistent.sum()),
             Label.INCONSISTENT: int((~pairs.consistent).sum()),

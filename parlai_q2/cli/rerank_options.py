@@ -124,11 +124,11 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     return Reranker(
         scorer,
         rule,
-        # --scorer-threshold is meant for the scorer that decides, not for this one.
+        # These are meant for the scorer that decides, not for this one.
         prefilter=(
             None
             if cheap in (None, NO_PREFILTER)
-            else _scorer({**opt, 'scorer_threshold': None}, cheap)
+            else _scorer({**opt, 'scorer_threshold': None, 'calibration': None}, cheap)
         ),
         prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
         copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),

@@ -27,6 +27,7 @@ from parlai_q2.io.write import (
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
+from parlai_q2.signature import assumed
 
 # Pools in one call of the scorer.
 CHUNK = 16
@@ -96,6 +97,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         'with a different first choice.'
     )
     log.info(f'Signature: {signature}')
+    if sentence := assumed(signature):
+        log.info(sentence)
     if not good:
         raise InputError(
             f'None of the {len(pools)} pools in {infile} could be reranked. '

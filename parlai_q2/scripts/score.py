@@ -28,6 +28,7 @@ from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Source, Tally, go_on
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.signature import assumed
 
 # How many bad records are logged; the output has the "error" of each of them.
 LOGGED_PROBLEMS = 20
@@ -177,6 +178,8 @@ def score_file(
     writer.finish(summary)
     log.info(f'Wrote {outfile}. {tally.sentence()}')
     log.info(f'Signature: {signature}')
+    if sentence := assumed(signature):
+        log.info(sentence)
     if cut_short:
         raise InputError(
             f'{infile} was not read to its end: see the last line of {outfile}.'

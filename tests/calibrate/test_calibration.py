@@ -8,15 +8,17 @@ import math
 import pytest
 
 from parlai_q2 import Example, load_scorer
-from parlai_q2.calibrate.calibration import calibrate, read_labelled
+from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
 from parlai_q2.calibrate.fit import read_target
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.records import Label, Score
+from parlai_q2.report import write_report
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.calibrated import CalibratedScorer, shifted
+from parlai_q2.signature import assumed
 
-WORDS = 'bees have five eyes and they live in hives with a queen'.split()
+KNOWN = 'bees have five eyes and they live in hives with a queen'
 
 
 class Guess(Scorer):
@@ -48,11 +50,11 @@ def labelled_lines(count=60):
         wrong = n % 3 == 0
         # Every tenth is labelled against its words.
         made_up = 5 if wrong != (n % 10 == 0) else 1
-        response = ' '.join([*WORDS[:6], *[f'x{n}{k}' for k in range(made_up)]])
+        response = ' '.join([*KNOWN.split()[:6], *[f'x{n}{k}' for k in range(made_up)]])
         label = 'inconsistent' if wrong else 'consistent'
         lines.append(
             {
-                'knowledge': f'{" ".join(WORDS)} {n}',
+                'knowledge': f'{KNOWN} {n}',
                 'response': response,
                 'label': label,
             }
@@ -65,12 +67,12 @@ def write(path, lines):
     return str(path)
 
 
-def test_the_command_writes_what_score_reads(tmp_path, capsys):
+def test_the_command_writes_what_score_reads(tmp_path):
     infile = write(tmp_path / 'labelled.jsonl', labelled_lines())
     mine = str(tmp_path / 'mine.json')
     options = ['--scorer', 'precision', '--outfile', mine]
     written = run_command('calibrate', '--infile', infile, *options)
-    said = capsys.readouterr().out
+    said = describe(written)
     assert '40 consistent and 20 inconsistent pairs, target accuracy' in said
     assert 'held-out pairs: accuracy 0.900' in said
     found = written['calibration']
@@ -129,7 +131,7 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     scorer = CalibratedScorer(Guess(), path)
     responses = ['a 0.9', 'b 0.05', 'wow 0.4', ' ']
     high, low, generic, blank = scorer.score([Example('k', r) for r in responses])
-    assert high.value == pytest.approx(shifted(0.9, shift)) > at
+    assert high.value == shifted(0.9, shift) > at
     assert (high.label, low.label) == (Label.CONSISTENT, Label.INCONSISTENT)
     assert (generic.label, generic.value) == (Label.GENERIC, shifted(0.4, shift))
     assert blank.label == Label.NOT_VERIFIABLE
@@ -220,3 +222,18 @@ def test_fitted_weights_are_those_of_the_scorer_that_reads_them(tmp_path):
     values = [score.value for score in scorer.score(examples)]
     # As many are thought consistent as are.
     assert sum(values) / len(values) == pytest.approx(16 / 24, abs=0.02)
+
+
+def test_what_values_assume_is_said_where_they_are_shown(mine, tmp_path):
+    path, _ = mine
+    examples, _ = guesses()
+    scorer = CalibratedScorer(Guess(), path)
+    said = 'Values are probabilities if 80 % of all responses are consistent.'
+    assert assumed(str(scorer.signature)) == said
+    assert assumed('precision|threshold:0.5') == ''
+    records = [
+        {**vars(example), **score.to_dict()}
+        for example, score in zip(examples, scorer.score(examples), strict=True)
+    ]
+    page = write_report(records, tmp_path / 'page.html').read_text()
+    assert said in page

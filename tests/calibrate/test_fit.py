@@ -8,10 +8,12 @@ import pytest
 from parlai_q2.calibrate.fit import (
     Pairs,
     best_thresholds,
+    even_points,
     figures,
     fit_pairs,
     fit_shift,
     held_out,
+    interval_of,
     moved,
     read_target,
 )
@@ -26,12 +28,34 @@ def best(text, weights=ONCE, values=VALUES, truth=TRUTH):
     return best_thresholds(np.asarray(weights), values, truth, read_target(text))
 
 
-def test_the_best_threshold_for_accuracy_is_between_two_scores():
-    # At most 0.25: two of three wrong ones found, no false alarm; 4 of 5 are right. At
-    # most 0.7 it is 4 of 5 too; the lower one, with fewer alarms, is taken.
-    assert best('accuracy').tolist() == [0.25]
-    # The pair at 0.6 counts twice: now all wrong ones must be found.
-    assert best('accuracy', [[1, 1, 1, 2, 1]]).tolist() == [pytest.approx(0.7)]
+def test_for_accuracy_the_threshold_is_where_both_classes_are_as_likely():
+    # A logistic regression on scores that mirror one another crosses in the middle.
+    values = np.array([0.1, 0.3, 0.4, 0.6, 0.7, 0.9])
+    truth = np.array([False, False, True, False, True, True])
+    once = np.ones((1, 6))
+    assert best('accuracy', once, values, truth) == pytest.approx([0.5], abs=1e-6)
+    for probabilities in (False, True):
+        (found,) = even_points(once, values, truth, probabilities)
+        assert found == pytest.approx(0.5, abs=1e-6)
+    # With more wrong ones the threshold is higher.
+    (more,) = even_points(np.array([[2, 2, 1, 2, 1, 1]]), values, truth, True)
+    assert 0.5 < more < 0.9
+
+
+@pytest.mark.parametrize('share, threshold', [(3, 0.0), (1, 1.0)])
+def test_where_scores_say_nothing_all_are_called_the_more_frequent_class(
+    share, threshold
+):
+    # The higher score is the wrong one's.
+    weights = np.array([[share, 4 - share]])
+    found = even_points(weights, np.array([0.2, 0.8]), np.array([True, False]), True)
+    assert found.tolist() == [threshold]
+
+
+@pytest.mark.parametrize('truth, threshold', [(True, 0.0), (False, 1.0)])
+def test_of_one_class_alone_all_are_called_by_it(truth, threshold):
+    found = even_points(np.ones((1, 2)), VALUES[:2], np.array([truth] * 2), True)
+    assert found.tolist() == [threshold]
 
 
 def test_recall_is_reached_with_as_few_alarms_as_possible():
@@ -49,15 +73,10 @@ def test_a_resample_without_the_class_says_nothing():
     assert np.isnan(best('recall=0.5', [[0, 0, 1, 0, 1]])).tolist() == [True]
 
 
-def test_a_score_of_zero_is_inconsistent_at_any_threshold():
-    values, truth = np.array([0.0, 0.0, 0.5]), np.array([True, True, True])
-    # No threshold lets the zeros pass; the one between lets the third.
-    assert best('accuracy', np.ones((1, 3)), values, truth).tolist() == [0.25]
-
-
 def test_equal_scores_are_on_one_side():
     values, truth = np.array([0.4, 0.4, 0.9]), np.array([True, False, True])
-    assert set(best('accuracy', np.ones((1, 3)), values, truth)) <= {0.0, 0.65}
+    found = best('recall=0.5', np.ones((1, 3)), values, truth)
+    assert found.tolist() == [0.65]
 
 
 def test_the_shift_makes_the_mean_the_share():
@@ -95,14 +114,16 @@ def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
     wide, narrow = (
         fit_pairs(drawn(n), read_target('accuracy'), True) for n in (50, 2000)
     )
-    for fitted in (wide, narrow):
-        assert fitted.threshold.low <= fitted.threshold.mean <= fitted.threshold.high
-    widths = [f.threshold.high - f.threshold.low for f in (wide, narrow)]
+    widths = []
+    for count, fitted in ((50, wide), (2000, narrow)):
+        one = interval_of(drawn(count), fitted, read_target('accuracy'), True)
+        assert one.low <= one.mean == fitted.threshold <= one.high
+        widths.append(one.high - one.low)
     assert widths[1] < 0.7 * widths[0]
     # The scores are exact probabilities for half, so at 0.8 the odds are four times
     # as high, and the best threshold of the shifted values is 0.5.
     assert narrow.shift == pytest.approx(np.log(4), abs=0.2)
-    assert narrow.threshold.mean == pytest.approx(0.5, abs=0.12)
+    assert narrow.threshold == pytest.approx(0.5, abs=0.12)
 
 
 def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
@@ -122,7 +143,7 @@ def test_values_that_are_no_probabilities_stay():
     assert fitted.shift is None and fitted.values(pairs).tolist() == (
         pairs.values.tolist()
     )
-    called = pairs.values > fitted.threshold.mean
+    called = pairs.values > fitted.threshold
     assert figures(pairs.values, pairs.consistent, called)['false_alarms'] <= 0.1
 
 
