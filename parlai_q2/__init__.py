@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from parlai_q2.presets import load_preset
     from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
+    from parlai_q2.rerank import Reranker
     from parlai_q2.scorers import (
         Scorer,
         load_scorer,
@@ -42,6 +43,7 @@ _PUBLIC = {
     'Label': 'records',
     'ModelError': 'errors',
     'Q2Error': 'errors',
+    'Reranker': 'rerank',
     'Score': 'records',
     'Scorer': 'scorers',
     'Signature': 'signature',
@@ -63,6 +65,7 @@ __all__ = [
     'Label',
     'ModelError',
     'Q2Error',
+    'Reranker',
     'Score',
     'Scorer',
     'Signature',

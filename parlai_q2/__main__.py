@@ -6,20 +6,20 @@ the commands in ``parlai_q2/scripts``.
 import errno
 import logging
 import os
-import pkgutil
 import select
 import sys
-from importlib import import_module
 from typing import Any, Optional
 
+from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
+from parlai_q2.cli.host import check_parlai, help_text, parlai_commands
+from parlai_q2.cli.log import show_log
 from parlai_q2.errors import Q2Error, UnknownNameError, is_out_of_memory
 from parlai_q2.report.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
-# Rewritten to ParlAI's help command, which needs none of a command's required options.
-HELP = {'-h': 'help', '--h': 'help', '--help': 'help', '--helpall': 'helpall'}
-# The commands that ParlAI adds to the registered ones.
+HELP = ('-h', '--h', '--help')
+# ParlAI's list of all its commands, and of their options.
 HELP_COMMANDS = ('help', 'h', 'helpall')
 # The commands that keep finished work, in a file or in the score cache.
 GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
@@ -200,41 +200,43 @@ def run(arguments: Optional[list[str]] = None) -> Any:
     :return: what the command's ``run`` returns.
     :raises Q2Error: if the command, an option or its input is not valid.
     """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    name, *options = arguments or ['--help']
+    if name in HELP:
+        sys.stdout.write(help_text())
+        return None
+    command = find(name)
+    if command is None and name not in (*HELP_COMMANDS, *parlai_commands()):
+        raise UnknownNameError('command', name, [*COMMANDS, *parlai_commands()])
+    if command is not None and not command.needs_parlai:
+        return run_command(name, *options)
+    check_parlai(name)
+    return run_by_parlai(arguments)
+
+
+def run_by_parlai(arguments: list[str]) -> Any:
+    """
+    Run a command that is a ``ParlaiScript``, ours or ParlAI's.
+    """
     from parlai_q2.parlai import compat, short_names
 
     compat.apply()
     # compat.apply() must come first: without it, importing ParlAI itself can fail.
-    from parlai.core.script import superscript_main
+    from parlai.core.script import setup_script_registry, superscript_main
 
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
     short_names.register()
-    known = load_commands()
-    if not arguments or arguments[0] in HELP:
-        arguments = [HELP[arguments[0]] if arguments else 'help']
-    elif arguments[0] not in (*known, *HELP_COMMANDS):
-        raise UnknownNameError('command', arguments[0], known)
+    show_log()
+    # Ours are registered last, so that they replace ParlAI's of the same name.
+    setup_script_registry()
+    for command in COMMANDS.values():
+        if command.needs_parlai and arguments[0] in (command.name, *HELP_COMMANDS):
+            module_of(command)
+    if ours := find(arguments[0]):
+        arguments = [ours.name, *arguments[1:]]
     arguments = short_names.expand_arguments(arguments)
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
     return superscript_main(arguments)
-
-
-def load_commands() -> list[str]:
-    """
-    Import ParlAI's commands and those of ``parlai_q2.scripts``, which registers them.
-
-    :return: the names and aliases of all commands.
-    """
-    from parlai.core.script import SCRIPT_REGISTRY, setup_script_registry
-
-    setup_script_registry()
-    package = import_module('parlai_q2.scripts')
-    for info in pkgutil.iter_modules(package.__path__, 'parlai_q2.scripts.'):
-        import_module(info.name)
-    names = list(SCRIPT_REGISTRY)
-    for command in SCRIPT_REGISTRY.values():
-        names += command.aliases
-    return names
 
 
 if __name__ == '__main__':

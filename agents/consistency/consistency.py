@@ -31,6 +31,7 @@ from parlai_q2.agents.consistency.options import (
     check_options,
 )
 from parlai_q2.class_map import ClassMap, map_classes, parse_class_map
+from parlai_q2.cli.scorer_options import scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
@@ -40,7 +41,6 @@ from parlai_q2.parlai.classification import (
     need_pair,
     true_class,
 )
-from parlai_q2.parlai.scorer_options import scorer_from_opt
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.class_names import FINDINGS

@@ -6,9 +6,9 @@ from typing import Any, Mapping
 
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.classification import add_class_map
-from parlai_q2.parlai.scorer_options import add_scorer_options
 
 DEFAULT_SCORER = 'consistency'
 

@@ -5,11 +5,11 @@ The chat commands ``/knowledge``, ``/why``, ``/candidates`` and ``/help``.
 import re
 from typing import Any, Mapping, NamedTuple, Optional
 
-from parlai_q2.agents.grounded_rerank.guards import COPY, GENERIC
 from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.records import Score
 from parlai_q2.report.terminal import render_candidates, render_score
+from parlai_q2.rerank.guards import COPY, GENERIC
 
 HELP = """\
 /knowledge <text>  set the knowledge replies must stick to
@@ -42,7 +42,7 @@ class Said(NamedTuple):
     An agent's last reply, with its evidence.
 
     :param text: the reply.
-    :param rows: the candidates (:func:`~.evidence.rows`).
+    :param rows: the candidates (:meth:`~parlai_q2.rerank.Ranking.rows`).
     :param knowledge: the knowledge they were judged by; empty where there was none.
     """
 

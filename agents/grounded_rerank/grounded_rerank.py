@@ -12,6 +12,7 @@ best first.
 """
 
 import time
+from dataclasses import replace
 from typing import Any, Optional
 
 import torch
@@ -23,7 +24,6 @@ from parlai.core.torch_agent import Batch, Output
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.misc import warn_once
 
-from parlai_q2.agents.grounded_rerank import evidence
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
@@ -37,6 +37,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
 )
+from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.agents.grounded_rerank.options import (
     DEFAULT_ABSTAIN_TEXT,
     DEFAULT_SEED,
@@ -44,8 +45,7 @@ from parlai_q2.agents.grounded_rerank.options import (
     forget_others_options,
     reranker_from_opt,
 )
-from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
-from parlai_q2.agents.grounded_rerank.search import RankedBeam, pool_candidates
+from parlai_q2.agents.grounded_rerank.search import RankedBeam, find_candidates
 from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
 from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
@@ -53,10 +53,11 @@ from parlai_q2.agents.grounded_rerank.strategies import (
 )
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
+from parlai_q2.rerank import Pool, Ranking, Reranker
 
-# The fields that carry an observation's Turn and a batch's turns.
-TURN = 'rerank_turn'
-TURNS = 'rerank_turns'
+# The fields that carry an observation's Pool, still without candidates, and a batch's.
+POOL = 'rerank_pool'
+POOLS = 'rerank_pools'
 # Marks options read from disk until the generator is known.
 UPGRADE_LATER = 'rerank_upgrade_later'
 
@@ -67,7 +68,7 @@ class GroundedRerankAgent(ChatCommands):
 
     Its replies carry ``beam_texts`` in the new order, with the generator's own scores.
     They also carry the evidence: ``rerank`` (a row for each candidate, see
-    :func:`~parlai_q2.agents.grounded_rerank.evidence.rows`), ``rerank_knowledge`` and
+    :meth:`~parlai_q2.rerank.Ranking.rows`), ``rerank_knowledge`` and
     ``rerank_signature``.
     """
 
@@ -161,21 +162,20 @@ class GroundedRerankAgent(ChatCommands):
         found = self.knowledge.find(observation, self.history.history_raw_strings)
         seen = super().observe(self.knowledge.give(observation, found))
         history = tuple(self.history.history_raw_strings)
-        turn = Turn(found.text if found else None, history)
+        pool = Pool(found.text if found else '', history=history)
         for message in (seen, self.observation):
             if message is not None:
-                dict.__setitem__(message, TURN, turn)
+                dict.__setitem__(message, POOL, pool)
         return seen
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
         """
-        Add each example's turn to the batch, in the batch's order.
+        Add each example's knowledge and history to the batch, in the batch's order.
         """
         # The generator decides whether to sort, by its own default (HRED has one).
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
-            none = Turn(None)
-            batch[TURNS] = [obs_batch[i].get(TURN, none) for i in batch.valid_indices]
+            batch[POOLS] = [obs_batch[i].get(POOL, Pool()) for i in batch.valid_indices]
         return batch
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
@@ -188,7 +188,7 @@ class GroundedRerankAgent(ChatCommands):
         if output is None or not rankings:
             return output
         signature = str(self.reranker.scorer.signature)
-        output.rerank = [evidence.rows(r) for r in rankings]
+        output.rerank = [r.rows() for r in rankings]
         output.rerank_knowledge = [r.knowledge for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
@@ -219,19 +219,19 @@ class GroundedRerankAgent(ChatCommands):
         """
         Find candidates, score them in one call, and return them in their new order.
         """
-        turns = batch.get(TURNS)
-        if turns is None or self._in_loss:
+        pools = batch.get(POOLS)
+        if pools is None or self._in_loss:
             # Nothing to rerank: either not a batch of observations (ParlAI's dummy
             # batches) or not a reply to one (unlikelihood training learns from what it
             # generates).
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
-        grounded = [bool(turn.knowledge) for turn in turns]
+        grounded = [bool(pool.knowledge) for pool in pools]
         if not all(grounded):
             warn_once(NONE_GIVEN)
         assert self.generator_class is not None
-        pools = pool_candidates(
+        found = find_candidates(
             self,
             self.generator_class,
             super()._generate,
@@ -244,10 +244,15 @@ class GroundedRerankAgent(ChatCommands):
             **kwargs,
         )
         began = time.perf_counter()
-        rankings = self.reranker.rank(turns, pools)
+        rankings = self.reranker.rank_batch(
+            [
+                replace(pool, candidates=tuple(candidates))
+                for pool, candidates in zip(pools, found, strict=True)
+            ]
+        )
         self._record(rankings, 1000 * (time.perf_counter() - began))
         beams = [
-            RankedBeam([one.candidate.hypothesis for one in ranking.judged])
+            RankedBeam([one.source for one in ranking.candidates])
             for ranking in rankings
         ]
         self._rankings = rankings
@@ -268,7 +273,7 @@ class GroundedRerankAgent(ChatCommands):
         return replies
 
     def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
-        found = evidence.metrics(rankings)
+        found = metrics(rankings)
         for name, values in found.items():
             self.record_local_metric(name, values)
         by = validated_by(self.opt, found)

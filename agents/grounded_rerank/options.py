@@ -8,26 +8,26 @@ from typing import Any, Mapping
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank import strategies
-from parlai_q2.agents.grounded_rerank.choice import (
+from parlai_q2.agents.grounded_rerank.ranges import RANGES, check_ranges
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.errors import ConfigError
+from parlai_q2.parlai.filter_options import add_delimiter_option
+from parlai_q2.rerank.choice import (
     DEFAULT_GENERATOR_WEIGHT,
     DEFAULT_TOLERANCE,
     RULES,
     SCORE,
     Rule,
 )
-from parlai_q2.agents.grounded_rerank.ranges import RANGES, check_ranges
-from parlai_q2.agents.grounded_rerank.reranker import (
+from parlai_q2.rerank.reranker import (
     DEFAULT_COPY_PENALTY,
     DEFAULT_GENERIC_PENALTY,
     DEFAULT_PREFILTER_KEEP,
+    DEFAULT_SCORER,
     Reranker,
 )
-from parlai_q2.errors import ConfigError
-from parlai_q2.parlai.filter_options import add_delimiter_option
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.scorers.base import Scorer
 
-DEFAULT_SCORER = 'grounded'
 NO_PREFILTER = 'none'
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 # A seed below 0 leaves sampling to the global random numbers.

@@ -2,6 +2,7 @@
 Runs a generator's searches and pools their candidates.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -9,12 +10,6 @@ import torch
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
-from parlai_q2.agents.grounded_rerank.candidates import (
-    Candidate,
-    Hypothesis,
-    collect,
-    merge,
-)
 from parlai_q2.agents.grounded_rerank.encode_once import encode_once
 from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
 from parlai_q2.agents.grounded_rerank.side_by_side import (
@@ -24,6 +19,10 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 )
 from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
 from parlai_q2.errors import ConfigError
+from parlai_q2.rerank.candidate import Candidate, merge
+
+# What ParlAI's searches return: tokens, score, details of each token (or None).
+Hypothesis = tuple[Any, Any, Any]
 
 # These generators search with another library's generate(), which keeps only the best.
 # ParlAI's own search can run their encoder and decoder instead, as RAG does.
@@ -52,7 +51,7 @@ class RankedBeam:
         return self.hypotheses[:n_best]
 
 
-def pool_candidates(
+def find_candidates(
     agent: Any,
     generator: type[TorchGeneratorAgent],
     inherited: Callable[..., tuple[Any, Sequence[Any]]],
@@ -158,6 +157,53 @@ def _collect(
         agent._v2t,
         agent.opt.get('beam_length_penalty', PARLAI_LENGTH_PENALTY),
     )
+
+
+def collect(
+    hypotheses: Sequence[Hypothesis],
+    strategy: str,
+    number: int,
+    to_text: Callable[[Any], str],
+    length_penalty: float,
+) -> list[Candidate]:
+    """
+    The candidates of one search for one example.
+
+    :param hypotheses: the search's finished hypotheses, best first.
+    :param strategy: the search's name.
+    :param number: how many candidates were asked for; a beam often finishes more.
+    :param to_text: turns tokens into text.
+    :param length_penalty: ParlAI's ``--beam-length-penalty``.
+    :return: at most ``number`` candidates. Tokens that cannot be turned into text are
+        left out.
+    """
+    found: list[Candidate] = []
+    for hypothesis in hypotheses:
+        if len(found) == number:
+            break
+        tokens, score, _ = hypothesis
+        try:
+            text = to_text(tokens)
+        except KeyError:
+            # The dictionary does not know one of the tokens; ParlAI skips these as
+            # well.
+            continue
+        mean = mean_logprob(float(score), len(tokens), length_penalty)
+        found.append(Candidate(text, (strategy,), float(score), mean, hypothesis))
+    return found
+
+
+def mean_logprob(score: float, length: int, length_penalty: float) -> float:
+    """
+    The mean log probability of a token, computed from a score with ParlAI's length
+    penalty.
+
+    :param score: log probability over ((1 + length) / 6) ** length_penalty
+        (``TreeSearch.get_rescored_finished``; Wu et al. 2016, section 7).
+    :param length: the number of tokens, including the start token, which costs nothing.
+    :param length_penalty: the exponent.
+    """
+    return score * math.pow((1 + length) / 6, length_penalty) / max(length - 1, 1)
 
 
 def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:

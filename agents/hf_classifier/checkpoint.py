@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
-from parlai_q2.models.class_labels import check_labels, find_labels, output_names
+from parlai_q2.models.classifier import (
+    PairInput,
+    check_labels,
+    find_labels,
+    output_names,
+)
 from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
-from parlai_q2.models.pair_input import PairInput
 from parlai_q2.parlai.saved_folder import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_names import is_unnamed

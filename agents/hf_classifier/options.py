@@ -1,7 +1,7 @@
 """
 The agent's options, and the classifier that they name.
 
-A classifier is the ``consistency`` section of a preset. ``parlai_q2/presets`` has those
+A classifier is the ``detector`` section of a preset. ``parlai_q2/presets`` has those
 that ship; see ``factcc.yaml`` there for the format.
 """
 
@@ -11,14 +11,14 @@ from typing import Any, Mapping, Optional
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.models.pair_input import PairInput
+from parlai_q2.models.classifier import PairInput
 from parlai_q2.parlai.classification import add_class_map
 from parlai_q2.parlai.saved_folder import saved_folder
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.text.class_names import GENERIC
 
 DEFAULT_CLASSIFIER = 'mini'
-SECTION = 'consistency'
+SECTION = 'detector'
 # The file beside a trained model that describes its classifier, in preset format.
 CLASSIFIER_FILE = 'classifier.yaml'
 DEFAULT_CLASSES = ('consistent', 'inconsistent')

@@ -1,3 +1,3 @@
 """
-Benchmarks, which ``parlai_q2 bench`` and ``parlai_q2 bench_scale`` run.
+What ``parlai_q2 bench`` measures.
 """

@@ -1,15 +1,15 @@
 """
-Times Q2 in batches and in the one-question-at-a-time loop, with the same models and
-responses in one run.
+Times Q2 in batches, stage by stage, and in the one-question-at-a-time loop of the
+published code, with the same models and responses in one run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from parlai_q2.benchmark.clock import StageClock, spread, timed
-from parlai_q2.benchmark.stages import watch
+from parlai_q2.benchmark.stages import STAGES, watch
 from parlai_q2.models.question_generation import GENERATE
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 
 
 def measure_batched(
-    scorer: Q2Scorer, pairs: Sequence[Pair], rounds: int, alone: int
+    scorer: Q2Scorer, pairs: Sequence[Pair], rounds: int
 ) -> tuple[dict[str, Any], list[Q2Result]]:
     """
     Time Q2 in batches, and one response at a time.
@@ -29,7 +29,6 @@ def measure_batched(
     :param scorer: Q2; its models are warmed up first.
     :param pairs: B pairs (knowledge, response), at least two.
     :param rounds: how often all pairs are scored.
-    :param alone: how many responses are also scored one by one, at least one.
     :return: the figures, with the seconds a response and those of each stage; and the
         results.
     """
@@ -51,7 +50,7 @@ def measure_batched(
     for _ in range(rounds):
         seconds, results = timed(whole)
         times.append(seconds / len(pairs))
-    each = [timed(partial(q2, [pair], models, settings))[0] for pair in pairs[:alone]]
+    each = [timed(partial(q2, [pair], models, settings))[0] for pair in pairs]
     count = rounds * len(pairs)
     found = {
         'responses': len(pairs),
@@ -65,20 +64,17 @@ def measure_batched(
 
 
 def measure_loop(
-    scorer: Q2Scorer, pairs: Sequence[Pair], published: bool = True
+    scorer: Q2Scorer, pairs: Sequence[Pair]
 ) -> tuple[float, list[Q2Result]]:
     """
-    Time Q2 one question at a time.
+    Time Q2 one question at a time, with the questions of the model's own ``generate``,
+    as in the published code.
 
     :param scorer: Q2.
     :param pairs: B pairs (knowledge, response).
-    :param published: whether questions come from the model's own ``generate``, as in
-        the published code, or from the scorer's search.
     :return: seconds a response, and the results.
     """
-    models, settings = scorer.models, scorer.q2_settings
-    if published:
-        models = as_published(models)
+    models, settings = as_published(scorer.models), scorer.q2_settings
     q2_one_at_a_time(pairs[0], models, settings)
     seconds, results = timed(
         lambda: [q2_one_at_a_time(pair, models, settings) for pair in pairs]
@@ -101,3 +97,36 @@ def differences(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[floa
     The absolute difference of two runs' values, one number for each response.
     """
     return [abs(a.value - b.value) for a, b in zip(one, other, strict=True)]
+
+
+def describe_metric(found: Mapping[str, Any]) -> str:
+    """
+    What :func:`measure_batched` found, with the loops, as text.
+    """
+    batched, alone = found['batched'], found['one_response']
+    lines = [
+        f'{found["responses"]} responses, {found["questions"]} questions',
+        f'  in batches              {batched["median"]:.3f} s a response '
+        f'({batched["min"]:.3f} to {batched["max"]:.3f})',
+    ]
+    lines += [
+        f'    {stage:<21} {found["stages"][stage]:.3f} s, '
+        f'{found["stage_share"][stage]:.0%} of the stages'
+        for stage in STAGES
+        if stage in found['stages']
+    ]
+    lines.append(
+        f'  one response alone      {alone["median"]:.3f} s, '
+        f'{alone["p95"]:.3f} s at the 95th percentile'
+    )
+    for preset, seconds in found.get('loop', {}).items():
+        lines.append(
+            f'  one question at a time  {seconds:.3f} s a response ({preset}, '
+            f'generate): {found["speed_up"][preset]:.1f} times as long'
+        )
+    if 'largest_difference' in found:
+        lines.append(f'  largest difference      {found["largest_difference"]:.1e}')
+    if 'mean_difference_to_float32' in found:
+        mean = found['mean_difference_to_float32']
+        lines.append(f'  mean difference to fp32 {mean:.3f}')
+    return '\n'.join(lines)

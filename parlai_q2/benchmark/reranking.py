@@ -3,7 +3,7 @@ Measures what reranking adds to a turn: the time to find candidates and to score
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
@@ -24,7 +24,7 @@ def measure_reranking(
     generate: list[float] = []
     score: list[float] = []
     distinct: list[int] = []
-    rank = agent.reranker.rank
+    rank = agent.reranker.rank_batch
     spent: list[float] = []
 
     def timed_rank(*args: Any) -> Any:
@@ -33,7 +33,7 @@ def measure_reranking(
         spent.append(time.perf_counter() - start)
         return rankings
 
-    agent.reranker.rank = timed_rank
+    agent.reranker.rank_batch = timed_rank
     try:
         for n, (knowledge, text) in enumerate([*turns[:warm_up], *turns]):
             agent.reset()
@@ -47,7 +47,7 @@ def measure_reranking(
                 generate.append(whole - spent[-1])
                 distinct.append(len(reply['rerank']))
     finally:
-        del agent.reranker.rank
+        del agent.reranker.rank_batch
     return {
         'turns': len(turns),
         'distinct_candidates': fmean(distinct),
@@ -57,3 +57,18 @@ def measure_reranking(
             s / g for s, g in zip(score, generate, strict=True)
         ),
     }
+
+
+def describe_reranking(scorer: str, found: Mapping[str, Any]) -> str:
+    """
+    What :func:`measure_reranking` found, as text.
+    """
+    generate, score = found['generate'], found['score']
+    return (
+        f'Reranking {found["turns"]} turns by {scorer}, '
+        f'{found["distinct_candidates"]:.1f} distinct candidates a turn\n'
+        f'  to find candidates      {generate["median"]:.3f} s a turn\n'
+        f'  to score them           {score["median"]:.3f} s a turn '
+        f'({score["p95"]:.3f} at the 95th percentile), '
+        f'{found["score_over_generate"]:.2f} of the time to find them'
+    )

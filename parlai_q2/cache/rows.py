@@ -1,12 +1,12 @@
 """
-Converts between scores and the rows of a score file.
+Converts between scores and the rows of the score cache.
 """
 
 import hashlib
 import json
 import math
 import zlib
-from typing import Optional
+from typing import Any, Optional
 
 from parlai_q2.records import Score
 
@@ -45,20 +45,42 @@ def checksum_of(value: bytes, signature: str, key: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(signature.encode())))
 
 
-def decode(value: bytes, checksum: int, signature: str, key: bytes) -> Optional[Score]:
+def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Optional[Score]:
     """
-    Read back what :func:`encode` returned; None if the value is damaged, or belongs to
-    another pair or signature.
+    Read back what :func:`encode` returned; None if the value is damaged, belongs to
+    another pair or signature, or is not a score.
     """
+    if not isinstance(value, bytes) or checksum_of(value, signature, key) != checksum:
+        return None
     try:
-        if checksum_of(value, signature, key) != checksum:
-            return None
         score = Score.from_dict({'signature': signature, **json.loads(value)})
-        # In Python, a bool is an int.
-        number = isinstance(score.value, (int, float)) and not isinstance(
-            score.value, bool
-        )
-        return score if number and math.isfinite(score.value) else None
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        return score if _is_score(score) else None
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         # It was written by a version with other fields, or by hand.
         return None
+
+
+def _is_score(score: Score) -> bool:
+    verdicts = score.verdicts
+    spans = [
+        span
+        for verdict in verdicts
+        for span in (verdict.response_answer, verdict.knowledge_answer)
+        if span is not None
+    ]
+    texts = [score.label, score.signature, *(span.text for span in spans)]
+    texts += [text for v in verdicts for text in (v.question, v.comparison)]
+    units = [score.value, *(n for v in verdicts for n in (v.score, v.f1))]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(_is_number(unit) and 0 <= unit <= 1 for unit in units)
+        and all(type(n) is int for span in spans for n in (span.start, span.end))
+        and all(map(_is_number, score.parts.values()))
+        and isinstance(score.fallback, bool)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    # In Python, a bool is an int.
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value)

@@ -14,16 +14,9 @@ from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.io.files import beside, cache_folder, locked
-from parlai_q2.models.identity import identified
-from parlai_q2.models.loading import (
-    CHECKSUMS,
-    adapter_base,
-    load_config,
-    load_seq2seq,
-    resolve,
-    verify_checksums,
-    write_checksums,
-)
+from parlai_q2.models.folder import CHECKSUMS, verify_checksums, write_checksums
+from parlai_q2.models.loading import adapter_base, load_config, load_seq2seq
+from parlai_q2.models.references import identified, resolve
 from parlai_q2.optional import import_package
 from parlai_q2.presets import ModelConfig
 
@@ -113,7 +106,7 @@ def _whole(folder: Path) -> bool:
 
 
 def _convert(config: ModelConfig, arithmetic: str, folder: Path) -> None:
-    from parlai_q2.models.t5.search import ARCHITECTURES, known_settings
+    from parlai_q2.models.engine.t5.search import ARCHITECTURES, known_settings
 
     package = ctranslate2()
     logger.info('Converting %s for CTranslate2. This is done once.', config.model)

@@ -15,9 +15,10 @@ from typing import Any, Sequence
 import torch
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.beams import BeamSettings
 from parlai_q2.models.converted import converted, ctranslate2
-from parlai_q2.models.loading import FLOAT32, folder_generation
+from parlai_q2.models.engine.t5.beams import BeamSettings
+from parlai_q2.models.folder import folder_generation
+from parlai_q2.models.loading import FLOAT32
 from parlai_q2.presets import ModelConfig
 
 # The most batches per thread in one call, which cannot be interrupted.

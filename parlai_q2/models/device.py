@@ -1,8 +1,15 @@
 """
-Looks up and checks devices by name.
+Devices by name, and computing the same way whatever the surrounding program has
+configured.
 """
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Iterator, Union
+
 from parlai_q2.errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
 
 CPU = 'cpu'
 
@@ -61,3 +68,34 @@ def check_device(name: str, said: str = 'The device is') -> None:
             f'{said} {name!r}, which is not available. The GPUs that torch sees: '
             f'{", ".join(there) or "none"}.'
         )
+
+
+@contextmanager
+def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
+    """
+    Compute without gradients and without autocast. The autocast of a training loop
+    would round the scores, and their signature would not show it.
+
+    :param device: the device of the model.
+    """
+    import torch
+
+    kind = torch.device(device).type
+    with torch.inference_mode(), torch.autocast(kind, enabled=False):
+        yield
+
+
+@contextmanager
+def in_float32() -> Iterator[None]:
+    """
+    Create tensors in fp32 by default. Another default type of the host program would
+    round weights as they are loaded, and no signature would show it.
+    """
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

@@ -1,8 +1,8 @@
 """
 Loads encoders that read pairs of texts: classifiers, and readers that find answers.
 
-Shipped weights that compute in int8 are run by :mod:`parlai_q2.models.bert`, all other
-models by transformers.
+Shipped weights that compute in int8 are run by :mod:`parlai_q2.models.engine.bert`, all
+other models by transformers.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, Iterable, Mapping, Optional, Protocol
 
 import torch
 
-from parlai_q2.models.inference import inference
+from parlai_q2.models.device import inference
 from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
 
 
@@ -92,8 +92,8 @@ def load_encoder(
 
 
 def _own(folder: Path, auto_class: str) -> Optional[PairEncoder]:
-    from parlai_q2.models.bert import Bert, computable
-    from parlai_q2.models.stored import StoredModel
+    from parlai_q2.models.engine.bert import Bert, computable
+    from parlai_q2.models.engine.stored import StoredModel
 
     stored = StoredModel(folder)
     return Bert(stored) if computable(stored.config, auto_class) else None

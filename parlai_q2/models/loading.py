@@ -1,21 +1,15 @@
 """
 Finds and loads tokenizers and models: shipped, in a local folder, or on the hub.
 
-A model reference is one of
-
-- ``shipped:q2_mini/question_generation``: a folder of ``parlai_q2.zoo``;
-- a path to a folder that ``save_pretrained`` wrote, or one with int8 weights;
-- a Hugging Face hub name such as ``roberta-large``, fetched on first use.
-
+The forms of a model reference are those of :mod:`parlai_q2.models.references`.
 Nothing here runs code from a model's folder: ``trust_remote_code`` is off, and
 weights are read from safetensors or, if a hub model has only older files, by torch's
 ``weights_only`` reader.
 """
 
 import json
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Iterable, Optional, Union
+from typing import Any, Optional
 
 from parlai_q2.errors import (
     ConfigError,
@@ -23,10 +17,8 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
-from parlai_q2.io.files import file_sha256
-from parlai_q2.models.device import check_device, is_cpu
-from parlai_q2.models.inference import in_float32
-from parlai_q2.models.int8 import (
+from parlai_q2.models.device import check_device, in_float32, is_cpu
+from parlai_q2.models.engine.int8_weights import (
     INT8_WEIGHTS,
     dequantise,
     fill_placeholders,
@@ -34,69 +26,19 @@ from parlai_q2.models.int8 import (
     placeholders,
     read_int8,
 )
+from parlai_q2.models.folder import (
+    folder_generation,
+    stored_tokenizer,
+    verify_checksums,
+)
+from parlai_q2.models.references import resolve
 
-SHIPPED = 'shipped:'
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
-CHECKSUMS = 'sha256.json'
 # Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
-# How a model with int8 weights computes; see parlai_q2/models/int8_linear.py.
+# How a model with int8 weights computes; see parlai_q2/models/engine/int8_linear.py.
 FLOAT32, INT8 = 'float32', 'int8'
 ARITHMETICS = (FLOAT32, INT8)
-# For loading tokenizers without their own classes: which classes this works for, and
-# which settings to take from their configuration in addition to special tokens.
-TOKENIZERS = ('BertTokenizer', 'BertTokenizerFast', 'PreTrainedTokenizerFast')
-TOKENIZER_SETTINGS = (
-    'clean_up_tokenization_spaces',
-    'model_max_length',
-    'model_input_names',
-)
-# The default inputs of BERT's own classes; for the general class, transformers 5 leaves
-# out token_type_ids.
-BERT_INPUTS = ('input_ids', 'token_type_ids', 'attention_mask')
-MORE_OF_TOKENIZERS = ('special_tokens_map.json', 'added_tokens.json')
-BERT_NORMALIZER = (
-    ('do_lower_case', 'lowercase'),
-    ('strip_accents', 'strip_accents'),
-    ('tokenize_chinese_chars', 'handle_chinese_chars'),
-)
-
-
-def shipped_folder(name: str) -> Path:
-    """
-    The folder of a shipped model.
-
-    :param name: its path below ``parlai_q2.zoo``, e.g. ``q2_mini/consistency``.
-    :raises ModelNotFoundError: if it is not part of this installation.
-    """
-    folder = Path(str(files('parlai_q2.zoo'))) / name
-    if not folder.is_dir():
-        raise ModelNotFoundError(
-            f'The shipped model {name!r} is not in {folder.parent}. The installation '
-            'is incomplete; reinstall parlai_q2.'
-        )
-    return folder
-
-
-def resolve(reference: str) -> Union[Path, str]:
-    """
-    Resolve a model reference to a local folder or a hub name.
-
-    :param reference: see the module's docstring.
-    :return: a ``Path`` if the reference is a local folder, otherwise the hub name.
-    :raises ModelNotFoundError: if it looks like a path that does not exist.
-    """
-    if reference.startswith(SHIPPED):
-        return shipped_folder(reference[len(SHIPPED) :])
-    path = Path(reference).expanduser()
-    if path.is_dir():
-        return path
-    if reference.startswith(('/', '.', '~')) or reference.count('/') > 1:
-        raise ModelNotFoundError(
-            f'There is no folder {path}. Give a folder that save_pretrained wrote, or '
-            'a Hugging Face hub name such as roberta-large.'
-        )
-    return reference
 
 
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
@@ -111,7 +53,7 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     """
     base = adapter_base(reference) or reference
     folder = int8_folder(base)
-    stored = _stored_tokenizer(folder) if folder else None
+    stored = stored_tokenizer(folder) if folder else None
     if stored is not None:
         return stored
     from transformers import AutoTokenizer
@@ -234,21 +176,6 @@ def adapter_base(reference: str) -> Optional[str]:
     return None
 
 
-def effective_arithmetic(arithmetic: str, device: str) -> str:
-    """
-    How a model computes on a device: int8 is for CPUs, a GPU always computes in fp32.
-
-    :param arithmetic: the setting of the preset.
-    :param device: a torch device name.
-    :raises ConfigError: if it is not one of :data:`ARITHMETICS`.
-    """
-    if arithmetic not in ARITHMETICS:
-        raise ConfigError(
-            f'arithmetic must be one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
-        )
-    return arithmetic if is_cpu(device) else FLOAT32
-
-
 def int8_folder(reference: str) -> Optional[Path]:
     """
     The folder of a model with int8 weights.
@@ -262,106 +189,19 @@ def int8_folder(reference: str) -> Optional[Path]:
     return None
 
 
-def folder_config(folder: Path) -> Any:
+def effective_arithmetic(arithmetic: str, device: str) -> str:
     """
-    Read a model folder's configuration without importing its model's own class.
+    How a model computes on a device: int8 is for CPUs, a GPU always computes in fp32.
 
-    :param folder: a model folder.
-    :return: a ``PretrainedConfig`` with the contents of ``config.json``.
-    :raises ModelError: if the file cannot be read.
+    :param arithmetic: the setting of the preset.
+    :param device: a torch device name.
+    :raises ConfigError: if it is not one of :data:`ARITHMETICS`.
     """
-    from transformers.configuration_utils import PretrainedConfig
-
-    path = folder / 'config.json'
-    try:
-        return PretrainedConfig.from_dict(json.loads(path.read_text(encoding='utf-8')))
-    except (OSError, ValueError, TypeError, AttributeError) as e:
-        raise ModelError(f'Cannot load {path}: {e}') from e
-
-
-def folder_generation(folder: Path, config: Any) -> Any:
-    """
-    Read the generation settings of a model folder.
-
-    :param folder: a model folder.
-    :param config: its configuration, used if there is no file of generation settings.
-    :return: a ``GenerationConfig``.
-    :raises ModelError: if the file cannot be read.
-    """
-    from transformers.generation.configuration_utils import GenerationConfig
-
-    path = folder / 'generation_config.json'
-    if not path.exists():
-        return GenerationConfig.from_model_config(config)
-    try:
-        return GenerationConfig.from_pretrained(folder)
-    except (OSError, ValueError, TypeError, AttributeError) as e:
-        raise ModelError(f'Cannot load {path}: {e}') from e
-
-
-def verify_checksums(folder: Path) -> None:
-    """
-    Check a folder's files against its ``sha256.json``, if it has one.
-
-    :param folder: a model folder. Its ``sha256.json`` maps file names to checksums.
-    :raises ModelError: if a file is missing or differs.
-    """
-    listed = folder / CHECKSUMS
-    if not listed.exists():
-        return
-    for name, expected in json.loads(listed.read_text()).items():
-        path = folder / name
-        if not path.exists():
-            raise ModelError(f'{path} is missing. Reinstall parlai_q2.')
-        if file_sha256(path) != expected:
-            raise ModelError(
-                f'{path} was changed or cut short: its SHA-256 differs from the one in '
-                f'{CHECKSUMS}. Reinstall parlai_q2, or run "git checkout" in a clone.'
-            )
-
-
-def write_checksums(folder: Path, names: Iterable[str]) -> None:
-    """
-    Write the ``sha256.json`` that :func:`verify_checksums` checks.
-
-    :param folder: a model folder.
-    :param names: the names of the files to list, in order.
-    """
-    sums = {name: file_sha256(folder / name) for name in names}
-    (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
-
-
-def _stored_tokenizer(folder: Path) -> Any:
-    """
-    Load a tokenizer equal to the auto class's, without the second of imports that the
-    auto class takes. None if the folder has settings that this does not handle.
-    """
-    from transformers import PreTrainedTokenizerFast
-
-    try:
-        said = json.loads((folder / 'tokenizer_config.json').read_text('utf-8'))
-        options = {n: v for n, v in said.items() if n.endswith('_token')}
-        plain = (
-            said.get('tokenizer_class') in TOKENIZERS
-            and all(v is None or isinstance(v, str) for v in options.values())
-            and not any((folder / name).exists() for name in MORE_OF_TOKENIZERS)
+    if arithmetic not in ARITHMETICS:
+        raise ConfigError(
+            f'arithmetic must be one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
         )
-        if not plain:
-            return None
-        general = said['tokenizer_class'] == 'PreTrainedTokenizerFast'
-        if not general:
-            options['model_input_names'] = list(BERT_INPUTS)
-        options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
-        file = folder / 'tokenizer.json'
-        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
-    except Exception:  # the library raises a bare Exception for an unreadable file
-        return None  # the auto class will raise a better error
-    if general:
-        return tokenizer
-    # BERT's own class overrides the file's settings by these.
-    has = json.loads(tokenizer.backend_tokenizer.normalizer.__getstate__())
-    same = all(said.get(ours) == has.get(theirs) for ours, theirs in BERT_NORMALIZER)
-    return tokenizer if same else None
+    return arithmetic if is_cpu(device) else FLOAT32
 
 
 def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
@@ -404,7 +244,7 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
             'missing or of another shape.'
         )
     if whole:
-        from parlai_q2.models.int8_linear import use_int8_linears
+        from parlai_q2.models.engine.int8_linear import use_int8_linears
 
         # Do this before layers are replaced: tied weights are stored under one name.
         fill_placeholders(model, stored)

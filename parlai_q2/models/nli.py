@@ -10,18 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import (
+from parlai_q2.models.classifier import ORDER, PairInput, check_labels, find_labels
+from parlai_q2.models.engine.batching import (
     batch_size_on,
     length_step,
     map_unique,
     padded_batches,
 )
-from parlai_q2.models.class_labels import check_labels, find_labels
-from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
-from parlai_q2.models.pair_input import ORDER, PairInput
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.text.sentences import windows
@@ -32,16 +31,18 @@ if TYPE_CHECKING:
 # Whether a preset's model is already a classifier, or is still to be trained as one.
 TRAINED, NEW = 'trained', 'new'
 HEADS = (TRAINED, NEW)
+# What the model is for; the names of its settings in signatures start with it.
+NLI, DETECTOR = 'nli', 'detector'
 # Usual values, which signatures leave out.
 USUAL: Mapping[str, tuple[Any, ...]] = {
-    'nli_labels': (
+    'labels': (
         'entailment,neutral,contradiction',
         'entailment,neutral,contradiction,generic',
     ),
-    'nli_order': (','.join(ORDER),),
-    'nli_separator': (None,),
-    'nli_max_tokens': (384,),
-    'nli_lower_case': (False,),
+    'order': (','.join(ORDER),),
+    'separator': (None,),
+    'max_tokens': (384,),
+    'lower_case': (False,),
 }
 
 
@@ -53,9 +54,10 @@ class SequenceNliModel:
         to the model's output indices; without them, the names in the model's
         configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
         together) and ``lower_case`` (see
-        :class:`~parlai_q2.models.pair_input.PairInput`), ``batch_size``,
+        :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
         ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
     :param device: a torch device name.
+    :param role: ``nli`` or ``detector``.
     """
 
     def __init__(
@@ -71,11 +73,13 @@ class SequenceNliModel:
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
         head: str = TRAINED,
+        role: str = NLI,
     ):
         if labels is not None:
             check_labels(labels)
         check_trained(config.model, head)
         self.config, self.device, self.labels = config, device, labels
+        self.role = role
         self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
@@ -87,9 +91,12 @@ class SequenceNliModel:
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            'nli': self._identity(),
-            'nli_arithmetic': self.arithmetic,
-            **unusual(self._details, USUAL),
+            self.role: self._identity(),
+            f'{self.role}_arithmetic': self.arithmetic,
+            **{
+                f'{self.role}_{name}': value
+                for name, value in unusual(self._details, USUAL).items()
+            },
         }
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
@@ -99,11 +106,11 @@ class SequenceNliModel:
     def _details(self) -> dict[str, Any]:
         labels = self.config.settings.get('labels')
         return {
-            'nli_labels': 'model' if labels is None else _listed(labels),
-            'nli_order': ','.join(self.input.order),
-            'nli_separator': self.input.separator,
-            'nli_max_tokens': self.max_tokens,
-            'nli_lower_case': self.lower_case,
+            'labels': 'model' if labels is None else _listed(labels),
+            'order': ','.join(self.input.order),
+            'separator': self.input.separator,
+            'max_tokens': self.max_tokens,
+            'lower_case': self.lower_case,
         }
 
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:

@@ -19,15 +19,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import (
+from parlai_q2.models.engine.batching import (
     batch_size_on,
     length_step,
     map_unique,
     padded_batches,
 )
-from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
+from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Span
 from parlai_q2.signature import unusual

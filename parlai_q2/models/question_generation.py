@@ -12,38 +12,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.batching import (
+from parlai_q2.models.device import is_cpu
+from parlai_q2.models.engine.batching import (
     batch_size_on,
     length_batches,
     length_step,
     map_unique,
     pad,
 )
-from parlai_q2.models.device import is_cpu
-from parlai_q2.models.identity import identified
+from parlai_q2.models.folder import folder_config, folder_generation
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
     FLOAT32,
     INT8,
     effective_arithmetic,
-    folder_config,
-    folder_generation,
     int8_folder,
     load_seq2seq,
     load_tokenizer,
 )
 from parlai_q2.models.prompts import question_prompt
+from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
 if TYPE_CHECKING:
-    from parlai_q2.models.beams import BeamSettings
     from parlai_q2.models.ct2_search import CT2Search
-    from parlai_q2.models.t5.search import T5Search
+    from parlai_q2.models.engine.t5.beams import BeamSettings
+    from parlai_q2.models.engine.t5.search import T5Search
 
 DECODINGS = ('beam', 'greedy')
-# How to search. "auto" uses parlai_q2.models.t5 if the model allows, otherwise the
-# model's own generate; both give the same questions. With CTranslate2 in int8, some
+# How to search. "auto" uses parlai_q2.models.engine.t5 if the model allows, otherwise
+# the model's own generate; both give the same questions. With CTranslate2 in int8, some
 # questions differ.
 AUTO, GENERATE, CTRANSLATE2 = 'auto', 'generate', 'ctranslate2'
 SEARCHES = (AUTO, GENERATE, CTRANSLATE2)
@@ -167,12 +166,12 @@ class Seq2SeqQuestionGenerator:
         return load_tokenizer(self.config.model, self.config.revision)
 
     def _make_search(self) -> Optional['T5Search']:
-        from parlai_q2.models.t5.search import T5Search, searchable
+        from parlai_q2.models.engine.t5.search import T5Search, searchable
 
         folder = self._stored_folder()
         if folder is not None:
-            from parlai_q2.models.stored import StoredModel
-            from parlai_q2.models.t5.stored import stored_t5
+            from parlai_q2.models.engine.stored import StoredModel
+            from parlai_q2.models.engine.t5.stored import stored_t5
 
             return T5Search(stored_t5(StoredModel(folder)))
         model, _ = self._loaded()
@@ -190,8 +189,8 @@ class Seq2SeqQuestionGenerator:
         folder = int8_folder(self.config.model) if self.arithmetic == INT8 else None
         if folder is None:
             return None
-        from parlai_q2.models.t5.search import known_settings
-        from parlai_q2.models.t5.stored import computable
+        from parlai_q2.models.engine.t5.search import known_settings
+        from parlai_q2.models.engine.t5.stored import computable
 
         config = folder_config(folder)
         generation = folder_generation(folder, config)
@@ -246,7 +245,7 @@ class Seq2SeqQuestionGenerator:
         return [[tokenizer.convert_tokens_to_ids(f) for f in row] for row in found]
 
     def _beam_settings(self, generation: Any) -> 'BeamSettings':
-        from parlai_q2.models.beams import BeamSettings
+        from parlai_q2.models.engine.t5.beams import BeamSettings
 
         # Unset values are None in transformers 5, and were the default before.
         penalty = generation.length_penalty
@@ -262,7 +261,7 @@ class Seq2SeqQuestionGenerator:
     def _generated(
         self, model: Any, tokenizer: Any, ids: list[list[int]]
     ) -> list[list[list[int]]]:
-        from parlai_q2.models.inference import inference
+        from parlai_q2.models.device import inference
 
         inputs = {'input_ids': ids, 'attention_mask': [[1] * len(i) for i in ids]}
         found: list[list[list[int]]] = [[] for _ in ids]

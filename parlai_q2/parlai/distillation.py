@@ -126,7 +126,7 @@ def keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
     """
     signature = str(scorer.signature)
     if isinstance(scorer, CachedScorer):
-        scorer.store.put(
+        scorer.cache.put(
             signature,
             {
                 (r['knowledge'], r['text']): Score.from_dict(

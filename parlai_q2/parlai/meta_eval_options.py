@@ -7,15 +7,15 @@ from typing import Any, Mapping
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.bootstrap import ROUNDS, SEED
-from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
-from parlai_q2.evaluate.variants import VARIANTS, load_variant
-from parlai_q2.parlai.scorer_options import (
+from parlai_q2.cli.scorer_options import (
     add_cache_options,
     add_model_options,
     model_options,
     with_cache,
 )
+from parlai_q2.errors import ConfigError
+from parlai_q2.evaluate.columns import ColumnScores, parse_column, read_column
+from parlai_q2.evaluate.variants import VARIANTS, load_variant
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS

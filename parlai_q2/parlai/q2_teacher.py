@@ -19,6 +19,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.parlai.q2_metrics import (
     OF_SCORED,
@@ -28,7 +29,6 @@ from parlai_q2.parlai.q2_metrics import (
     validated_by,
 )
 from parlai_q2.parlai.response_queue import ResponseQueue, Waiting
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.records import Example
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 Reads presets from YAML files.
 
 A preset has a ``name`` and a section for each model: ``question_generation``,
-``question_answering``, ``nli``, ``consistency`` and, for the scorer ``bertscore``, a
+``question_answering``, ``nli``, ``detector`` and, for the scorer ``bertscore``, a
 section of that name. A section has ``model`` (a model reference, see
 :mod:`parlai_q2.models.loading`), an optional ``revision`` for a hub model, and the
 settings of the backend. An optional section ``q2`` has settings of the metric itself.
@@ -27,7 +27,7 @@ SECTIONS = (
     'question_generation',
     'question_answering',
     'nli',
-    'consistency',
+    'detector',
     'bertscore',
 )
 

@@ -14,10 +14,9 @@ from typing import Generator, Iterator, NamedTuple, Sequence
 from parlai_q2.errors import WorkerError
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import Place
-from parlai_q2.scale.process import WorkerProcess
 from parlai_q2.scale.score_chunk import Engine, MakeScorer, ScoredChunk
 from parlai_q2.scale.work import Work
-from parlai_q2.scale.worker import FAILED, READY
+from parlai_q2.scale.worker import FAILED, READY, WorkerProcess
 
 logger = logging.getLogger(__name__)
 

@@ -1,14 +1,20 @@
 """
-Describes the work of a run: which file to score, and from which chunk on.
+The work of a run: which file to score, from which chunk on, and what has been done.
 """
 
+import json
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, Optional
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import RecordError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, cut_chunks
 from parlai_q2.io.read import NOT_READ, Record, read_records
+from parlai_q2.io.write import ResumableWriter
+from parlai_q2.records import Label
 
+# The label and score of a record, or None for a bad record.
+Outcome = Optional[tuple[str, float]]
 # How deep lists and objects may be nested. The limits of Python's pickle and JSON
 # depend on what else is on the stack, so a deeper record might be scored by one engine
 # and end the run of another.
@@ -92,3 +98,105 @@ def _too_deep(record: Record) -> bool:
 def _nested(value: Any) -> list[Any]:
     inside = value.values() if isinstance(value, dict) else value
     return [inner for inner in inside if isinstance(inner, (dict, list))]
+
+
+class Tally:
+    """
+    Counts records and adds up their scores. Scores are added in the file's order, so
+    that the sum is bit for bit the same however the run was interrupted or distributed.
+    """
+
+    def __init__(self) -> None:
+        self.records = self.bad = 0
+        self.labels = {
+            Label.CONSISTENT: 0,
+            Label.INCONSISTENT: 0,
+            Label.NOT_VERIFIABLE: 0,
+            Label.GENERIC: 0,
+        }
+        self.total = 0.0
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        """
+        Add the outcomes of records.
+        """
+        for outcome in outcomes:
+            self.records += 1
+            if outcome is None:
+                self.bad += 1
+                continue
+            label, score = outcome
+            self.labels[label] = self.labels.get(label, 0) + 1
+            self.total += score
+
+    @property
+    def scored(self) -> int:
+        """
+        The number of records with a score.
+        """
+        return self.records - self.bad
+
+    def summary(self) -> dict[str, Any]:
+        """
+        The counts and the mean score; the mean is None if nothing was scored.
+        """
+        mean = self.total / self.scored if self.scored else None
+        return {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
+
+    def sentence(self) -> str:
+        """
+        The counts and the mean score, as text for people.
+        """
+        counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
+        mean = f' Mean score {self.total / self.scored:.3f}.' if self.scored else ''
+        bad = f' {self.bad} could not be scored; see their "error".' if self.bad else ''
+        return f'{self.records} records: {counts}.{mean}{bad}'
+
+
+def outcome_of(line: Mapping[str, Any]) -> Outcome:
+    """
+    The outcome of a record, from the line that was written for it.
+    """
+    if 'label' not in line:
+        return None
+    return line['label'], line['score']
+
+
+def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
+    """
+    Skip the chunks that an earlier run has written, and count their records.
+
+    If some lines of a chunk are missing, the whole chunk is scored again, so that the
+    scorer sees the same records together as in a run that was never stopped.
+
+    :param source: the file to score.
+    :param writer: has the lines of the earlier run. Those from the first chunk that has
+        to be scored on are dropped.
+    :param tally: the records that are skipped are added to it.
+    :return: the remaining work; the whole file if nothing was written.
+    """
+    chunks, lines = source.chunks(), writer.raw_lines()
+    kept = read = first = 0
+    ended = False
+    for chunk in chunks:
+        held = list(islice(lines, len(chunk.records)))
+        outcomes = _outcomes(held, len(chunk.records))
+        if outcomes is None:
+            chunks = chain([chunk], chunks)
+            break
+        tally.add(outcomes)
+        kept += sum(map(len, held))
+        read, first = chunk.end, chunk.number + 1
+        ended = cut_short(chunk)
+    writer.keep(kept)
+    return Work(source, first, chunks, tally.records, read, ended)
+
+
+def _outcomes(lines: list[bytes], records: int) -> Optional[list[Outcome]]:
+    if len(lines) < records:
+        return None
+    try:
+        return [outcome_of(json.loads(line)) for line in lines]
+    except (ValueError, TypeError, KeyError):
+        # After a power cut, a file can have a hole.
+        return None

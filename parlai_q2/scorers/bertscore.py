@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
-from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import resolve
+from parlai_q2.models.references import identified, resolve
 from parlai_q2.optional import check_package, import_package
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Example, Score

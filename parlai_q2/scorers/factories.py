@@ -6,11 +6,11 @@ settings share it: it is loaded only once, even if their batch sizes differ.
 from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.identity import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.presets.preset import overlaid
 from parlai_q2.q2.metric import Q2Models
@@ -28,7 +28,7 @@ from parlai_q2.scorers.overlap import (
 )
 from parlai_q2.scorers.q2 import CHUNK, Q2Scorer
 
-BERTSCORE = 'bertscore'
+BERTSCORE, DETECTOR = 'bertscore', 'detector'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 
 # The first of all backends that differ only in batch size; the others share its model.
@@ -46,7 +46,8 @@ def _backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
                 f'{section} of the preset {preset.name!r} has a {name} of '
                 f'{size!r}; it must be a whole number of at least 1.'
             )
-    made = kind(config, **settings)
+    role = {'role': section} if section == DETECTOR else {}
+    made = kind(config, **settings, **role)
     for name in BATCH_SIZES:
         settings.pop(name, None)
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
@@ -137,7 +138,7 @@ def make_consistency(
     :class:`~parlai_q2.scorers.consistency.Pooling`.
     """
     model = _backend(
-        SequenceNliModel, preset, 'consistency', device=device, batch_size=batch_size
+        SequenceNliModel, preset, DETECTOR, device=device, batch_size=batch_size
     )
     return ConsistencyScorer(model, preset.name, threshold, Pooling(**pooling))
 
@@ -157,7 +158,7 @@ def make_grounded(
     """
     shared = {'device': device, 'batch_size': batch_size}
     return GroundedScorer(
-        _backend(SequenceNliModel, preset, 'consistency', **shared),
+        _backend(SequenceNliModel, preset, DETECTOR, **shared),
         make_q2(preset, **shared, **q2_options),
         preset.name,
         threshold,
@@ -176,7 +177,7 @@ def make_grounded_fast(
     As :func:`make_grounded`, but without Q2: faster, with no questions as evidence.
     """
     model = _backend(
-        SequenceNliModel, preset, 'consistency', device=device, batch_size=batch_size
+        SequenceNliModel, preset, DETECTOR, device=device, batch_size=batch_size
     )
     return GroundedScorer(model, None, preset.name, threshold, coefficients)
 

@@ -142,10 +142,7 @@ class GroundedScorer(Scorer):
         shown = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
         return {
             **(self.q2.settings if self.q2 else {}),
-            **{
-                name.replace('nli', 'detector', 1): value
-                for name, value in self.detector.settings.items()
-            },
+            **self.detector.settings,
             'preset': self.preset,
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,

@@ -4,68 +4,65 @@
 
 import sys
 from datetime import datetime
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
-
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
+from parlai_q2.cli import log
+from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai.scorer_options import add_cache_options, store_from_opt
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
 
 
-@register_script('cache', aliases=['q2_cache'])
-class CacheScript(ParlaiScript):
+def add_options(parser: Any) -> None:
     """
-    Show or clear the cache of scores.
+    Add the command's options.
     """
+    parser.add_argument(
+        '--clear',
+        help=f'delete scores: {ALL}, or those of one signature, given by the digits '
+        'that this command shows for it',
+    )
+    parser.add_argument(
+        '--older-than',
+        type=float,
+        help='delete scores that have not been used for this many days; with --clear, '
+        'only those among the scores it names',
+    )
+    parser.add_argument(
+        '--cache-file',
+        help='the .sqlite file; default: $PARLAI_Q2_CACHE, else '
+        'parlai_q2/scores.sqlite in your cache folder',
+    )
 
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(False, False, 'Show or clear the cache of scores')
-        group = parser.add_argument_group('The score cache')
-        group.add_argument(
-            '--clear',
-            type=str,
-            default=None,
-            help=f'delete scores: {ALL}, or those of one signature, given by the ten '
-            'digits that this command shows for it',
-        )
-        group.add_argument(
-            '--older-than',
-            type=float,
-            default=None,
-            help='delete scores that have not been used for this many days; with '
-            '--clear, only those among the scores it names',
-        )
-        add_cache_options(parser)
-        return parser
 
-    def run(self) -> dict[str, Any]:
-        store = store_from_opt(self.opt)
-        if not store.path.exists():
-            logging.info(f'There is no score cache at {store.path}.')
-            return {'path': str(store.path), 'bytes': 0, 'signatures': []}
-        cleared = None
-        if self.opt.get('clear') or self.opt.get('older_than') is not None:
-            cleared = clear(store, self.opt.get('clear'), self.opt.get('older_than'))
-            logging.info(f'Deleted {cleared} scores.')
-        found = contents(store)
-        sys.stdout.write(table(found))
-        return {**found, **({} if cleared is None else {'cleared': cleared})}
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Clear what options name, and show what the cache holds.
+
+    :return: the contents, and how many scores were deleted.
+    """
+    cache = cache_from_opt(opt)
+    if not cache.path.exists():
+        log.info(f'There is no score cache at {cache.path}.')
+        return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
+    cleared = None
+    if opt['clear'] or opt['older_than'] is not None:
+        cleared = clear(cache, opt['clear'], opt['older_than'])
+        log.info(f'Deleted {cleared} scores.')
+    found = contents(cache)
+    sys.stdout.write(table(found))
+    return {**found, **({} if cleared is None else {'cleared': cleared})}
 
 
 def clear(
-    store: ScoreStore, which: Optional[str] = ALL, older_than: Optional[float] = None
+    cache: ScoreCache, which: Optional[str] = ALL, older_than: Optional[float] = None
 ) -> int:
     """
     Delete scores from the cache.
 
-    :param store: the cache.
+    :param cache: the cache.
     :param which: ``all``, or the first digits of a signature's hash; None means all.
     :param older_than: delete only scores that were not used for this many days, at
         least 0.
@@ -76,8 +73,8 @@ def clear(
         raise ConfigError(f'--older-than must be a number of days, not {older_than}.')
     seconds = None if older_than is None else older_than * SECONDS_A_DAY
     if which in (None, ALL):
-        return store.clear(unused_for=seconds)
-    known = {one.short: one.text for one in store.signatures()}
+        return cache.clear(unused_for=seconds)
+    known = {one.short: one.text for one in cache.signatures()}
     found = [short for short in known if short.startswith(str(which))]
     if not found:
         raise UnknownNameError('signature in the cache', str(which), [*known, ALL])
@@ -86,10 +83,10 @@ def clear(
             f'{which!r} is the beginning of {len(found)} signatures: '
             f'{", ".join(sorted(found))}. Give more digits.'
         )
-    return store.clear(known[found[0]], seconds)
+    return cache.clear(known[found[0]], seconds)
 
 
-def contents(store: ScoreStore) -> dict[str, Any]:
+def contents(cache: ScoreCache) -> dict[str, Any]:
     """
     The contents of a cache, as JSON-safe values.
 
@@ -98,9 +95,9 @@ def contents(store: ScoreStore) -> dict[str, Any]:
         day of its last use).
     """
     return {
-        'path': str(store.path),
-        'bytes': store.file_bytes(),
-        'max_bytes': store.max_bytes,
+        'path': str(cache.path),
+        'bytes': cache.file_bytes(),
+        'max_bytes': cache.max_bytes,
         'signatures': [
             {
                 'short': one.short,
@@ -109,7 +106,7 @@ def contents(store: ScoreStore) -> dict[str, Any]:
                 'bytes': one.bytes,
                 'used': datetime.fromtimestamp(one.used).date().isoformat(),
             }
-            for one in store.signatures()
+            for one in cache.signatures()
         ],
     }
 

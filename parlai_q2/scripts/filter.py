@@ -13,16 +13,16 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_q2.cli.files import given_file
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import judge_episodes
-from parlai_q2.parlai.file_options import given_file
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
     delimiter_from_opt,
     policy_from_opt,
 )
 from parlai_q2.parlai.filtered_files import write_filtered
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.typed import typed_names

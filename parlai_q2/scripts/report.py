@@ -4,12 +4,9 @@ or of world logs; or a page that compares two such files.
 """
 
 from pathlib import Path
-from typing import Optional
+from typing import Any, Mapping, Optional
 
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
-
+from parlai_q2.cli import log
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.write import ANOTHER, writing
 from parlai_q2.report.comparison.page import write_comparison
@@ -21,64 +18,45 @@ from parlai_q2.report.scored_file import read_scored_file
 NAMED = 20
 
 
-@register_script('report', aliases=[])
-class ReportScript(ParlaiScript):
+def add_options(parser: Any) -> None:
     """
-    Write scores and their evidence as one HTML page, or two runs side by side.
+    Add the command's options.
     """
+    parser.add_argument(
+        'scores',
+        nargs='?',
+        help='file that parlai_q2 score or parlai_q2 rerank wrote, or world logs of '
+        'eval_model in the conversations format',
+    )
+    parser.add_argument(
+        'other',
+        nargs='?',
+        help='a second such file: the page then shows what changed from the first to '
+        'the second',
+    )
+    parser.add_argument(
+        '--outfile',
+        help="the page to write; default: the input's name with .html, or, for two "
+        'inputs, FIRST_to_SECOND.html beside the second',
+    )
+    parser.add_argument('--title', help="the page's title; default: the input's name")
 
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(False, False, 'Write scores and their evidence as a page')
-        parser.add_argument(
-            'scores',
-            nargs='?',
-            default=None,
-            help='file that parlai_q2 score or parlai_q2 rerank wrote, or world logs '
-            'of eval_model in the conversations format',
-        )
-        parser.add_argument(
-            'other',
-            nargs='?',
-            default=None,
-            help='a second such file: the page then shows what changed from the first '
-            'to the second',
-        )
-        parser.add_argument(
-            '--infile', type=str, default=None, help='the first file, as an option'
-        )
-        parser.add_argument(
-            '--compare', type=str, default=None, help='the second, as an option'
-        )
-        parser.add_argument(
-            '--outfile',
-            type=str,
-            default=None,
-            help="the page to write; default: the input's name with .html, or, for "
-            'two inputs, FIRST_to_SECOND.html beside the second',
-        )
-        parser.add_argument(
-            '--title',
-            type=str,
-            default=None,
-            help="the page's title; default: the input's name",
-        )
-        return parser
 
-    def run(self) -> Path:
-        infile = self.opt.get('infile') or self.opt.get('scores')
-        # With --infile, the positional argument is the second file.
-        second = self.opt.get('scores') if self.opt.get('infile') else None
-        other = self.opt.get('compare') or self.opt.get('other') or second
-        if not infile:
-            raise InputError(
-                'Which scores? Give a file: parlai_q2 report scores.jsonl '
-                '--outfile report.html'
-            )
-        outfile, title = self.opt.get('outfile'), self.opt.get('title')
-        if other:
-            return compare_files(Path(infile), Path(other), outfile, title)
-        return report_file(Path(infile), outfile, title)
+def run(opt: Mapping[str, Any]) -> Path:
+    """
+    Write the page that options ask for.
+
+    :return: its path.
+    """
+    if not opt['scores']:
+        raise InputError(
+            'Which scores? Give a file: parlai_q2 report scores.jsonl '
+            '--outfile report.html'
+        )
+    infile, outfile, title = Path(opt['scores']), opt['outfile'], opt['title']
+    if opt['other']:
+        return compare_files(infile, Path(opt['other']), outfile, title)
+    return report_file(infile, outfile, title)
 
 
 def report_file(
@@ -99,7 +77,7 @@ def report_file(
     with writing(target, ANOTHER):
         page = write_page(entries, target, title or infile.name)
     left_out = f', {bad} left out' if bad else ''
-    logging.info(f'Wrote {page}: {len(entries)} responses{left_out}.')
+    log.info(f'Wrote {page}: {len(entries)} responses{left_out}.')
     return page
 
 
@@ -133,9 +111,7 @@ def compare_files(
         )
     bad = bad_old + bad_new
     left_out = f', {bad} left out' if bad else ''
-    logging.info(
-        f'Wrote {page}: {len(old)} and {len(new)} responses compared{left_out}.'
-    )
+    log.info(f'Wrote {page}: {len(old)} and {len(new)} responses compared{left_out}.')
     return page
 
 
@@ -160,11 +136,11 @@ def _read(infile: Path) -> tuple[list[Entry], int]:
         if isinstance(entry, RecordError):
             bad += 1
             if bad <= NAMED:
-                logging.warning(f'Left out: {entry}')
+                log.warning(f'Left out: {entry}')
         else:
             entries.append(entry)
     if bad > NAMED:
-        logging.warning(f'Left out {bad - NAMED} more records.')
+        log.warning(f'Left out {bad - NAMED} more records.')
     if not entries:
         raise InputError(
             f'None of the {bad} records in {infile} can be shown; see the warnings '

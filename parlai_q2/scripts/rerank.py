@@ -13,17 +13,14 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
-from parlai_q2.agents.grounded_rerank import evidence
-from parlai_q2.agents.grounded_rerank.candidates import Candidate
 from parlai_q2.agents.grounded_rerank.options import (
-    DEFAULT_SCORER,
     add_choice_options,
     reranker_from_opt,
 )
-from parlai_q2.agents.grounded_rerank.reranker import Ranking, Reranker, Turn
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.cli.files import given_files
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
-from parlai_q2.io.pools import Pool, read_pools
 from parlai_q2.io.write import (
     AGAIN,
     meta_of,
@@ -32,9 +29,9 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
-from parlai_q2.parlai.file_options import given_files
-from parlai_q2.parlai.scorer_options import add_scorer_options
 from parlai_q2.records import Label
+from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
+from parlai_q2.rerank.reranker import DEFAULT_SCORER
 
 # Pools in one call of the scorer.
 CHUNK = 16
@@ -130,22 +127,9 @@ def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
     with tqdm(total=len(pools), desc=reranker.scorer.name, unit=' pools') as bar:
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
-            rankings += reranker.rank(
-                [Turn(pool.knowledge, pool.history) for pool in chunk],
-                [candidates_of(pool) for pool in chunk],
-            )
+            rankings += reranker.rank_batch(chunk)
             bar.update(len(chunk))
     return rankings
-
-
-def candidates_of(pool: Pool) -> list[Candidate]:
-    """
-    A pool's candidates in the form that the reranker takes, in order.
-    """
-    return [
-        Candidate(c.text, ('given',), c.score, c.score / c.tokens)
-        for c in pool.candidates
-    ]
 
 
 def line_of(
@@ -165,11 +149,11 @@ def line_of(
         return {**given, 'line': pool.line, 'error': str(pool.error)}
     return {
         **given,
-        'text': abstain_text if ranking.abstain else ranking.chosen.candidate.text,
-        'order': [one.place for one in ranking.judged],
+        'text': abstain_text if ranking.abstain else ranking.chosen.text,
+        'order': ranking.order,
         'reason': ranking.reason,
         'abstained': ranking.abstain,
-        'rerank': evidence.rows(ranking),
+        'rerank': ranking.rows(),
         'rerank_signature': signature,
     }
 
@@ -188,7 +172,7 @@ def hallucination_rates(
     """
     values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
     for pool, ranking in zip(pools, rankings, strict=True):
-        wrong = [float(c.label == Label.INCONSISTENT) for c in pool.candidates]
+        wrong = [float(label == Label.INCONSISTENT) for label in pool.labels]
         chosen = 0.0 if ranking.abstain else wrong[ranking.chosen.place]
         values['chosen'].append(chosen)
         values['first'].append(wrong[0])

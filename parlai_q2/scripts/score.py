@@ -7,87 +7,98 @@ import shutil
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
-from parlai_q2.errors import InputError
-from parlai_q2.io.chunks import CHUNK_RECORDS
-from parlai_q2.io.read import FORMATS, example_of
-from parlai_q2.io.write import ResumableWriter, encode_line
-from parlai_q2.parlai.file_options import given_files
-from parlai_q2.parlai.scale_options import (
+from parlai_q2.cli import log
+from parlai_q2.cli.files import given_files
+from parlai_q2.cli.scale_options import (
     add_scale_options,
     chunk_size_from_opt,
     scale_from_opt,
 )
-from parlai_q2.parlai.scorer_options import add_scorer_options
+from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.errors import InputError
+from parlai_q2.io.chunks import CHUNK_RECORDS
+from parlai_q2.io.read import FORMATS, example_of
+from parlai_q2.io.write import ResumableWriter, encode_line, writable
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
-from parlai_q2.scale.resume import go_on
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
-from parlai_q2.scale.tally import Tally
-from parlai_q2.scale.work import Source
+from parlai_q2.scale.work import Source, Tally, go_on
 from parlai_q2.scorers.base import Scorer
 
 # How many bad records are logged; the output has the "error" of each of them.
 LOGGED_PROBLEMS = 20
 
 
-@register_script('score', aliases=['q2_score'])
-class ScoreScript(ParlaiScript):
+def add_options(parser: Any) -> None:
     """
-    Score responses against their knowledge.
+    Add the command's options.
     """
+    group = parser.add_argument_group('Scoring a file')
+    group.add_argument(
+        '--infile',
+        help='file of records with knowledge, response and, optionally, history and '
+        'id; other fields are copied to the output, where a label of your own '
+        'becomes given_label',
+    )
+    group.add_argument('--outfile', help='JSON lines file to write')
+    group.add_argument(
+        '--format',
+        choices=FORMATS,
+        help="the input's format; default: taken from the file's ending",
+    )
+    group.add_argument(
+        '--explain',
+        nargs='?',
+        type='bool',
+        const=True,
+        default=False,
+        help='print each response with its evidence',
+    )
+    add_scorer_options(parser)
+    add_scale_options(parser)
 
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(True, False, 'Score responses against their knowledge')
-        group = parser.add_argument_group('Scoring a file')
-        group.add_argument(
-            '--infile',
-            type=str,
-            default=None,
-            help='file of records with knowledge, response and, optionally, history '
-            'and id; other fields are copied to the output, where a label of '
-            'your own becomes given_label',
-        )
-        group.add_argument(
-            '--outfile', type=str, default=None, help='JSON lines file to write'
-        )
-        group.add_argument(
-            '--format',
-            choices=FORMATS,
-            default=None,
-            help="the input's format; default: taken from the file's ending",
-        )
-        group.add_argument(
-            '--explain',
-            type='bool',
-            default=False,
-            help='print each response with its evidence',
-        )
-        add_scorer_options(parser)
-        add_scale_options(parser)
-        return parser
 
-    def run(self) -> dict[str, Any]:
-        infile, outfile = given_files(self.opt)
-        chunk_size = chunk_size_from_opt(self.opt)
-        scorer, engine = scale_from_opt(self.opt)
-        return score_file(
-            infile,
-            outfile,
-            scorer,
-            self.opt.get('format'),
-            self.opt.get('explain', False),
-            engine,
-            chunk_size,
-            self.opt.get('log_every_n_secs', 10.0),
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Score the file that options name.
+
+    :return: the summary that is written beside the output.
+    """
+    infile, outfile = given_files(opt)
+    chunk_size = chunk_size_from_opt(opt)
+    check_regular(infile)
+    writable(outfile, infile)
+    scorer, engine = scale_from_opt(opt)
+    return score_file(
+        infile,
+        outfile,
+        scorer,
+        opt['format'],
+        opt['explain'],
+        engine,
+        chunk_size,
+        opt['log_every_n_secs'],
+    )
+
+
+def check_regular(infile: Path) -> None:
+    """
+    Check that a file is there and can be read twice.
+
+    :raises InputError: when it is not.
+    """
+    if infile.is_file():
+        return
+    if infile.exists():
+        raise InputError(
+            f'{infile} is not a regular file. Save its contents to a file and give '
+            'that as --infile: a run that was stopped has to read it again.'
         )
+    raise InputError(f'There is no file {infile}. Check --infile.')
 
 
 def score_file(
@@ -117,14 +128,7 @@ def score_file(
     :raises InputError: when the input cannot be read, has no record or changes during
         the run, or another run is writing this output.
     """
-    if not infile.is_file():
-        if infile.exists():
-            raise InputError(
-                f'{infile} is not a regular file. Save its contents to a file and '
-                'give that as --infile: a run that was stopped has to read it '
-                'again.'
-            )
-        raise InputError(f'There is no file {infile}. Check --infile.')
+    check_regular(infile)
     state = state_of(infile)
     signature = str(scorer.signature)
     run = {
@@ -136,21 +140,19 @@ def score_file(
     source = Source(infile.resolve(), format, chunk_size)
     writer = ResumableWriter(outfile, run, infile)
     if writer.started_over:
-        logging.warning(
+        log.warning(
             f'The unfinished {writer.part} was made from another input or with '
             'another scorer. Starting over.'
         )
     tally, problems = Tally(), Problems()
     try:
         with closing(
-            Progress(scorer.name, state['size'], logging.info, log_every)
+            Progress(scorer.name, state['size'], log.info, log_every)
         ) as progress:
             work = go_on(source, writer, tally)
             cut_short = work.cut_short
             if work.records:
-                logging.info(
-                    f'Continuing after the {work.records} records already scored.'
-                )
+                log.info(f'Continuing after the {work.records} records already scored.')
                 progress.resume(work.records, work.read)
             with closing((engine or in_process(scorer))(work)) as scored:
                 for chunk in scored:
@@ -173,8 +175,8 @@ def score_file(
         raise InputError(f'{infile} has no records.')
     summary = {**run, **tally.summary()}
     writer.finish(summary)
-    logging.info(f'Wrote {outfile}. {tally.sentence()}')
-    logging.info(f'Signature: {signature}')
+    log.info(f'Wrote {outfile}. {tally.sentence()}')
+    log.info(f'Signature: {signature}')
     if cut_short:
         raise InputError(
             f'{infile} was not read to its end: see the last line of {outfile}.'
@@ -244,9 +246,9 @@ class Problems:
         for problem in chunk.problems:
             self._logged += 1
             if self._logged <= LOGGED_PROBLEMS:
-                logging.error(f'Not scored: {problem}')
+                log.error(f'Not scored: {problem}')
             elif self._logged == LOGGED_PROBLEMS + 1:
-                logging.error('Further bad records are only counted.')
+                log.error('Further bad records are only counted.')
 
 
 def _explain(lines: bytes) -> None:

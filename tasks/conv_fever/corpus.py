@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Sequence
 
 from parlai_q2.errors import RecordError
-from parlai_q2.tasks.conv_fever.entity_swap import Entity, entity_index, swap_entity
-from parlai_q2.tasks.conv_fever.negation import negate
+from parlai_q2.perturb.entity_swap import Entity, entity_index, swap_entity
+from parlai_q2.perturb.negation import negate
 from parlai_q2.tasks.conv_fever.random_pairing import Pool
 from parlai_q2.tasks.conv_fever.reader import (
     CONTEXT,

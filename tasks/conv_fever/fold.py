@@ -13,6 +13,7 @@ from typing import Any, Iterator
 from tqdm import tqdm
 
 from parlai_q2.io.write import ResumableWriter
+from parlai_q2.perturb.entities import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
     Pools,
     collect_pools,
@@ -20,7 +21,6 @@ from parlai_q2.tasks.conv_fever.corpus import (
     texts_to_parse,
 )
 from parlai_q2.tasks.conv_fever.counts import Counts
-from parlai_q2.tasks.conv_fever.entities import EntityFinder
 from parlai_q2.tasks.conv_fever.reader import ConvFeverExample
 from parlai_q2.tasks.conv_fever.wow import Conversation, read_conversations
 from parlai_q2.text.pipeline import pipeline, pipeline_name

@@ -19,9 +19,9 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript
 
 from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.cli.files import given_file
 from parlai_q2.errors import Q2Error
 from parlai_q2.io.write import write_text
-from parlai_q2.parlai.file_options import given_file
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.agents import CROWD_PARTS, read_part
 from parlai_q2.tasks.rome.reader import DECODINGS, MODELS
@@ -77,7 +77,7 @@ def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
     Group the responses to the same context.
 
     :param turns: the turns of one part.
-    :return: pools that :mod:`parlai_q2.io.pools` can read, in the order in which
+    :return: pools that :mod:`parlai_q2.rerank.pools` can read, in the order in which
         their contexts first occur.
     """
     contexts: dict[tuple[str, str], list[AnnotatedTurn]] = {}

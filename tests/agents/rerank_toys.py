@@ -15,47 +15,11 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
 
-from parlai_q2.records import Label, Score, not_verifiable
-from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import register_scorer
-from parlai_q2.text.normalize import tokens
+from tests.rerank.toys import ToyScorer
 
 AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 TASK = 'rerank_toy'
-
-
-class ToyScorer(Scorer):
-    """
-    The share of a response's words that the knowledge has, counting every call.
-
-    A response that has the word ``hello`` cannot be verified.
-    """
-
-    name = 'toy'
-
-    def __init__(self, threshold: float = 0.5, device: str = 'cpu'):
-        self.threshold, self.device = threshold, device
-        self.batches: list = []
-
-    @property
-    def settings(self) -> dict:
-        return {}
-
-    def score(self, examples):
-        self.batches.append(list(examples))
-        return super().score(examples)
-
-    def score_texts(self, examples):
-        return [self._score(e) for e in examples]
-
-    def _score(self, example):
-        words = tokens(example.response)
-        if 'hello' in words:
-            return not_verifiable(str(self.signature))
-        known = set(tokens(example.knowledge))
-        value = sum(word in known for word in words) / max(len(words), 1)
-        label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
-        return Score(value, label, signature=str(self.signature))
 
 
 MADE: list = []

@@ -4,18 +4,14 @@ Strategies as they are written, and candidates as they are merged.
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.candidates import (
-    Candidate,
-    collect,
-    mean_logprob,
-    merge,
-)
+from parlai_q2.agents.grounded_rerank.search import collect, mean_logprob
 from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
     Strategy,
     parse_strategies,
 )
 from parlai_q2.errors import ConfigError
+from parlai_q2.rerank.candidate import Candidate, merge
 
 
 def test_the_default_asks_for_ten_candidates():
@@ -72,7 +68,7 @@ def test_a_search_gives_no_more_than_was_asked_for():
     ]
     pool = collect(found, 'beam', 2, lambda tokens: tokens[-1], 0.65)
     assert [c.text for c in pool] == ['x', 'y']
-    assert [c.hypothesis for c in pool] == found[:2]
+    assert [c.source for c in pool] == found[:2]
 
 
 def test_tokens_that_are_no_text_are_passed_over():

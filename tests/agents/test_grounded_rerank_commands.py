@@ -4,7 +4,6 @@ The commands of a chat.
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.candidates import Candidate
 from parlai_q2.agents.grounded_rerank.commands import (
     HELP,
     Command,
@@ -12,13 +11,12 @@ from parlai_q2.agents.grounded_rerank.commands import (
     answer,
     read_command,
 )
-from parlai_q2.agents.grounded_rerank.evidence import rows
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
 )
-from parlai_q2.agents.grounded_rerank.reranker import Reranker, Turn
-from tests.agents.rerank_toys import ToyScorer
+from parlai_q2.rerank import Reranker
+from tests.rerank.toys import ToyScorer
 
 
 @pytest.fixture
@@ -27,10 +25,9 @@ def knowledge():
 
 
 def said(text=None, turn='red blue', candidates=('green', 'red')):
-    pool = [Candidate(c, ('beam',), -1.0) for c in candidates]
-    (ranking,) = Reranker(ToyScorer()).rank([Turn(turn)], [pool])
-    chosen = ranking.chosen.candidate.text
-    return Said(chosen if text is None else text, rows(ranking), ranking.knowledge)
+    ranking = Reranker(ToyScorer()).rank(turn, candidates)
+    said = ranking.chosen.text if text is None else text
+    return Said(said, ranking.rows(), ranking.knowledge)
 
 
 @pytest.mark.parametrize(

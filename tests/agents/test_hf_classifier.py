@@ -12,7 +12,7 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.models.batching import pad
+from parlai_q2.models.engine.batching import pad
 from tests.agents.tiny_classifiers import AGENT, tiny_bert
 
 VITAMINC = ['SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO']
@@ -31,7 +31,7 @@ def model(tmp_path_factory):
 def preset(folder, model, **settings):
     path = folder / 'own.yaml'
     section = {'model': model, 'max_tokens': 60, **settings}
-    path.write_text(yaml.safe_dump({'name': 'own', 'consistency': section}))
+    path.write_text(yaml.safe_dump({'name': 'own', 'detector': section}))
     return str(path)
 
 

@@ -96,7 +96,7 @@ def test_a_trained_model_is_a_scorer(trained, pairs):
         for score, record in zip(scores, records)
     ]
     assert sum(right) / len(right) > 0.9
-    section = yaml.safe_load(Path(preset).read_text())['consistency']
+    section = yaml.safe_load(Path(preset).read_text())['detector']
     assert section['model'] == str(Path(trained + '.hf').resolve())
 
 

@@ -22,7 +22,7 @@ from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.agents.hf_seq2seq.options import trained_with
-from parlai_q2.models.int8 import save_int8
+from parlai_q2.models.engine.int8_weights import save_int8
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.lora import adapter_state, add_adapters
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe

@@ -1,28 +1,33 @@
 """
-What the benchmark counts and times, on toys and on products worked out by hand.
+What the benchmark counts and times, on toys.
 """
 
+from dataclasses import replace
+
 import pytest
-import torch
 
 from parlai_q2.benchmark import clock as clocks
-from parlai_q2.benchmark import describe
 from parlai_q2.benchmark.clock import StageClock, spread
-from parlai_q2.benchmark.floor import count_operations, measure_floor
-from parlai_q2.benchmark.growth import measure_growth
-from parlai_q2.benchmark.metric import differences, measure_batched, measure_loop
-from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
-from parlai_q2.models.int8_linear import Int8Linear
-from parlai_q2.models.packed import packed
-from parlai_q2.models.toy import (
-    ToyNliModel,
-    ToyQuestionAnswerer,
-    ToyQuestionGenerator,
+from parlai_q2.benchmark.metric import (
+    as_published,
+    describe_metric,
+    differences,
+    measure_batched,
+    measure_loop,
 )
+from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
+from parlai_q2.models.question_generation import GENERATE, Seq2SeqQuestionGenerator
+from parlai_q2.presets import ModelConfig
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
+from tests.models.checkpoints import tiny_t5
+from tests.toys import (
+    ToyNliModel,
+    ToyQuestionAnswerer,
+    ToyQuestionGenerator,
+)
 
 PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
 
@@ -59,45 +64,11 @@ def test_answers_in_responses_and_in_knowledge_are_told_apart():
 
 
 def test_a_scorer_is_timed_in_batches_and_alone():
-    found, results = measure_batched(Q2Scorer(models()), PAIRS, rounds=2, alone=1)
+    found, results = measure_batched(Q2Scorer(models()), PAIRS, rounds=2)
     assert found['responses'] == len(results) == 2
     assert found['questions'] == 2
     assert sum(found['stage_share'].values()) == pytest.approx(1, abs=0.01)
-    assert 'in batches' in describe.describe_metric(found)
-
-
-def test_growth_calls_the_scorer_with_more_and_longer_texts():
-    calls = []
-    pairs = [(f'knowledge {n}', f'response {n}') for n in range(5)]
-    found = measure_growth(calls.append, pairs)
-    assert list(found['candidates']) == [1, 2, 5]  # no more than there are
-    assert {len(call) for call in calls} == {1, 2, 5}
-    longest = max((e.knowledge for call in calls for e in call), key=len)
-    # Eight times as long: the five, and the first three again.
-    assert longest == ' '.join(f'knowledge {n}' for n in (0, 1, 2, 3, 4, 0, 1, 2))
-    assert 'candidates of a turn' in describe.describe_growth('toy', found)
-
-
-@pytest.mark.parametrize('whole', [False, True], ids=['fp32', 'int8'])
-def test_operations_are_two_for_each_pair_of_numbers(whole):
-    one, other = torch.ones(3, 8), torch.ones(16, 8)
-    if whole:
-        one, other = one.to(torch.int8), other.to(torch.int8)
-    multiply = torch._int_mm if whole else torch.mm
-    assert count_operations(lambda: multiply(one, other.t())) == 2 * 3 * 8 * 16
-
-
-def test_packed_products_count_too():
-    layer = Int8Linear(torch.ones(16, 8, dtype=torch.int8), torch.ones(16))
-    fast, rows = packed(layer), torch.ones(3, 8)
-    assert count_operations(lambda: fast(rows)) == 2 * 3 * 8 * 16
-
-
-def test_the_floor_is_the_operations_over_the_rate():
-    found = measure_floor(lambda: torch.mm(torch.ones(4, 5), torch.ones(5, 6)), False)
-    assert found['operations'] == 2 * 4 * 5 * 6
-    assert found['seconds'] == pytest.approx(found['operations'] / found['rate'])
-    assert 'a response' in describe.describe_floor(found, 1, 1.0)
+    assert 'in batches' in describe_metric(found)
 
 
 def test_the_95th_percentile_of_twenty_is_the_nineteenth():
@@ -106,9 +77,18 @@ def test_the_95th_percentile_of_twenty_is_the_nineteenth():
     assert (figures['min'], figures['median'], figures['max']) == (1, 10.5, 20)
 
 
+def test_the_loop_of_the_published_code_generates(tmp_path):
+    generator = Seq2SeqQuestionGenerator(ModelConfig(tiny_t5(tmp_path)))
+    published = as_published(replace(models(), generator=generator)).generator
+    assert published.search == GENERATE != generator.search
+    assert published._loaded is generator._loaded  # the same model
+    toys = models()
+    assert as_published(toys) is toys
+
+
 def test_the_loop_gives_what_the_batch_gives_and_is_told_of_beside_it():
     scorer = Q2Scorer(models())
-    found, batch = measure_batched(scorer, PAIRS, rounds=1, alone=1)
+    found, batch = measure_batched(scorer, PAIRS, rounds=1)
     seconds, loop = measure_loop(scorer, PAIRS)
     assert seconds > 0 and differences(batch, loop) == [0, 0]
     found.update(
@@ -117,7 +97,7 @@ def test_the_loop_gives_what_the_batch_gives_and_is_told_of_beside_it():
         largest_difference=max(differences(batch, loop)),
         mean_difference_to_float32=0.0123,
     )
-    told = describe.describe_metric(found)
+    told = describe_metric(found)
     assert '0.500 s a response (mini, generate): 12.3 times as long' in told
     assert 'largest difference      0.0e+00' in told and 'to fp32 0.012' in told
 

@@ -4,14 +4,13 @@ What a turn of the reranking agent costs, on an agent that takes no time.
 
 import pytest
 
-from parlai_q2.benchmark import describe
-from parlai_q2.benchmark.reranking import measure_reranking
+from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
 
 TURNS = [('knowledge one', 'hello'), ('knowledge two', 'and then?')]
 
 
 class Reranker:
-    def rank(self, *observations):
+    def rank_batch(self, *observations):
         return [len(observations)]
 
 
@@ -32,7 +31,7 @@ class Agent:
     def act(self):
         if self.fails:
             raise RuntimeError('out of memory')
-        assert self.reranker.rank('an observation') == [1]
+        assert self.reranker.rank_batch('an observation') == [1]
         return {'rerank': [{}] * len(self.seen)}
 
 
@@ -45,7 +44,7 @@ def test_every_turn_is_a_conversation_of_its_own_and_the_first_warms_up():
     for part in ('generate', 'score'):
         assert 0 < found[part]['min'] <= found[part]['median'] <= found[part]['max']
     assert found['score_over_generate'] > 0
-    told = describe.describe_reranking('q2', found)
+    told = describe_reranking('q2', found)
     assert 'Reranking 2 turns by q2, 5.0 distinct candidates a turn' in told
 
 
@@ -57,4 +56,4 @@ def test_the_agent_is_left_as_it_was(fails):
             measure_reranking(agent, TURNS)
     else:
         measure_reranking(agent, TURNS, warm_up=0)
-    assert 'rank' not in vars(agent.reranker)
+    assert 'rank_batch' not in vars(agent.reranker)

@@ -9,8 +9,8 @@ from parlai_q2.errors import InputError, UnknownNameError
 
 
 def test_an_unknown_part_is_named_with_those_there_are():
-    with pytest.raises(UnknownNameError, match='growth'):
-        run(['bench', '--parts', 'metric,grwth'])
+    with pytest.raises(UnknownNameError, match='metric'):
+        run(['bench', '--parts', 'metrik,loop'])
 
 
 def test_one_response_is_too_few():

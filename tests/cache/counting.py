@@ -1,5 +1,5 @@
 """
-What the tests of the store share: a scorer that counts, and examples.
+What the tests of the cache share: a scorer that counts, and examples.
 """
 
 from parlai_q2.records import Example, Label, Score, Span, Verdict

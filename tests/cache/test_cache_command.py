@@ -6,12 +6,12 @@ import time
 
 import pytest
 from parlai.core.params import ParlaiParser
-from parlai.core.script import superscript_main
 
-from parlai_q2.cache import CachedScorer, ScoreStore, default_store_path, schema
+from parlai_q2.cache import CachedScorer, ScoreCache, default_cache_path, sqlite_file
+from parlai_q2.cli.commands import run_command
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.scripts import cache
+from parlai_q2.scripts import cache as command_module
 from parlai_q2.signature import Signature
 from tests.cache.counting import CountingScorer, examples, scores
 
@@ -20,24 +20,24 @@ B = str(Signature('b', {'beam': 5}))
 
 
 @pytest.fixture
-def store():
+def cache():
     """
     The default cache: three scores of one recipe, five of another.
     """
-    store = ScoreStore()
-    store.put(A, scores(3))
-    store.put(B, scores(5))
-    return store
+    cache = ScoreCache()
+    cache.put(A, scores(3))
+    cache.put(B, scores(5))
+    return cache
 
 
 def command(*arguments):
-    return superscript_main(['cache', *arguments])
+    return run_command('cache', *arguments)
 
 
-def test_it_shows_where_how_much_and_of_what(store, capsys):
+def test_it_shows_where_how_much_and_of_what(cache, capsys):
     found = command()
     shown = capsys.readouterr().out
-    assert found['path'] == str(default_store_path()) and found['path'] in shown
+    assert found['path'] == str(default_cache_path()) and found['path'] in shown
     assert [(s['signature'], s['rows']) for s in found['signatures']] == [
         (B, 5),
         (A, 3),
@@ -49,7 +49,7 @@ def test_it_shows_where_how_much_and_of_what(store, capsys):
 
 def test_no_file_is_said_and_none_is_made(tmp_path):
     assert command()['signatures'] == []
-    assert not default_store_path().exists()
+    assert not default_cache_path().exists()
 
 
 def test_somebody_elses_file_is_refused(tmp_path, capsys):
@@ -64,23 +64,23 @@ def test_somebody_elses_file_is_refused(tmp_path, capsys):
 
 
 def test_the_file_of_a_newer_version_is_not_said_to_be_empty(
-    store, monkeypatch, capsys
+    cache, monkeypatch, capsys
 ):
-    store.close()
-    monkeypatch.setattr(schema, 'VERSION', 0)
+    cache.close()
+    monkeypatch.setattr(sqlite_file, 'VERSION', 0)
     with pytest.raises(ConfigError, match='newer version of parlai_q2'):
         command()
     shown = capsys.readouterr()
     assert 'holds no scores' not in shown.out + shown.err
 
 
-def test_it_clears_all(store, capsys):
+def test_it_clears_all(cache, capsys):
     assert command('--clear', 'all')['cleared'] == 8
     assert 'holds no scores' in capsys.readouterr().out
-    assert store.signatures() == []
+    assert cache.signatures() == []
 
 
-def test_it_clears_one_signature_by_its_first_digits(store):
+def test_it_clears_one_signature_by_its_first_digits(cache):
     short = Signature('a', {'beam': 5}).short
     found = command('--clear', short[:6])
     assert found['cleared'] == 3
@@ -89,25 +89,25 @@ def test_it_clears_one_signature_by_its_first_digits(store):
 
 def test_it_clears_what_is_older(tmp_path):
     file = tmp_path / 's.sqlite'
-    ScoreStore(file, clock=lambda: time.time() - 10 * 24 * 3600).put(A, scores(3))
-    ScoreStore(file).put(B, scores(2))
+    ScoreCache(file, clock=lambda: time.time() - 10 * 24 * 3600).put(A, scores(3))
+    ScoreCache(file).put(B, scores(2))
     assert command('--cache-file', str(file), '--older-than', '30')['cleared'] == 0
     assert command('--cache-file', str(file), '--older-than', '9')['cleared'] == 3
 
 
-def test_an_unknown_signature_is_an_error_that_names_the_known(store):
+def test_an_unknown_signature_is_an_error_that_names_the_known(cache):
     with pytest.raises(UnknownNameError, match=Signature('a', {'beam': 5}).short):
-        cache.clear(store, 'ffffffffffffff')
+        command_module.clear(cache, 'ffffffffffffff')
 
 
-def test_digits_that_begin_two_signatures_are_an_error(store):
+def test_digits_that_begin_two_signatures_are_an_error(cache):
     with pytest.raises(ConfigError, match='beginning of 2 signatures'):
-        cache.clear(store, '')
+        command_module.clear(cache, '')
 
 
-def test_a_negative_age_is_an_error(store):
+def test_a_negative_age_is_an_error(cache):
     with pytest.raises(ConfigError, match='days'):
-        cache.clear(store, 'all', -1)
+        command_module.clear(cache, 'all', -1)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_negative_age_is_an_error(store):
     [(0, '0 B'), (1023, '1023 B'), (1536, '1.5 KiB'), (3 * 1024**3, '3.0 GiB')],
 )
 def test_sizes_for_people(size, shown):
-    assert cache.readable(size) == shown
+    assert command_module.readable(size) == shown
 
 
 def opt(*arguments):
@@ -136,8 +136,8 @@ def test_a_command_chooses_its_default_and_a_person_overrules_it():
 def test_naming_a_file_asks_for_the_cache(tmp_path):
     file = str(tmp_path / 'mine.sqlite')
     scorer = scorer_from_opt(opt('--cache-file', file, '--cache-megabytes', '5'))
-    assert str(scorer.store.path) == file
-    assert scorer.store.max_bytes == 5 * 1024**2
+    assert str(scorer.cache.path) == file
+    assert scorer.cache.max_bytes == 5 * 1024**2
     assert not is_cached('--cache-file', file, '--cache', 'false')
 
 
@@ -160,7 +160,7 @@ def test_zero_is_an_error_and_not_the_default(name, problem):
 
 
 def test_what_a_scorer_keeps_the_command_shows():
-    CachedScorer(CountingScorer(), ScoreStore()).score(examples(4))
+    CachedScorer(CountingScorer(), ScoreCache()).score(examples(4))
     found = command()['signatures']
     assert [(s['signature'], s['rows']) for s in found] == [
         (str(CountingScorer().signature), 4)

@@ -1,17 +1,17 @@
 """
-A scorer with a store is the scorer inside, only that nothing is scored twice.
+A scorer with a cache is the scorer inside, only that nothing is scored twice.
 """
 
 import pytest
 
-from parlai_q2.cache import CachedScorer, ScoreStore
-from parlai_q2.cache.cached_scorer import portions
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.cache import CachedScorer, ScoreCache
+from parlai_q2.cache.score_cache import portions
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import Example, Label
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.cache.counting import CountingScorer, examples
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def path(tmp_path):
 
 
 def cached(path, recipe='a', **options):
-    return CachedScorer(CountingScorer(recipe), ScoreStore(path), **options)
+    return CachedScorer(CountingScorer(recipe), ScoreCache(path), **options)
 
 
 def test_it_is_the_scorer_inside(path):
-    scorer = CachedScorer(CountingScorer('b', threshold=0.3), ScoreStore(path))
+    scorer = CachedScorer(CountingScorer('b', threshold=0.3), ScoreCache(path))
     assert scorer.name == 'counting' and scorer.threshold == 0.3
     assert scorer.settings == {'recipe': 'b'}
     assert str(scorer.signature) == str(CountingScorer('b', threshold=0.3).signature)
@@ -101,7 +101,7 @@ def test_a_run_that_dies_has_kept_its_finished_chunks(path):
             return super().score_texts(examples)
 
     with pytest.raises(KeyboardInterrupt):
-        CachedScorer(Dying(), ScoreStore(path), chunk=10).score(examples(35))
+        CachedScorer(Dying(), ScoreCache(path), chunk=10).score(examples(35))
     after = cached(path)
     after.score(examples(35))
     assert (after.hits, after.misses) == (20, 15)
@@ -117,7 +117,7 @@ def toy_q2():
 @pytest.mark.parametrize('make', [toy_q2, lambda: ConsistencyScorer(ToyNliModel())])
 def test_scores_of_real_scorers_come_back_equal(path, make):
     given = [*examples(5), Example('Bees have 5 eyes.', 'They have five.')]
-    first = CachedScorer(make(), ScoreStore(path)).score(given)
-    again = CachedScorer(make(), ScoreStore(path))
+    first = CachedScorer(make(), ScoreCache(path)).score(given)
+    again = CachedScorer(make(), ScoreCache(path))
     assert again.score(given) == first == make().score(given)
     assert again.misses == 0

@@ -14,9 +14,8 @@ from contextlib import closing
 
 import pytest
 
-from parlai_q2.cache import CachedScorer, ScoreStore, table
-from parlai_q2.cache import schema as schema_module
-from parlai_q2.cache.upkeep import MAGIC
+from parlai_q2.cache import CachedScorer, ScoreCache, sqlite_file
+from parlai_q2.cache.sqlite_file import MAGIC
 from parlai_q2.errors import ConfigError
 from parlai_q2.records import Label, Score
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
@@ -28,9 +27,9 @@ PAGE = 4096
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / 'scores.sqlite'
-    store = ScoreStore(path)
-    store.put(SIGNATURE, scores(300))
-    store.close()
+    cache = ScoreCache(path)
+    cache.put(SIGNATURE, scores(300))
+    cache.close()
     return path
 
 
@@ -65,14 +64,14 @@ def older_tables(path):
 def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
     harm(path)
     harmed = path.read_bytes()
-    store = ScoreStore(path)
+    cache = ScoreCache(path)
     # Of half a file, some may be found; nothing false is.
-    for pair, score in store.get(SIGNATURE, scores(300)).items():
+    for pair, score in cache.get(SIGNATURE, scores(300)).items():
         assert score == scores(300)[pair]
-    store.put(SIGNATURE, scores(300))
+    cache.put(SIGNATURE, scores(300))
 
-    assert store.get(SIGNATURE, scores(300)) == scores(300)
-    assert ScoreStore(path).get(SIGNATURE, scores(300)) == scores(300)
+    assert cache.get(SIGNATURE, scores(300)) == scores(300)
+    assert ScoreCache(path).get(SIGNATURE, scores(300)) == scores(300)
     warned = [r.getMessage() for r in caplog.records]
     assert len(warned) == 1 and 'renamed to scores.sqlite.damaged' in warned[0]
     aside = path.with_name('scores.sqlite.damaged').read_bytes()
@@ -85,7 +84,7 @@ def test_what_was_set_aside_before_is_kept(path):
         path.with_name(name).write_text(f'an earlier {name}')
     not_a_database(path)
     harmed = path.read_bytes()
-    ScoreStore(path).put(SIGNATURE, scores(3))
+    ScoreCache(path).put(SIGNATURE, scores(3))
     for name in names:
         assert path.with_name(name).read_text() == f'an earlier {name}'
     assert path.with_name('scores.sqlite.damaged.3').read_bytes() == harmed
@@ -99,10 +98,10 @@ def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
     path = tmp_path / 'notes.db'
     path.write_bytes(content)
     for use in (
-        lambda: ScoreStore(path).get(SIGNATURE, scores(1)),
-        lambda: ScoreStore(path).put(SIGNATURE, scores(1)),
-        ScoreStore(path).signatures,
-        ScoreStore(path).clear,
+        lambda: ScoreCache(path).get(SIGNATURE, scores(1)),
+        lambda: ScoreCache(path).put(SIGNATURE, scores(1)),
+        ScoreCache(path).signatures,
+        ScoreCache(path).clear,
     ):
         with pytest.raises(
             ConfigError, match='notes.db is not .* score cache.*--cache-file'
@@ -115,8 +114,8 @@ def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
 def test_an_empty_file_becomes_a_cache(tmp_path):
     path = tmp_path / 'scores.sqlite'
     path.write_bytes(b'')
-    ScoreStore(path).put(SIGNATURE, scores(3))
-    assert ScoreStore(path).get(SIGNATURE, scores(3)) == scores(3)
+    ScoreCache(path).put(SIGNATURE, scores(3))
+    assert ScoreCache(path).get(SIGNATURE, scores(3)) == scores(3)
 
 
 def test_a_file_that_becomes_foreign_in_a_run_is_gone_without(
@@ -125,11 +124,11 @@ def test_a_file_that_becomes_foreign_in_a_run_is_gone_without(
     def damaged(*arguments):
         raise sqlite3.DatabaseError('database disk image is malformed')
 
-    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
     scorer.score(examples(3))
     path.unlink()
     path.write_text('notes\n')
-    monkeypatch.setattr(table, 'read', damaged)
+    monkeypatch.setattr(sqlite_file, 'read', damaged)
     for start in (1000, 2000):
         found = scorer.score(examples(20, start))
         assert found == CountingScorer().score(examples(20, start))
@@ -141,18 +140,18 @@ def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog
     pages = bytearray(path.read_bytes())
     pages[3 * 4096 :] = os.urandom(len(pages) - 3 * 4096)
     path.write_bytes(pages)
-    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
     assert scorer.score(examples(20)) == CountingScorer().score(examples(20))
-    store = ScoreStore(path)
-    store.put(SIGNATURE, scores(300))
-    assert store.get(SIGNATURE, scores(300)) == scores(300)
+    cache = ScoreCache(path)
+    cache.put(SIGNATURE, scores(300))
+    assert cache.get(SIGNATURE, scores(300)) == scores(300)
     assert any('scores.sqlite.damaged' in r.getMessage() for r in caplog.records)
 
 
 def test_a_value_that_changed_on_disk_is_not_believed(path):
     other = "CAST(replace(value, '0.7', '0.9') AS BLOB)"
     change(path, f'UPDATE scores SET value = {other}')
-    assert ScoreStore(path).get(SIGNATURE, scores(300)) == {}
+    assert ScoreCache(path).get(SIGNATURE, scores(300)) == {}
 
 
 def test_in_a_file_of_two_states_no_pair_has_anothers_score(tmp_path):
@@ -165,25 +164,25 @@ def test_in_a_file_of_two_states_no_pair_has_anothers_score(tmp_path):
     }
     path, states = tmp_path / 'scores.sqlite', []
     for order in (pairs, pairs[::-1]):
-        store = ScoreStore(path)
-        store.clear()
-        store.put(SIGNATURE, {pair: put[pair] for pair in order})
-        store.close()
+        cache = ScoreCache(path)
+        cache.clear()
+        cache.put(SIGNATURE, {pair: put[pair] for pair in order})
+        cache.close()
         states.append(path.read_bytes())
     kept = 0
     for cut in range(PAGE, len(states[0]), PAGE):
         path = tmp_path / f'{cut}.sqlite'
         path.write_bytes(states[0][:cut] + states[1][cut:])
-        found = ScoreStore(path).get(SIGNATURE, pairs)
+        found = ScoreCache(path).get(SIGNATURE, pairs)
         assert found == {pair: put[pair] for pair in found}
         kept += len(found)
     assert kept > len(pairs)
 
 
 def test_the_file_of_a_newer_version_is_left_alone(path, monkeypatch, caplog):
-    monkeypatch.setattr(schema_module, 'VERSION', 0)
+    monkeypatch.setattr(sqlite_file, 'VERSION', 0)
     before = path.read_bytes()
-    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
     assert len(scorer.score(examples(3))) == 3
     assert path.read_bytes() == before
     assert 'goes on without' in caplog.text and 'version 1' in caplog.text
@@ -194,9 +193,9 @@ def test_the_file_of_a_newer_version_is_left_alone(path, monkeypatch, caplog):
 def test_what_the_file_of_a_newer_version_holds_cannot_be_told(
     path, monkeypatch, caplog
 ):
-    monkeypatch.setattr(schema_module, 'VERSION', 0)
+    monkeypatch.setattr(sqlite_file, 'VERSION', 0)
     before = path.read_bytes()
-    for use in (ScoreStore(path).signatures, ScoreStore(path).clear):
+    for use in (ScoreCache(path).signatures, ScoreCache(path).clear):
         with pytest.raises(ConfigError, match='newer version.*update parlai_q2'):
             use()
     assert path.read_bytes() == before and caplog.text == ''
@@ -206,17 +205,17 @@ def test_another_programs_database_is_refused(tmp_path):
     path = tmp_path / 'theirs.sqlite'
     change(path, 'CREATE TABLE bookmarks (url TEXT)')
     with pytest.raises(ConfigError, match='not a score cache'):
-        ScoreStore(path).get(SIGNATURE, scores(1))
+        ScoreCache(path).get(SIGNATURE, scores(1))
 
 
 def test_a_folder_that_cannot_be_made_costs_one_warning(tmp_path, caplog):
     (tmp_path / 'file').write_text('')
-    store = ScoreStore(tmp_path / 'file' / 'scores.sqlite')
-    scorer = CachedScorer(CountingScorer(), store)
+    cache = ScoreCache(tmp_path / 'file' / 'scores.sqlite')
+    scorer = CachedScorer(CountingScorer(), cache)
     for _ in range(3):
         assert scorer.score(examples(4)) == CountingScorer().score(examples(4))
     assert (scorer.hits, scorer.misses) == (0, 12)
-    for use in (store.signatures, store.clear):
+    for use in (cache.signatures, cache.clear):
         with pytest.raises(ConfigError, match='cannot be used.*can be written'):
             use()
     assert caplog.text.count('goes on without the score cache') == 1
@@ -228,7 +227,7 @@ def test_a_read_only_folder_costs_one_warning(tmp_path, caplog):
     folder = tmp_path / 'read_only'
     folder.mkdir()
     folder.chmod(0o500)
-    scorer = CachedScorer(CountingScorer(), ScoreStore(folder / 'scores.sqlite'))
+    scorer = CachedScorer(CountingScorer(), ScoreCache(folder / 'scores.sqlite'))
     assert len(scorer.score(examples(4)) + scorer.score(examples(4))) == 8
     assert caplog.text.count('goes on without the score cache') == 1
 
@@ -236,19 +235,19 @@ def test_a_read_only_folder_costs_one_warning(tmp_path, caplog):
 def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     code = """
     import resource, signal, sys
-    from parlai_q2.cache import CachedScorer, ScoreStore
+    from parlai_q2.cache import CachedScorer, ScoreCache
     from tests.cache.counting import CountingScorer, examples
-    store = ScoreStore(sys.argv[1])
-    scorer = CachedScorer(CountingScorer(), store)
+    cache = ScoreCache(sys.argv[1])
+    scorer = CachedScorer(CountingScorer(), cache)
     scorer.score(examples(20))
     # No file may grow any more: to SQLite, a disk without room.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    size = store.file_bytes()
+    size = cache.file_bytes()
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     for start in (1000, 2000, 3000):
         found = scorer.score(examples(900, start))
         assert found == CountingScorer().score(examples(900, start))
-    print(scorer.misses, store.usable)
+    print(scorer.misses, cache.usable)
     """
     path = tmp_path / 'scores.sqlite'
     done = subprocess.run(
@@ -260,7 +259,7 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     assert done.stdout.split() == ['2720', 'False'], done.stderr
     assert done.stderr.count('goes on without the score cache') == 1
     # What was kept before is whole.
-    found = CachedScorer(CountingScorer(), ScoreStore(path))
+    found = CachedScorer(CountingScorer(), ScoreCache(path))
     found.score(examples(20))
     assert found.hits == 20
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
@@ -268,7 +267,7 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
 
 def test_a_file_deleted_under_it_costs_nothing_but_the_scores(path, caplog):
     caplog.set_level(logging.WARNING)
-    scorer = CachedScorer(CountingScorer(), ScoreStore(path))
+    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
     scorer.score(examples(3))
     for name in os.listdir(path.parent):
         if name.startswith('scores'):

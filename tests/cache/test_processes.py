@@ -11,21 +11,21 @@ import time
 
 import pytest
 
-from parlai_q2.cache import ScoreStore
-from parlai_q2.cache.upkeep import MAGIC
+from parlai_q2.cache import ScoreCache
+from parlai_q2.cache.sqlite_file import MAGIC
 from tests.cache.counting import SIGNATURE, scores
 
 WRITER = """
 import sys
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from tests.cache.counting import SIGNATURE, scores
 path, start = sys.argv[1], int(sys.argv[2])
-store = ScoreStore(path)
+cache = ScoreCache(path)
 for batch in range(20):
     mine = scores(25, start + 25 * batch)
-    store.put(SIGNATURE, mine)
-    assert store.get(SIGNATURE, mine) == mine
-assert store.usable
+    cache.put(SIGNATURE, mine)
+    assert cache.get(SIGNATURE, mine) == mine
+assert cache.usable
 """
 
 
@@ -47,11 +47,11 @@ def wait(processes):
 def test_what_many_write_at_once_is_all_there(tmp_path):
     path = tmp_path / 'made_by_whoever_is_first' / 'scores.sqlite'
     wait([start(WRITER, path, 1000 * n) for n in range(6)])
-    store = ScoreStore(path)
-    assert store.signatures()[0].rows == 6 * 500
+    cache = ScoreCache(path)
+    assert cache.signatures()[0].rows == 6 * 500
     for n in range(6):
         mine = scores(500, 1000 * n)
-        assert store.get(SIGNATURE, mine) == mine
+        assert cache.get(SIGNATURE, mine) == mine
 
 
 def test_a_damaged_file_is_set_aside_once_by_many(tmp_path):
@@ -63,18 +63,18 @@ def test_a_damaged_file_is_set_aside_once_by_many(tmp_path):
         warnings += process.communicate(timeout=120)[1]
         assert process.returncode == 0, warnings
     assert warnings.count('was renamed') == 1
-    assert ScoreStore(path).signatures()[0].rows == 4 * 500
+    assert ScoreCache(path).signatures()[0].rows == 4 * 500
 
 
 def test_kill_9_in_the_middle_of_writing_loses_no_finished_write(tmp_path):
     path = tmp_path / 'scores.sqlite'
     code = """
     import sys
-    from parlai_q2.cache import ScoreStore
+    from parlai_q2.cache import ScoreCache
     from tests.cache.counting import SIGNATURE, scores
-    store = ScoreStore(sys.argv[1])
+    cache = ScoreCache(sys.argv[1])
     for batch in range(100000):
-        store.put(SIGNATURE, scores(25, 25 * batch))
+        cache.put(SIGNATURE, scores(25, 25 * batch))
         print(batch, flush=True)
     """
     process = start(code, path)
@@ -86,34 +86,34 @@ def test_kill_9_in_the_middle_of_writing_loses_no_finished_write(tmp_path):
     last = [line for line in process.stdout.read().splitlines()[-1:]]
     process.wait(timeout=60)
     finished = 25 * (int(last[0]) + 1 if last else 9)
-    found = ScoreStore(path).get(SIGNATURE, scores(finished))
+    found = ScoreCache(path).get(SIGNATURE, scores(finished))
     assert found == scores(finished)
     assert not path.with_name('scores.sqlite.damaged').exists()
 
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='forks')
 def test_a_forked_child_opens_the_file_for_itself(tmp_path):
-    store = ScoreStore(tmp_path / 'scores.sqlite')
-    store.put(SIGNATURE, scores(5))
+    cache = ScoreCache(tmp_path / 'scores.sqlite')
+    cache.put(SIGNATURE, scores(5))
     child = os.fork()
     if not child:
-        store.put(SIGNATURE, scores(5, 100))
-        os._exit(0 if store.get(SIGNATURE, scores(5)) == scores(5) else 1)
-    store.put(SIGNATURE, scores(5, 200))
+        cache.put(SIGNATURE, scores(5, 100))
+        os._exit(0 if cache.get(SIGNATURE, scores(5)) == scores(5) else 1)
+    cache.put(SIGNATURE, scores(5, 200))
     deadline = time.monotonic() + 60
     assert os.waitpid(child, 0)[1] == 0 and time.monotonic() < deadline
     for begin in (0, 100, 200):
-        assert store.get(SIGNATURE, scores(5, begin)) == scores(5, begin)
+        assert cache.get(SIGNATURE, scores(5, begin)) == scores(5, begin)
 
 
 def test_a_store_survives_being_evicted_by_many(tmp_path):
     path = tmp_path / 'scores.sqlite'
-    code = WRITER.replace('ScoreStore(path)', 'ScoreStore(path, 1024**2)')
+    code = WRITER.replace('ScoreCache(path)', 'ScoreCache(path, 1024**2)')
     # What one writes another may evict before it is read back.
-    code = code.replace('    assert store.get(SIGNATURE, mine) == mine\n', '')
+    code = code.replace('    assert cache.get(SIGNATURE, mine) == mine\n', '')
     wait([start(code, path, 1000 * n) for n in range(4)])
-    store = ScoreStore(path)
-    kept = sum(s.rows for s in store.signatures())
+    cache = ScoreCache(path)
+    kept = sum(s.rows for s in cache.signatures())
     assert 500 < kept <= 2000
-    store.close()
-    assert store.file_bytes() <= 1.1 * 1024**2
+    cache.close()
+    assert cache.file_bytes() <= 1.1 * 1024**2

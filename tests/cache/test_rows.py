@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from parlai_q2.cache import ScoreStore, table
+from parlai_q2.cache import ScoreCache, sqlite_file
 from parlai_q2.cache.rows import checksum_of, decode, encode, pair_key
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import locked
@@ -59,17 +59,17 @@ def test_a_value_nested_without_end_is_none():
 
 
 def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr('parlai_q2.cache.score_store.BUSY_TIMEOUT', 0.2)
-    store = ScoreStore(tmp_path / 'scores.sqlite')
-    with locked(store.path, 0):
+    monkeypatch.setattr('parlai_q2.cache.sqlite_file.BUSY_TIMEOUT', 0.2)
+    cache = ScoreCache(tmp_path / 'scores.sqlite')
+    with locked(cache.path, 0):
         with caplog.at_level('WARNING'):
-            store.put(SIGNATURE, scores(1))
+            cache.put(SIGNATURE, scores(1))
         assert 'is busy' in caplog.text and 'scores.sqlite.lock' in caplog.text
         with pytest.raises(ConfigError, match='Try again later'):
-            store.signatures()
+            cache.signatures()
     # Somebody else's haste ends nothing for good.
-    store.put(SIGNATURE, scores(1))
-    assert store.get(SIGNATURE, scores(1)) == scores(1)
+    cache.put(SIGNATURE, scores(1))
+    assert cache.get(SIGNATURE, scores(1)) == scores(1)
 
 
 def test_a_value_with_another_checksum_is_none():
@@ -84,17 +84,17 @@ def test_a_value_of_another_pair_or_recipe_is_none():
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = ScoreStore(tmp_path / 'scores.sqlite')
-    store.put(SIGNATURE, scores(5))
-    return store
+def cache(tmp_path):
+    cache = ScoreCache(tmp_path / 'scores.sqlite')
+    cache.put(SIGNATURE, scores(5))
+    return cache
 
 
 def failing(error, times):
     """
     Stands for reading: fails so often, and then reads.
     """
-    read, left = table.read, [error] * times
+    read, left = sqlite_file.read, [error] * times
 
     def fail(*arguments):
         if left:
@@ -105,35 +105,37 @@ def failing(error, times):
 
 
 def test_a_file_that_others_hold_for_long_is_gone_without_once(
-    store, monkeypatch, caplog
+    cache, monkeypatch, caplog
 ):
     error = sqlite3.OperationalError('database is locked')
-    monkeypatch.setattr(table, 'read', failing(error, 1))
-    assert store.get(SIGNATURE, scores(5)) == {}
+    monkeypatch.setattr(sqlite_file, 'read', failing(error, 1))
+    assert cache.get(SIGNATURE, scores(5)) == {}
     assert caplog.text.count('is busy') == 1
-    assert store.usable and store.get(SIGNATURE, scores(5)) == scores(5)
+    assert cache.usable and cache.get(SIGNATURE, scores(5)) == scores(5)
 
 
-def test_what_a_file_holds_that_others_hold_for_long_cannot_be_told(store, monkeypatch):
+def test_what_a_file_holds_that_others_hold_for_long_cannot_be_told(cache, monkeypatch):
     def busy(connection):
         raise sqlite3.OperationalError('database is locked')
 
-    monkeypatch.setattr(table, 'signatures', busy)
+    monkeypatch.setattr(sqlite_file, 'signatures', busy)
     with pytest.raises(ConfigError, match='busy.*Try again'):
-        store.signatures()
-    assert store.usable
+        cache.signatures()
+    assert cache.usable
 
 
-def test_a_file_that_is_sound_after_all_is_opened_again(store, monkeypatch, caplog):
+def test_a_file_that_is_sound_after_all_is_opened_again(cache, monkeypatch, caplog):
     # As when another process has set the damaged file aside meanwhile.
     error = sqlite3.DatabaseError('database disk image is malformed')
-    monkeypatch.setattr(table, 'read', failing(error, 1))
-    assert store.get(SIGNATURE, scores(5)) == scores(5)
-    assert caplog.text == '' and store.usable
+    monkeypatch.setattr(sqlite_file, 'read', failing(error, 1))
+    assert cache.get(SIGNATURE, scores(5)) == scores(5)
+    assert caplog.text == '' and cache.usable
 
 
-def test_what_fails_twice_is_gone_without_from_then_on(store, monkeypatch, caplog):
-    monkeypatch.setattr(table, 'read', failing(sqlite3.OperationalError('disk'), 2))
-    assert store.get(SIGNATURE, scores(5)) == {}
-    assert not store.usable and store.get(SIGNATURE, scores(5)) == {}
+def test_what_fails_twice_is_gone_without_from_then_on(cache, monkeypatch, caplog):
+    monkeypatch.setattr(
+        sqlite_file, 'read', failing(sqlite3.OperationalError('disk'), 2)
+    )
+    assert cache.get(SIGNATURE, scores(5)) == {}
+    assert not cache.usable and cache.get(SIGNATURE, scores(5)) == {}
     assert caplog.text.count('goes on without the score cache') == 1

@@ -7,8 +7,8 @@ import copy
 
 import pytest
 
-from parlai_q2.models.beams import BeamSettings
-from parlai_q2.models.t5.search import T5Search
+from parlai_q2.models.engine.t5.beams import BeamSettings
+from parlai_q2.models.engine.t5.search import T5Search
 from tests.devices.pretend_gpu import pretend_gpu
 from tests.models.test_t5_search import END, assert_same, inputs, random_t5, searched
 

@@ -37,7 +37,6 @@ SHORTER = {
     'demo': '--turns 1 --scorer overlap',
     'meta_eval': '--num-examples 2 --rounds 20 --ablations false',
     'interactive_web': '--port 0',
-    'bench_scale': '--pairs 24 --turn 8 --memory none',
 }
 # Two candidates of a turn are enough to choose from.
 FEW_CANDIDATES = '--candidate-strategies beam:2'

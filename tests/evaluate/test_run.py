@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import scoring
 from parlai_q2.evaluate.cost_file import add_costs
@@ -24,13 +24,13 @@ from parlai_q2.evaluate.run import evaluate
 from parlai_q2.evaluate.sample import sampled
 from parlai_q2.evaluate.scoring import Cost, mean_seconds, score_pairs, without_nli
 from parlai_q2.evaluate.variants import VARIANTS, load_variant
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Label, Score, Span
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.evaluate.helpers import BAD, GOOD, judged, measure
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
 class Counting(OverlapScorer):
@@ -94,7 +94,7 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     stopped, after = Counting(stop_after=8), Counting()
 
     def run(scorer):
-        cached = CachedScorer(scorer, ScoreStore(tmp_path / 's.sqlite'))
+        cached = CachedScorer(scorer, ScoreCache(tmp_path / 's.sqlite'))
         return evaluate(SET, {'mine': cached}, rounds=5)
 
     with pytest.raises(KeyboardInterrupt):

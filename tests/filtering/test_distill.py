@@ -9,7 +9,7 @@ import pytest
 from parlai.core.message import Message
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import CachedScorer, ScoreStore
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy
 from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references
@@ -94,7 +94,7 @@ def test_what_reranking_scored_by_the_same_recipe_is_not_scored_again(tmp_path):
         record('c', 0.1, knowledge='c d', signature='of another recipe'),
         record('e'),
     ]
-    scorer = CachedScorer(inner, ScoreStore(tmp_path / 's.sqlite'))
+    scorer = CachedScorer(inner, ScoreCache(tmp_path / 's.sqlite'))
     decided = judge(said, scorer)
     assert [d.kept for d in decided] == [True, True, False]
     assert inner.scored == ['c']

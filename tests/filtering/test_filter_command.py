@@ -16,7 +16,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.parlai import filtered_files
 from parlai_q2.parlai.task_episodes import TaskEpisodes, once
@@ -150,7 +150,7 @@ def test_a_run_killed_with_9_goes_on_where_it_was(tmp_path):
         [sys.executable, '-c', code, *words, '--outfile', str(killed)],
         stderr=subprocess.PIPE,
     )
-    store, deadline = ScoreStore(), time.monotonic() + 120
+    store, deadline = ScoreCache(), time.monotonic() + 120
     while not store.path.exists() or not store.signatures():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)

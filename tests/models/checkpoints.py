@@ -18,7 +18,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from parlai_q2.models.int8 import INT8_WEIGHTS, save_int8
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, save_int8
 from parlai_q2.zoo.train.weights import distinct
 
 WORDS = (

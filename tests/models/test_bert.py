@@ -15,12 +15,13 @@ from transformers import (
 )
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models import bert
-from parlai_q2.models.bert import Bert
 from parlai_q2.models.encoders import HuggingFaceEncoder, load_encoder
-from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
-from parlai_q2.models.loading import load_model, load_tokenizer, resolve
-from parlai_q2.models.stored import Embedding
+from parlai_q2.models.engine import bert
+from parlai_q2.models.engine.bert import Bert
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.engine.stored import Embedding
+from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.references import resolve
 from tests.models.checkpoints import in_int8, tokenizer
 
 CLASSIFIER = 'AutoModelForSequenceClassification'

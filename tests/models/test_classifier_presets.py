@@ -7,7 +7,7 @@ import yaml
 
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.class_labels import find_labels
+from parlai_q2.models.classifier import find_labels
 from tests.agents.tiny_classifiers import tiny_bert
 
 # Name, model, and the class of each output: get_labels() of FactCC's and VitaminC's
@@ -37,13 +37,13 @@ EXAMPLE = Example('the moon is old .', 'it is not old .')
 def preset(folder, model, **settings):
     path = folder / 'own.yaml'
     section = {'model': model, 'max_tokens': 60, **settings}
-    path.write_text(yaml.safe_dump({'name': 'own', 'consistency': section}))
+    path.write_text(yaml.safe_dump({'name': 'own', 'detector': section}))
     return str(path)
 
 
 @pytest.mark.parametrize('name, model, outputs', PUBLISHED)
 def test_a_preset_says_what_each_output_means(name, model, outputs):
-    config = load_preset(name).model('consistency')
+    config = load_preset(name).model('detector')
     labels = config.settings.get('labels')
     assert config.model == model
     assert labels == (outputs and {label: i for i, label in enumerate(outputs)})

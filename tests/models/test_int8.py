@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.int8 import (
+from parlai_q2.models.engine.int8_linear import use_int8_linears
+from parlai_q2.models.engine.int8_weights import (
     dequantise,
     fill_placeholders,
     load_int8,
@@ -14,7 +15,6 @@ from parlai_q2.models.int8 import (
     quantise_rows,
     save_int8,
 )
-from parlai_q2.models.int8_linear import use_int8_linears
 
 
 def test_a_row_is_scaled_by_its_largest_number():

@@ -7,15 +7,15 @@ import torch
 from torch import nn
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models import int8_linear
-from parlai_q2.models.batching import length_batches, padded_length
-from parlai_q2.models.int8 import quantise_rows
-from parlai_q2.models.int8_linear import (
+from parlai_q2.models.engine import int8_linear
+from parlai_q2.models.engine.batching import length_batches, padded_length
+from parlai_q2.models.engine.int8_linear import (
     Int8Linear,
     SteadyLinear,
     rounded,
     use_int8_linears,
 )
+from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.loading import effective_arithmetic, load_seq2seq
 from tests.models.checkpoints import tiny_t5
 

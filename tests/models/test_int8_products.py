@@ -11,9 +11,9 @@ import sys
 import pytest
 import torch
 
-from parlai_q2.models import int8_products
-from parlai_q2.models.int8_linear import Int8Linear
-from parlai_q2.models.int8_products import (
+from parlai_q2.models.engine import kernels as int8_products
+from parlai_q2.models.engine.int8_linear import Int8Linear
+from parlai_q2.models.engine.kernels import (
     EXACT_TERMS,
     exact,
     for_products,
@@ -25,8 +25,8 @@ from parlai_q2.models.int8_products import (
 # sign, in which two products at once leave 16 bits, and random ones.
 IN_A_PROCESS = """
 import json, torch
-from parlai_q2.models.int8_linear import Int8Linear
-from parlai_q2.models.int8_products import int8_dots
+from parlai_q2.models.engine.int8_linear import Int8Linear
+from parlai_q2.models.engine.kernels import int8_dots
 
 torch.manual_seed(3)
 weight = torch.randint(-127, 128, (96, 1536), dtype=torch.int8)

@@ -16,8 +16,11 @@ from transformers import (
 )
 
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
-from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.folder import CHECKSUMS, verify_checksums
+from parlai_q2.models.references import shipped_folder
 from tests.models.checkpoints import tiny_roberta, tiny_t5
 
 
@@ -35,8 +38,8 @@ def folder(tmp_path):
 
 
 def list_checksums(folder: Path, *names: str) -> None:
-    listed = {name: loading.file_sha256(folder / name) for name in names}
-    (folder / loading.CHECKSUMS).write_text(json.dumps(listed))
+    listed = {name: file_sha256(folder / name) for name in names}
+    (folder / CHECKSUMS).write_text(json.dumps(listed))
 
 
 def load(folder: Path, auto_class=AutoModelForSeq2SeqLM, **options):
@@ -55,7 +58,7 @@ def test_a_folder_loads_ready_to_use(folder):
 def test_a_checksum_is_the_files_own(tmp_path):
     # The SHA-256 of "abc" in FIPS 180-2, appendix B.1.
     (tmp_path / 'abc').write_bytes(b'abc')
-    assert loading.file_sha256(tmp_path / 'abc') == (
+    assert file_sha256(tmp_path / 'abc') == (
         'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
     )
 
@@ -74,8 +77,8 @@ def test_a_file_that_is_missing_is_named(folder):
 
 
 def test_a_folder_without_checksums_is_taken_as_it_is(folder):
-    (folder / loading.CHECKSUMS).unlink()
-    loading.verify_checksums(folder)
+    (folder / CHECKSUMS).unlink()
+    verify_checksums(folder)
     assert load(folder).config.d_model == 16
 
 
@@ -186,4 +189,4 @@ def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypat
 
 def test_an_installation_without_its_models_says_so():
     with pytest.raises(ModelNotFoundError, match='incomplete; reinstall parlai_q2'):
-        loading.shipped_folder('q2_maxi/consistency')
+        shipped_folder('q2_maxi/consistency')

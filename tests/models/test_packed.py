@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from parlai_q2.models import packed as module
-from parlai_q2.models.int8_linear import Int8Linear
-from parlai_q2.models.int8_products import EXACT_TERMS
-from parlai_q2.models.packed import (
+from parlai_q2.models.engine import packed as module
+from parlai_q2.models.engine.int8_linear import Int8Linear
+from parlai_q2.models.engine.kernels import EXACT_TERMS
+from parlai_q2.models.engine.packed import (
     FEW_ROWS,
     PackedLinear,
     packed,

@@ -5,7 +5,7 @@ How a pair becomes one input.
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.pair_input import PairInput
+from parlai_q2.models.classifier import PairInput
 from tests.agents.tiny_classifiers import tokenizer
 
 PAIR = ('The moon is old', 'it is red')

@@ -31,7 +31,7 @@ def preset(tmp_path_factory):
     sections['question_answering'].update(
         model=tiny_albert(folder / 'albert'), max_tokens=64
     )
-    for name in ('nli', 'consistency'):
+    for name in ('nli', 'detector'):
         sections[name].update(model=tiny_roberta(folder / 'roberta'), max_tokens=64)
     path = folder / 'paper.yaml'
     path.write_text(yaml.safe_dump(sections))

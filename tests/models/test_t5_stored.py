@@ -8,13 +8,13 @@ import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.beams import BeamSettings
-from parlai_q2.models.int8 import INT8_WEIGHTS, load_int8
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8
+from parlai_q2.models.engine.stored import StoredModel
+from parlai_q2.models.engine.t5.beams import BeamSettings
+from parlai_q2.models.engine.t5.search import T5Search, searchable
+from parlai_q2.models.engine.t5.stored import computable, stored_t5
 from parlai_q2.models.loading import load_model
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
-from parlai_q2.models.stored import StoredModel
-from parlai_q2.models.t5.search import T5Search, searchable
-from parlai_q2.models.t5.stored import computable, stored_t5
 from parlai_q2.presets import ModelConfig
 from tests.models.checkpoints import in_int8, tokenizer
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from tests.filtering.toys import SCORER, TASK, WordScorer
 from tests.mutators.running import make_opt
 
@@ -67,7 +67,7 @@ def test_a_model_trains_on_what_stays(tmp_path):
     # The dictionary too is made of what stays: no label has a lie. (In the texts of
     # later turns it stands, as the history that they come after.)
     assert 'fact' in words
-    assert ScoreStore().signatures()[0].rows == 36
+    assert ScoreCache().signatures()[0].rows == 36
 
 
 @pytest.mark.parametrize('mutator', ['q2_filter', 'q2_control_tokens'])
@@ -80,7 +80,7 @@ def test_it_works_in_background_processes(tmp_path, mutator):
     train(tmp_path, '--max-train-steps', '6', *words)
     assert (tmp_path / 'model').exists()
     # The processes keep their scores in one cache.
-    (found,) = ScoreStore().signatures()
+    (found,) = ScoreCache().signatures()
     assert 0 < found.rows <= 36
 
 

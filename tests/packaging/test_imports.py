@@ -15,7 +15,7 @@ PROBE = """
 import json
 from importlib import import_module
 import parlai_q2
-from parlai_q2.models.loading import shipped_folder
+from parlai_q2.models.references import (shipped_folder)
 from parlai.core.loader import load_agent_module, load_teacher_module
 
 names = ['parlai_q2', 'parlai_q2.presets', 'parlai_q2.agents', 'parlai_q2.tasks']

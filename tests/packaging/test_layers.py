@@ -15,11 +15,12 @@ FLOORS = (
     ('version', 'errors', 'threads'),
     ('records', 'signature', 'optional', 'bootstrap', 'presets', 'annotated_turn'),
     ('text', 'io'),
-    ('class_map', 'models'),
+    ('class_map', 'models', 'perturb'),
     ('q2',),
     ('scorers',),
-    ('cache', 'scale', 'evaluate', 'report'),
+    ('cache', 'scale', 'evaluate', 'report', 'rerank'),
     ('filtering', 'benchmark'),
+    ('cli',),
     ('parlai',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),
@@ -35,6 +36,7 @@ WITHOUT_TORCH = (
     'presets',
     'text',
     'io',
+    'perturb',
 )
 WITH_PARLAI = ('parlai', 'agents', 'tasks', 'zoo', 'scripts', '__main__')
 LONGEST = 450

@@ -19,7 +19,7 @@ from parlai.core.metrics import (
 from parlai.core.teachers import DialogTeacher
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from parlai_q2.parlai.q2_metrics import of_nothing
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from tests.agents.rerank_toys import AGENT
@@ -149,7 +149,7 @@ def test_validation_can_be_a_sample_and_is_scored_once(tmp_path, cached):
     repeated = sum(said.count(response) > 1 for response in per_epoch)
     assert set(per_epoch) <= set(said)
     assert not (cached and repeated)
-    assert bool(ScoreStore().path.exists()) is cached
+    assert bool(ScoreCache().path.exists()) is cached
 
 
 @pytest.mark.parametrize('metric', [SCORER, 'coverage'])

@@ -37,28 +37,28 @@ def test_another_model_takes_no_settings_of_the_bases(tmp_path):
         written(tmp_path, 'base: mini\nnli: {model: roberta-large-mnli}\n')
     )
     assert mine.model('nli').settings == {}
-    assert mine.model('consistency') == load_preset('mini').model('consistency')
+    assert mine.model('detector') == load_preset('mini').model('detector')
 
 
 def test_the_same_model_may_be_named_again_and_keeps_its_revision(tmp_path):
     written(
         tmp_path,
-        'consistency: {model: some/model, revision: v1, max_tokens: 9}\n',
+        'detector: {model: some/model, revision: v1, max_tokens: 9}\n',
         'below.yaml',
     )
     mine = load_preset(
         written(
             tmp_path,
-            'base: below.yaml\nconsistency: {model: some/model, batch_size: 2}\n',
+            'base: below.yaml\ndetector: {model: some/model, batch_size: 2}\n',
         )
     )
-    found = mine.model('consistency')
+    found = mine.model('detector')
     assert found.reference == 'some/model@v1'
     assert found.settings == {'max_tokens': 9, 'batch_size': 2}
     newer = load_preset(
-        written(tmp_path, 'base: below.yaml\nconsistency: {revision: v2}\n')
+        written(tmp_path, 'base: below.yaml\ndetector: {revision: v2}\n')
     )
-    assert newer.model('consistency').reference == 'some/model@v2'
+    assert newer.model('detector').reference == 'some/model@v2'
 
 
 def test_a_batch_size_that_is_said_holds_on_gpus_too(tmp_path):

@@ -8,7 +8,6 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
@@ -16,6 +15,7 @@ from parlai_q2.records import Example, Score
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.properties.strategies import ANY_TEXT
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 WORDS = st.lists(
     st.sampled_from('bees five eyes Ohio 1969 the it honey , . ? ! 🐝 France'.split()),

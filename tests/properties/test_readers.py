@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import InputError, Q2Error
-from parlai_q2.io.pools import read_pools
 from parlai_q2.io.read import read_records
-from parlai_q2.models.int8 import load_int8
+from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
+from parlai_q2.rerank.pools import read_pools
 
 INPUTS = int(os.environ.get('PARLAI_Q2_FUZZ', '400'))
 RECORD = {
@@ -173,7 +173,7 @@ def test_a_reader_gives_records_or_an_error_of_ours(name, tmp_path: Path):
 def test_damaged_weights_are_an_error_of_ours(tmp_path):
     import torch
 
-    from parlai_q2.models.int8 import save_int8
+    from parlai_q2.models.engine.int8_weights import save_int8
 
     path = tmp_path / 'model.int8.safetensors'
     save_int8({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}, path)

@@ -4,11 +4,11 @@ Which questions are asked: spans, the personal filter, the round trip, the varia
 
 import pytest
 
-from parlai_q2.models.toy import ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2 import ask as ask_module
 from parlai_q2.q2.ask import context_of, same_answer, valid_questions
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
+from tests.toys import ToyQuestionAnswerer, ToyQuestionGenerator
 
 RESPONSE = 'it was formed in 1983 in la'
 

@@ -5,9 +5,9 @@ The comparison of two answers, row by row of the paper's rules.
 import pytest
 
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.toy import ToyNliModel
 from parlai_q2.q2.compare import judge
 from parlai_q2.records import Comparison, Question, Span
+from tests.toys import ToyNliModel
 
 QUESTION = 'Where were the Red Hot Chili Peppers formed?'
 

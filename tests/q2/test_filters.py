@@ -5,13 +5,13 @@ The paper asks about every span; presets may ask about fewer.
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.ask import valid_questions
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
 from parlai_q2.scorers import load_scorer
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 RESPONSE = 'it was formed in 1983'
 QUESTIONS = {

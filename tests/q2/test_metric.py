@@ -8,11 +8,11 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Comparison, Span
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = (
     'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles.'

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from parlai_q2.cli.scale_options import scale_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.parlai.scale_options import scale_from_opt
 from parlai_q2.scale import placement
 from parlai_q2.scale.placement import (
     THREAD_VARIABLES,

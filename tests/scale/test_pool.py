@@ -15,8 +15,8 @@ import pytest
 from parlai_q2.errors import WorkerError
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.pool import AHEAD, MAX_DEATHS, pool_engine
-from parlai_q2.scale.process import WorkerProcess
 from parlai_q2.scale.work import Source, Work
+from parlai_q2.scale.worker import WorkerProcess
 from parlai_q2.scripts.score import score_file
 from tests.scale.toys import (
     HANG_UPS,

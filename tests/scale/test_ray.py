@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.__main__ import run
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, MissingPackageError, WorkerError
 from parlai_q2.scale.ray_engine import Share, ray_engine, share_of
 from parlai_q2.scale.work import Source, Work
-from parlai_q2.scripts.score import ScoreScript, score_file
+from parlai_q2.scripts.score import score_file
 from tests.conftest import ROOT
 from tests.models.checkpoints import tiny_roberta
 from tests.scale.toys import (
@@ -37,7 +38,8 @@ def test_without_ray_the_error_names_the_command(without_package, tmp_path):
     without_package('ray')
     infile = write_records(tmp_path / 'in.jsonl', ['a'])
     with pytest.raises(MissingPackageError, match=r'pip install "parlai_q2\[ray\]"'):
-        ScoreScript.main(
+        run_command(
+            'score',
             infile=str(infile),
             outfile=str(tmp_path / 'out.jsonl'),
             scorer='overlap',
@@ -78,7 +80,8 @@ def test_workers_that_do_not_fit_are_an_error(nodes, workers, gpu):
 def test_devices_are_given_by_the_cluster(tmp_path):
     infile = write_records(tmp_path / 'in.jsonl', ['a'])
     with pytest.raises(ConfigError, match='--devices'):
-        ScoreScript.main(
+        run_command(
+            'score',
             infile=str(infile),
             outfile=str(tmp_path / 'out.jsonl'),
             engine='ray',

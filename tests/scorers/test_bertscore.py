@@ -125,7 +125,7 @@ def test_a_preset_may_name_the_model(folder, tmp_path):
 def test_the_commands_take_such_a_preset(folder, tmp_path):
     import json
 
-    from parlai_q2.scripts.score import ScoreScript
+    from parlai_q2.cli.commands import run_command
 
     (tmp_path / 'mine.yaml').write_text(
         f'name: mine\nbertscore: {{model: {folder}, num_layers: 2}}'
@@ -133,7 +133,8 @@ def test_the_commands_take_such_a_preset(folder, tmp_path):
     (tmp_path / 'pairs.jsonl').write_text(
         json.dumps({'knowledge': KNOWLEDGE, 'response': RESPONSES[0]})
     )
-    ScoreScript.main(
+    run_command(
+        'score',
         infile=str(tmp_path / 'pairs.jsonl'),
         outfile=str(tmp_path / 'scores.jsonl'),
         scorer='bertscore',

@@ -6,7 +6,6 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.toy import ToyNliModel
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import (
@@ -20,6 +19,7 @@ from parlai_q2.scorers.consistency import (
     read,
     support,
 )
+from tests.toys import ToyNliModel
 
 LONG = 'bees fly. ' + 'they have five eyes. ' * 20  # 82 words
 SHORT = 'bees have five eyes.'

@@ -9,7 +9,6 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label
 from parlai_q2.scorers import load_scorer
@@ -23,6 +22,7 @@ from parlai_q2.scorers.grounded import (
     read_coefficients,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = 'Sephora is a French chain founded in 1969.'
 
@@ -30,7 +30,7 @@ KNOWLEDGE = 'Sephora is a French chain founded in 1969.'
 def grounded(labels=None, **options):
     nli = ToyNliModel({(KNOWLEDGE.lower(), r): v for r, v in (labels or {}).items()})
     q2 = Q2Scorer(Q2Models(ToyQuestionGenerator(), ToyQuestionAnswerer(), nli))
-    return GroundedScorer(nli, q2, **options)
+    return GroundedScorer(ToyNliModel(nli.labels, 'detector'), q2, **options)
 
 
 def score(scorer, response):
@@ -138,6 +138,8 @@ def test_a_batch_gives_what_each_example_gives_alone():
 
 def test_the_signature_has_the_weights():
     assert 'detector=' in str(load_scorer('grounded').signature)
+    for name in ('grounded', 'grounded_fast', 'consistency'):
+        assert '|detector:shipped:' in str(load_scorer(name).signature)
     assert 'q2=' not in str(load_scorer('grounded_fast').signature)
 
 

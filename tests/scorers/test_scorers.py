@@ -12,7 +12,6 @@ import parlai_q2
 from parlai_q2 import Example, Label, Score, Scorer, load_scorer, register_scorer
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.toy import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE
@@ -22,6 +21,7 @@ from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD, Q2Scorer
 from parlai_q2.signature import Signature
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
 

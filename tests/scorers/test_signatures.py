@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.cache import ScoreStore
+from parlai_q2.cache import ScoreCache
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import load_scorer
 
@@ -89,6 +89,6 @@ def test_the_name_of_a_file_that_is_no_utf8_can_be_written_down(tmp_path):
     scorer = load_scorer('consistency', preset)
     assert r'|preset:m\udce9|' in str(scorer.signature)
     assert len(scorer.signature.short) == 10
-    store = ScoreStore(tmp_path / 'scores.sqlite')
+    store = ScoreCache(tmp_path / 'scores.sqlite')
     pairs = [('knowledge', 'response')]
     assert store.get(str(scorer.signature), pairs) == {}

@@ -79,7 +79,7 @@ def test_what_a_models_outputs_are_called_is_shared_too(monkeypatch, tmp_path):
     said['label2id'] = {name: int(n) for n, name in said['id2label'].items()}
     (tmp_path / 'config.json').write_text(json.dumps(said))
     # No labels: the model's own count.
-    preset = Preset('own', {'consistency': ModelConfig(str(tmp_path))}, {})
+    preset = Preset('own', {'detector': ModelConfig(str(tmp_path))}, {})
     one, other = (factories.make_consistency(preset, batch_size=n) for n in (4, 8))
     expected = one.score(EXAMPLES)
     assert other.score(EXAMPLES) == expected

@@ -2,13 +2,11 @@ import json
 import re
 
 import pytest
-from parlai.core.script import superscript_main
 from parlai.scripts.eval_model import EvalModel
 
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
 from parlai_q2.report.scored_file import read_scored_file
-from parlai_q2.scripts.report import ReportScript
-from parlai_q2.scripts.score import ScoreScript
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 EVIDENCE = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
@@ -41,29 +39,18 @@ def conversation(*turns):
 @pytest.fixture()
 def warnings(monkeypatch):
     """
-    What ParlAI's logger warns of.
+    What is warned of.
     """
     said = []
-    from parlai.utils.logging import logger
-
-    monkeypatch.setattr(logger, 'warning', lambda text: said.append(text))
+    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     return said
 
 
-@pytest.mark.parametrize(
-    'run',
-    [
-        lambda path, out: superscript_main(['report', path, '--outfile', out]),
-        lambda path, out: superscript_main(
-            ['report', '--infile', path, '--outfile', out]
-        ),
-        lambda path, out: ReportScript.main(path, '--outfile', out),
-        lambda path, out: ReportScript.main(infile=path, outfile=out),
-    ],
-)
-def test_scores_become_a_page_however_it_is_called(tmp_path, run):
+def test_scores_become_a_page(tmp_path):
     path = write(tmp_path / 'my_scores.jsonl', scored(), simple(1))
-    page = run(str(path), str(tmp_path / 'out' / 'my_page.html'))
+    page = run_command(
+        'report', str(path), '--outfile', str(tmp_path / 'out/my_page.html')
+    )
     assert page == tmp_path / 'out' / 'my_page.html'
     data = entries_of(page)
     assert [entry['id'] for entry in data['entries']] == ['madonna', 'r1']
@@ -71,7 +58,7 @@ def test_scores_become_a_page_however_it_is_called(tmp_path, run):
 
 def test_the_page_stands_beside_its_input_unless_said_otherwise(tmp_path):
     path = write(tmp_path / 'scores.jsonl', scored())
-    page = ReportScript.main(str(path), '--title', 'Mine')
+    page = run_command('report', str(path), '--title', 'Mine')
     assert page == tmp_path / 'scores.html'
     assert '<title>Mine</title>' in page.read_text('utf-8')
 
@@ -100,7 +87,7 @@ def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
         '{"knowledge": "K", "response": "R", "label": "consistent", "score": NaN}',
         simple(3),
     )
-    page = ReportScript.main(str(path))
+    page = run_command('report', str(path))
     assert [entry['id'] for entry in entries_of(page)['entries']] == ['r1', 'r3']
     assert [int(re.search(r'line (\d+)', text)[1]) for text in warnings] == [
         2,
@@ -114,7 +101,7 @@ def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
 
 def test_many_bad_lines_do_not_flood_the_log(tmp_path, warnings):
     path = write(tmp_path / 'scores.jsonl', simple(1), *['nonsense'] * 100)
-    ReportScript.main(str(path))
+    run_command('report', str(path))
     assert len(warnings) == 21
     assert 'Left out 80 more' in warnings[-1]
 
@@ -133,7 +120,7 @@ def test_many_bad_lines_do_not_flood_the_log(tmp_path, warnings):
 def test_a_file_without_scores_is_a_clear_error(tmp_path, lines, problem):
     path = write(tmp_path / 'scores.jsonl', *lines)
     with pytest.raises(InputError, match=problem):
-        ReportScript.main(str(path))
+        run_command('report', str(path))
     assert [p.name for p in tmp_path.iterdir()] == ['scores.jsonl']
 
 
@@ -146,20 +133,22 @@ def test_a_file_without_scores_is_a_clear_error(tmp_path, lines, problem):
 )
 def test_wrong_arguments_are_a_clear_error(arguments, problem):
     with pytest.raises(InputError, match=problem):
-        ReportScript.main(*arguments)
+        run_command('report', *arguments)
 
 
 def test_the_input_is_never_replaced(tmp_path):
     path = write(tmp_path / 'scores.html', scored())
     with pytest.raises(InputError, match='would overwrite its input'):
-        ReportScript.main(str(path))
+        run_command('report', str(path))
     assert json.loads(path.read_text('utf-8'))['id'] == 'madonna'
 
 
 def test_a_page_that_cannot_be_written_is_a_clear_error(tmp_path):
     path = write(tmp_path / 'scores.jsonl', scored())
     with pytest.raises(InputError, match='Choose another --outfile'):
-        ReportScript.main(str(path), '--outfile', str(path / 'inside' / 'page.html'))
+        run_command(
+            'report', str(path), '--outfile', str(path / 'inside' / 'page.html')
+        )
 
 
 def test_world_logs_of_the_teacher_are_read(tmp_path):
@@ -187,7 +176,7 @@ def test_an_evaluation_becomes_a_page(tmp_path):
         world_logs=str(tmp_path / 'logs.jsonl'),
         batchsize=16,
     )
-    page = ReportScript.main(str(tmp_path / 'logs.jsonl'))
+    page = run_command('report', str(tmp_path / 'logs.jsonl'))
     data = entries_of(page)
     assert len(data['entries']) == 84
     assert data['signatures'][0].startswith('overlap|')
@@ -202,10 +191,10 @@ def test_a_scored_file_becomes_a_page(tmp_path):
         {'knowledge': 'It opened in 1969.', 'response': ''},
     )
     scores = tmp_path / 'scores.jsonl'
-    ScoreScript.main(
-        '--infile', str(pairs), '--outfile', str(scores), '--scorer', 'overlap'
+    run_command(
+        'score', '--infile', str(pairs), '--outfile', str(scores), '--scorer', 'overlap'
     )
-    entries = entries_of(ReportScript.main(str(scores)))['entries']
+    entries = entries_of(run_command('report', str(scores)))['entries']
     assert [entry['label'] for entry in entries] == ['consistent', 'not_verifiable']
 
 
@@ -225,7 +214,7 @@ def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
             {'text': rows[0]['text'], 'rerank': [{**rows[0], 'score': None}]},
         ),
     )
-    entries = entries_of(ReportScript.main(str(logs)))['entries']
+    entries = entries_of(run_command('report', str(logs)))['entries']
     said, abstained = entries
     assert (said['score'], said['label']) == (1.0, 'consistent')
     assert len(said['rerank']) == 2
@@ -238,22 +227,11 @@ def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
 # --- two files
 
 
-@pytest.mark.parametrize(
-    'arguments',
-    [
-        ['a.jsonl', 'b.jsonl'],
-        ['a.jsonl', '--compare', 'b.jsonl'],
-        ['--infile', 'a.jsonl', '--compare', 'b.jsonl'],
-        ['--infile', 'a.jsonl', 'b.jsonl'],
-    ],
-)
-def test_two_files_become_one_page_however_it_is_called(
-    tmp_path, monkeypatch, arguments
-):
+def test_two_files_become_one_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / 'a.jsonl', scored(), simple(1))
     write(tmp_path / 'b.jsonl', scored(score=1.0, label='consistent'), simple(1))
-    page = ReportScript.main(*arguments)
+    page = run_command('report', 'a.jsonl', 'b.jsonl')
     assert page.resolve() == tmp_path / 'a_to_b.html'
     data = entries_of(page)
     assert data['names'] == ['a.jsonl', 'b.jsonl']
@@ -265,7 +243,7 @@ def test_two_files_of_one_name_are_told_apart(tmp_path):
         (tmp_path / folder).mkdir()
         write(tmp_path / folder / 's.jsonl', scored())
     first, second = tmp_path / 'x' / 's.jsonl', tmp_path / 'y' / 's.jsonl'
-    page = ReportScript.main(str(first), str(second))
+    page = run_command('report', str(first), str(second))
     assert entries_of(page)['names'] == [str(first), str(second)]
 
 
@@ -274,13 +252,13 @@ def test_neither_of_two_inputs_is_replaced(tmp_path):
     second = write(tmp_path / 'b.jsonl', scored())
     for path in (first, second):
         with pytest.raises(InputError, match='would overwrite its input'):
-            ReportScript.main(str(first), str(second), '--outfile', str(path))
+            run_command('report', str(first), str(second), '--outfile', str(path))
 
 
 def test_bad_lines_of_both_are_left_out_and_counted(tmp_path, warnings):
     first = write(tmp_path / 'a.jsonl', scored(), '{not json')
     second = write(tmp_path / 'b.jsonl', '[]', scored())
-    page = ReportScript.main(str(first), str(second))
+    page = run_command('report', str(first), str(second))
     assert len(entries_of(page)['changes']) == 1 and len(warnings) == 2
 
 
@@ -292,5 +270,5 @@ def test_an_evaluation_can_be_compared_with_scores(tmp_path):
     log = {'dialog': [[teacher, {'id': 'model', **turn}]], 'context': []}
     logs = write(tmp_path / 'logs.jsonl', log)
     scores = write(tmp_path / 'scores.jsonl', record)
-    page = ReportScript.main(str(logs), str(scores))
+    page = run_command('report', str(logs), str(scores))
     assert len(entries_of(page)['changes']) == 1

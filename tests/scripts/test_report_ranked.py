@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from parlai_q2.cli.commands import run_command
 from parlai_q2.report.scored_file import read_scored_file
-from parlai_q2.scripts.report import ReportScript
 from parlai_q2.scripts.rerank import RerankScript
 from tests.report.samples import SIGNATURE, reranked, scored
 from tests.scripts.test_report import entries_of, write
@@ -71,7 +71,7 @@ def pool_of(**fields):
 
 
 def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
-    data = entries_of(ReportScript.main(str(ranked)))
+    data = entries_of(run_command('report', str(ranked)))
     assert [e['id'] for e in data['entries']] == ['plain', '2', '4', 'sun']
     first, second = data['entries'][:2]
     assert first['response'] == [['in 1969']] and first['knowledge'][0][0].endswith('.')

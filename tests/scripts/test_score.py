@@ -7,12 +7,13 @@ import os
 
 import pytest
 
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.read import NOT_READ
 from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.score_chunk import in_process
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scripts.score import LOGGED_PROBLEMS, ScoreScript, score_file
+from parlai_q2.scripts.score import LOGGED_PROBLEMS, score_file
 
 K = 'Sephora is a French chain founded in 1969.'
 RECORDS = [
@@ -42,7 +43,7 @@ def lines(path):
 
 def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_path):
     out = tmp_path / 'out.jsonl'
-    ScoreScript.main(infile=str(infile), outfile=str(out), scorer='precision')
+    run_command('score', infile=str(infile), outfile=str(out), scorer='precision')
     found = lines(out)
     assert [r.get('id') for r in found] == [0, 1, 2, 3, 4, None]
     assert [r.get('label') for r in found] == [
@@ -162,7 +163,7 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
     assert not out.exists() and (tmp_path / 'out.jsonl.part').exists()
     infile.write_text(line * 7)
     said = []
-    monkeypatch.setattr('parlai.utils.logging.warning', said.append)
+    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     assert score_file(infile, out, load_scorer('overlap'))['records'] == 7
     assert 'Starting over' in said[0]
 
@@ -261,7 +262,7 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
 
 def test_a_file_of_bad_records_does_not_fill_the_log(tmp_path, monkeypatch):
     logged = []
-    monkeypatch.setattr('parlai.utils.logging.error', logged.append)
+    monkeypatch.setattr('parlai_q2.cli.log.error', logged.append)
     infile = tmp_path / 'in.jsonl'
     good = json.dumps({'knowledge': 'k', 'response': 'r'})
     infile.write_text('not json\n' * 50 + good)
@@ -277,7 +278,8 @@ def test_a_file_of_bad_records_does_not_fill_the_log(tmp_path, monkeypatch):
 )
 def test_options_out_of_range_name_themselves(infile, tmp_path, options, message):
     with pytest.raises(ConfigError, match=message):
-        ScoreScript.main(
+        run_command(
+            'score',
             infile=str(infile),
             outfile=str(tmp_path / 'out.jsonl'),
             scorer='overlap',
@@ -288,8 +290,8 @@ def test_options_out_of_range_name_themselves(infile, tmp_path, options, message
 def test_the_command_scores_with_workers(infile, tmp_path):
     outs = [tmp_path / 'one.jsonl', tmp_path / 'two.jsonl']
     for out, options in zip(outs, ({}, {'workers': 2, 'chunk_size': 2}), strict=True):
-        ScoreScript.main(
-            infile=str(infile), outfile=str(out), scorer='overlap', **options
+        run_command(
+            'score', infile=str(infile), outfile=str(out), scorer='overlap', **options
         )
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
@@ -298,7 +300,7 @@ def test_a_part_file_of_another_scorer_is_started_over_and_said(
     infile, tmp_path, monkeypatch
 ):
     said = []
-    monkeypatch.setattr('parlai.utils.logging.warning', said.append)
+    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     out = tmp_path / 'out.jsonl'
     with pytest.raises(Stop):
         score_file(infile, out, stopping_after(1), chunk_size=2)

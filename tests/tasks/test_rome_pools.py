@@ -14,7 +14,7 @@ import pytest
 import parlai_q2.tasks.rome.pools as pools_module
 from parlai_q2.__main__ import run
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.pools import read_pools
+from parlai_q2.rerank.pools import read_pools
 from parlai_q2.tasks.rome.pools import RomePools
 from tests.tasks.annotated_sets import SALT
 

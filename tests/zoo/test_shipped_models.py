@@ -10,7 +10,8 @@ not.
 import pytest
 
 from parlai_q2 import Comparison, Example, load_scorer
-from parlai_q2.models.loading import CHECKSUMS, shipped_folder, verify_checksums
+from parlai_q2.models.folder import CHECKSUMS, verify_checksums
+from parlai_q2.models.references import shipped_folder
 from parlai_q2.q2.metric import q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 

@@ -9,7 +9,7 @@ import torch
 import yaml
 
 from parlai_q2.errors import ConfigError, ModelError, UnknownNameError
-from parlai_q2.models.int8 import load_int8
+from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig

@@ -15,8 +15,7 @@ import torch
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import drop_unfinished, whole_file
-from parlai_q2.models.identity import ENDINGS
-from parlai_q2.models.loading import resolve
+from parlai_q2.models.references import ENDINGS, resolve
 
 NAME = 'checkpoint.pt'
 

@@ -9,7 +9,7 @@ There are three kinds, so that no single corpus' habits decide:
 - BEGIN's development sets (Dziri et al. 2022), ``begin_dev_<corpus>.tsv``, annotated by
   people: fully attributable is consistent, not fully attributable is inconsistent;
 - grounded turns (``k`` knowledge, ``r`` response, ``f1`` their overlap), each with one
-  hard negative (:mod:`parlai_q2.zoo.train.hard_negatives`);
+  hard negative (:mod:`parlai_q2.perturb.hard_negatives`);
 - held-out pairs of the detector's own data (``p``, ``h``, ``y``, ``src``), of which
   those are taken whose ``src`` marks them as dialogue (``d-``).
 
@@ -26,10 +26,10 @@ from typing import Any, Iterator
 
 from parlai.utils import logging
 
+from parlai_q2.perturb.hard_negatives import HardNegatives, read_grounded
 from parlai_q2.records import Label
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.zoo.train.data import read_rows, write_rows
-from parlai_q2.zoo.train.hard_negatives import HardNegatives, read_grounded
 
 BEGIN_CORPORA = ('wow', 'cmu', 'tc')
 # The labels of the detector's classes: entailed, unsupported, contradicted, generic.

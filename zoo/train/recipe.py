@@ -27,8 +27,9 @@ from parlai.utils import logging
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.models.int8 import INT8_WEIGHTS
-from parlai_q2.models.loading import load_model, load_tokenizer, resolve
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS
+from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.checkpoint import (
     NAME,
     check_apart,

@@ -20,9 +20,10 @@ import torch
 
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.models.int8 import load_int8, save_int8
-from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq, resolve
+from parlai_q2.models.engine.int8_weights import load_int8, save_int8
+from parlai_q2.models.loading import ADAPTER_WEIGHTS, load_seq2seq
 from parlai_q2.models.lora import adapter_state, add_adapters, continue_from
+from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.checkpoint import (
     check_apart,
     drop_checkpoint,

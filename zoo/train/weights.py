@@ -8,14 +8,14 @@ from typing import Any
 import torch
 
 from parlai_q2.io.write import whole_file
-from parlai_q2.models.int8 import (
+from parlai_q2.models.engine.int8_weights import (
     INT8_WEIGHTS,
     SMALLEST_QUANTISED,
     dequantise,
     quantise_rows,
     save_int8,
 )
-from parlai_q2.models.loading import CHECKSUMS, write_checksums
+from parlai_q2.models.folder import CHECKSUMS, write_checksums
 
 Weights = dict[str, torch.Tensor]
 SHIPPED = (

@@ -11,13 +11,13 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.parlai.filter_options import (
     add_delimiter_option,
     delimiter_from_opt,
 )
 from parlai_q2.parlai.mutators.look_ahead import LookAhead, reader
-from parlai_q2.parlai.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import WITHOUT_MODELS

@@ -66,8 +66,8 @@ class LookAhead:
         found = {p: self._held[p] for p in wanted if p in self._held}
         rest = [p for p in wanted if p not in found]
         if rest and isinstance(self.scorer, CachedScorer):
-            # Blank texts are not in the store, nor do they need it.
-            found.update(self.scorer.store.get(str(self.scorer.signature), rest))
+            # Blank texts are not in the cache, nor do they need it.
+            found.update(self.scorer.cache.get(str(self.scorer.signature), rest))
         blank = [p for p in rest if not all(text.strip() for text in p)]
         if blank:
             scores = self.scorer.score([wanted[p] for p in blank])
@@ -75,7 +75,7 @@ class LookAhead:
         return found
 
     def _on_disk(self) -> bool:
-        return isinstance(self.scorer, CachedScorer) and self.scorer.store.usable
+        return isinstance(self.scorer, CachedScorer) and self.scorer.cache.usable
 
     def _next(self) -> Iterator[Example]:
         if self.buffer <= 0:

@@ -1,0 +1,62 @@
+"""
+The metrics of reranked turns.
+"""
+
+from typing import Optional
+
+from parlai.core.metrics import AverageMetric
+
+from parlai_q2.rerank import Candidate, Ranking
+from parlai_q2.rerank.guards import COPY, GENERIC
+
+
+def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
+    """
+    The metrics of a batch.
+
+    :param rankings: B rankings.
+    :return: B values for each name, None where a turn has none. Scores are the
+        scorer's, before the guards. They belong to the candidate that now comes first,
+        even where the agent abstained. A turn without anything to verify counts in
+        ``rerank/unverifiable`` and in no score. ``rerank/generic`` and ``rerank/copy``
+        are the shares of turns whose first candidate is generic or a copy.
+    """
+    chosen = [_average(r, _value(r.chosen)) for r in rankings]
+    first = [_average(r, _value(r.first)) for r in rankings]
+    return {
+        'rerank/chosen': chosen,
+        'rerank/first': first,
+        'rerank/gain': [_average(r, _gain(r)) for r in rankings],
+        'rerank/oracle': [_average(r, _best(r)) for r in rankings],
+        'rerank/distinct': [AverageMetric(len(r.candidates)) for r in rankings],
+        'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
+        'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
+        'rerank/generic': [_guarded(r, GENERIC) for r in rankings],
+        'rerank/copy': [_guarded(r, COPY) for r in rankings],
+    }
+
+
+def _average(ranking: Ranking, value: Optional[float]) -> Optional[AverageMetric]:
+    if not ranking.verifiable or value is None:
+        return None
+    return AverageMetric(value)
+
+
+def _guarded(ranking: Ranking, guard: str) -> Optional[AverageMetric]:
+    if ranking.chosen.score is None:
+        return None
+    return AverageMetric(int(guard in ranking.chosen.guards))
+
+
+def _value(candidate: Candidate) -> Optional[float]:
+    return None if candidate.score is None else candidate.score.value
+
+
+def _gain(ranking: Ranking) -> Optional[float]:
+    chosen, first = _value(ranking.chosen), _value(ranking.first)
+    return None if chosen is None or first is None else chosen - first
+
+
+def _best(ranking: Ranking) -> Optional[float]:
+    scores = [one.score.value for one in ranking.candidates if one.score is not None]
+    return max(scores, default=None)

@@ -1,0 +1,103 @@
+"""
+Our commands by name. A command is a module ``parlai_q2.scripts.<name>``.
+
+One that does not need ParlAI has ``add_options(parser)`` and ``run(opt)``, which takes
+the options as a dict. It imports nothing heavy at its top and checks its arguments
+before it loads a model. One that needs ParlAI is a ``ParlaiScript``.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from logging import DEBUG, INFO
+from typing import Any, Optional, Sequence
+
+from parlai_q2.cli.log import show_log
+from parlai_q2.cli.parser import Parser
+from parlai_q2.errors import UnknownNameError
+
+# Put before a command's name where it might be another program's.
+PREFIX = 'q2_'
+
+
+@dataclass(frozen=True)
+class Command:
+    """
+    A command.
+
+    :param name: its name, and its module's.
+    :param what: what it does, in a line.
+    :param needs_parlai: whether it is a ``ParlaiScript``.
+    """
+
+    name: str
+    what: str
+    needs_parlai: bool = False
+
+
+COMMANDS = {
+    command.name: command
+    for command in (
+        Command('score', 'Score responses against their knowledge'),
+        Command('rerank', 'Rerank candidates made elsewhere', True),
+        Command('report', 'Write scores and their evidence as a page'),
+        Command('cache', 'Show or clear the cache of scores'),
+        Command('meta_eval', "Compare scorers with people's annotations", True),
+        Command('bench', 'Time scoring and reranking', True),
+        Command('demo', 'See scoring and reranking at work, offline', True),
+        Command('filter', 'Keep the grounded turns of a task', True),
+        Command('distill', 'Write a training set of reranked replies', True),
+        Command('interactive_web', 'Chat in the browser, with evidence', True),
+        Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
+        Command('distributed_eval', 'Evaluate a model in a SLURM job', True),
+    )
+}
+
+
+def find(name: str) -> Optional[Command]:
+    """
+    The command of a name; None if it is not ours.
+    """
+    return COMMANDS.get(name.removeprefix(PREFIX))
+
+
+def parser_of(command: Command) -> Parser:
+    """
+    The parser of a command that does not need ParlAI.
+    """
+    parser = Parser(command.name, command.what)
+    module_of(command).add_options(parser)
+    return parser
+
+
+def module_of(command: Command) -> Any:
+    """
+    The module of a command.
+    """
+    return import_module(f'parlai_q2.scripts.{command.name}')
+
+
+def run_command(name: str, *arguments: str, **values: Any) -> Any:
+    """
+    Run a command that does not need ParlAI, as from the command line.
+
+    :param name: its name.
+    :param arguments: as on the command line.
+    :param values: further options, by name, as Python values.
+    :return: what the command returns.
+    :raises Q2Error: when an argument or the input is not valid.
+    """
+    command = find(name)
+    if command is None or command.needs_parlai:
+        plain = [c.name for c in COMMANDS.values() if not c.needs_parlai]
+        raise UnknownNameError('command without ParlAI', name, plain)
+    opt = parser_of(command).with_values(arguments, **values)
+    show_log(DEBUG if opt['verbose'] else INFO)
+    return module_of(command).run(opt)
+
+
+def listing(commands: Sequence[Command]) -> str:
+    """
+    Commands and what they do, one a line.
+    """
+    width = max(len(command.name) for command in COMMANDS.values())
+    return ''.join(f'  {c.name:<{width}}  {c.what}\n' for c in commands)

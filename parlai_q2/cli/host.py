@@ -1,0 +1,83 @@
+"""
+What the commands know of ParlAI before they load it: whether it is there, how to
+install it, and which commands it has.
+"""
+
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from parlai_q2.cli.commands import COMMANDS, listing
+from parlai_q2.errors import MissingPackageError
+
+# The versions that were tried together, installed beside ours.
+REQUIREMENTS = Path(__file__).resolve().parent / 'parlai.txt'
+# Those of ParlAI's commands that its guide starts with.
+FIRST = (
+    'display_data',
+    'display_model',
+    'eval_model',
+    'train_model',
+    'interactive',
+    'self_chat',
+    'safe_interactive',
+)
+REGISTERED = re.compile(
+    r'@register_script\(\s*["\'](\w+)["\'](?:,\s*aliases=\[([^]]*)\])?'
+)
+
+
+@lru_cache(maxsize=None)
+def parlai_commands() -> tuple[str, ...]:
+    """
+    The names and aliases of ParlAI's commands, read from its files; empty if it is not
+    installed.
+    """
+    spec = find_spec('parlai')
+    names: list[str] = []
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for path in sorted(Path(folder, 'scripts').glob('*.py')):
+            for name, others in REGISTERED.findall(path.read_text(encoding='utf-8')):
+                names += [name, *re.findall(r'\w+', others)]
+    return tuple(names)
+
+
+def check_parlai(what: str) -> None:
+    """
+    Check that ParlAI is installed.
+
+    :param what: what needs it.
+    :raises MissingPackageError: when it is not; says what to run.
+    """
+    if find_spec('parlai') is None:
+        raise MissingPackageError(f'{what} needs ParlAI. {how_to_install()}')
+
+
+def how_to_install() -> str:
+    """
+    What to run to have ParlAI.
+    """
+    return f'Run: python -m pip install --no-deps -r {REQUIREMENTS}'
+
+
+def help_text() -> str:
+    """
+    All commands.
+    """
+    ours = COMMANDS.values()
+    if find_spec('parlai'):
+        theirs = (
+            'and those of ParlAI, where -m and -t take the short names (q2:...):\n'
+            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 help\n'
+        )
+    else:
+        theirs = f'ParlAI is not installed. {how_to_install()}\n'
+    return (
+        'usage: parlai_q2 COMMAND ...\n'
+        '       parlai_q2 COMMAND --help   its options\n'
+        '       parlai_q2 --version\n\n'
+        f'Commands:\n{listing([c for c in ours if not c.needs_parlai])}\n'
+        f'Commands that need ParlAI:\n{listing([c for c in ours if c.needs_parlai])}'
+        f'{theirs}'
+    )

@@ -1,0 +1,44 @@
+"""
+The commands' log. Where ParlAI is loaded, messages go through its log and obey its
+``--loglevel``; elsewhere they are printed in the same form.
+"""
+
+import logging
+import sys
+import time
+
+logger = logging.getLogger('parlai_q2')
+debug, info, warning, error = logger.debug, logger.info, logger.warning, logger.error
+
+
+class CommandHandler(logging.Handler):
+    """
+    Prints messages on the standard output, as ParlAI does, or through ParlAI's log.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """
+        Print one message.
+        """
+        parlai = sys.modules.get('parlai.utils.logging')
+        if parlai is not None:
+            if record.levelno >= parlai.logger.level:
+                parlai.logger.handle(record)
+            return
+        try:
+            clock = time.strftime('%H:%M:%S', time.localtime(record.created))
+            sys.stdout.write(f'{clock} | {record.getMessage()}\n')
+            sys.stdout.flush()
+        except Exception:
+            # A log that nobody reads ends no run.
+            self.handleError(record)
+
+
+def show_log(level: int = logging.INFO) -> None:
+    """
+    Show the log of this process from a level on.
+    """
+    logger.setLevel(level)
+    logger.propagate = False
+    if not any(isinstance(h, CommandHandler) for h in logger.handlers):
+        logger.addHandler(CommandHandler())

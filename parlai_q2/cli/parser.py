@@ -1,0 +1,97 @@
+"""
+The parser of commands that do not need ParlAI. It takes options as ParlAI's does:
+``--batch_size`` for ``--batch-size``, and ``yes`` or ``no`` for a switch.
+"""
+
+import argparse
+from typing import Any, NoReturn, Optional, Sequence
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+
+YES, NO = ('yes', 'true', 't', '1', 'on'), ('no', 'false', 'f', '0', 'off')
+
+
+class Parser(argparse.ArgumentParser):
+    """
+    A command's parser, whose errors are one line each.
+
+    :param command: the command's name.
+    :param what: what it does, for ``--help``.
+    """
+
+    def __init__(self, command: str, what: str):
+        super().__init__(
+            prog=f'parlai_q2 {command}', description=what, formatter_class=Help
+        )
+        self.register('type', 'bool', truth)
+        self.add_argument(
+            '-v', '--verbose', action='store_true', help='also log the details'
+        )
+
+    def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
+        """
+        The options that arguments give.
+
+        :raises ConfigError: when an option is unknown or its value is not valid.
+        """
+        known, unknown = self.parse_known_args([dashed(a) for a in arguments])
+        options = [o for o in unknown if o.startswith('-')]
+        if options:
+            names = [n for n in self._option_string_actions if n.startswith('--')]
+            raise UnknownNameError('option', options[0].partition('=')[0], names)
+        if unknown:
+            self.error(f'unexpected argument {unknown[0]!r}')
+        return vars(known)
+
+    def with_values(self, arguments: Sequence[str], **values: Any) -> dict[str, Any]:
+        """
+        The options that arguments give, and others by name, as Python values.
+
+        :raises UnknownNameError: when there is no such option.
+        """
+        opt = self.parse(arguments)
+        for name in values:
+            if name not in opt:
+                raise UnknownNameError('option', name, opt)
+        return {**opt, **values}
+
+    def error(self, message: str) -> NoReturn:
+        """
+        Refuse the arguments.
+        """
+        line = message[:1].upper() + message[1:]
+        raise ConfigError(f'{line}. The options are listed by: {self.prog} --help')
+
+
+class Help(argparse.HelpFormatter):
+    """
+    Adds defaults to the help, where it does not give them itself.
+    """
+
+    def _get_help_string(self, action: argparse.Action) -> Optional[str]:
+        text = action.help or ''
+        if action.default in (None, False, argparse.SUPPRESS) or 'default' in text:
+            return text
+        return f'{text} (default: %(default)s)'
+
+
+def dashed(argument: str) -> str:
+    """
+    An argument with dashes in its option's name.
+
+    >>> dashed('--chunk_size=a_b')
+    '--chunk-size=a_b'
+    """
+    if not argument.startswith('--'):
+        return argument
+    name, equals, value = argument.partition('=')
+    return name.replace('_', '-') + equals + value
+
+
+def truth(text: str) -> bool:
+    """
+    The value of a switch.
+    """
+    if text.lower() not in YES + NO:
+        raise argparse.ArgumentTypeError(f'{text!r} is neither yes nor no')
+    return text.lower() in YES

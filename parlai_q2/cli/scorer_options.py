@@ -1,0 +1,188 @@
+"""
+The options with which ParlAI commands choose a scorer, and the scorer that they give.
+"""
+
+from typing import Any, Mapping
+
+from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.registry import DEFAULT_PRESET, WITHOUT_MODELS, load_scorer
+
+MEGABYTE = 1024**2
+
+
+def add_preset_option(group: Any) -> None:
+    """
+    Add ``--preset``, which names the models.
+
+    :param group: an argument group or a parser, changed in place.
+    """
+    group.add_argument(
+        '--preset',
+        type=str,
+        default=DEFAULT_PRESET,
+        help='the models: mini (shipped, offline), paper (fetched on first use), or a '
+        'path to a YAML file',
+    )
+
+
+def add_device_option(group: Any) -> None:
+    """
+    Add ``--scorer-device``.
+
+    :param group: an argument group or a parser, changed in place.
+    """
+    group.add_argument(
+        '--scorer-device',
+        type=str,
+        default=None,
+        help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
+        'else cpu',
+    )
+
+
+def add_model_options(group: Any) -> None:
+    """
+    Add the options for a scorer's models: ``--preset``, ``--scorer-batch-size`` and
+    ``--scorer-device``.
+
+    :param group: an argument group or a parser, changed in place.
+    """
+    add_preset_option(group)
+    group.add_argument(
+        '--scorer-batch-size',
+        type=int,
+        default=None,
+        help="batch size: texts per call of a scorer's model; default: the preset's",
+    )
+    add_device_option(group)
+
+
+def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
+    """
+    Add ``--scorer``, ``--preset``, the other ``--scorer-`` options, and those of the
+    score cache.
+
+    :param parser: the parser, changed in place.
+    :param scorer: the default scorer.
+    :return: the same parser.
+    """
+    group = parser.add_argument_group('Groundedness scorer')
+    group.add_argument(
+        '--scorer',
+        type=str,
+        default=scorer,
+        help='the scorer, which compares a response with its knowledge: q2, q2_f1 '
+        '(without NLI), nli (end to end), consistency (the detector), grounded '
+        '(a calibrated combination), grounded_fast (the same without q2), '
+        'overlap, precision, content_overlap, rouge_l, bleu or bertscore',
+    )
+    group.add_argument(
+        '--scorer-threshold',
+        type=float,
+        default=None,
+        help='a response is inconsistent if its score is at most this, in [0, 1]; '
+        "default: the scorer's own threshold",
+    )
+    add_model_options(group)
+    return add_cache_options(parser)
+
+
+def add_cache_options(parser: Any) -> Any:
+    """
+    Add ``--cache``, ``--cache-file`` and ``--cache-megabytes``.
+    """
+    group = parser.add_argument_group('Score cache')
+    group.add_argument(
+        '--cache',
+        type='bool',
+        default=None,
+        help='keep scores on disk and reuse them; default: yes where the same texts '
+        'are scored again (filter, mutators, meta_eval) or if --cache-file is '
+        'given, no in chat and in evaluation',
+    )
+    group.add_argument(
+        '--cache-file',
+        type=str,
+        default=None,
+        help='the .sqlite file to keep scores in; default: $PARLAI_Q2_CACHE, else '
+        'parlai_q2/scores.sqlite in your cache folder',
+    )
+    group.add_argument(
+        '--cache-megabytes',
+        type=int,
+        default=DEFAULT_MAX_BYTES // MEGABYTE,
+        help='maximum size of the cache, in MiB; the least recently used scores are '
+        'removed first',
+    )
+    return parser
+
+
+def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
+    """
+    The scorer that an ``opt`` asks for.
+
+    :param opt: ParlAI options that :func:`add_scorer_options` declared.
+    :param cache: whether scores are kept on disk by default, without ``--cache``.
+        Scorers without models are faster than a disk, and are never cached.
+    :return: the scorer; its models are loaded when it first scores.
+    """
+    name = opt.get('scorer', 'q2')
+    options = {} if name in WITHOUT_MODELS else model_options(opt)
+    if opt.get('scorer_threshold') is not None:
+        options['threshold'] = opt['scorer_threshold']
+    scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
+    return with_cache(opt, scorer, cache)
+
+
+def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The device and batch size from :func:`add_model_options`, as arguments of a scorer
+    that has models.
+    """
+    options = {'device': scorer_device(opt)}
+    if opt.get('scorer_batch_size') is not None:
+        options['batch_size'] = opt['scorer_batch_size']
+    return options
+
+
+def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
+    """
+    Add the score cache to a scorer, if an ``opt`` asks for it by ``--cache`` or by
+    naming its file.
+
+    :param opt: ParlAI options.
+    :param scorer: the scorer.
+    :param default: whether to use the cache if neither option is given.
+    """
+    wanted = opt.get('cache')
+    if wanted is None:
+        wanted = default or opt.get('cache_file')
+    if scorer.name in WITHOUT_MODELS or not wanted:
+        return scorer
+    return CachedScorer(scorer, cache_from_opt(opt))
+
+
+def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:
+    """
+    The score cache that an ``opt`` names.
+
+    :raises ConfigError: for a file with the wrong ending, or a limit that is too small.
+    """
+    megabytes = opt.get('cache_megabytes')
+    max_bytes = DEFAULT_MAX_BYTES if megabytes is None else megabytes * MEGABYTE
+    return ScoreCache(opt.get('cache_file'), max_bytes)
+
+
+def scorer_device(opt: Mapping[str, Any]) -> str:
+    """
+    The torch device for the scorer: the one asked for, else the one ParlAI runs on.
+    """
+    import torch
+
+    if opt.get('scorer_device'):
+        return opt['scorer_device']
+    if opt.get('no_cuda') or not torch.cuda.is_available():
+        return 'cpu'
+    gpu = opt.get('gpu', -1)
+    return f'cuda:{gpu}' if gpu is not None and gpu >= 0 else 'cuda'

@@ -1,0 +1,183 @@
+"""
+How a sequence classifier reads pairs of texts, and what its outputs mean.
+
+The meaning comes from a preset's ``labels`` or, without them, from the names in the
+model's own configuration. It is never guessed: a configuration with default names such
+as ``LABEL_0`` is an error, and so is one that contradicts the preset.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.text.class_names import (
+    CONTRADICTION,
+    ENTAILMENT,
+    FINDINGS,
+    finding_of,
+    is_unnamed,
+)
+
+PREMISE, HYPOTHESIS = 'premise', 'hypothesis'
+ORDER = (PREMISE, HYPOTHESIS)
+# A model needs at least these two (FactCC has only these); missing ones count as 0.
+REQUIRED = (ENTAILMENT, CONTRADICTION)
+
+
+@dataclass(frozen=True)
+class PairInput:
+    """
+    The form in which a classifier reads pairs.
+
+    :param order: premise and hypothesis, in the order in which they are read.
+    :param separator: a string that joins the two into one text; None for the
+        tokenizer's own way to encode a pair, with special tokens and segments.
+    :param max_tokens: the maximum number of tokens of an input, including special ones.
+    :param lower_case: whether to lower-case texts before tokenizing them.
+    """
+
+    order: tuple[str, ...] = ORDER
+    separator: Optional[str] = None
+    max_tokens: int = 384
+    lower_case: bool = False
+
+    def __post_init__(self):
+        object.__setattr__(self, 'order', tuple(self.order))
+        if sorted(self.order) != sorted(ORDER):
+            raise ConfigError(
+                'order must be [premise, hypothesis] or [hypothesis, premise], '
+                f'not {list(self.order)}.'
+            )
+        if self.max_tokens < 8:
+            raise ConfigError(
+                f'max_tokens is {self.max_tokens}; a pair needs at least 8.'
+            )
+
+    def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
+        """
+        Tokenize pairs. If a pair is too long, its longer text is truncated or, with a
+        separator, the end of the joined text.
+
+        :param tokenizer: a Hugging Face tokenizer.
+        :param pairs: B pairs (premise, hypothesis), at least one.
+        :return: the tokenizer's output, B rows, not padded.
+        """
+        options = {'truncation': 'longest_first', 'max_length': self.max_tokens}
+        return self._tokenize(tokenizer, pairs, **options)
+
+    def count(self, tokenizer: Any, premise: str, hypothesis: str) -> int:
+        """
+        The number of tokens of a pair before truncation.
+        """
+        encoded = self._tokenize(tokenizer, [(premise, hypothesis)], verbose=False)
+        return len(encoded['input_ids'][0])
+
+    def _tokenize(
+        self, tokenizer: Any, pairs: Sequence[tuple[str, str]], **options: Any
+    ) -> Any:
+        if self.lower_case:
+            pairs = [(p.lower(), h.lower()) for p, h in pairs]
+        first, second = zip(*pairs)
+        if self.order[0] == HYPOTHESIS:
+            first, second = second, first
+        if self.separator is None:
+            return tokenizer(list(first), list(second), **options)
+        joined = [self.separator.join(texts) for texts in zip(first, second)]
+        return tokenizer(joined, **options)
+
+
+def check_labels(labels: Mapping[str, int]) -> None:
+    """
+    Check a preset's ``labels``.
+
+    :raises ConfigError: if a name is unknown, or a required one is missing.
+    """
+    unknown = sorted(set(labels) - set(FINDINGS))
+    missing = [c for c in REQUIRED if c not in labels]
+    if unknown or missing:
+        raise ConfigError(
+            f'labels maps {", ".join(FINDINGS)} to output indices; unknown: '
+            f'{unknown}, missing: {missing}.'
+        )
+
+
+def find_labels(
+    labels: Optional[Mapping[str, int]], config: Any, model: str
+) -> dict[str, int]:
+    """
+    The labels of a loaded model.
+
+    :param labels: the labels of the preset; None to use the configuration's names.
+    :param config: the model's Hugging Face configuration.
+    :param model: the model's reference, for messages.
+    :return: maps class names to output indices.
+    :raises ConfigError: if the meaning of an output is unknown, or preset and
+        configuration contradict each other.
+    """
+    check_classifier(config, model)
+    names = output_names(config)
+    if labels is None:
+        return _named_labels(names, model)
+    highest = max(labels.values())
+    if len(names) <= highest:
+        raise ConfigError(
+            f'{model} has {len(names)} classes, but the preset maps a label to index '
+            f'{highest}.'
+        )
+    for label, index in labels.items():
+        own = finding_of(names[index])
+        if own is not None and own != label:
+            raise ConfigError(
+                f"The preset's labels say that output {index} of {model} is "
+                f'{label}, but its configuration calls it {names[index]!r}, which '
+                f'means {own}. Correct the preset, or leave out "labels" to use '
+                'the configuration.'
+            )
+    return dict(labels)
+
+
+def check_classifier(config: Any, model: str) -> None:
+    """
+    Check that a model is a classifier, because transformers would give any other model
+    a random head.
+
+    :param config: its Hugging Face configuration.
+    :param model: its reference, for messages.
+    :raises ConfigError: if it is not a classifier.
+    """
+    names = config.architectures or []
+    if names and not any(name.endswith('ForSequenceClassification') for name in names):
+        raise ConfigError(
+            f'{model} is not a sequence classifier but a {", ".join(names)}. Name '
+            'a classifier, or train one from it: parlai_q2 train_model -m '
+            'q2:hf_classifier --classifier bert_conv_fever --hf-model ' + model
+        )
+
+
+def output_names(config: Any) -> list[str]:
+    """
+    The names of a model's outputs, in order, as its configuration has them.
+    """
+    names = {int(index): str(name) for index, name in config.id2label.items()}
+    return [names[index] for index in sorted(names)]
+
+
+def _named_labels(names: list[str], model: str) -> dict[str, int]:
+    if any(map(is_unnamed, names)):
+        raise ConfigError(
+            f'{model} does not say what its outputs mean: its configuration calls them '
+            f'{", ".join(names)}. Give "labels" in its section of the preset, e.g. '
+            'labels: {entailment: 0, neutral: 1, contradiction: 2}.'
+        )
+    labels: dict[str, int] = {}
+    for index, name in enumerate(names):
+        finding = finding_of(name)
+        if finding is None or finding in labels:
+            raise ConfigError(
+                f'{model} calls its outputs {", ".join(names)}, of which {name!r} '
+                'is unknown here or means the same as another. Give "labels" in '
+                'its section of the preset.'
+            )
+        labels[finding] = index
+    check_labels(labels)
+    return labels

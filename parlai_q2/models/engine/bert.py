@@ -1,0 +1,251 @@
+"""
+Runs BERT directly from int8 weights (Devlin et al. 2019, arXiv 1810.04805).
+
+The results are bit for bit those of transformers' ``BertForQuestionAnswering`` and
+``BertForSequenceClassification``: the operations and their order are the same. The
+difference is that batches of several padded lengths share every product with weights;
+only attention is computed batch by batch. The few inputs of one response usually have
+different lengths, and a separate pass for each would cost more in calls than in
+arithmetic.
+
+Letters: N tokens in all batches, B inputs in a batch, L their padded length, H heads, D
+features per head, M features per token.
+"""
+
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Optional,
+    Sequence,
+)
+
+import torch
+from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.device import inference
+from parlai_q2.models.engine.stored import StoredModel, together
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
+
+Tensors = Mapping[str, torch.Tensor]
+CLASSIFIER = 'BertForSequenceClassification'
+READER = 'BertForQuestionAnswering'
+WANTED = {
+    'AutoModelForSequenceClassification': CLASSIFIER,
+    'AutoModelForQuestionAnswering': READER,
+}
+# A configuration without these is of an old folder; transformers knows their values.
+NEEDED = (
+    'hidden_size',
+    'intermediate_size',
+    'layer_norm_eps',
+    'max_position_embeddings',
+    'num_attention_heads',
+    'num_hidden_layers',
+    'type_vocab_size',
+    'vocab_size',
+)
+# The most tokens in batches that are read together: enough for fast products, few
+# enough that intermediate results stay in the CPU's cache.
+TOKENS_AT_ONCE = 1024
+
+
+def computable(config: 'PretrainedConfig', auto_class: str) -> bool:
+    """
+    Whether :class:`Bert` can run a model.
+
+    :param config: its configuration.
+    :param auto_class: the name of the transformers auto class to replace.
+    """
+    return (
+        config.model_type == 'bert'
+        and (config.architectures or [''])[0] == WANTED.get(auto_class)
+        and getattr(config, 'hidden_act', None) == 'gelu'
+        and getattr(config, 'position_embedding_type', 'absolute') == 'absolute'
+        and not getattr(config, 'is_decoder', False)
+        and all(hasattr(config, name) for name in NEEDED)
+    )
+
+
+class Bert:
+    """
+    Reads texts and returns the logits of its head.
+
+    :param stored: a model that :func:`computable` accepts.
+    """
+
+    def __init__(self, stored: StoredModel):
+        config = self.config = stored.config
+        width, words = config.hidden_size, 'bert.embeddings'
+        self.words = stored.embedding(
+            f'{words}.word_embeddings', config.vocab_size, width
+        )
+        self.types = stored.embedding(
+            f'{words}.token_type_embeddings', config.type_vocab_size, width
+        )
+        self.positions = stored.embedding(
+            f'{words}.position_embeddings', config.max_position_embeddings, width
+        )
+        self.norm = norm(stored, f'{words}.LayerNorm')
+        self.layers = [
+            _Layer(stored, f'bert.encoder.layer.{n}')
+            for n in range(config.num_hidden_layers)
+        ]
+        self.head = _HEADS[config.architectures[0]](stored)
+
+    def logits(self, batches: Iterable[Tensors]) -> list[torch.Tensor]:
+        """
+        The logits for batches of inputs.
+
+        :param batches: ``input_ids``, ``attention_mask`` and, optionally,
+            ``token_type_ids``, each [B, L]; B and L may differ between batches.
+        :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
+            reader, for starts and ends of answers.
+        :raises ConfigError: if an input is too long for the model.
+        """
+        with inference('cpu'):
+            return [out for group in groups(batches) for out in self._read(group)]
+
+    def _read(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
+        ids = [batch['input_ids'] for batch in batches]
+        shapes = [(len(rows), rows.shape[1]) for rows in ids]
+        longest, most = max(n for _, n in shapes), self.config.max_position_embeddings
+        if longest > most:
+            raise ConfigError(
+                f'The model reads at most {most} tokens at once, but was given '
+                f'{longest}. Set "max_tokens" in its section of the preset to '
+                f'{most} or less.'
+            )
+        kinds = [batch.get('token_type_ids') for batch in batches]
+        x = self.words(torch.cat([rows.flatten() for rows in ids]))  # [N, M]
+        x += self.types(
+            torch.cat(
+                [
+                    torch.zeros_like(rows).flatten() if of is None else of.flatten()
+                    for rows, of in zip(ids, kinds, strict=True)
+                ]
+            )
+        )
+        x += self.positions(torch.cat([torch.arange(n).repeat(b) for b, n in shapes]))
+        x = self.norm(x)
+        masks = [additive(batch['attention_mask']) for batch in batches]
+        for layer in self.layers:
+            x = layer(x, shapes, masks)
+        parts = x.split([b * n for b, n in shapes])
+        return self.head([p.view(*s, -1) for p, s in zip(parts, shapes, strict=True)])
+
+
+class _Layer:
+    def __init__(self, stored: StoredModel, name: str):
+        config = stored.config
+        width, wide = config.hidden_size, config.intermediate_size
+        self.heads = config.num_attention_heads
+        attention = f'{name}.attention'
+        self.project = stored.linear(
+            *(f'{attention}.self.{part}' for part in ('query', 'key', 'value')),
+            out=width,
+            into=width,
+        )
+        self.out = stored.linear(f'{attention}.output.dense', out=width, into=width)
+        self.norm_read = norm(stored, f'{attention}.output.LayerNorm')
+        self.up = stored.linear(f'{name}.intermediate.dense', out=wide, into=width)
+        self.down = stored.linear(f'{name}.output.dense', out=width, into=wide)
+        self.norm_out = norm(stored, f'{name}.output.LayerNorm')
+
+    def __call__(
+        self,
+        x: torch.Tensor,
+        shapes: Sequence[tuple[int, int]],
+        masks: Sequence[Optional[torch.Tensor]],
+    ) -> torch.Tensor:
+        qkv = self.project(x).split([b * n for b, n in shapes])
+        read = [
+            self._attend(part, shape, mask)
+            for part, shape, mask in zip(qkv, shapes, masks, strict=True)
+        ]
+        x = self.norm_read(self.out(together(read)).add_(x))
+        return self.norm_out(self.down(gelu(self.up(x))).add_(x))
+
+    def _attend(
+        self, qkv: torch.Tensor, shape: tuple[int, int], mask: Optional[torch.Tensor]
+    ) -> torch.Tensor:
+        split = qkv.view(*shape, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = split  # each [B, H, L, D]
+        read = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return read.transpose(1, 2).reshape(len(qkv), -1)  # [B * L, M]
+
+
+class _ClassifierHead:
+    def __init__(self, stored: StoredModel):
+        width = stored.config.hidden_size
+        self.pool = stored.linear('bert.pooler.dense', out=width, into=width)
+        self.classify = stored.linear(
+            'classifier', out=stored.config.num_labels, into=width
+        )
+
+    def __call__(self, hidden: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        first = together([h[:, 0] for h in hidden])
+        logits = self.classify(self.pool(first).tanh_())
+        return list(logits.split([len(h) for h in hidden]))
+
+
+class _ReaderHead:
+    def __init__(self, stored: StoredModel):
+        self.outputs = stored.linear(
+            'qa_outputs', out=2, into=stored.config.hidden_size
+        )
+
+    def __call__(self, hidden: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        return [self.outputs(h) for h in hidden]
+
+
+_HEADS: dict[str, Any] = {CLASSIFIER: _ClassifierHead, READER: _ReaderHead}
+
+
+def norm(stored: StoredModel, name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+    """
+    A layer norm.
+    """
+    width, epsilon = stored.config.hidden_size, stored.config.layer_norm_eps
+    weight = stored.vector(f'{name}.weight', width)
+    bias = stored.vector(f'{name}.bias', width)
+    return lambda x: layer_norm(x, (width,), weight, bias, epsilon)
+
+
+def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
+    """
+    The additive attention mask for padding.
+
+    :param mask: 1 for a token, 0 for padding, [B, L].
+    :return: [B, 1, L, L], 0 or a very low number; None if there is no padding.
+    """
+    size, length = mask.shape
+    if bool(mask.all()):
+        return None
+    low = torch.finfo(torch.float32).min
+    added = torch.zeros(mask.shape, dtype=torch.float32)
+    added.masked_fill_(mask == 0, low)
+    return added[:, None, None].expand(size, 1, length, length)
+
+
+def groups(batches: Iterable[Tensors]) -> Iterator[list[Tensors]]:
+    """
+    Group batches, in order: as many as :data:`TOKENS_AT_ONCE` allows, at least one.
+    """
+    group: list[Tensors] = []
+    tokens = 0
+    for batch in batches:
+        more = batch['input_ids'].numel()
+        if group and tokens + more > TOKENS_AT_ONCE:
+            yield group
+            group, tokens = [], 0
+        group.append(batch)
+        tokens += more
+    if group:
+        yield group

@@ -1,0 +1,126 @@
+"""
+Builds the layers of a model directly from a folder with int8 weights.
+
+The project's own code runs the shipped models (:mod:`parlai_q2.models.engine.bert`,
+:mod:`parlai_q2.models.engine.t5`) with the layers from this module. transformers' model
+classes take longer to import than the weights take to load, and would need each
+embedding table in fp32.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
+
+import torch
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.engine.int8_linear import Int8Linear, SteadyLinear
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, read_int8
+from parlai_q2.models.folder import folder_config, verify_checksums
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
+
+
+class Embedding:
+    """
+    An embedding table whose rows are converted to fp32 only when they are looked up.
+
+    :param table: [rows, width], int8 or float.
+    :param scale: one scale per row of an int8 table, [rows]; None for a float table.
+    """
+
+    def __init__(self, table: torch.Tensor, scale: Optional[torch.Tensor] = None):
+        self.table = table if scale is not None else table.float()
+        self.scale = None if scale is None else scale.float()
+
+    def __call__(self, ids: torch.Tensor) -> torch.Tensor:
+        """
+        Look up rows.
+
+        :param ids: [...].
+        :return: [..., width], fp32.
+        """
+        rows = self.table[ids]
+        if self.scale is None:
+            return rows
+        return rows.float().mul_(self.scale[ids][..., None])
+
+
+class StoredModel:
+    """
+    The configuration and weights of a folder.
+
+    :param folder: a folder with ``config.json`` and int8 weights.
+    :raises ModelError: if a file was changed or cannot be read.
+    """
+
+    def __init__(self, folder: Path):
+        verify_checksums(folder)
+        self.folder, self.path = folder, folder / INT8_WEIGHTS
+        self.config: PretrainedConfig = folder_config(folder)
+
+    @cached_property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """
+        The stored tensors by name.
+        """
+        return read_int8(self.path)
+
+    def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
+        """
+        A linear layer. Several names give one layer with their outputs side by side.
+
+        :param names: the names of the weights, without ``.weight``.
+        :param out: the number of outputs of each.
+        :param into: the number of inputs.
+        :param bias: whether there are biases.
+        :return: a layer that maps [..., into] to [..., names * out].
+        """
+        biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
+        joined = together(biases) if biases else None
+        weights = [f'{name}.weight' for name in names]
+        if all(f'{w}.q' in self.tensors for w in weights):
+            return Int8Linear(
+                together([self._tensor(f'{w}.q', out, into) for w in weights]),
+                together([self._tensor(f'{w}.s', out).float() for w in weights]),
+                joined,
+            )
+        whole = together([self._tensor(w, out, into).float() for w in weights])
+        return SteadyLinear(whole, joined)
+
+    def embedding(self, name: str, rows: int, width: int) -> Embedding:
+        """
+        An embedding table.
+
+        :param name: the name of the table, without ``.weight``.
+        :param rows: the number of rows.
+        :param width: the number of columns.
+        """
+        weight = f'{name}.weight'
+        if f'{weight}.q' not in self.tensors:
+            return Embedding(self._tensor(weight, rows, width))
+        table = self._tensor(f'{weight}.q', rows, width)
+        return Embedding(table, self._tensor(f'{weight}.s', rows))
+
+    def vector(self, name: str, size: int) -> torch.Tensor:
+        """
+        A bias, or the scale of a norm, in fp32, [size].
+        """
+        return self._tensor(name, size).float()
+
+    def _tensor(self, name: str, *shape: int) -> torch.Tensor:
+        tensor = self.tensors.get(name)
+        if tensor is None or tensor.shape != shape:
+            raise ModelError(
+                f'{self.path} does not fit its config.json: {name} is missing or of '
+                'another shape.'
+            )
+        return tensor
+
+
+def together(parts: list[torch.Tensor]) -> torch.Tensor:
+    """
+    Concatenate tensors; a single tensor is not copied.
+    """
+    return parts[0] if len(parts) == 1 else torch.cat(parts)

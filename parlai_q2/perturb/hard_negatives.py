@@ -1,0 +1,166 @@
+"""
+Makes responses that nearly copy their knowledge and are still wrong.
+
+Annotated negatives of dialogue models often share few words with the knowledge, so that
+word overlap alone detects them. The mistakes that matter share most of its words. This
+module makes such mistakes from responses that are grounded in their knowledge, one
+change each: an entity replaced or a negation added or removed, as in Conv-FEVER
+(Santhanam et al. 2021, section 4); a number replaced; two entities swapped; or the
+knowledge replaced by another passage about the same thing.
+"""
+
+import random
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Callable, Optional, Sequence
+
+from parlai_q2.perturb.entity_swap import Entity, replace_entity, replacements
+from parlai_q2.perturb.negation import negate
+from parlai_q2.text.overlap import token_overlap
+from parlai_q2.text.pipeline import parse_all
+
+_SMALL_WORD = re.compile(r'\b[a-z]{3,}\b')
+_NUMBER = re.compile(r'\b\d{1,4}\b')
+_YEARS = range(1500, 2030)
+# A response with a smaller share of its words in the knowledge likely says more than
+# it.
+LEAST_PRECISION = 0.6
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """
+    A response that is grounded in its knowledge.
+
+    :param knowledge: the sentence that the response was made from.
+    :param response: the response.
+    :param entities: the entities in the response.
+    """
+
+    knowledge: str
+    response: str
+    entities: tuple[Entity, ...]
+
+
+def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
+    """
+    The responses that are grounded in their knowledge, by a rough check: all their
+    entities and numbers, and :data:`LEAST_PRECISION` of their words, are in it.
+
+    :param pairs: the (knowledge, response) of grounded turns.
+    """
+    docs = parse_all([response for _, response in pairs])
+    found = []
+    for (knowledge, response), doc in zip(pairs, docs, strict=True):
+        entities = tuple(Entity(e.text, e.label_) for e in doc.ents)
+        named = [e.text for e in entities] + _NUMBER.findall(response)
+        if (
+            all(text.lower() in knowledge.lower() for text in named)
+            and token_overlap(knowledge, response).precision >= LEAST_PRECISION
+        ):
+            found.append(Grounded(knowledge, response, entities))
+    return found
+
+
+class HardNegatives:
+    """
+    Makes one wrong example from each grounded one.
+
+    :param grounded: the grounded responses; entities and passages are taken from them.
+    :param seed: decides every choice.
+    """
+
+    def __init__(self, grounded: Sequence[Grounded], seed: int = 0):
+        self.grounded, self.rng = grounded, random.Random(seed)
+        self.made: Counter[str] = Counter()
+        self.by_type: dict[str, list[Entity]] = {}
+        for one in grounded:
+            for entity in one.entities:
+                self.by_type.setdefault(entity.type, []).append(entity)
+        self.changes: dict[str, Callable[[Grounded], Optional[tuple[str, str]]]] = {
+            'entity': self.entity,
+            'number': self.number,
+            'swap': self.swap,
+            'negation': self.negation,
+            'same_topic': self.same_topic,
+        }
+
+    def of(self, one: Grounded) -> Optional[tuple[str, str, str]]:
+        """
+        Make a wrong example by the applicable change that was made least often so far.
+
+        :return: (change, knowledge, response), or None where no change applies.
+        """
+        for name in sorted(self.changes, key=lambda c: self.made[c]):
+            pair = self.changes[name](one)
+            if pair is not None:
+                self.made[name] += 1
+                return (name, *pair)
+        return None
+
+    def entity(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Replace an entity by another of its kind that the knowledge does not have.
+        """
+        for entity in self.rng.sample(one.entities, len(one.entities)):
+            others = replacements(entity, one.knowledge, self.by_type[entity.type])
+            if others:
+                other = self.rng.choice(others)
+                return one.knowledge, replace_entity(one.response, entity, other)
+        return None
+
+    def number(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Replace a number of the knowledge by another; a year by a year.
+        """
+        known = set(_NUMBER.findall(one.knowledge))
+        shared = [n for n in _NUMBER.findall(one.response) if n in known]
+        if not shared:
+            return None
+        old = self.rng.choice(shared)
+        near = (
+            [int(old) + d for d in (-12, -7, -3, -1, 1, 2, 5, 9)]
+            if int(old) in _YEARS
+            else [int(old) + 1, int(old) + 3, int(old) * 2 + 1, max(0, int(old) - 2)]
+        )
+        new = [str(n) for n in near if str(n) not in known]
+        return one.knowledge, one.response.replace(old, self.rng.choice(new), 1)
+
+    def swap(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Swap two entities of one kind.
+        """
+        by_kind: dict[str, list[str]] = {}
+        for text, kind in one.entities:
+            if text not in by_kind.setdefault(kind, []):
+                by_kind[kind].append(text)
+        for texts in by_kind.values():
+            # Lists ("X, Y and Z star in it") stay true in any order.
+            for a, b in zip(texts, texts[1:]):
+                between = one.response.split(a, 1)[-1].split(b, 1)[0]
+                if a in b or b in a or len(_SMALL_WORD.findall(between)) < 2:
+                    continue
+                swapped = one.response.replace(a, '\0').replace(b, a).replace('\0', b)
+                return one.knowledge, swapped
+        return None
+
+    def negation(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Add or remove a negation.
+        """
+        changed = negate(one.response, self.rng)
+        return (one.knowledge, changed.text) if changed else None
+
+    def same_topic(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Use other knowledge that names an entity of the response, but not all of them.
+        """
+        names = [e.text.lower() for e in one.entities if len(e.text) > 3]
+        others = [
+            other.knowledge
+            for other in self.grounded
+            if any(name in other.knowledge.lower() for name in names)
+            and not all(name in other.knowledge.lower() for name in names)
+        ]
+        return (self.rng.choice(others), one.response) if others else None

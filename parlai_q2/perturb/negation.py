@@ -1,0 +1,178 @@
+"""
+Negates a sentence, or removes its negation: one of Conv-FEVER's perturbations
+(Santhanam et al. 2021, section 4).
+
+This happens at one of the auxiliaries that the paper lists, after Kryscinski et al.
+2020 (arXiv 1910.12840): "not" or "n't" is put after it, or removed. "won't" is left
+alone, because "wo" is not in the list. The departures from their code are:
+
+- a capital letter is accepted only at the beginning of a sentence, so that "in May
+  1969" has no auxiliary and "Is it red?" has one;
+- an auxiliary before its subject takes "n't" ("Isn't it red?"), since "not" cannot
+  stand there;
+- statements are negated rather than questions, whose truth hardly changes: an auxiliary
+  in a question is used only if the text has no other;
+- a word that is not an auxiliary in its place ("in may 2010", "a tin can", "it has a
+  tail") is left alone; :mod:`parlai_q2.perturb.auxiliary` decides this.
+"""
+
+import random
+import re
+from typing import NamedTuple, Optional
+
+from parlai_q2.perturb.auxiliary import is_auxiliary
+from parlai_q2.text.sentences import sentences
+
+AUXILIARIES = tuple(
+    'are is was were have has had do does did can ca could may might must shall should '
+    'will would'.split()
+)
+# In statements, these take only "not" and never "n't", as in Kryscinski et al.
+WITHOUT_CONTRACTION = ('may', 'might', 'must', 'shall', 'will')
+CONTRACTIONS = {
+    **{a: f"{a}n't" for a in AUXILIARIES if a not in ('ca', 'may', 'shall')},
+    'can': "can't",
+    'will': "won't",
+}
+# As first words of a sentence these are just as often names.
+NAMES = ('may', 'will')
+# The words that follow an auxiliary moved before its subject.
+SUBJECTS = frozenset('i you he she it we they there'.split())
+DETERMINERS = frozenset(
+    'this that these those the a an my your his her its our'.split()
+)
+
+_CERTAIN = '|'.join(a for a in AUXILIARIES if a != 'ca')
+_AUXILIARY = re.compile(
+    # "ca" counts only as the first half of "can't".
+    rf"(?<![\w'’-])(?P<aux>ca(?=\s?n['’]t)|{_CERTAIN})"
+    r"(?P<negation>\s?n['’]t|\s+not|(?<=can)not)?(?![\w'’-])",
+    re.IGNORECASE,
+)
+_NEXT_WORD = re.compile(r"\s+([\w'’]+)")
+# Before such words, a second negation would cancel the first.
+_NEGATED_LATER = re.compile(
+    r'\s+(?:\w+\s+)?(?:no|not|never|none|nothing|nobody|nowhere|'
+    r'(?:are|is|was|were|has|have|had|do|does|did|ca|could|should|wo|would)nt)\b',
+    re.IGNORECASE,
+)
+_AFTER_TO = re.compile(r'\bto\s+$', re.IGNORECASE)
+_OPENING = '"“‘\'([ '
+
+
+class Site(NamedTuple):
+    """
+    An auxiliary that can be negated, or whose negation can be removed.
+
+    :param start: the offset where it begins.
+    :param end: the offset where it ends, including its negation if it has one.
+    :param auxiliary: the word as written.
+    :param negated: whether a negation follows.
+    :param inverted: whether it stands before its subject.
+    :param question: whether its sentence ends with a question mark.
+    """
+
+    start: int
+    end: int
+    auxiliary: str
+    negated: bool
+    inverted: bool
+    question: bool
+
+
+class Negated(NamedTuple):
+    """
+    A text with one negation added or removed.
+
+    :param text: the whole text.
+    :param before: the words that were replaced, e.g. ``is``.
+    :param after: the words that replaced them, e.g. ``isn't``.
+    """
+
+    text: str
+    before: str
+    after: str
+
+
+def negate(text: str, draw: random.Random) -> Optional[Negated]:
+    """
+    Negate a text at one place, or remove a negation.
+
+    :param text: any text.
+    :param draw: chooses the place, and between "not" and "n't".
+    :return: the negated text; None where there is no auxiliary.
+    """
+    sites = negation_sites(text)
+    if not sites:
+        return None
+    stated = [s for s in sites if not (s.question or s.inverted)]
+    site = draw.choice(stated or sites)
+    after = _changed(site, contracted=draw.random() < 0.5)
+    return Negated(
+        text[: site.start] + after + text[site.end :],
+        text[site.start : site.end],
+        after,
+    )
+
+
+def negation_sites(text: str) -> list[Site]:
+    """
+    The places where :func:`negate` can act, in order.
+
+    In a chain ("would have been"), only the first auxiliary is such a place.
+    """
+    sites: list[Site] = []
+    last_end = -1
+    for sentence in sentences(text):
+        first = sentence.start + _first_letter(sentence.text)
+        question = sentence.text.rstrip('"”’\') ').endswith('?')
+        for found in _AUXILIARY.finditer(text, sentence.start, sentence.end):
+            chained = last_end >= 0 and text[last_end : found.start()].isspace()
+            before = text[sentence.start : found.start()]
+            site = _site(text, before, found, found.start() == first, question)
+            if site and not chained:
+                sites.append(site)
+            if site or chained:
+                last_end = found.end()
+    return sites
+
+
+def _site(
+    text: str, before: str, found: 're.Match[str]', initial: bool, question: bool
+) -> Optional[Site]:
+    word, negated = found['aux'], found['negation'] is not None
+    lower = word.lower()
+    behind = _NEXT_WORD.match(text, found.end())
+    following = behind[1].lower() if behind else ''
+    if word not in (lower, lower.capitalize()) or (word != lower and not initial):
+        return None
+    if word != lower and lower in NAMES and following not in SUBJECTS | DETERMINERS:
+        return None
+    if _AFTER_TO.search(before):
+        return None
+    opens = initial and question
+    if not negated and not is_auxiliary(before, lower, text[found.end() :], opens):
+        return None
+    inverted = following in SUBJECTS or opens
+    if not negated and _NEGATED_LATER.match(text, found.end()):
+        return None
+    if not negated and inverted and lower not in CONTRACTIONS:
+        return None
+    return Site(found.start(), found.end(), word, negated, inverted, question)
+
+
+def _changed(site: Site, contracted: bool) -> str:
+    lower = site.auxiliary.lower()
+    if site.negated:
+        changed = 'can' if lower == 'ca' else lower
+    elif site.inverted or (contracted and lower not in WITHOUT_CONTRACTION):
+        changed = CONTRACTIONS[lower]
+    else:
+        changed = 'cannot' if lower == 'can' else f'{lower} not'
+    if site.auxiliary[0].isupper():
+        return changed[0].upper() + changed[1:]
+    return changed
+
+
+def _first_letter(sentence: str) -> int:
+    return len(sentence) - len(sentence.lstrip(_OPENING))

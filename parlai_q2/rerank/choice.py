@@ -1,0 +1,134 @@
+"""
+Chooses among scored candidates.
+
+There are three rules:
+
+- ``score``: the most grounded candidate;
+- ``score_plus_generator``: the best sum of the score and the weighted mean log
+  probability of a token under the generator;
+- ``threshold``: the first in the generator's order that passes the scorer's threshold.
+
+Ties follow the generator's order. Candidates within a tolerance of the best count as
+tied with it, so the generator's favourite among them is said: a hundredth of a score is
+no reason for an odder sentence. When nothing can be verified, the generator's first
+choice stands.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.ranking import Ranking
+
+SCORE = 'score'
+SCORE_PLUS_GENERATOR = 'score_plus_generator'
+THRESHOLD = 'threshold'
+RULES = (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD)
+
+# A mean log probability of a token is around -1 and a score is in [0, 1]: at this
+# weight the generator decides between candidates whose scores differ by up to about
+# 0.1.
+DEFAULT_GENERATOR_WEIGHT = 0.1
+
+# Candidates this close to the best count as equally good.
+DEFAULT_TOLERANCE = 0.02
+# Digits that count when scores are compared: batching changes the last digits.
+_DIGITS = 6
+
+
+class Reason:
+    """
+    Why a candidate was chosen, in a few words.
+    """
+
+    BEST = 'best score'
+    BEST_TOGETHER = 'best score together with the generator'
+    NEARLY_BEST = "as good as the best, and the generator's favourite"
+    FIRST_ABOVE = 'first above the threshold'
+    NONE_ABOVE = "none above the threshold: the generator's first"
+    UNVERIFIABLE = "nothing to verify: the generator's first"
+    NO_KNOWLEDGE = "no knowledge: the generator's first"
+    ABSTAINED = 'best score is below --abstain-below'
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    How to choose.
+
+    :param by: one of :data:`RULES`.
+    :param generator_weight: the weight of the mean log probability, for
+        ``score_plus_generator``.
+    :param threshold: for ``threshold``, a value must be above this; in [0, 1].
+    :param tolerance: how far below the best a value may be and still tie with it.
+    :param abstain_below: abstain when the chosen score is below this; None to never
+        abstain.
+    """
+
+    by: str = SCORE
+    generator_weight: float = DEFAULT_GENERATOR_WEIGHT
+    threshold: float = 0.5
+    tolerance: float = DEFAULT_TOLERANCE
+    abstain_below: Optional[float] = None
+
+
+def choose(candidates: Sequence[Candidate], rule: Rule, knowledge: str) -> Ranking:
+    """
+    Put candidates in order.
+
+    :param candidates: N scored candidates in the generator's order, at least one.
+    :param rule: how to choose.
+    :param knowledge: what they were scored against.
+    :return: the ranking. Pruned candidates come last, ordered by the prefilter.
+    """
+    if not knowledge:
+        return Ranking(tuple(candidates), Reason.NO_KNOWLEDGE)
+    if not any(candidate.verifiable for candidate in candidates):
+        return Ranking(tuple(candidates), Reason.UNVERIFIABLE, knowledge=knowledge)
+    rank = _ranks(rule)
+
+    def key(place: int) -> tuple[bool, float]:
+        candidate = candidates[place]
+        if candidate.value is None:
+            return True, round(-candidate.prefilter_value, _DIGITS)
+        return False, round(rank(candidate, candidate.value), _DIGITS)
+
+    order = sorted(range(len(candidates)), key=key)
+    # A key is a rank, so smaller is better.
+    nearly = key(order[0])[1] + rule.tolerance
+    tied = [place for place in order if key(place) <= (False, round(nearly, _DIGITS))]
+    as_good = key(min(tied)) != key(order[0])
+    order.remove(first := min(tied))
+    order.insert(0, first)
+    ordered = tuple(candidates[place] for place in order)
+    best = ordered[0]
+    if _abstains(best, rule):
+        return Ranking(ordered, Reason.ABSTAINED, abstain=True, knowledge=knowledge)
+    reason = Reason.NEARLY_BEST if as_good else _reason(best, rule)
+    return Ranking(ordered, reason, knowledge=knowledge)
+
+
+def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:
+    if rule.by == THRESHOLD:
+        return lambda candidate, value: float(value <= rule.threshold)
+    if rule.by == SCORE_PLUS_GENERATOR:
+        return lambda c, value: -(value + rule.generator_weight * c.mean_logprob)
+    return lambda candidate, value: -value
+
+
+def _abstains(best: Candidate, rule: Rule) -> bool:
+    # What cannot be verified is not a hallucination, so it is no reason to abstain.
+    return (
+        rule.abstain_below is not None
+        and best.score is not None
+        and best.verifiable
+        and best.score.value < rule.abstain_below
+    )
+
+
+def _reason(best: Candidate, rule: Rule) -> str:
+    if rule.by == THRESHOLD:
+        above = best.value is not None and best.value > rule.threshold
+        return Reason.FIRST_ABOVE if above else Reason.NONE_ABOVE
+    return Reason.BEST_TOGETHER if rule.by == SCORE_PLUS_GENERATOR else Reason.BEST

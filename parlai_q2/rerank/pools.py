@@ -1,0 +1,128 @@
+"""
+Reads pools of candidate replies that were generated elsewhere: JSON lines with
+``knowledge``, ``candidates`` and, optionally, ``history`` and ``id``.
+
+A candidate is a text, or an object with ``text`` and, optionally, ``score`` (the log
+probability that its generator gave it), ``tokens`` (its number of tokens) and ``label``
+(a human judgement, ``consistent`` or ``inconsistent``).
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.read import history_of, joined, json_lines, open_text
+from parlai_q2.records import Label
+from parlai_q2.rerank.candidate import Candidate
+
+# The strategy of a candidate that was not searched for here.
+GIVEN = ('given',)
+HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """
+    The candidates for one turn; from a file, also its record or the error in it.
+
+    :param knowledge: the knowledge; empty if there is none.
+    :param candidates: the candidates, in the generator's order.
+    :param history: the turns before the reply, oldest first.
+    :param labels: a human judgement for each candidate, or None.
+    :param line: the record's line.
+    :param fields: the record.
+    :param error: what is wrong with the record.
+    """
+
+    knowledge: str = ''
+    candidates: tuple[Candidate, ...] = ()
+    history: tuple[str, ...] = ()
+    labels: tuple[Optional[str], ...] = ()
+    line: int = 0
+    fields: dict[str, Any] = field(default_factory=dict)
+    error: Optional[RecordError] = None
+
+    @property
+    def labelled(self) -> bool:
+        """
+        Whether every candidate has a human judgement.
+        """
+        return bool(self.labels) and all(self.labels)
+
+
+def read_pools(path: Path) -> Iterator[Pool]:
+    """
+    Read the pools of a file, in order. A bad record gives a pool with an error.
+
+    :param path: a file of JSON lines.
+    :raises InputError: if the file cannot be read at all.
+    """
+    with open_text(path) as stream:
+        for line, value, problem in json_lines(stream):
+            if problem is None and not isinstance(value, dict):
+                problem = f'is a JSON {type(value).__name__}, not an object.'
+            fields = value if isinstance(value, dict) else {}
+            try:
+                if problem is not None:
+                    raise InputError(problem)
+                yield _pool(line, fields)
+            except InputError as e:
+                error = RecordError(path.name, line, str(e))
+                yield Pool(line=line, fields=fields, error=error)
+
+
+def _pool(line: int, fields: dict[str, Any]) -> Pool:
+    candidates = fields.get('candidates')
+    if not isinstance(candidates, list) or not candidates:
+        raise InputError('needs "candidates", a list of at least one candidate.')
+    knowledge = joined(fields.get('knowledge', ''))
+    if not isinstance(knowledge, str):
+        raise InputError('"knowledge" must be a string or a list of strings.')
+    given = [_candidate(n, one) for n, one in enumerate(candidates)]
+    return Pool(
+        knowledge,
+        tuple(candidate for candidate, _ in given),
+        history_of(fields),
+        tuple(label for _, label in given),
+        line,
+        fields,
+    )
+
+
+def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
+    if isinstance(given, str):
+        return Candidate(given, GIVEN), None
+    if not isinstance(given, dict) or not isinstance(given.get('text'), str):
+        shown = json.dumps(given, default=str)[:40]
+        raise InputError(
+            f'candidate {place} is neither a string nor an object with a string as '
+            f'"text": {shown}'
+        )
+    label = given.get('label')
+    if label not in (None, *HUMAN_LABELS):
+        raise InputError(
+            f'candidate {place} has the label {label!r}; it must be '
+            f'{" or ".join(HUMAN_LABELS)}.'
+        )
+    score, tokens = given.get('score', 0.0), given.get('tokens', 1)
+    if not _is_number(score) or not _is_number(tokens) or tokens < 1:
+        raise InputError(
+            f'candidate {place}: "score" and "tokens" must be finite numbers, and '
+            '"tokens" at least 1.'
+        )
+    mean = float(score) / int(tokens)
+    return Candidate(given['text'], GIVEN, float(score), mean), label
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    # An integer may be too large for a float.
+    except OverflowError:
+        return False

@@ -1,0 +1,74 @@
+"""
+The metrics of reranked turns.
+"""
+
+import pytest
+from parlai.core.metrics import aggregate_unnamed_reports, dict_report
+
+from parlai_q2.agents.grounded_rerank.metrics import metrics
+from parlai_q2.rerank import Reranker, Rule
+from parlai_q2.rerank.choice import THRESHOLD
+from tests.rerank.toys import ToyScorer, pool
+
+
+def total(values):
+    """
+    What ParlAI adds up: it leaves out what is None.
+    """
+    there = [value for value in values if value is not None]
+    return sum(there[1:], there[0]) if there else None
+
+
+def test_metrics_are_means_over_the_turns_where_they_mean_something():
+    pools = [
+        pool('red blue', 'green', 'red', 'red green'),  # first 0, chosen 1
+        pool('red blue', 'red', 'green'),  # first 1, chosen 1
+        pool('red', 'hello', 'hello hello'),  # nothing to verify
+        pool('', 'a'),
+    ]
+    found = metrics(Reranker(ToyScorer(), Rule(abstain_below=0.2)).rank_batch(pools))
+    assert {len(values) for values in found.values()} == {4}
+    assert [v is None for v in found['rerank/chosen']] == [False, False, True, True]
+    means = {name: total(values).value() for name, values in found.items()}
+    assert means == pytest.approx(
+        {
+            'rerank/chosen': 1.0,
+            'rerank/first': 0.5,
+            'rerank/gain': 0.5,
+            'rerank/oracle': 1.0,
+            'rerank/distinct': (3 + 2 + 2 + 1) / 4,
+            'rerank/abstained': 0.0,
+            'rerank/unverifiable': 0.5,
+            # Of three turns with knowledge, one has nothing but greetings.
+            'rerank/generic': 1 / 3,
+            # "red" twice, and it is shorter than a copy has to be.
+            'rerank/copy': 0.0,
+        }
+    )
+
+
+def test_metrics_of_several_processes_add_up():
+    pools = [
+        pool('red blue', 'green', 'red'),
+        pool('red', 'x'),
+        pool('', 'a'),
+        pool('blue', 'red', 'blue', 'x'),
+    ]
+    rankings = Reranker(ToyScorer()).rank_batch(pools)
+
+    def report(part):
+        sums = {name: total(values) for name, values in metrics(part).items()}
+        return {name: of_all for name, of_all in sums.items() if of_all is not None}
+
+    whole = report(rankings)
+    for cut in (1, 2, 3):
+        parts = [report(rankings[:cut]), report(rankings[cut:])]
+        together = aggregate_unnamed_reports(parts)
+        assert dict_report(together) == pytest.approx(dict_report(whole))
+
+
+def test_a_rule_that_is_not_the_best_score_shows_in_the_oracle():
+    rule = Rule(by=THRESHOLD, threshold=0.4)
+    rankings = [Reranker(ToyScorer(), rule).rank('red', ['red x', 'red'])]
+    found = {name: values[0].value() for name, values in metrics(rankings).items()}
+    assert (found['rerank/chosen'], found['rerank/oracle']) == (0.5, 1.0)

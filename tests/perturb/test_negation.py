@@ -1,0 +1,205 @@
+"""
+Negation, by hand: what is negated, how, and what is left alone.
+"""
+
+import random
+
+import pytest
+
+from parlai_q2.perturb.negation import AUXILIARIES, negate, negation_sites
+
+
+def outcomes(text):
+    """
+    All that negation makes of a text, over many draws.
+    """
+    found = [negate(text, random.Random(seed)) for seed in range(60)]
+    return {n.text for n in found if n}
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('It is red.', {'It is not red.', "It isn't red."}),
+        (
+            'it was founded in 1969 .',
+            {'it was not founded in 1969 .'} | {"it wasn't founded in 1969 ."},
+        ),
+        ('They can fly.', {'They cannot fly.', "They can't fly."}),
+        ('We did.', {'We did not.', "We didn't."}),
+        # No contraction in statements.
+        ('They will win.', {'They will not win.'}),
+        ('It may rain.', {'It may not rain.'}),
+        ('You must go.', {'You must not go.'}),
+        # A main verb is negated too, as in the published recipe.
+        ('It has wings.', {'It has not wings.', "It hasn't wings."}),
+        # Of a chain, the first.
+        (
+            'It would have been red.',
+            {'It would not have been red.'} | {"It wouldn't have been red."},
+        ),
+    ],
+)
+def test_a_statement_is_negated(text, expected):
+    assert outcomes(text) == expected
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('It is not red.', 'It is red.'),
+        ("It isn't red.", 'It is red.'),
+        ('It isn’t red.', 'It is red.'),
+        ("it is n't red .", 'it is red .'),
+        ("They can't fly.", 'They can fly.'),
+        ("they ca n't fly .", 'they can fly .'),
+        ('They can not fly.', 'They can fly.'),
+        ('They cannot fly.', 'They can fly.'),
+        ("Can't they fly?", 'Can they fly?'),
+        ("It wouldn't have been red.", 'It would have been red.'),
+        ('It may not rain.', 'It may rain.'),
+        ('I do not know it.', 'I do know it.'),
+    ],
+)
+def test_a_negation_is_taken_back(text, expected):
+    assert outcomes(text) == {expected}
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('Is it red?', {"Isn't it red?"}),
+        ('Is Paris in France?', {"Isn't Paris in France?"}),
+        ('can they fly?', {"can't they fly?"}),
+        ('Will you come?', {"Won't you come?"}),
+        ('what is it made of', {"what isn't it made of"}),
+        # "May not I" and "mayn't I" are both no English.
+        ('May I come in?', set()),
+        ('May we ask: is it red?', {"May we ask: isn't it red?"}),
+        # The second verb is none.
+        ('Do you have a favorite type?', {"Don't you have a favorite type?"}),
+        ('Does this help?', {"Doesn't this help?"}),
+    ],
+)
+def test_before_its_subject_an_auxiliary_takes_nt(text, expected):
+    assert outcomes(text) == expected
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        'Six legs and two wings.',
+        # "wo" is none of the auxiliaries.
+        "They won't win.",
+        "It's red, and they've seen it.",
+        # Names and months.
+        'Born on 4 May 1969 to Will Smith.',
+        'Will Smith sang.',
+        'May 1969 saw it.',
+        'IS IT',
+        # Parts of other words.
+        'A must-see and a has-been. Canned. Mayor. Dodo. California, ca.',
+        # A negation follows already.
+        'It has no wings.',
+        'They are never late.',
+        'There is nothing like it.',
+        'They have none.',
+        # After "to" neither form can stand.
+        'It wants to have wings.',
+        # Nouns, and the month in lower case.
+        'Free, in late may 2010, of may and a may 5.',
+        'They saw a free will . It comes in a tin can .',
+        'The might of her will. Broke at will. A must',
+        # Verbs of their own.
+        'He does the cooking. She did it. They had two.',
+        'It has its headquarters in Ulm. We have to go. I have 3.',
+        'They didnt have enough money. Bees dont really have ears.',
+    ],
+)
+def test_what_cannot_be_negated_is_left_alone(text):
+    assert negation_sites(text) == [] and outcomes(text) == set()
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        (
+            'it was released in may 2010 .',
+            {'it was not released in may 2010 .'}
+            | {"it wasn't released in may 2010 ."},
+        ),
+        ('Free will is red.', {'Free will is not red.', "Free will isn't red."}),
+        ('This will do, you can.', {'This will not do, you can.'}),
+    ],
+)
+def test_of_words_that_are_nouns_or_verbs_too_only_auxiliaries_are(text, expected):
+    assert expected <= outcomes(text)
+    assert all('may not' not in found for found in outcomes(text))
+    assert all('Free will not' not in found for found in outcomes(text))
+
+
+@pytest.mark.parametrize(
+    'text', ['As fast as they can.', 'I do know it has been red.', 'What we have seen.']
+)
+def test_an_auxiliary_beside_another_verb_is_one(text):
+    last = negation_sites(text)[-1]
+    assert last.auxiliary in ('can', 'has', 'have')
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        (
+            'Was it red? It was blue.',
+            {'Was it red? It was not blue.'} | {"Was it red? It wasn't blue."},
+        ),
+        (
+            'It is blue, is it?',
+            {'It is not blue, is it?', "It isn't blue, is it?"}
+            | {"It is blue, isn't it?"},
+        ),
+    ],
+)
+def test_a_statement_is_rather_negated_than_a_question(text, expected):
+    assert outcomes(text) == expected
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('"Is it red?" he asked.', {'"Isn\'t it red?" he asked.'}),
+        ('Was born in Ulm.', {'Was not born in Ulm.', "Wasn't born in Ulm."}),
+        ('Cats. Can climb.', {'Cats. Cannot climb.', "Cats. Can't climb."}),
+        ("Don't go.", {'Do go.'}),
+    ],
+)
+def test_a_capital_stays_one(text, expected):
+    assert outcomes(text) == expected
+
+
+def test_each_of_several_places_may_be_drawn():
+    assert outcomes('It is red and was blue.') == {
+        'It is not red and was blue.',
+        "It isn't red and was blue.",
+        'It is red and was not blue.',
+        "It is red and wasn't blue.",
+    }
+
+
+def test_every_auxiliary_of_the_paper_can_be_negated_and_taken_back():
+    for auxiliary in set(AUXILIARIES) - {'ca'}:
+        for negated in outcomes(f'They {auxiliary} sing.'):
+            assert negated != f'They {auxiliary} sing.'
+            assert outcomes(negated) == {f'They {auxiliary} sing.'}
+
+
+def test_it_says_what_was_changed():
+    found = negate("they ca n't fly .", random.Random(0))
+    assert (found.before, found.after) == ("ca n't", 'can')
+
+
+def test_the_same_draw_gives_the_same():
+    text = 'It is red, was blue, and can fly.'
+    first, second = (negate(text, random.Random(7)) for _ in range(2))
+    assert first == second

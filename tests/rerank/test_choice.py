@@ -1,0 +1,230 @@
+"""
+The choice among scored candidates, by hand-worked tables.
+"""
+
+import pytest
+
+from parlai_q2.records import Label, Score
+from parlai_q2.rerank import Candidate, Reason, Rule
+from parlai_q2.rerank.choice import SCORE, SCORE_PLUS_GENERATOR, THRESHOLD, choose
+from parlai_q2.rerank.guards import (
+    counted,
+    guarded,
+    guards_of,
+    is_copy,
+    is_generic,
+)
+
+
+def candidate(place, value, verifiable=True, **fields):
+    label = Label.CONSISTENT if verifiable else Label.NOT_VERIFIABLE
+    score = Score(value, label)
+    return Candidate(f'{place}', place=place, score=score, value=value, **fields)
+
+
+def candidates(*values, logprobs=None, verifiable=True):
+    logprobs = logprobs or [0.0] * len(values)
+    return [
+        candidate(n, v, verifiable, mean_logprob=p)
+        for n, (v, p) in enumerate(zip(values, logprobs, strict=True))
+    ]
+
+
+def pruned(place, value):
+    return Candidate(f'{place}', place=place, prefilter_value=value)
+
+
+def chosen(given, rule):
+    """
+    The order and the reason of a choice.
+    """
+    ranking = choose(given, rule, 'knowledge')
+    return tuple(ranking.order), ranking.reason
+
+
+@pytest.mark.parametrize(
+    'values, order, why',
+    [
+        ((0.2, 0.9, 0.5), (1, 2, 0), 'the highest score comes first'),
+        ((0.5, 0.5, 0.5), (0, 1, 2), 'a tie leaves the order of the generator'),
+        ((0.5, 0.9, 0.9), (1, 2, 0), 'the generator decides among the best'),
+        ((0.7, 0.7 + 1e-9), (0, 1), 'noise in the last digits is a tie'),
+        ((0.7, 0.9, 0.93), (2, 1, 0), 'three are none'),
+        ((0.4,), (0,), 'one candidate is chosen'),
+    ],
+)
+def test_by_score(values, order, why):
+    assert chosen(candidates(*values), Rule(by=SCORE)) == (order, Reason.BEST), why
+
+
+def test_a_tie_is_not_called_the_best_score():
+    nearly = (1, 2, 0), Reason.NEARLY_BEST
+    assert chosen(candidates(0.7, 0.9, 0.91), Rule(by=SCORE)) == nearly
+    together = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=0.0)
+    assert chosen(candidates(0.9, 0.91), together)[1] == Reason.NEARLY_BEST
+
+
+@pytest.mark.parametrize(
+    'weight, order, why',
+    [
+        (0.0, (0, 1), 'no weight leaves the scores'),
+        (0.1, (0, 1), '0.8 - 0.1 * 2 = 0.6 against 0.65 - 0.1 * 1 = 0.55'),
+        (0.2, (1, 0), '0.8 - 0.2 * 2 = 0.4 against 0.65 - 0.2 * 1 = 0.45'),
+    ],
+)
+def test_by_score_plus_generator(weight, order, why):
+    rule = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=weight)
+    found = chosen(candidates(0.8, 0.65, logprobs=[-2.0, -1.0]), rule)
+    assert found == (order, Reason.BEST_TOGETHER), why
+
+
+@pytest.mark.parametrize(
+    'values, order, reason, why',
+    [
+        ((0.4, 0.6, 0.9), (1, 2, 0), Reason.FIRST_ABOVE, 'the first that passes'),
+        ((0.4, 0.1, 0.5), (0, 1, 2), Reason.NONE_ABOVE, 'equal does not pass'),
+    ],
+)
+def test_by_threshold(values, order, reason, why):
+    rule = Rule(by=THRESHOLD, threshold=0.5)
+    assert chosen(candidates(*values), rule) == (order, reason), why
+
+
+def test_nothing_to_verify_leaves_the_first_choice_of_the_generator():
+    pool = candidates(0.5, 0.9, verifiable=False)
+    for by in (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD):
+        ranking = choose(pool, Rule(by=by, abstain_below=1.0), 'knowledge')
+        assert ranking.order == [0, 1]
+        assert ranking.reason == Reason.UNVERIFIABLE
+        assert not ranking.abstain
+
+
+@pytest.mark.parametrize(
+    'below, abstains', [(None, False), (0.3, False), (0.4, False), (0.41, True)]
+)
+def test_it_abstains_when_even_the_best_is_below(below, abstains):
+    ranking = choose(candidates(0.1, 0.4), Rule(abstain_below=below), 'knowledge')
+    assert ranking.abstain is abstains
+    assert ranking.order == [1, 0]
+
+
+def test_it_does_not_abstain_from_what_cannot_be_verified():
+    pool = [candidate(0, 0.5, verifiable=False), candidate(1, 0.2)]
+    assert not choose(pool, Rule(abstain_below=0.9), 'knowledge').abstain
+
+
+def test_pruned_candidates_come_last_by_what_pruned_them():
+    pool = [candidate(0, 0.1), pruned(1, 0.2), pruned(2, 0.3), candidate(3, 0.2)]
+    assert chosen(pool, Rule())[0] == (3, 0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    'value, penalty, expected, why',
+    [
+        (1.0, 0.5, 0.5, 'a perfect copy stands at the threshold'),
+        (1.0, 0.2, 0.8, 'a small penalty is taken whole'),
+        (0.6, 0.5, 0.5, 'and no further than the threshold'),
+        (0.3, 0.5, 0.3, 'what is inconsistent already stays where it is'),
+        (0.9, 0.0, 0.9, 'no penalty, no change'),
+    ],
+)
+def test_a_penalty_reaches_down_to_the_threshold(value, penalty, expected, why):
+    assert guarded(value, penalty, threshold=0.5) == pytest.approx(expected), why
+
+
+KNOWLEDGE = (
+    'Coffee is a brewed drink prepared from roasted coffee beans, the seeds of berries '
+    'from certain plants. It has been drunk since the 15th century.'
+)
+
+
+@pytest.mark.parametrize(
+    'response, copy, why',
+    [
+        (KNOWLEDGE, True, 'the whole knowledge'),
+        (
+            'coffee is a brewed drink, prepared from roasted coffee beans!',
+            True,
+            'a stretch of it, whatever its case and punctuation',
+        ),
+        (
+            'Well, coffee is a brewed drink prepared from roasted coffee beans, the '
+            'seeds of berries.',
+            True,
+            'one word of its own in fourteen',
+        ),
+        ('Since the 15th century.', False, 'a short answer'),
+        (
+            'I love it! People brew it from roasted coffee beans, you know, which are '
+            'the seeds of berries.',
+            False,
+            'the same in its own words',
+        ),
+        ('', False, 'nothing'),
+    ],
+)
+def test_what_a_copy_is(response, copy, why):
+    assert is_copy(response, KNOWLEDGE) is copy, why
+
+
+@pytest.mark.parametrize(
+    'own, copied, copy',
+    [
+        (1, 9, True),  # nine tenths
+        (2, 14, False),  # seven eighths
+        (0, 8, True),
+        (0, 7, False),  # too short to be a copy
+    ],
+)
+def test_how_much_of_a_reply_is_copied_in_a_copy(own, copied, copy):
+    words = [f'word{n}' for n in range(30)]
+    response = ['mine'] * own + words[5 : 5 + copied]
+    assert is_copy(' '.join(response), ' '.join(words)) is copy
+    assert is_copy(' '.join(response[::-1]), ' '.join(words[::-1])) is copy
+
+
+@pytest.mark.parametrize(
+    'response, generic',
+    [
+        ("I don't know.", True),
+        ("That's so cool!", True),
+        ('I am not sure about that, sorry.', True),
+        ('', True),
+        ('What do you think?', True),
+        ('I love coffee!', False),
+        ('It was in 1776.', False),
+        ('Paris.', False),
+    ],
+)
+def test_what_a_generic_reply_is(response, generic):
+    assert is_generic(response) is generic
+
+
+def test_a_scorer_that_knows_generic_replies_is_believed():
+    assert is_generic('I love coffee!', {'generic': 0.5})
+    assert not is_generic("I don't know.", {'generic': 0.1})
+    copy = 'coffee is a brewed drink prepared from roasted coffee beans'
+    assert guards_of(copy, KNOWLEDGE, {'generic': 0.8}) == ('copy', 'generic')
+
+
+@pytest.mark.parametrize(
+    'value, label, penalty, expected, why',
+    [
+        (0.1, Label.GENERIC, 0.5, 0.6, 'lifted to the threshold: it is not wrong'),
+        (0.5, Label.GENERIC, 0.5, 0.6, 'so is what has nothing to say for itself'),
+        (0.1, Label.GENERIC, 0.0, 0.1, 'a guard that is off changes nothing'),
+        (0.9, Label.CONSISTENT, 0.5, 0.9, 'no guard, no penalty'),
+        (0.2, Label.INCONSISTENT, 0.5, 0.2, 'wrong stays below generic'),
+    ],
+)
+def test_what_says_nothing_counts_for_the_threshold(
+    value, label, penalty, expected, why
+):
+    guards = ('generic',) if label == Label.GENERIC else ()
+    penalties = {'copy': 0.5, 'generic': penalty}
+    found = counted(Score(value, label), guards, penalties, threshold=0.6)
+    assert found == expected, why
+
+
+def test_the_label_generic_is_a_guard_of_its_own():
+    assert guards_of('I adore jazz', 'k', {'generic': 0.4}, 'generic') == ('generic',)

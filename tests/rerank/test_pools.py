@@ -1,0 +1,85 @@
+"""
+Reading pools: what a candidate may be, and that a bad pool spoils no other.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.rerank import Candidate, read_pools
+from parlai_q2.rerank.pools import GIVEN
+
+GOOD = {'knowledge': 'k', 'candidates': ['yes', {'text': 'no', 'score': -3}]}
+
+
+def read(tmp_path, *lines):
+    path = tmp_path / 'pools.jsonl'
+    path.write_bytes(b'\n'.join(lines))
+    return list(read_pools(path))
+
+
+def line(**candidate):
+    return json.dumps({**GOOD, 'candidates': [{'text': 't', **candidate}]}).encode()
+
+
+def test_a_candidate_is_a_text_or_an_object(tmp_path):
+    (pool,) = read(tmp_path, json.dumps(GOOD).encode())
+    assert pool.candidates == (
+        Candidate('yes', GIVEN),
+        Candidate('no', GIVEN, -3.0, -3.0),
+    )
+    assert pool.error is None and not pool.labelled
+
+
+@pytest.mark.parametrize(
+    'candidate',
+    [
+        {'score': 10**400},
+        {'score': -(10**400)},
+        {'score': 1, 'tokens': 10**400},
+        {'score': float('inf')},
+        {'score': float('nan')},
+        {'score': True},
+        {'score': '1'},
+        {'tokens': 0},
+    ],
+)
+def test_a_score_that_is_no_number_to_compute_with_makes_a_bad_pool(
+    tmp_path, candidate
+):
+    bad, good = read(tmp_path, line(**candidate), json.dumps(GOOD).encode())
+    assert 'line 1: candidate 0: "score" and "tokens" must be finite numbers' in str(
+        bad.error
+    )
+    assert good.error is None
+
+
+def test_the_largest_numbers_that_a_float_can_hold_are_read(tmp_path):
+    (pool,) = read(tmp_path, line(score=-(10**308), tokens=10**308))
+    assert pool.candidates == (Candidate('t', GIVEN, -1e308, -1.0),)
+
+
+def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):
+    good = json.dumps(GOOD).encode()
+    first, bad, last = read(tmp_path, good, good.replace(b'yes', b'\xe9'), good)
+    assert 'pools.jsonl, line 2: is not UTF-8' in str(bad.error)
+    assert first.error is last.error is None
+
+
+def test_a_file_that_begins_as_no_utf8_is_refused(tmp_path):
+    with pytest.raises(InputError, match='iconv -f UTF-16'):
+        read(tmp_path, json.dumps(GOOD).encode('utf-16'))
+
+
+def test_of_a_pipe_all_is_read(tmp_path):
+    there, here = os.pipe()
+    os.write(here, json.dumps(GOOD).encode())
+    os.close(here)
+    try:
+        (pool,) = read_pools(Path(f'/dev/fd/{there}'))
+    finally:
+        os.close(there)
+    assert pool.error is None

@@ -1,0 +1,175 @@
+"""
+The reranker: one call of the scorer for everything, the guards, and the prefilter.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.rerank import Candidate, Reason, Reranker, Rule
+from parlai_q2.rerank.choice import SCORE_PLUS_GENERATOR, THRESHOLD
+from tests.rerank.toys import ToyScorer, pool
+
+SKY = 'the sky is blue and grass is green here in summer and rain is wet'
+
+
+def texts(ranking):
+    return [one.text for one in ranking.candidates]
+
+
+POOLS = [
+    pool('red blue', 'red green', 'red blue', 'green'),
+    pool('', 'anything', 'else'),
+    pool('one two', 'one', 'three', 'one two'),
+    pool('  ', 'blank'),
+]
+
+
+def test_the_whole_batch_is_one_call():
+    scorer = ToyScorer()
+    rankings = Reranker(scorer).rank_batch(POOLS)
+    assert [len(batch) for batch in scorer.batches] == [6]
+    assert [texts(r) for r in rankings] == [
+        ['red blue', 'red green', 'green'],
+        ['anything', 'else'],
+        ['one', 'one two', 'three'],
+        ['blank'],
+    ]
+
+
+def test_batched_is_the_same_as_one_at_a_time():
+    together = Reranker(ToyScorer()).rank_batch(POOLS)
+    alone = [Reranker(ToyScorer()).rank(p.knowledge, p.candidates) for p in POOLS]
+    assert together == alone
+
+
+def test_no_knowledge_asks_the_scorer_nothing():
+    scorer = ToyScorer()
+    ranking = Reranker(scorer).rank(None, ['b', 'a'])
+    assert scorer.batches == []
+    assert (texts(ranking), ranking.reason) == (['b', 'a'], Reason.NO_KNOWLEDGE)
+    assert not ranking.verifiable
+
+
+def test_where_nothing_can_be_verified_the_generators_first_stands():
+    # Each is worth a half, and the tie would go to the first by any rule.
+    greetings = ['hello', 'hello red']
+    ranking = Reranker(ToyScorer()).rank('red blue', greetings)
+    assert ranking.reason == Reason.UNVERIFIABLE and not ranking.verifiable
+    ranking = Reranker(ToyScorer()).rank('red blue', ['hello', 'red'])
+    assert (texts(ranking), ranking.reason) == (['red', 'hello'], Reason.BEST)
+    assert ranking.verifiable
+
+
+def test_the_generators_opinion_counts_where_the_rule_asks_for_it():
+    candidates = [
+        Candidate('red green', mean_logprob=-1.0),
+        Candidate('red blue', mean_logprob=-7.0),
+    ]
+    # 0.5 - 0.1 * 1 against 1 - 0.1 * 7.
+    reranker = Reranker(ToyScorer(), Rule(by=SCORE_PLUS_GENERATOR))
+    ranking = reranker.rank('red blue', candidates)
+    assert texts(ranking) == ['red green', 'red blue']
+
+
+def test_the_scorer_is_given_the_history():
+    scorer = ToyScorer()
+    Reranker(scorer).rank('k', ['a'], history=['hi', 'so?'])
+    assert scorer.batches[0][0].history == ('hi', 'so?')
+
+
+def test_a_copy_loses_to_any_other_grounded_reply_and_wins_over_the_rest():
+    candidates = [SKY, 'the sky is blue, wow', 'pigs fly over the moon']
+    ranking = Reranker(ToyScorer()).rank(SKY, candidates)
+    assert texts(ranking) == ['the sky is blue, wow', SKY, 'pigs fly over the moon']
+    assert [one.guards for one in ranking.candidates] == [(), ('copy',), ()]
+    ranking = Reranker(ToyScorer(), copy_penalty=0.0).rank(SKY, candidates)
+    assert texts(ranking)[0] == SKY
+
+
+def test_a_generic_reply_loses_to_any_other_grounded_reply():
+    candidates = ['here it is', 'blue sky, wow', 'pigs fly']
+    knowledge = 'here it is: the sky is blue'
+    ranking = Reranker(ToyScorer()).rank(knowledge, candidates)
+    assert texts(ranking) == ['blue sky, wow', 'here it is', 'pigs fly']
+    free = Reranker(ToyScorer(), generic_penalty=0.0)
+    assert texts(free.rank(knowledge, candidates))[0] == 'here it is'
+
+
+def test_the_prefilter_prunes_and_the_scorer_decides():
+    cheap, dear = ToyScorer(), ToyScorer()
+    candidates = ['x y', 'red', 'red blue', 'x red blue', 'z']
+    reranker = Reranker(dear, prefilter=cheap, prefilter_keep=2)
+    ranking = reranker.rank('red blue', candidates)
+    assert [len(b) for b in cheap.batches] == [5]
+    # Two were kept, and the generator's first with them.
+    assert [e.response for e in dear.batches[0]] == ['x y', 'red', 'red blue']
+    assert texts(ranking) == ['red', 'red blue', 'x y', 'x red blue', 'z']
+    assert [one.score is None for one in ranking.candidates] == [False] * 3 + [True] * 2
+    assert all(one.prefilter is not None for one in ranking.candidates)
+
+
+def test_a_prefilter_that_knows_generic_replies_is_believed():
+    class Detector(ToyScorer):
+        def _score(self, example):
+            share = float('nice' in example.response)
+            return replace(super()._score(example), parts={'generic': share})
+
+    candidates = ['nice red blue', 'red blue green', 'red red']
+    ranking = Reranker(ToyScorer(), prefilter=Detector()).rank(
+        'red blue nice', candidates
+    )
+    assert texts(ranking) == ['red red', 'red blue green', 'nice red blue']
+    assert ranking.candidates[-1].guards == ('generic',)
+
+
+def test_the_threshold_rule_takes_the_first_that_passes():
+    reranker = Reranker(ToyScorer(), Rule(by=THRESHOLD, threshold=0.5))
+    ranking = reranker.rank('red blue', ['x', 'red y z', 'blue', 'red'])
+    assert texts(ranking)[0] == 'blue'
+    assert ranking.reason == Reason.FIRST_ABOVE
+
+
+def test_rows_are_json_and_say_what_was_chosen_and_why():
+    ranking = Reranker(ToyScorer()).rank(
+        'red blue', pool('', 'green', 'red').candidates
+    )
+    first, second = json.loads(json.dumps(ranking.rows(), allow_nan=False))
+    assert first['text'] == 'red'
+    assert (first['chosen'], first['first']) == (True, False)
+    assert (second['chosen'], second['first']) == (False, True)
+    assert (first['score'], first['label']) == (1.0, 'consistent')
+    assert (first['reason'], second['reason']) == (Reason.BEST, None)
+    assert first['strategies'] == ['beam']
+    assert first['verdicts'] == []
+
+
+def test_rows_of_a_turn_without_knowledge_have_no_score():
+    ranking = Reranker(ToyScorer()).rank(None, ['a'])
+    (row,) = ranking.rows()
+    assert (row['score'], row['label'], row['chosen']) == (None, None, True)
+    assert row['reason'] == Reason.NO_KNOWLEDGE
+
+
+def test_rows_stay_json_when_a_search_scores_infinitely_low():
+    candidate = Candidate('a', ('beam',), float('-inf'), float('nan'))
+    ranking = Reranker(ToyScorer()).rank('a', [candidate])
+    row = json.loads(json.dumps(ranking.rows(), allow_nan=False))[0]
+    assert row['generator_score'] is None and row['mean_logprob'] is None
+
+
+def test_no_candidates_and_other_things_are_refused():
+    reranker = Reranker(ToyScorer())
+    with pytest.raises(InputError, match='no candidate'):
+        reranker.rank('red', [])
+    with pytest.raises(InputError, match='not one string'):
+        reranker.rank('red', 'blue')
+    with pytest.raises(InputError, match='must be a string, not list'):
+        reranker.rank(['red'], ['blue'])
+
+
+def test_a_scorer_may_be_given_by_name():
+    ranking = Reranker('precision').rank('red blue', ['green', 'red'])
+    assert ranking.order == [1, 0] and ranking.chosen.score.value == 1.0

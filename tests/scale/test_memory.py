@@ -1,0 +1,65 @@
+"""
+What a command holds in memory does not grow with its file.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys
+from parlai_q2.__main__ import main
+from parlai_q2.benchmark.clock import peak_memory_mb
+sys.argv[1:] = {arguments!r}
+main()
+print(peak_memory_mb())
+"""
+SCORE = 'score --scorer precision --infile in.jsonl --outfile out.jsonl'
+FILTER = (
+    'filter --scorer precision -t parlai_q2.tasks.grounded_file.agents '
+    '-dt valid:stream --jsonfile-datapath in.jsonl --outfile out.jsonl'
+)
+
+
+def peak_of(command, lines, folder):
+    """
+    The peak memory of a command in a process of its own, in megabytes.
+    """
+    folder.mkdir()
+    with open(folder / 'in.jsonl', 'w') as stream:
+        stream.writelines(json.dumps(line) + '\n' for line in lines)
+    code = CODE.format(arguments=command.split())
+    done = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout.split()[-1])
+
+
+def record(number):
+    return {
+        'knowledge': f'The bees of hive {number:06} were counted.',
+        'response': f'There were bees in hive {number:06}.',
+    }
+
+
+def conversation(number):
+    said = record(number)
+    question = {'id': 'one', 'text': 'Well?', 'knowledge': said['knowledge']}
+    return {'dialog': [[question, {'id': 'two', 'text': said['response']}]]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('command, line', [(SCORE, record), (FILTER, conversation)])
+def test_a_long_file_takes_no_more_memory_than_a_short_one(command, line, tmp_path):
+    small, large = (
+        peak_of(command, map(line, range(count)), tmp_path / str(count))
+        for count in (500, 8000)
+    )
+    assert 50 < small
+    assert large == pytest.approx(small, rel=0.1)
