@@ -60,8 +60,11 @@ class ChatServerAgent(TorchAgent):
         else:
             self.server = server_from_opt(opt)
             self.prompt = Prompt(typed_line_ends(opt['prompt_template']))
-            self.model = self.criterion = None
+            self.model = self.criterion = self.build_model()
         super().__init__(opt, shared)
+
+    def build_model(self) -> None:
+        """There is none here."""
 
     def share(self) -> dict[str, Any]:
         return {**super().share(), 'server': (self.server, self.prompt)}

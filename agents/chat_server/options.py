@@ -55,7 +55,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         '--server-max-tokens',
         type=int,
         default=128,
-        help='the longest reply, in tokens',
+        help='the most tokens of a reply',
     )
     group.add_argument(
         '--server-seed',
@@ -157,9 +157,7 @@ def key_from(variable: str) -> str:
         )
     key = os.environ.get(variable, '').strip()
     if not key and variable != KEY_VARIABLE:
-        raise ConfigError(
-            f'{variable} is not set, or empty. Run: export {variable}=...'
-        )
+        raise ConfigError(f'{variable} is not set. Run: export {variable}=...')
     return key
 
 
