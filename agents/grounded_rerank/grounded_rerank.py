@@ -39,11 +39,9 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 )
 from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.agents.grounded_rerank.options import (
-    DEFAULT_ABSTAIN_TEXT,
     DEFAULT_SEED,
     add_rerank_options,
     forget_others_options,
-    reranker_from_opt,
 )
 from parlai_q2.agents.grounded_rerank.search import RankedBeam, find_candidates
 from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
@@ -51,6 +49,7 @@ from parlai_q2.agents.grounded_rerank.strategies import (
     DEFAULT_STRATEGIES,
     parse_strategies,
 )
+from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker

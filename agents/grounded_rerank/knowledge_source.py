@@ -24,7 +24,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_file import (
     read_passages,
 )
 from parlai_q2.io.knowledge import as_text, find_knowledge
-from parlai_q2.text.typed import typed_line_ends
+from parlai_q2.options import line_ends
 
 NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "
@@ -58,7 +58,7 @@ class KnowledgeSource:
     """
 
     def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
-        self.delimiter = typed_line_ends(delimiter) if delimiter else None
+        self.delimiter = line_ends(delimiter) if delimiter else None
         self.passages: Sequence[Passage] = read_passages(file) if file else ()
 
 

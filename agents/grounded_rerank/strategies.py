@@ -13,7 +13,7 @@ from typing import Any, Iterator, Mapping
 from parlai.core.opt import Opt
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.text.typed import typed_names
+from parlai_q2.options import split_names
 
 # The names that ParlAI's --inference takes.
 NAMES = (
@@ -65,7 +65,7 @@ def parse_strategies(text: str) -> list[Strategy]:
     :raises ConfigError: when the text does not have that form.
     """
     strategies: list[Strategy] = []
-    for part in typed_names(text):
+    for part in split_names(text):
         name, _, number = (p.strip() for p in part.partition(':'))
         if name not in NAMES:
             raise UnknownNameError('candidate strategy', name, NAMES)

@@ -8,8 +8,8 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_seq2seq.prompt import PLAIN, REPLY, Prompt
+from parlai_q2.options import line_ends
 from parlai_q2.parlai.saved_folder import saved_opt
-from parlai_q2.text.typed import typed_line_ends
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
 
@@ -95,7 +95,7 @@ def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
     template = opt.get('prompt_template')
     if template is None:
         template = REPLY if opt['hf_model'] == DEFAULT_MODEL else PLAIN
-    return Prompt(typed_line_ends(template), delimiter=opt.get('delimiter', '\n'))
+    return Prompt(line_ends(template), delimiter=opt.get('delimiter', '\n'))
 
 
 class _ModelAction(argparse._StoreAction):

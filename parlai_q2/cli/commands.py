@@ -38,11 +38,11 @@ COMMANDS = {
     command.name: command
     for command in (
         Command('score', 'Score responses against their knowledge'),
-        Command('rerank', 'Rerank candidates made elsewhere', True),
+        Command('rerank', 'Rerank candidates made elsewhere'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
-        Command('meta_eval', "Compare scorers with people's annotations", True),
-        Command('bench', 'Time scoring and reranking', True),
+        Command('meta_eval', "Compare scorers with people's annotations"),
+        Command('bench', 'Time scoring and reranking'),
         Command('demo', 'See scoring and reranking at work, offline', True),
         Command('filter', 'Keep the grounded turns of a task', True),
         Command('distill', 'Write a training set of reranked replies', True),

@@ -12,7 +12,7 @@ from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.scale.placement import places
 from parlai_q2.scale.score_chunk import Engine, in_process
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import WITHOUT_MODELS
+from parlai_q2.scorers.registry import scorer_class
 
 LOCAL, RAY = 'local', 'ray'
 ENGINES = (LOCAL, RAY)
@@ -110,7 +110,7 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
                 '--devices out; --scorer-device cuda asks for one GPU a worker.'
             )
         on_gpu = scorer_device(opt).startswith('cuda')
-        gpu = on_gpu and opt.get('scorer') not in WITHOUT_MODELS
+        gpu = on_gpu and scorer_class(opt['scorer']).has_models
         if gpu:
             # Ray shows each worker only its own GPU.
             make = partial(make_scorer, {**plain(opt), 'scorer_device': 'cuda'})

@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import DEFAULT_PRESET, WITHOUT_MODELS, load_scorer
+from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
 
 MEGABYTE = 1024**2
 
@@ -128,7 +128,7 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     :return: the scorer; its models are loaded when it first scores.
     """
     name = opt.get('scorer', 'q2')
-    options = {} if name in WITHOUT_MODELS else model_options(opt)
+    options = model_options(opt) if scorer_class(name).has_models else {}
     if opt.get('scorer_threshold') is not None:
         options['threshold'] = opt['scorer_threshold']
     scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
@@ -158,7 +158,7 @@ def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
     wanted = opt.get('cache')
     if wanted is None:
         wanted = default or opt.get('cache_file')
-    if scorer.name in WITHOUT_MODELS or not wanted:
+    if not scorer.has_models or not wanted:
         return scorer
     return CachedScorer(scorer, cache_from_opt(opt))
 

@@ -7,8 +7,8 @@ from typing import Any, Mapping, Optional
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.filtering.policy import CHOICES, KEEP, TURNS, UNITS, Policy
+from parlai_q2.options import line_ends
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.text.typed import typed_line_ends
 
 
 def add_filter_options(
@@ -97,4 +97,4 @@ def delimiter_from_opt(opt: Mapping[str, Any]) -> Optional[str]:
     if it was not given.
     """
     given = opt.get('knowledge_delimiter')
-    return typed_line_ends(given) if given else None
+    return line_ends(given) if given else None

@@ -17,9 +17,7 @@ from parlai.core.metrics import (
 
 from parlai_q2.records import Comparison, Example, Label, Score
 
-# Scorers that ask questions; for them the verdicts are counted.
-QUESTION_SCORERS = ('q2', 'q2_f1', 'grounded')
-# Their further parts: Q2 without NLI, and end-to-end NLI.
+# Further parts of scorers that ask questions: Q2 without NLI, and end-to-end NLI.
 Q2_PARTS = ('q2_f1', 'nli')
 # Reported for every response, scored or not.
 UNVERIFIABLE = 'unverifiable'

@@ -18,7 +18,7 @@ from weakref import WeakSet
 from parlai.core.metrics import Metrics
 from parlai.utils import logging
 
-from parlai_q2.parlai.q2_metrics import QUESTION_SCORERS, score_metrics
+from parlai_q2.parlai.q2_metrics import score_metrics
 from parlai_q2.records import Example
 from parlai_q2.scorers.base import Scorer
 
@@ -94,7 +94,7 @@ class ResponseQueue:
             )
             logging.info(f'Responses are scored with {self.scorer.signature}')
         scores = self.scorer.score([w.example for w in batch])
-        asks = self.scorer.name in QUESTION_SCORERS
+        asks = self.scorer.asks_questions
         for response, score in zip(batch, scores):
             metrics = score_metrics(self.name, response.example, score, asks)
             for name, metric in metrics.items():

@@ -3,11 +3,14 @@ The interface of all scorers.
 """
 
 from abc import ABC, abstractmethod
-from typing import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.records import Example, Label, Score, not_verifiable
 from parlai_q2.signature import Signature
+
+if TYPE_CHECKING:
+    from parlai_q2.presets import Preset
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
@@ -49,6 +52,22 @@ class Scorer(ABC):
 
     name: str
     threshold: float = DEFAULT_THRESHOLD
+    # Whether it runs models: it then takes ``device`` and ``batch_size``, and its
+    # scores are worth caching.
+    has_models: bool = False
+    # Whether its scores have verdicts on questions.
+    asks_questions: bool = False
+
+    @classmethod
+    def from_preset(cls, preset: 'Preset', *args: Any, **options: Any) -> 'Scorer':
+        """
+        Create the scorer with the models that a preset names.
+
+        :param preset: the models and their settings; not used by a scorer without
+            models.
+        :param options: the scorer's own options, such as ``threshold``.
+        """
+        return cls(*args, **options)
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
 from parlai_q2.optional import check_package, import_package
-from parlai_q2.presets import ModelConfig
+from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
 
@@ -48,6 +48,7 @@ class BertScorer(Scorer):
     """
 
     name = 'bertscore'
+    has_models = True
 
     def __init__(
         self,
@@ -68,6 +69,31 @@ class BertScorer(Scorer):
         self._num_layers, self._rescale = num_layers, rescale
         self.batch_size, self.device, self.threshold = batch_size, device, threshold
         self._loaded = Lazy(self._load)
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        threshold: float = Scorer.threshold,
+        model: Optional[str] = None,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        **options: Any,
+    ) -> 'BertScorer':
+        """
+        Its further options are those of the class. ``model`` replaces the preset's
+        section ``bertscore``; if there is neither, the model is roberta-large.
+        """
+        config = ModelConfig(model or DEFAULT_MODEL)
+        settings: dict[str, Any] = {}
+        if model is None and cls.name in preset.models:
+            config = preset.model(cls.name)
+            settings.update(config.settings)
+        if batch_size is not None:
+            options['batch_size'] = batch_size
+        return cls(
+            config, **{**settings, **options}, device=device, threshold=threshold
+        )
 
     @property
     def settings(self) -> dict:

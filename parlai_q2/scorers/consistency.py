@@ -14,7 +14,9 @@ from typing import Any, Iterator, NamedTuple, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.presets import Preset
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
+from parlai_q2.scorers.backends import detector
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.sentences import sentences
 
@@ -175,6 +177,7 @@ class ConsistencyScorer(Scorer):
     """
 
     name = 'consistency'
+    has_models = True
 
     def __init__(
         self,
@@ -185,6 +188,21 @@ class ConsistencyScorer(Scorer):
     ):
         self.model, self.preset, self.threshold = model, preset, threshold
         self.pooling = pooling
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        threshold: float = Scorer.threshold,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        **pooling: Any,
+    ) -> 'ConsistencyScorer':
+        """
+        Its further options are those of :class:`Pooling`.
+        """
+        model = detector(preset, device=device, batch_size=batch_size)
+        return cls(model, preset.name, threshold, Pooling(**pooling))
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -21,12 +21,14 @@ from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.presets import Preset
 from parlai_q2.records import (
     NOT_VERIFIABLE_VALUE,
     Example,
     Label,
     Score,
 )
+from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
@@ -103,9 +105,10 @@ def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
     return Coefficients(weights, intercept, preset)
 
 
-class GroundedScorer(Scorer):
+class GroundedFastScorer(Scorer):
     """
-    The probability that a response is fully supported, in [0, 1].
+    The probability that a response is fully supported, in [0, 1], by the detector and
+    the words alone.
 
     ``Score.parts`` has the features and ``generic``, the detector's probability that
     the response states nothing. A response whose sentences are all generic gets the
@@ -114,34 +117,41 @@ class GroundedScorer(Scorer):
     nor labelled inconsistent.
 
     :param detector: the consistency model.
-    :param q2: Q2, whose questions are the evidence; None for ``grounded_fast``.
     :param preset: the preset's name, for signatures.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     :param coefficients: a file of coefficients; None for the shipped ones.
     """
 
+    name = GROUNDED_FAST
+    has_models = True
+
     def __init__(
         self,
         detector: NliModel,
-        q2: Optional[Q2Scorer],
         preset: str = 'custom',
         threshold: float = Scorer.threshold,
         coefficients: Optional[str] = None,
     ):
-        self.detector, self.q2 = detector, q2
-        self.preset, self.threshold = preset, threshold
+        self.detector, self.preset, self.threshold = detector, preset, threshold
         self.coefficients = read_coefficients(self.name, coefficients)
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return GROUNDED if self.q2 else GROUNDED_FAST
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        threshold: float = Scorer.threshold,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        coefficients: Optional[str] = None,
+    ) -> 'GroundedFastScorer':
+        detector = backends.detector(preset, device=device, batch_size=batch_size)
+        return cls(detector, preset.name, threshold, coefficients)
 
     @property
     def settings(self) -> dict[str, Any]:
         weights = self.coefficients.weights
         shown = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
         return {
-            **(self.q2.settings if self.q2 else {}),
             **self.detector.settings,
             'preset': self.preset,
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
@@ -149,8 +159,12 @@ class GroundedScorer(Scorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return self._combine(examples, [None] * len(examples))
+
+    def _combine(
+        self, examples: Sequence[Example], asked: Sequence[Optional[Score]]
+    ) -> list[Score]:
         signature = str(self.signature)
-        asked = self.q2.score_texts(examples) if self.q2 else [None] * len(examples)
         whole, pieces = read(self.detector, examples, WHOLE, SENTENCES)
         return [
             self._score(example, q2, one[0].reading, of_response, signature)
@@ -184,6 +198,52 @@ class GroundedScorer(Scorer):
             {**parts, 'generic': reading.generic},
             signature,
         )
+
+
+class GroundedScorer(GroundedFastScorer):
+    """
+    As :class:`GroundedFastScorer`, with Q2, whose questions are the evidence.
+
+    :param detector: the consistency model.
+    :param q2: Q2.
+    :param options: those of :class:`GroundedFastScorer`.
+    """
+
+    name = GROUNDED
+    asks_questions = True
+
+    def __init__(self, detector: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
+        super().__init__(detector, *args, **options)
+        self.q2 = q2
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        threshold: float = Scorer.threshold,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        coefficients: Optional[str] = None,
+        **q2_options: Any,
+    ) -> 'GroundedScorer':
+        """
+        Its further options are those of :meth:`Q2Scorer.from_preset`.
+        """
+        shared = {'device': device, 'batch_size': batch_size}
+        return cls(
+            backends.detector(preset, **shared),
+            Q2Scorer.from_preset(preset, **shared, **q2_options),
+            preset.name,
+            threshold,
+            coefficients,
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**self.q2.settings, **super().settings}
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return self._combine(examples, self.q2.score_texts(examples))
 
 
 def fast_parts(

@@ -2,11 +2,14 @@
 End-to-end NLI: a classifier reads the whole knowledge and response at once.
 """
 
-from typing import Sequence
+from typing import Any, Sequence
 
+from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.presets import Preset
 from parlai_q2.q2.compare import hard_score
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
+from parlai_q2.scorers.backends import backend
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import is_generic
 
@@ -22,6 +25,7 @@ class NliScorer(Scorer):
     """
 
     name = 'nli'
+    has_models = True
 
     def __init__(
         self,
@@ -30,6 +34,19 @@ class NliScorer(Scorer):
         threshold: float = Scorer.threshold,
     ):
         self.model, self.preset, self.threshold = model, preset, threshold
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        threshold: float = Scorer.threshold,
+        device: str = 'cpu',
+        batch_size: Any = None,
+    ) -> 'NliScorer':
+        model = backend(
+            SequenceNliModel, preset, 'nli', device=device, batch_size=batch_size
+        )
+        return cls(model, preset.name, threshold)
 
     @property
     def settings(self) -> dict:

@@ -65,6 +65,15 @@ class OverlapScorer(SharedWordsScorer):
         return token_overlap(knowledge, response)
 
 
+class PrecisionScorer(OverlapScorer):
+    """
+    The share of the response's words that occur in the knowledge.
+    """
+
+    def __init__(self, threshold: float = Scorer.threshold):
+        super().__init__('precision', threshold)
+
+
 class ContentOverlapScorer(SharedWordsScorer):
     """
     F1 of the content words of response and knowledge: the "Overlap" baseline of

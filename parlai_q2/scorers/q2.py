@@ -2,19 +2,23 @@
 Q2 as a scorer.
 """
 
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
+from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.presets import Preset
 from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
+from parlai_q2.scorers.backends import backend
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
 # memory however many responses there are.
 CHUNK = 64
-
 
 PAPER_SETTINGS = Q2Settings()
 # The threshold for soft values: with these, one good and one bad answer average to a
@@ -37,6 +41,8 @@ class Q2Scorer(Scorer):
     :param at_once: the number of responses per pass of the pipeline.
     """
 
+    has_models = asks_questions = True
+
     def __init__(
         self,
         models: Q2Models,
@@ -51,6 +57,36 @@ class Q2Scorer(Scorer):
             soft = settings.use_nli and settings.soft_nli
             threshold = SOFT_THRESHOLD if soft else DEFAULT_THRESHOLD
         self.threshold = threshold
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        threshold: Optional[float] = None,
+        decoding: str = 'beam',
+        device: str = 'cpu',
+        batch_size: Any = None,
+        **q2_settings: Any,
+    ) -> 'Q2Scorer':
+        """
+        Its further options are those of :class:`~parlai_q2.q2.settings.Q2Settings`.
+        """
+        shared = {'device': device, 'batch_size': batch_size}
+        generator = backend(
+            Seq2SeqQuestionGenerator,
+            preset,
+            'question_generation',
+            decoding=decoding,
+            **shared,
+        )
+        models = Q2Models(
+            generator,
+            backend(SpanQuestionAnswerer, preset, 'question_answering', **shared),
+            backend(SequenceNliModel, preset, 'nli', **shared),
+        )
+        settings = Q2Settings(**{**preset.q2, **q2_settings})
+        at_once = max(CHUNK, generator.batch_size)
+        return cls(models, settings, preset.name, threshold, at_once)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -93,3 +129,13 @@ class Q2Scorer(Scorer):
             {'q2_f1': result.f1, 'nli': nli},
             signature,
         )
+
+
+class Q2F1Scorer(Q2Scorer):
+    """
+    Q2 without NLI: answers are compared by token F1 alone.
+    """
+
+    @classmethod
+    def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'Q2Scorer':
+        return super().from_preset(preset, *args, **options, use_nli=False)

@@ -1,17 +1,15 @@
 """
 Loads scorers by name; a scorer's module is imported only when it is needed.
 
-To add a scorer, write a :class:`~parlai_q2.scorers.base.Scorer` and a factory, a
-function that takes the preset and keyword options and returns the scorer. You can then
-use ``module:factory`` wherever a scorer's name is expected. :func:`register_scorer`
-gives it a short name.
+To add a :class:`~parlai_q2.scorers.base.Scorer` here, write its file and add a line to
+``_SCORERS``. One that stands elsewhere is named ``module:Class`` wherever a scorer's
+name is expected, or gets a name with :func:`register_scorer`.
 """
 
-import sys
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import PurePath
-from typing import Any, Callable, Mapping, Union
+from typing import Any, Mapping, Union
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.models.device import check_name
@@ -19,45 +17,39 @@ from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
 
 DEFAULT_PRESET = 'mini'
-OURS = 'parlai_q2.'
 
-_FACTORIES: dict[str, str] = {
-    'q2': 'parlai_q2.scorers.factories:make_q2',
-    'q2_f1': 'parlai_q2.scorers.factories:make_q2_f1',
-    'nli': 'parlai_q2.scorers.factories:make_nli',
-    'consistency': 'parlai_q2.scorers.factories:make_consistency',
-    'grounded': 'parlai_q2.scorers.factories:make_grounded',
-    'grounded_fast': 'parlai_q2.scorers.factories:make_grounded_fast',
-    'overlap': 'parlai_q2.scorers.factories:make_overlap',
-    'precision': 'parlai_q2.scorers.factories:make_precision',
-    'content_overlap': 'parlai_q2.scorers.factories:make_content_overlap',
-    'bleu': 'parlai_q2.scorers.factories:make_bleu',
-    'rouge_l': 'parlai_q2.scorers.factories:make_rouge_l',
-    'bertscore': 'parlai_q2.scorers.factories:make_bertscore',
+_SCORERS: dict[str, str] = {
+    'q2': 'parlai_q2.scorers.q2:Q2Scorer',
+    'q2_f1': 'parlai_q2.scorers.q2:Q2F1Scorer',
+    'nli': 'parlai_q2.scorers.nli:NliScorer',
+    'consistency': 'parlai_q2.scorers.consistency:ConsistencyScorer',
+    'grounded': 'parlai_q2.scorers.grounded:GroundedScorer',
+    'grounded_fast': 'parlai_q2.scorers.grounded:GroundedFastScorer',
+    'overlap': 'parlai_q2.scorers.overlap:OverlapScorer',
+    'precision': 'parlai_q2.scorers.overlap:PrecisionScorer',
+    'content_overlap': 'parlai_q2.scorers.overlap:ContentOverlapScorer',
+    'rouge_l': 'parlai_q2.scorers.overlap:RougeLScorer',
+    'bleu': 'parlai_q2.scorers.bleu:BleuScorer',
+    'bertscore': 'parlai_q2.scorers.bertscore:BertScorer',
 }
 
-# The scorers without a model, which take no device and no batch size.
-WITHOUT_MODELS = frozenset(
-    {'overlap', 'precision', 'content_overlap', 'bleu', 'rouge_l'}
-)
 
-
-def register_scorer(name: str, factory: str) -> None:
+def register_scorer(name: str, path: str) -> None:
     """
     Register a scorer under a name.
 
     :param name: the name to use in :func:`load_scorer` and on the command line.
-    :param factory: ``module:function``, imported when the scorer is first loaded.
-    :raises ConfigError: if the name is taken by another factory.
+    :param path: ``module:Class``, imported when the scorer is first loaded.
+    :raises ConfigError: if the name is taken by another class.
 
-    >>> register_scorer('words', 'parlai_q2.scorers.factories:make_precision')
+    >>> register_scorer('words', 'parlai_q2.scorers.overlap:PrecisionScorer')
     >>> 'words' in scorer_names()
     True
     """
-    if ':' not in factory:
-        raise ConfigError(f'Write a factory as module:function, not {factory!r}.')
-    if _FACTORIES.setdefault(name, factory) != factory:
-        raise ConfigError(f'The scorer name {name!r} is taken by {_FACTORIES[name]}.')
+    if ':' not in path:
+        raise ConfigError(f'Write a scorer as module:Class, not {path!r}.')
+    if _SCORERS.setdefault(name, path) != path:
+        raise ConfigError(f'The scorer name {name!r} is taken by {_SCORERS[name]}.')
 
 
 def scorer_names() -> list[str]:
@@ -67,7 +59,42 @@ def scorer_names() -> list[str]:
     >>> 'q2' in scorer_names()
     True
     """
-    return sorted(_FACTORIES)
+    return sorted(_SCORERS)
+
+
+def scorer_class(name: str) -> type[Scorer]:
+    """
+    The class of a scorer; imports its module, but loads no model.
+
+    :param name: one of :func:`scorer_names`, or ``module:Class``.
+    :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
+    :raises ConfigError: if the class does not exist or is not a Scorer.
+
+    >>> scorer_class('precision').has_models
+    False
+    """
+    if not isinstance(name, str):
+        raise ConfigError(f'The name of a scorer must be a string, not {name!r}.')
+    path = name if ':' in name else _SCORERS.get(name)
+    if path is None:
+        raise UnknownNameError('scorer', name, _SCORERS)
+    module, _, attribute = path.partition(':')
+    if not all(part.isidentifier() for part in [*module.split('.'), attribute]):
+        raise ConfigError(f'Write a scorer as module:Class, not {path!r}.')
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ModuleNotFoundError as e:
+        if e.name is None or not f'{module}.'.startswith(f'{e.name}.'):
+            raise
+        raise ConfigError(
+            f'Cannot import {module!r} of the scorer {path!r}. Install it, or name its '
+            'folder: PYTHONPATH=folder'
+        ) from e
+    if found is None:
+        raise ConfigError(f'{module} has no {attribute!r}, which {path!r} names.')
+    if not isinstance(found, type) or not issubclass(found, Scorer):
+        raise ConfigError(f'{path} is not a Scorer but {found!r}. Name a class.')
+    return found
 
 
 def load_scorer(
@@ -78,27 +105,20 @@ def load_scorer(
     """
     Load a scorer by name. Its models are loaded when it first scores.
 
-    :param name: one of :func:`scorer_names`, or ``module:factory``.
+    :param name: one of :func:`scorer_names`, or ``module:Class``.
     :param preset: ``mini`` (shipped, offline), ``paper`` (hub models), a path to a YAML
         file, or a loaded preset.
     :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
-    :return: the scorer.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
-    :raises ConfigError: if an option is unknown or out of range, or the factory does
-        not exist.
+    :raises ConfigError: if an option is unknown or out of range, or the class does not
+        exist.
 
     >>> load_scorer('precision', threshold=0.9).threshold
     0.9
     """
-    if not isinstance(name, str):
-        raise ConfigError(f'The name of a scorer must be a string, not {name!r}.')
-    path = name if ':' in name else _FACTORIES.get(name)
-    if path is None:
-        raise UnknownNameError('scorer', name, _FACTORIES)
-    if path.startswith(OURS):
-        options = checked_options(options)
-    factory = _factory(path)
+    kind = scorer_class(name)
+    options = checked_options(options)
     if isinstance(preset, (str, PurePath)):
         preset = load_preset(str(preset))
     if not isinstance(preset, Preset):
@@ -106,14 +126,11 @@ def load_scorer(
             f'A preset must be a name, a path or a loaded Preset, not {preset!r}.'
         )
     try:
-        scorer = factory(preset, **options)
+        return kind.from_preset(preset, **options)
     except TypeError as e:
         raise ConfigError(
             f'The scorer {name!r} does not take these options: {e}'
         ) from e
-    if not isinstance(scorer, Scorer):
-        raise ConfigError(f'{path} returned {scorer!r}, which is not a Scorer.')
-    return scorer
 
 
 def release_models() -> None:
@@ -126,15 +143,14 @@ def release_models() -> None:
 
     >>> release_models()
     """
-    factories = sys.modules.get('parlai_q2.scorers.factories')
-    # If the module was never imported, nothing is loaded.
-    if factories is not None:
-        factories.forget_backends()
+    from parlai_q2.scorers.backends import forget_backends
+
+    forget_backends()
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Check the options that the built-in scorers share.
+    Check the options that scorers share.
 
     :param options: the options given to :func:`load_scorer`.
     :return: the same options, with the device as a name and the batch size as an int.
@@ -163,21 +179,3 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
         checked['device'] = str(options['device'])
         check_name(checked['device'])
     return checked
-
-
-def _factory(path: str) -> Callable[..., Scorer]:
-    module, _, function = path.partition(':')
-    if not module or not function:
-        raise ConfigError(f'Write a factory as module:function, not {path!r}.')
-    try:
-        found = getattr(import_module(module), function, None)
-    except ModuleNotFoundError as e:
-        if e.name is None or not f'{module}.'.startswith(f'{e.name}.'):
-            raise
-        raise ConfigError(
-            f'Cannot import {module!r} of the scorer {path!r}. Install it, or name its '
-            'folder: PYTHONPATH=folder'
-        ) from e
-    if found is None:
-        raise ConfigError(f'{module} has no {function!r}, which {path!r} names.')
-    return found

@@ -30,6 +30,14 @@ class StandInScorer(Scorer, Generic[S]):
         return self.scorer.threshold
 
     @property
+    def has_models(self) -> bool:  # type: ignore[override]
+        return self.scorer.has_models
+
+    @property
+    def asks_questions(self) -> bool:  # type: ignore[override]
+        return self.scorer.asks_questions
+
+    @property
     def settings(self) -> dict[str, Any]:
         return self.scorer.settings
 

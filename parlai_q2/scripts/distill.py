@@ -22,8 +22,8 @@ from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
 from parlai_q2.agents.grounded_rerank import AGENT
-from parlai_q2.agents.grounded_rerank.options import reranker_from_opt
 from parlai_q2.cli.files import given_file
+from parlai_q2.cli.rerank_options import reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP

@@ -17,6 +17,7 @@ from parlai_q2.cli.files import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import judge_episodes
+from parlai_q2.options import split_names
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
     delimiter_from_opt,
@@ -25,7 +26,6 @@ from parlai_q2.parlai.filter_options import (
 from parlai_q2.parlai.filtered_files import write_filtered
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.text.typed import typed_names
 
 
 @register_script('filter', aliases=['q2_filter'])
@@ -79,5 +79,5 @@ def filter_task(opt: Opt, scorer: Scorer) -> dict[str, Any]:
         policy,
         delimiter_from_opt(opt),
     )
-    total, left_out = sum(map(len, tasks)), typed_names(opt.get('leave_out'))
+    total, left_out = sum(map(len, tasks)), split_names(opt.get('leave_out'))
     return write_filtered(judged, outfile, scorer, policy, opt, total, left_out)

@@ -5,20 +5,15 @@ that helps.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
-from parlai_q2.agents.grounded_rerank.options import (
-    add_choice_options,
-    reranker_from_opt,
-)
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files
+from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import (
@@ -40,79 +35,73 @@ WRITTEN = ('text', 'order', 'reason', 'abstained', 'rerank', 'rerank_signature')
 POLICIES = ('chosen', 'first', 'random', 'oracle')
 
 
-@register_script('rerank', aliases=['q2_rerank'])
-class RerankScript(ParlaiScript):
+def add_options(parser: Any) -> None:
     """
-    Rerank pools of candidates by their groundedness.
+    Add the command's options.
     """
+    group = parser.add_argument_group('Reranking a file')
+    group.add_argument(
+        '--infile',
+        help='JSON lines file with knowledge, candidates and, optionally, history and '
+        'id',
+    )
+    group.add_argument('--outfile', help='JSON lines file to write')
+    add_choice_options(parser)
+    add_scorer_options(parser, scorer=DEFAULT_SCORER)
 
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(True, False, 'Rerank candidates made elsewhere')
-        group = parser.add_argument_group('Reranking a file')
-        group.add_argument(
-            '--infile',
-            type=str,
-            default=None,
-            help='JSON lines file with knowledge, candidates and, optionally, history '
-            'and id',
-        )
-        group.add_argument(
-            '--outfile', type=str, default=None, help='JSON lines file to write'
-        )
-        add_choice_options(parser)
-        add_scorer_options(parser, scorer=DEFAULT_SCORER)
-        return parser
 
-    def run(self) -> dict[str, Any]:
-        infile, outfile = given_files(self.opt)
-        outfile = writable(outfile, infile)
-        reranker = reranker_from_opt(self.opt)
-        pools = list(read_pools(infile))
-        if not pools:
-            raise InputError(f'{infile} has no records.')
-        for pool in pools:
-            if pool.error:
-                logging.error(f'Not reranked: {pool.error}')
-        good = [pool for pool in pools if not pool.error]
-        rankings = dict(zip(map(id, good), rank(good, reranker), strict=True))
-        signature = str(reranker.scorer.signature)
-        abstain_text = self.opt['abstain_text']
-        lines = [
-            line_of(p, rankings.get(id(p)), abstain_text, signature) for p in pools
-        ]
-        text = ''.join(json.dumps(line) + '\n' for line in lines)
-        summary: dict[str, Any] = {
-            'signature': signature,
-            'pools': len(pools),
-            'bad': len(pools) - len(good),
-            'changed': sum(r.chosen is not r.first for r in rankings.values()),
-        }
-        labelled = [pool for pool in good if pool.labelled]
-        if labelled:
-            rates = hallucination_rates(labelled, [rankings[id(p)] for p in labelled])
-            summary['labelled'] = len(labelled)
-            summary['hallucination_rate'] = {k: v._asdict() for k, v in rates.items()}
-            logging.info(f'Hallucination rate over {len(labelled)} labelled pools:')
-            for policy, interval in rates.items():
-                logging.info(f'  {policy:<7} {interval}')
-        with writing(outfile, AGAIN):
-            with whole_file(outfile) as unfinished:
-                unfinished.write_bytes(text.encode('utf-8'))
-                # Deleted first, so that no summary is ever beside another run's file.
-                meta_of(outfile).unlink(missing_ok=True)
-            write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
-        logging.info(
-            f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
-            'with a different first choice.'
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Rerank the file that options name.
+
+    :return: the summary that is written beside the output.
+    """
+    infile, outfile = given_files(opt)
+    outfile = writable(outfile, infile)
+    reranker = reranker_from_opt(opt)
+    pools = list(read_pools(infile))
+    if not pools:
+        raise InputError(f'{infile} has no records.')
+    for pool in pools:
+        if pool.error:
+            log.error(f'Not reranked: {pool.error}')
+    good = [pool for pool in pools if not pool.error]
+    rankings = dict(zip(map(id, good), rank(good, reranker), strict=True))
+    signature = str(reranker.scorer.signature)
+    abstain_text = opt['abstain_text']
+    lines = [line_of(p, rankings.get(id(p)), abstain_text, signature) for p in pools]
+    text = ''.join(json.dumps(line) + '\n' for line in lines)
+    summary: dict[str, Any] = {
+        'signature': signature,
+        'pools': len(pools),
+        'bad': len(pools) - len(good),
+        'changed': sum(r.chosen is not r.first for r in rankings.values()),
+    }
+    labelled = [pool for pool in good if pool.labelled]
+    if labelled:
+        rates = hallucination_rates(labelled, [rankings[id(p)] for p in labelled])
+        summary['labelled'] = len(labelled)
+        summary['hallucination_rate'] = {k: v._asdict() for k, v in rates.items()}
+        log.info(f'Hallucination rate over {len(labelled)} labelled pools:')
+        for policy, interval in rates.items():
+            log.info(f'  {policy:<7} {interval}')
+    with writing(outfile, AGAIN):
+        with whole_file(outfile) as unfinished:
+            unfinished.write_bytes(text.encode('utf-8'))
+            # Deleted first, so that no summary is ever beside another run's file.
+            meta_of(outfile).unlink(missing_ok=True)
+        write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
+    log.info(
+        f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
+        'with a different first choice.'
+    )
+    log.info(f'Signature: {signature}')
+    if not good:
+        raise InputError(
+            f'None of the {len(pools)} pools in {infile} could be reranked. '
+            f'{outfile} says what is wrong with each.'
         )
-        logging.info(f'Signature: {signature}')
-        if not good:
-            raise InputError(
-                f'None of the {len(pools)} pools in {infile} could be reranked. '
-                f'{outfile} says what is wrong with each.'
-            )
-        return summary
+    return summary
 
 
 def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:

@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.read import READERS, example_of, format_of, open_text
-from parlai_q2.text.typed import typed_pairs
+from parlai_q2.options import split_pairs
 
 # Other files' names for our fields.
 OTHER_NAMES = {
@@ -80,7 +80,7 @@ def parse_labels(text: Optional[str]) -> Optional[dict[str, str]]:
     if not text:
         return None
     example = 'SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO='
-    return typed_pairs(text, '--pairs-labels', 'label=class', example)
+    return split_pairs(text, '--pairs-labels', 'label=class', example)
 
 
 def _pair(

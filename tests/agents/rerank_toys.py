@@ -22,15 +22,8 @@ AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 TASK = 'rerank_toy'
 
 
-MADE: list = []
-
-
-def make_toy(preset, **options):
-    MADE.append(ToyScorer(**options))
-    return MADE[-1]
-
-
-register_scorer('toy', f'{__name__}:make_toy')
+MADE = ToyScorer.made
+register_scorer('toy', f'{__name__}:ToyScorer')
 
 
 @register_teacher(TASK)

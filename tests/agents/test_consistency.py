@@ -28,10 +28,11 @@ class Told(Scorer):
     """
 
     name = 'told'
+    parts = True
     made: list['Told'] = []
 
-    def __init__(self, parts: bool, threshold: float = 0.5):
-        self.parts, self.threshold = parts, threshold
+    def __init__(self, threshold: float = 0.5):
+        self.threshold = threshold
         self.calls: list[int] = []
         self.made.append(self)
 
@@ -56,16 +57,12 @@ class Told(Scorer):
         return Score(value, label)
 
 
-def make_told(preset, threshold=0.5, **options):
-    return Told(True, threshold)
+class ToldANumber(Told):
+    parts = False
 
 
-def make_told_a_number(preset, threshold=0.5, **options):
-    return Told(False, threshold)
-
-
-register_scorer('told', f'{__name__}:make_told')
-register_scorer('told_a_number', f'{__name__}:make_told_a_number')
+register_scorer('told', f'{__name__}:Told')
+register_scorer('told_a_number', f'{__name__}:ToldANumber')
 
 
 def agent(**options):

@@ -12,8 +12,8 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.encode_once import encode_once
-from parlai_q2.agents.grounded_rerank.options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.agents.grounded_rerank.strategies import NAMES
+from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import (
     AGENT,

@@ -6,7 +6,7 @@ import pytest
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.scorers.factories import forget_backends
+from parlai_q2.scorers.backends import forget_backends
 from tests.agents.rerank_toys import make_agent, reply_to, trained_generator
 from tests.devices.pretend_gpu import pretend_gpu
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from parlai_q2.scorers.factories import forget_backends
+from parlai_q2.scorers.backends import forget_backends
 from tests.devices import count
 
 

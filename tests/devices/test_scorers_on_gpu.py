@@ -5,7 +5,7 @@ Scorers on a GPU: the values of the processor's fp32, and large calls.
 import pytest
 
 from parlai_q2 import Example, load_scorer
-from parlai_q2.scorers.factories import forget_backends
+from parlai_q2.scorers.backends import forget_backends
 from tests.devices.pretend_gpu import pretend_gpu
 
 EXAMPLES = [

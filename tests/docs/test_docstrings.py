@@ -34,7 +34,7 @@ def own_names(monkeypatch):
     """
     What an example registers is forgotten.
     """
-    monkeypatch.setattr(registry, '_FACTORIES', dict(registry._FACTORIES))
+    monkeypatch.setattr(registry, '_SCORERS', dict(registry._SCORERS))
 
 
 @pytest.mark.parametrize('name', with_examples())
@@ -55,7 +55,7 @@ def test_every_public_name_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    'package', ['presets', 'report', 'scorers', 'store', 'filtering', 'scale']
+    'package', ['presets', 'report', 'scorers', 'cache', 'filtering', 'scale']
 )
 def test_every_name_that_a_package_gives_says_what_it_is(package):
     module = import_module(f'parlai_q2.{package}')

@@ -21,7 +21,3 @@ class LengthScorer(Scorer):
         return [
             Score(min(1.0, len(e.response) / 100), Label.INCONSISTENT) for e in examples
         ]
-
-
-def make_length(preset):
-    return LengthScorer()

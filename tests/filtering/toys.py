@@ -25,6 +25,7 @@ class WordScorer(Scorer):
     """
 
     name = SCORER
+    has_models = True
     # Seconds that a response takes.
     slowness = 0.0
     made: list['WordScorer'] = []
@@ -61,11 +62,7 @@ class WordScorer(Scorer):
         return [response for call in self.calls for response in call]
 
 
-def make(preset, **options):
-    return WordScorer(**options)
-
-
-register_scorer(SCORER, f'{__name__}:make')
+register_scorer(SCORER, f'{__name__}:WordScorer')
 
 
 def episode(*turns):

@@ -12,7 +12,7 @@ from parlai_q2.errors import (
     ModelError,
     ModelNotFoundError,
 )
-from parlai_q2.scorers.factories import make_q2
+from parlai_q2.scorers.q2 import Q2Scorer
 from tests.models.checkpoints import tiny_albert, tiny_roberta, tiny_t5
 
 KNOWLEDGE = 'Red Hot Chili Peppers are a funk rock band formed in Los Angeles in 1983.'
@@ -154,4 +154,4 @@ def test_a_missing_section_is_named(tmp_path):
     path = tmp_path / 'p.yaml'
     path.write_text('name: x\nnli: {model: y}')
     with pytest.raises(ConfigError, match='question_generation'):
-        make_q2(load_preset(str(path)))
+        Q2Scorer.from_preset(load_preset(str(path)))

@@ -13,7 +13,14 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads'),
-    ('records', 'signature', 'optional', 'bootstrap', 'presets', 'annotated_turn'),
+    (
+        'records',
+        'signature',
+        'optional',
+        'options',
+        'bootstrap',
+        'presets',
+    ),
     ('text', 'io'),
     ('class_map', 'models', 'perturb'),
     ('q2',),
@@ -32,6 +39,7 @@ WITHOUT_TORCH = (
     'version',
     'errors',
     'records',
+    'options',
     'signature',
     'presets',
     'text',

@@ -16,10 +16,13 @@ class ToyScorer(Scorer):
     """
 
     name = 'toy'
+    has_models = True
+    made: list['ToyScorer'] = []
 
     def __init__(self, threshold: float = 0.5, device: str = 'cpu'):
         self.threshold, self.device = threshold, device
         self.batches: list = []
+        self.made.append(self)
 
     @property
     def settings(self) -> dict:

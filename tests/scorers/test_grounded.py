@@ -17,6 +17,7 @@ from parlai_q2.scorers.grounded import (
     FAST_FEATURES,
     FEATURES,
     Coefficients,
+    GroundedFastScorer,
     GroundedScorer,
     fast_parts,
     read_coefficients,
@@ -124,7 +125,7 @@ def test_words_and_numbers_of_chit_chat_do_not_count():
 def test_q2_is_its_evidence_and_a_feature():
     found = score(grounded(), 'founded in 1969')
     assert found.verdicts and 'q2' in found.parts
-    fast = GroundedScorer(ToyNliModel(), None)
+    fast = GroundedFastScorer(ToyNliModel())
     alone = score(fast, 'founded in 1969')
     assert fast.name == 'grounded_fast'
     assert (alone.verdicts, alone.fallback) == ((), False)

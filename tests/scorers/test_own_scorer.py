@@ -1,5 +1,5 @@
 """
-A scorer that stands elsewhere is named by its factory.
+A scorer that stands elsewhere is named by its module and class.
 """
 
 import pytest
@@ -10,15 +10,15 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 OWN = """
 from parlai_q2.scorers.overlap import OverlapScorer
 
-def make(preset, threshold=0.5, **options):
-    return OverlapScorer(threshold=threshold)
+class Own(OverlapScorer):
+    name = 'own'
 """
 
 
-def test_module_and_factory_name_a_scorer(tmp_path, monkeypatch):
+def test_module_and_class_name_a_scorer(tmp_path, monkeypatch):
     (tmp_path / 'own_scorer_of_a_test.py').write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
-    scorer = load_scorer('own_scorer_of_a_test:make', threshold=0.25)
+    scorer = load_scorer('own_scorer_of_a_test:Own', threshold=0.25)
     assert scorer.threshold == 0.25
     assert scorer.score([Example('a b', 'a b')])[0].value == 1
 
@@ -29,10 +29,12 @@ def test_module_and_factory_name_a_scorer(tmp_path, monkeypatch):
         ('nowhere_to_be_found:make', 'PYTHONPATH'),
         ('parlai_q2.nowhere:make', 'PYTHONPATH'),
         ('parlai_q2.records:make', "has no 'make'"),
-        ('parlai_q2.records:not_verifiable', 'is not a Scorer|does not take'),
+        ('parlai_q2.records:not_verifiable', 'is not a Scorer'),
+        ('parlai_q2.records:Score', 'is not a Scorer'),
+        ('..:x', 'module:Class'),
     ],
 )
-def test_a_factory_that_is_none_is_a_clear_error(name, problem):
+def test_a_class_that_is_no_scorer_is_a_clear_error(name, problem):
     with pytest.raises(ConfigError, match=problem):
         load_scorer(name)
 
@@ -49,7 +51,7 @@ def test_a_name_without_a_module_is_still_looked_up():
         load_scorer('precison')
 
 
-def test_a_factory_is_written_with_its_module():
-    with pytest.raises(ConfigError, match="module:function, not 'make'"):
+def test_a_scorer_is_written_with_its_module():
+    with pytest.raises(ConfigError, match="module:Class, not 'make'"):
         register_scorer('mine', 'make')
     assert 'mine' not in scorer_names()

@@ -3,6 +3,8 @@ What every scorer promises, and the registry that finds them.
 """
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +22,7 @@ from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD, Q2Scorer
+from parlai_q2.scorers.registry import scorer_class
 from parlai_q2.signature import Signature
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
@@ -209,14 +212,10 @@ def test_a_wrong_option_is_named():
 
 
 def test_a_scorer_of_ones_own_takes_part_by_name():
-    register_scorer('counting_test', 'tests.scorers.test_scorers:make_counting')
+    register_scorer('counting_test', 'tests.scorers.test_scorers:CountingScorer')
     assert isinstance(load_scorer('counting_test'), CountingScorer)
     with pytest.raises(ConfigError, match='taken'):
-        register_scorer('counting_test', 'another.module:factory')
-
-
-def make_counting(preset):
-    return CountingScorer()
+        register_scorer('counting_test', 'another.module:Class')
 
 
 def test_signatures_differ_where_numbers_may():
@@ -238,15 +237,40 @@ def test_signatures_differ_where_numbers_may():
 
 
 def test_importing_the_library_is_light():
-    import subprocess
-    import sys
-
     code = (
         'import sys, parlai_q2; parlai_q2.Example("k", "r");'
         'bad = {"torch", "parlai", "spacy", "transformers"} & set(sys.modules);'
         'assert not bad, bad'
     )
     subprocess.run([sys.executable, '-c', code], check=True)
+
+
+@pytest.mark.parametrize('name', ['precision', 'overlap', 'rouge_l'])
+def test_a_scorer_that_counts_words_loads_nothing_heavy(name):
+    code = (
+        'import sys; from parlai_q2 import Example, load_scorer;'
+        f'load_scorer({name!r}).score([Example("k", "r")]);'
+        'bad = {"torch", "parlai", "spacy", "transformers"} & set(sys.modules);'
+        'assert not bad, bad'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True)
+
+
+@pytest.mark.parametrize(
+    'name, models, asks',
+    [
+        ('precision', False, False),
+        ('bleu', False, False),
+        ('nli', True, False),
+        ('bertscore', True, False),
+        ('grounded_fast', True, False),
+        ('grounded', True, True),
+        ('q2_f1', True, True),
+    ],
+)
+def test_a_class_says_whether_it_has_models_and_asks_questions(name, models, asks):
+    found = scorer_class(name)
+    assert (found.has_models, found.asks_questions) == (models, asks)
 
 
 def test_a_measure_of_words_that_there_is_not_is_an_error():

@@ -64,7 +64,7 @@ def test_every_setting_of_a_model_is_in_the_signature(scorer, section, name, val
     [('max_tokens', 64), ('lower_case', True), ('arithmetic', 'float32')],
 )
 def test_every_setting_of_the_detector_is_in_the_signature(scorer, name, value):
-    other = with_setting('consistency', name, value)
+    other = with_setting('detector', name, value)
     assert signature(scorer, other) != signature(scorer)
 
 

@@ -15,7 +15,8 @@ import parlai_q2
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets.preset import ModelConfig, Preset
-from parlai_q2.scorers import factories
+from parlai_q2.scorers import backends
+from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from tests.models.checkpoints import tiny_roberta
 
@@ -31,7 +32,7 @@ EXAMPLES = [
 @pytest.mark.parametrize('name', ['consistency', 'q2'])
 def test_threads_that_share_a_scorer_get_what_one_alone_gets(name, monkeypatch):
     # Nothing loaded yet: the threads race for the first load too.
-    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(backends, '_BACKENDS', {})
     shared = load_scorer(name)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda i: shared.score(EXAMPLES[i % 4 :]), range(8)))
@@ -64,7 +65,7 @@ def test_memory_stays_flat_over_ten_thousand_scores(tmp_path):
 
 
 def test_scorers_that_differ_in_batch_size_share_what_is_loaded(monkeypatch):
-    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(backends, '_BACKENDS', {})
     one, other = (load_scorer('consistency', batch_size=size) for size in (4, 8))
     assert (one.model.batch_size, other.model.batch_size) == (4, 8)
     assert one.score(EXAMPLES) == other.score(EXAMPLES)
@@ -72,7 +73,7 @@ def test_scorers_that_differ_in_batch_size_share_what_is_loaded(monkeypatch):
 
 
 def test_what_a_models_outputs_are_called_is_shared_too(monkeypatch, tmp_path):
-    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(backends, '_BACKENDS', {})
     tiny_roberta(tmp_path)
     said = json.loads((tmp_path / 'config.json').read_text())
     said['id2label'] = {'0': 'entailment', '1': 'neutral', '2': 'contradiction'}
@@ -80,14 +81,14 @@ def test_what_a_models_outputs_are_called_is_shared_too(monkeypatch, tmp_path):
     (tmp_path / 'config.json').write_text(json.dumps(said))
     # No labels: the model's own count.
     preset = Preset('own', {'detector': ModelConfig(str(tmp_path))}, {})
-    one, other = (factories.make_consistency(preset, batch_size=n) for n in (4, 8))
+    one, other = (ConsistencyScorer.from_preset(preset, batch_size=n) for n in (4, 8))
     expected = one.score(EXAMPLES)
     assert other.score(EXAMPLES) == expected
     assert sum(expected[0].parts.values()) > 0.5
 
 
 def test_models_can_be_released(monkeypatch):
-    monkeypatch.setattr(factories, '_BACKENDS', {})
+    monkeypatch.setattr(backends, '_BACKENDS', {})
     loaded = weakref.ref(load_scorer('consistency').model._loaded)
     gc.collect()
     assert load_scorer('consistency').model._loaded is loaded()

@@ -8,7 +8,6 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.report.scored_file import read_scored_file
-from parlai_q2.scripts.rerank import RerankScript
 from tests.report.samples import SIGNATURE, reranked, scored
 from tests.scripts.test_report import entries_of, write
 
@@ -48,7 +47,7 @@ def ranked(tmp_path_factory):
     folder = tmp_path_factory.mktemp('ranked')
     infile, outfile = write(folder / 'pools.jsonl', *POOLS), folder / 'ranked.jsonl'
     options = {'scorer': 'precision', 'abstain_below': 0.1}
-    RerankScript.main(infile=str(infile), outfile=str(outfile), **options)
+    run_command('rerank', infile=str(infile), outfile=str(outfile), **options)
     return outfile
 
 

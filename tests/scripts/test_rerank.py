@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.bootstrap import mean_interval
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
-from parlai_q2.scripts.rerank import WRITTEN, RerankScript
+from parlai_q2.scripts.rerank import WRITTEN
 
 K = 'Sephora is a French chain founded in 1969.'
 
@@ -40,8 +41,12 @@ def run(tmp_path, pools, **options):
     infile.write_text(
         '\n'.join(p if isinstance(p, str) else json.dumps(p) for p in pools)
     )
-    summary = RerankScript.main(
-        infile=str(infile), outfile=str(outfile), scorer='precision', **options
+    summary = run_command(
+        'rerank',
+        infile=str(infile),
+        outfile=str(outfile),
+        scorer='precision',
+        **options,
     )
     return summary, [json.loads(line) for line in outfile.read_text().splitlines()]
 
@@ -156,8 +161,11 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path, place)
     infile.write_text(json.dumps(POOLS[0]))
     (tmp_path / 'sub').mkdir()
     with pytest.raises(InputError, match='Choose another --outfile'):
-        RerankScript.main(
-            infile=str(infile), outfile=str(tmp_path / place), scorer='precision'
+        run_command(
+            'rerank',
+            infile=str(infile),
+            outfile=str(tmp_path / place),
+            scorer='precision',
         )
 
 

@@ -17,11 +17,11 @@ class RecordingScorer(Scorer):
     Asks for each of a response's long words whether the knowledge has it.
     """
 
-    # Scorers of this name ask questions.
     name = 'q2'
+    has_models = asks_questions = True
     made: list['RecordingScorer'] = []
 
-    def __init__(self):
+    def __init__(self, **options: object):
         self.calls: list[list[Example]] = []
         self.made.append(self)
 
@@ -57,11 +57,4 @@ class RecordingScorer(Scorer):
         )
 
 
-def make(preset: object, **options: object) -> RecordingScorer:
-    """
-    The factory that the registry calls.
-    """
-    return RecordingScorer()
-
-
-register_scorer(NAME, f'{__name__}:make')
+register_scorer(NAME, f'{__name__}:RecordingScorer')

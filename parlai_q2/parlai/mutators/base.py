@@ -20,7 +20,6 @@ from parlai_q2.parlai.filter_options import (
 from parlai_q2.parlai.mutators.look_ahead import LookAhead, reader
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import WITHOUT_MODELS
 
 # The fastest of the scorers with models, since a training set has many turns.
 DEFAULT_SCORER = 'consistency'
@@ -84,7 +83,7 @@ class ScoringMutator(ManyEpisodeMutator):
             self._look_ahead = LookAhead(
                 scorer,
                 reader(self.opt, self.name),
-                0 if scorer.name in WITHOUT_MODELS else buffer,
+                buffer if scorer.has_models else 0,
                 self.delimiter,
             )
         return self._look_ahead

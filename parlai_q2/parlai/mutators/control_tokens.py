@@ -29,10 +29,10 @@ from parlai_q2.filtering.control import (
     terciles,
 )
 from parlai_q2.filtering.judge import examples_of
+from parlai_q2.options import split_names
 from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.parlai.mutators.look_ahead import reader
 from parlai_q2.records import Example
-from parlai_q2.text.typed import typed_names
 
 TERCILES = 'terciles'
 BEST, MEASURED = 'best', 'measured'
@@ -146,7 +146,7 @@ def features_from(given: str) -> Sequence[str]:
 
     :raises UnknownNameError: for an unknown feature.
     """
-    names = typed_names(given)
+    names = split_names(given)
     for name in names:
         if name not in FEATURES:
             raise UnknownNameError('control feature', name, FEATURES)

@@ -1,0 +1,140 @@
+"""
+The options for choosing among candidates, and the reranker that they describe.
+"""
+
+from typing import Any, Mapping
+
+from parlai_q2.cli.ranges import RANGES, check_ranges
+from parlai_q2.cli.scorer_options import scorer_from_opt
+from parlai_q2.errors import ConfigError
+from parlai_q2.rerank.choice import (
+    DEFAULT_GENERATOR_WEIGHT,
+    DEFAULT_TOLERANCE,
+    RULES,
+    SCORE,
+    Rule,
+)
+from parlai_q2.rerank.reranker import (
+    DEFAULT_COPY_PENALTY,
+    DEFAULT_GENERIC_PENALTY,
+    DEFAULT_PREFILTER_KEEP,
+    DEFAULT_SCORER,
+    Reranker,
+)
+from parlai_q2.scorers.base import Scorer
+
+NO_PREFILTER = 'none'
+DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
+
+
+def add_choice_options(parser: Any) -> Any:
+    """
+    Add the options for choosing between candidates, wherever those come from.
+
+    :return: their group.
+    """
+    group = parser.add_argument_group('Reranking: choice')
+    group.add_argument(
+        '--rerank-by',
+        choices=RULES,
+        default=SCORE,
+        help='what to choose: the best score, the best sum of the score and the '
+        'weighted score of the generator, or the first candidate, in the '
+        "generator's order, above the scorer's threshold",
+    )
+    group.add_argument(
+        '--rerank-tolerance',
+        type=RANGES['rerank_tolerance'],
+        default=DEFAULT_TOLERANCE,
+        help='candidates that score at most this far below the best count as equally '
+        "good, and the generator's favourite among them is chosen",
+    )
+    group.add_argument(
+        '--generator-weight',
+        type=float,
+        default=DEFAULT_GENERATOR_WEIGHT,
+        help="weight of the generator's mean log probability per token (in nats), for "
+        'score_plus_generator',
+    )
+    group.add_argument(
+        '--abstain-below',
+        type=RANGES['abstain_below'],
+        default=None,
+        help='say --abstain-text if the score of the chosen candidate, in [0, 1], is '
+        'below this',
+    )
+    group.add_argument(
+        '--abstain-text',
+        type=str,
+        default=DEFAULT_ABSTAIN_TEXT,
+        help='what to say instead of a reply that is not grounded',
+    )
+    group.add_argument(
+        '--prefilter',
+        type=str,
+        default=NO_PREFILTER,
+        help='a cheap scorer that prunes candidates first, e.g. consistency; or none',
+    )
+    group.add_argument(
+        '--prefilter-keep',
+        type=RANGES['prefilter_keep'],
+        default=DEFAULT_PREFILTER_KEEP,
+        help="number of candidates that the prefilter keeps; the generator's first is "
+        'always kept as well',
+    )
+    group.add_argument(
+        '--copy-penalty',
+        type=RANGES['copy_penalty'],
+        default=DEFAULT_COPY_PENALTY,
+        help='amount subtracted from the score of a verbatim copy of the knowledge, '
+        'at most down to the threshold; 0: nothing',
+    )
+    group.add_argument(
+        '--generic-penalty',
+        type=RANGES['generic_penalty'],
+        default=DEFAULT_GENERIC_PENALTY,
+        help='amount subtracted from the score of a reply that would fit any turn, at '
+        'most down to the threshold; 0: nothing',
+    )
+    return group
+
+
+def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
+    """
+    The reranker described by an ``opt``; its models are loaded when it first scores.
+
+    :param opt: ParlAI options that :func:`add_rerank_options` declared.
+    :raises ConfigError: when an option is out of range or names something unknown.
+    """
+    check_ranges(opt)
+    by = opt.get('rerank_by', SCORE)
+    if by not in RULES:
+        raise ConfigError(
+            f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'
+        )
+    scorer = _scorer(opt, opt.get('rerank_scorer') or opt.get('scorer', DEFAULT_SCORER))
+    cheap = opt.get('prefilter', NO_PREFILTER)
+    rule = Rule(
+        by=by,
+        generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
+        threshold=scorer.threshold,
+        tolerance=opt.get('rerank_tolerance', DEFAULT_TOLERANCE),
+        abstain_below=opt.get('abstain_below'),
+    )
+    return Reranker(
+        scorer,
+        rule,
+        # --scorer-threshold is meant for the scorer that decides, not for this one.
+        prefilter=(
+            None
+            if cheap in (None, NO_PREFILTER)
+            else _scorer({**opt, 'scorer_threshold': None}, cheap)
+        ),
+        prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
+        copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),
+        generic_penalty=opt.get('generic_penalty', DEFAULT_GENERIC_PENALTY),
+    )
+
+
+def _scorer(opt: Mapping[str, Any], name: str) -> Scorer:
+    return scorer_from_opt({**opt, 'scorer': name})

@@ -1,0 +1,75 @@
+"""
+Creates the models of scorers from presets. Scorers that use the same model with the
+same device and settings share it: it is loaded once, even if batch sizes differ.
+"""
+
+from typing import Any
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.lazy import Lazy
+from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.references import identified
+from parlai_q2.presets import Preset
+from parlai_q2.presets.preset import overlaid
+
+DETECTOR = 'detector'
+BATCH_SIZES = ('batch_size', 'gpu_batch_size')
+# Settings without influence on what is loaded.
+NOT_LOADED = (*BATCH_SIZES, 'role')
+
+# The first of all backends that differ only in such settings; the others share its
+# model.
+_BACKENDS: dict[tuple[str, str], Any] = {}
+
+
+def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
+    """
+    A model of a preset.
+
+    :param kind: the backend's class.
+    :param section: the preset's section with its model and settings.
+    :param options: settings that override the preset's; None leaves one as it is.
+    :raises ConfigError: if the preset lacks the section or has a wrong batch size.
+    """
+    config = preset.model(section)
+    asked_for = {k: v for k, v in options.items() if v is not None}
+    settings = overlaid(config.settings, asked_for)
+    for name in BATCH_SIZES:
+        size = settings.get(name, 1)
+        if not isinstance(size, int) or size < 1:
+            raise ConfigError(
+                f'{section} of the preset {preset.name!r} has a {name} of '
+                f'{size!r}; it must be a whole number of at least 1.'
+            )
+    made = kind(config, **settings)
+    for name in NOT_LOADED:
+        settings.pop(name, None)
+    key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
+    share_loaded(made, _BACKENDS.setdefault(key, made))
+    return made
+
+
+def detector(preset: Preset, **options: Any) -> SequenceNliModel:
+    """
+    The consistency model of a preset.
+    """
+    return backend(SequenceNliModel, preset, DETECTOR, role=DETECTOR, **options)
+
+
+def share_loaded(one: Any, other: Any) -> None:
+    """
+    Let a backend share the model that another has loaded or will load.
+
+    :param one: changed in place; it keeps its own settings.
+    :param other: a backend of the same class, model, device and arithmetic.
+    """
+    for name, value in vars(other).items():
+        if isinstance(value, Lazy):
+            setattr(one, name, value)
+
+
+def forget_backends() -> None:
+    """
+    Stop sharing loaded models with later scorers; existing scorers keep theirs.
+    """
+    _BACKENDS.clear()
