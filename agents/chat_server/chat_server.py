@@ -28,9 +28,9 @@ from parlai_q2.agents.grounded_rerank.search import RankedBeam
 from parlai_q2.agents.hf_seq2seq.prompt import Prompt
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.io.knowledge import find_knowledge
+from parlai_q2.options import line_ends
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate
-from parlai_q2.text.typed import typed_line_ends
 
 # The field that carries an observation's messages, and a batch's.
 MESSAGES = 'chat_messages'
@@ -59,8 +59,8 @@ class ChatServerAgent(TorchAgent):
             self.server, self.prompt = shared['server']
         else:
             self.server = server_from_opt(opt)
-            self.prompt = Prompt(typed_line_ends(opt['prompt_template']))
-            self.model = self.criterion = self.build_model()
+            self.prompt = Prompt(line_ends(opt['prompt_template']))
+            self.model = self.criterion = None
         super().__init__(opt, shared)
 
     def build_model(self) -> None:

@@ -149,6 +149,7 @@ def test_a_server_without_log_probabilities_is_no_such_generator():
             reply_to(make(served, **RERANKING, **by), 'Hello?')
 
 
+@pytest.mark.slow
 def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
     from tests.agents.hf_models import make_agent
 
