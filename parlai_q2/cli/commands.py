@@ -42,7 +42,7 @@ COMMANDS = {
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
         Command('meta_eval', "Compare scorers with people's annotations", True),
-        Command('bench', 'Time scoring and reranking', True),
+        Command('bench', 'Time scoring and reranking'),
         Command('demo', 'See scoring and reranking at work, offline', True),
         Command('filter', 'Keep the grounded turns of a task', True),
         Command('distill', 'Write a training set of reranked replies', True),

@@ -6,13 +6,11 @@ adds to a turn, which needs ParlAI.
 """
 
 import json
+from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.benchmark.clock import machine, peak_memory_mb
 from parlai_q2.benchmark.metric import (
@@ -24,6 +22,8 @@ from parlai_q2.benchmark.metric import (
     measure_loop,
 )
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
+from parlai_q2.cli import log
+from parlai_q2.cli.host import check_parlai
 from parlai_q2.cli.scorer_options import (
     add_device_option,
     add_preset_option,
@@ -63,13 +63,13 @@ def add_options(parser: Any) -> None:
         '--parts',
         type=str,
         default=','.join(PARTS),
-        help='what to measure, separated by commas',
+        help='what to measure, separated by commas; reranking needs ParlAI',
     )
     group.add_argument('--outfile', type=str, default='outputs/bench.json')
     add_device_option(group)
 
 
-def run(opt: dict[str, Any]) -> dict[str, Any]:
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
     Measure, print and write.
 
@@ -93,12 +93,12 @@ def run(opt: dict[str, Any]) -> dict[str, Any]:
         report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
             apart = add_loops(metric, opt, scorer, pairs, batched)
-        logging.info(describe_metric(metric))
-        logging.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
+        log.info(describe_metric(metric))
+        log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
     write_text(outfile, json.dumps(report, indent=1) + '\n')
-    logging.info(f'Wrote {outfile}')
+    log.info(f'Wrote {outfile}')
     if apart > TOLERANCE:
         raise Q2Error('The batched metric differs from the loop.')
     return report
@@ -106,7 +106,7 @@ def run(opt: dict[str, Any]) -> dict[str, Any]:
 
 def add_loops(
     metric: dict[str, Any],
-    opt: dict[str, Any],
+    opt: Mapping[str, Any],
     scorer: Any,
     pairs: list[Pair],
     batched: list[Any],
@@ -130,11 +130,13 @@ def add_loops(
     return metric['largest_difference']
 
 
-def rerank(scorer: str, opt: dict[str, Any]) -> dict[str, Any]:
+def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     """
     Time the shipped reply model's turns, reranked by a scorer.
     """
+    check_parlai('Timing reranking')
     from parlai.core.agents import create_agent
+    from parlai.core.params import ParlaiParser
 
     from parlai_q2.agents.grounded_rerank import AGENT
 
@@ -143,42 +145,27 @@ def rerank(scorer: str, opt: dict[str, Any]) -> dict[str, Any]:
             model=AGENT, scorer=scorer, preset=opt['preset'], loglevel='error'
         )
     )
-    turns = [(turn.knowledge, turn.text) for turn in sample()[: opt['turns']]]
+    turns = [(f['knowledge'], f['message']) for f in sample()[: opt['turns']]]
     found = measure_reranking(agent, turns)
-    logging.info(describe_reranking(scorer, found))
+    log.info(describe_reranking(scorer, found))
     return found
 
 
-def responses_of(opt: dict[str, Any]) -> list[Pair]:
+def responses_of(opt: Mapping[str, Any]) -> list[Pair]:
     """
     The (knowledge, response) pairs of the file, or of the sample.
     """
     if opt['infile']:
         examples = [r.example for r in read_records(opt['infile'])]
         return [(e.knowledge, e.response) for e in examples if e is not None]
-    return [(turn.knowledge, turn.response) for turn in sample()]
+    return [(fields['knowledge'], fields['response']) for fields in sample()]
 
 
-def sample() -> list[Any]:
+def sample() -> list[dict[str, Any]]:
     """
-    The evaluation turns of the sample that ships.
+    The records of the evaluation turns of the sample that ships.
     """
-    from parlai_q2.tasks.grounded_sample.agents import SAMPLE, read_sample
-
-    return [turn for turn in read_sample(SAMPLE) if turn.more['fold'] == 'eval']
-
-
-@register_script('bench', aliases=['q2_bench'])
-class BenchScript(ParlaiScript):
-    """
-    Time Q2 in batches and one question at a time, and reranking.
-    """
-
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(True, False, 'Time scoring and reranking')
-        add_options(parser)
-        return parser
-
-    def run(self) -> dict[str, Any]:
-        return run(self.opt)
+    # Read by its path, since its package knows ParlAI.
+    path = files('parlai_q2') / 'tasks' / 'grounded_sample' / 'sample.jsonl'
+    lines = path.read_text(encoding='utf-8').splitlines()
+    return [fields for fields in map(json.loads, lines) if fields['fold'] == 'eval']

@@ -2,17 +2,47 @@
 ``parlai_q2 bench``: what it refuses. What it measures is run as the docs tell it.
 """
 
+import json
+import subprocess
+import sys
+
 import pytest
 
-from parlai_q2.__main__ import run
-from parlai_q2.errors import InputError, UnknownNameError
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import InputError, MissingPackageError, UnknownNameError
+from tests.conftest import ROOT
 
 
 def test_an_unknown_part_is_named_with_those_there_are():
     with pytest.raises(UnknownNameError, match='metric'):
-        run(['bench', '--parts', 'metrik,loop'])
+        run_command('bench', '--parts', 'metrik,loop')
 
 
 def test_one_response_is_too_few():
     with pytest.raises(InputError, match='at least two'):
-        run(['bench', '--responses', '1'])
+        run_command('bench', '--responses', '1')
+
+
+def test_reranking_alone_needs_parlai(tmp_path, monkeypatch):
+    monkeypatch.setattr('parlai_q2.cli.host.find_spec', lambda name: None)
+    out = tmp_path / 'bench.json'
+    with pytest.raises(MissingPackageError, match='Timing reranking needs ParlAI'):
+        run_command('bench', '--parts', 'reranking', '--outfile', str(out))
+
+
+def test_the_metric_is_timed_without_parlai(tmp_path):
+    code = (
+        'import sys; sys.modules["parlai"] = None;'
+        'from parlai_q2.cli.commands import run_command;'
+        'run_command("bench", *sys.argv[1:])'
+    )
+    out = tmp_path / 'bench.json'
+    options = ['--parts', 'metric', '--responses', '2', '--rounds', '1']
+    subprocess.run(
+        [sys.executable, '-c', code, *options, '--outfile', str(out)],
+        cwd=ROOT,
+        check=True,
+    )
+    report = json.loads(out.read_text())
+    assert report['metric']['responses'] == 2
+    assert report['signature'].startswith('q2|')

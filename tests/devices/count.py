@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument('--responses', type=int, default=30)
     args = parser.parse_args()
     turns = sample()[: args.responses]
-    examples = [Example(turn.knowledge, turn.response) for turn in turns]
+    examples = [Example(f['knowledge'], f['response']) for f in turns]
     with pretend_gpu() as counted:
         scorer = load_scorer(args.scorer, device='cuda:0')
         scorer.score(examples[:1])

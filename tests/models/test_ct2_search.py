@@ -266,7 +266,7 @@ def test_a_signature_names_it(model):
 def test_the_shipped_model_asks_the_same_in_fp32_and_nearly_so_in_int8(cache):
     from parlai_q2.scripts.bench import sample
 
-    responses = [turn.response for turn in sample()[:8]]
+    responses = [fields['response'] for fields in sample()[:8]]
     pairs = [
         (span.text, context_of(response, span, 90))
         for response, spans in zip(responses, informative_spans(responses), strict=True)

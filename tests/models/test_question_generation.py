@@ -53,7 +53,7 @@ def test_the_shipped_model_asks_the_same_by_both_searches():
 
     config = load_preset('mini').model('question_generation')
     generator = Seq2SeqQuestionGenerator(config, **config.settings)
-    responses = [turn.response for turn in sample()[:12]]
+    responses = [fields['response'] for fields in sample()[:12]]
     pairs = [
         (span.text, context_of(response, span, 90))
         for response, spans in zip(responses, informative_spans(responses), strict=True)
