@@ -12,6 +12,7 @@ from typing import Any, Mapping, Optional, Sequence, TextIO
 from parlai_q2.records import Label, Score, Verdict
 from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
+    SHOWN,
     Piece,
     Status,
     clip,
@@ -98,7 +99,7 @@ def _explained(score: Score) -> bool:
     """
     Whether a score is the mean over its questions.
     """
-    values = [verdict.score for verdict in score.verdicts]
+    values = [verdict.score for verdict in score.verdicts if verdict.question]
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
 
@@ -162,15 +163,19 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
 def _verdict_block(verdict: Verdict, width: int, colour: bool) -> list[str]:
     status = status_of(verdict)
     answer = verdict.knowledge_answer
-    rows = [
-        ('response', _short(verdict.response_answer.text)),
-        ('knowledge', _short(answer.text) if answer else '(no answer)'),
-        ('compared', f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'),
-    ]
+    if verdict.question:
+        title = verdict.question
+        rows = [
+            ('response', _short(verdict.response_answer.text)),
+            ('knowledge', _short(answer.text) if answer else '(no answer)'),
+            ('compared', f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'),
+        ]
+    else:
+        title = verdict.response_answer.text
+        rows = [('knowledge', _short(answer.text))] if answer else []
+        rows.append(('compared', f'{SHOWN[status]}, support {verdict.score:.2f}'))
     head = paint([(f'[{SIGNS[status]}] ', status)], colour)
-    lines = wrap(
-        [(_short(verdict.question), 'strong')], width, colour, ' ' * 4, ' ' * 4
-    )
+    lines = wrap([(_short(title), 'strong')], width, colour, ' ' * 4, ' ' * 4)
     lines[0] = head + lines[0][4:]
     for name, text in rows:
         style = status if name == 'compared' else None
@@ -216,12 +221,18 @@ def _verdict_line(verdict: Verdict, width: int, colour: bool, indent: str) -> li
     status = status_of(verdict)
     answer = verdict.knowledge_answer
     known = f'knowledge: {_short(answer.text)}' if answer else 'knowledge: (no answer)'
-    runs: list[Run] = [
-        (f'[{SIGNS[status]}] ', status),
-        (f'{_short(verdict.question)} ', None),
-        (f'response: {_short(verdict.response_answer.text)}; {known}; ', None),
-        (f'{one_line(verdict.comparison)} {verdict.score:.2f}', status),
-    ]
+    runs: list[Run] = [(f'[{SIGNS[status]}] ', status)]
+    if verdict.question:
+        runs += [
+            (f'{_short(verdict.question)} ', None),
+            (f'response: {_short(verdict.response_answer.text)}; {known}; ', None),
+            (f'{one_line(verdict.comparison)} {verdict.score:.2f}', status),
+        ]
+    else:
+        runs.append((f'{_short(verdict.response_answer.text)}; ', None))
+        if answer:
+            runs.append((f'{known}; ', None))
+        runs.append((f'{SHOWN[status]}, support {verdict.score:.2f}', status))
     return wrap(runs, width, colour, indent, indent + ' ' * 4)
 
 

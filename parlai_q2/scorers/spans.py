@@ -2,12 +2,12 @@
 Marks the words of a response that its knowledge does not support, by the detector
 alone: evidence without questions.
 
-The score is the detector's. Each sentence of the response is a statement. A statement
-that the detector supports names the sentence of the knowledge that supports it most. One
-that it does not support is read again without one phrase at a time (erasure, Li et al.
-2016, arXiv 1612.08220): a noun phrase, an entity, a verb with its negation, or a single
-word. The phrase whose omission leaves the best supported rest was the trouble, and is
-marked. If no single omission makes the rest supported, the whole statement is marked.
+The score is the detector's. Each sentence of the response is a statement. If the
+detector supports it, the evidence names the sentence of the knowledge that it rests on.
+If not, it is read again without one phrase at a time (erasure, Li et al. 2016, arXiv
+1612.08220): a noun phrase, an entity, a verb with its negation, or a single word. The
+phrase whose omission leaves the best supported rest was the trouble, and is marked. If
+no single omission makes the rest supported, the whole statement is marked.
 
 All statements of a batch are read in one call of the model, and everything with an
 omission in a second one, which takes one reading for each phrase of an unsupported
@@ -15,6 +15,7 @@ statement.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.models.protocols import NliProbabilities
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 # Single words that are left out; leaving out others ("the", "of") says nothing.
 CONTENT = frozenset('ADJ ADV AUX NOUN NUM PROPN VERB'.split())
 VERBAL = frozenset('AUX PART VERB'.split())
+# Phrases of a statement that are left out, at most.
+MOST_PHRASES = 24
 # The omission must leave a rest with at least this share of the best support; among
 # those, the shortest phrase is the trouble.
 NEARLY_BEST = 0.9
@@ -58,9 +61,9 @@ class SpansScorer(ConsistencyScorer):
     The detector's scores, with the unsupported words of each response as evidence.
 
     Every statement gives a verdict without a question. If it is supported, the verdict
-    has the whole statement and the supporting sentence of the knowledge. If it is not,
-    it has the marked words and the nearest sentence of the knowledge, and is compared
-    as ``contradiction`` or ``neutral``. Generic statements give none.
+    has the whole statement and the sentence of the knowledge that it rests on. If it is
+    contradicted, it has the marked words and the nearest sentence; if the knowledge
+    does not say it (``neutral``), the marked words alone. Generic statements give none.
     """
 
     name = 'spans'
@@ -91,35 +94,26 @@ class SpansScorer(ConsistencyScorer):
         """
         asked: list[tuple[int, Span, str, list[Span]]] = []
         pairs: list[tuple[str, str]] = []
+        limit = self.pooling.knowledge_words
         for place, example in enumerate(examples):
-            known = sentences(example.knowledge)
-            limit = self.pooling.knowledge_words
-            whole = not 0 < limit < len(example.knowledge.split())
+            knowledge, known = example.knowledge, sentences(example.knowledge)
+            # Only long knowledge is split to judge a statement, as for the score.
+            whole = '' if 0 < limit < len(knowledge.split()) else knowledge
+            premises = [whole] * bool(whole) + [s.text for s in known]
             for said in sentences(example.response):
-                asked.append((place, said, example.knowledge if whole else '', known))
-                premises = [s.text for s in known]
-                if whole:
-                    premises.append(example.knowledge)
+                asked.append((place, said, whole, known))
                 pairs += [(p.lower(), said.text.lower()) for p in premises]
         answers = iter(self.model.classify(pairs))
         found = []
-        for place, said, premise, known in asked:
+        for place, said, whole, known in asked:
+            of_whole = [next(answers)] if whole else []
             readings = [next(answers) for _ in known]
-            best = max(range(len(known)), key=lambda n: support(readings[n]))
-            if premise:
-                readings.append(next(answers))
-            reading = max(readings, key=support)
-            if support(reading) <= self.threshold:
-                # No sentence supports it, so the nearest is the one most like it.
-                best = max(
-                    range(len(known)),
-                    key=lambda n: token_overlap(known[n].text, said.text).f1,
-                )
+            (reading,) = of_whole or [max(readings, key=support)]
+            supported = support(reading) > self.threshold
+            source = nearest(said, known, readings if supported else ())
             if not is_generic(reading):
-                source = known[best]
-                found.append(
-                    Statement(place, said, premise or source.text, source, reading)
-                )
+                premise = whole or source.text
+                found.append(Statement(place, said, premise, source, reading))
         return found
 
     def _marks(self, statements: Sequence[Statement]) -> list[Span]:
@@ -127,7 +121,7 @@ class SpansScorer(ConsistencyScorer):
         The words of each unsupported statement that the knowledge does not support.
         """
         docs = parse_all([s.span.text for s in statements])
-        phrases = [list(phrases_of(doc)) for doc in docs]
+        phrases = [list(islice(phrases_of(doc), MOST_PHRASES)) for doc in docs]
         pairs = [
             (s.premise.lower(), without(s.span.text, phrase).lower())
             for s, of_statement in zip(statements, phrases, strict=True)
@@ -159,7 +153,25 @@ class SpansScorer(ConsistencyScorer):
             comparison = Comparison.CONTRADICTION
         else:
             comparison = Comparison.NEUTRAL
-        return Verdict('', said, statement.source, comparison, value, 0.0)
+        known = None if comparison == Comparison.NEUTRAL else statement.source
+        return Verdict('', said, known, comparison, value, 0.0)
+
+
+def nearest(
+    said: Span, known: Sequence[Span], readings: Sequence[NliProbabilities] = ()
+) -> Span:
+    """
+    The sentence of the knowledge that is nearest to a statement: by the share of the
+    statement's words that it has and, for a supported statement, by its support.
+
+    :param said: the statement.
+    :param known: K sentences, at least one.
+    :param readings: the detector's K readings of a supported statement; else none.
+    """
+    closeness = [token_overlap(s.text, said.text).precision for s in known]
+    for n, reading in enumerate(readings):
+        closeness[n] += support(reading)
+    return known[closeness.index(max(closeness))]
 
 
 def phrases_of(doc: 'Doc') -> Iterator[Span]:
