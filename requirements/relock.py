@@ -19,7 +19,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 FOLDER = Path(__file__).resolve().parent
-FILES = ('build.txt', 'lock.txt', 'test.txt', 'dev.txt')
+PARLAI = '../parlai_q2/parlai/requirements.txt'
+FILES = ('build.txt', 'lock.txt', PARLAI, 'test.txt', 'dev.txt')
 PYTHONS = ('3.10', '3.11', '3.12')
 
 

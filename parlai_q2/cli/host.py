@@ -12,7 +12,7 @@ from parlai_q2.cli.commands import COMMANDS, listing
 from parlai_q2.errors import MissingPackageError
 
 # The versions that were tried together, installed beside ours.
-REQUIREMENTS = Path(__file__).resolve().parent / 'parlai.txt'
+REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
 # Those of ParlAI's commands that its guide starts with.
 FIRST = (
     'display_data',

@@ -24,6 +24,7 @@ if [[ "$1 $2" == '-m venv' ]]; then
 fi
 if [[ "$1" == '-VV' ]]; then echo "Python ${VERSION:-3.11.0}"; fi
 """
+PARLAI = 'parlai_q2/parlai/requirements.txt'
 TWO_AT_ONCE = '-m pytest -n 2 --dist loadfile --no-loadscope-reorder'
 
 
@@ -36,6 +37,8 @@ def make(tmp_path):
         shutil.copy(ROOT / name, tmp_path)
     for name in ('requirements', '.ci'):
         shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / PARLAI).parent.mkdir(parents=True)
+    shutil.copy(ROOT / PARLAI, tmp_path / PARLAI)
     python = tmp_path / 'fake-python'
     python.write_text(FAKE_PYTHON)
     python.chmod(0o755)
@@ -72,7 +75,8 @@ def test_the_first_run_builds_and_then_does_its_work(make):
     told = make('test')
     assert builds(told)
     installs = [line for line in told if ' install ' in line]
-    files = ['build.txt', 'lock.txt', 'torch==2.13.0', 'test.txt', '--editable .']
+    locked = f'lock.txt -r {PARLAI}'
+    files = ['build.txt', locked, 'torch==2.13.0', 'test.txt', '--editable .']
     assert len(installs) == len(files)
     for line, file in zip(installs, files):
         assert line.endswith(file)
@@ -127,7 +131,7 @@ def test_lint_adds_its_tools_once(make):
     assert make('lint') == ['check .', 'format --check .', '']
 
 
-@pytest.mark.parametrize('name', ['requirements/lock.txt', 'setup.py'])
+@pytest.mark.parametrize('name', ['requirements/lock.txt', PARLAI, 'setup.py'])
 def test_a_changed_requirement_rebuilds(make, name):
     make('test')
     path = make.folder / name
