@@ -14,7 +14,7 @@ from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
 from parlai_q2.cli.host import HELP_COMMANDS, check_known, check_parlai, help_text
 from parlai_q2.cli.log import show_log
 from parlai_q2.errors import Q2Error, is_out_of_memory
-from parlai_q2.report.visible import visible, visible_but_colours
+from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 

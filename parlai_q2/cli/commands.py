@@ -41,7 +41,7 @@ COMMANDS = {
         Command('rerank', 'Rerank candidates made elsewhere'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
-        Command('meta_eval', "Compare scorers with people's annotations", True),
+        Command('meta_eval', "Compare scorers with people's annotations"),
         Command('bench', 'Time scoring and reranking'),
         Command('demo', 'See scoring and reranking at work, offline', True),
         Command('filter', 'Keep the grounded turns of a task', True),

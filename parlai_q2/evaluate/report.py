@@ -1,5 +1,5 @@
 """
-Writes the results of an evaluation: tables as text, JSON and LaTeX, and the scores.
+Writes the results of an evaluation: tables as text and JSON, and the scores.
 """
 
 import csv
@@ -11,11 +11,9 @@ from typing import Any, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.latex import render_latex
-from parlai_q2.evaluate.measure import Measure
-from parlai_q2.evaluate.table import Table
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.table import Table, render_text
 from parlai_q2.evaluate.tables import all_tables
-from parlai_q2.evaluate.text_table import render_text
 from parlai_q2.io.write import write_text
 from parlai_q2.version import __version__
 
@@ -60,7 +58,7 @@ def to_text(reports: Sequence[SetReport]) -> str:
     parts = [_made(reports)]
     for report in reports:
         parts += [render_text(table) for table in report.tables]
-        lines = [f'Signatures, {report.evaluation.judged.title}', '']
+        lines = [f'Signatures, {report.evaluation.annotated.title}', '']
         for name, signature in report.signatures.items():
             lines += [f'  {name}', f'    {signature}']
         parts.append('\n'.join(lines) + '\n')
@@ -77,27 +75,14 @@ def to_dict(reports: Sequence[SetReport]) -> dict[str, Any]:
         'seed': first.seed,
         'rounds': first.rounds,
         'sets': {
-            report.evaluation.judged.name: {
-                'responses': len(report.evaluation.judged.responses),
+            report.evaluation.annotated.name: {
+                'responses': len(report.evaluation.annotated.responses),
                 'signatures': report.signatures,
                 'tables': [table.to_dict() for table in report.tables],
             }
             for report in reports
         },
     }
-
-
-def to_latex(reports: Sequence[SetReport]) -> str:
-    """
-    All tables as LaTeX, and the signatures of each set in comments.
-    """
-    lines = [f'% {_made(reports)}', r'% needs \usepackage{booktabs,graphicx}']
-    parts = ['\n'.join(lines) + '\n']
-    for report in reports:
-        parts += [render_latex(table) for table in report.tables]
-        signed = [f'% {name}: {text}' for name, text in report.signatures.items()]
-        parts.append('\n'.join(signed) + '\n')
-    return '\n'.join(parts)
 
 
 def scores_csv(report: SetReport) -> str:
@@ -112,20 +97,20 @@ def scores_csv(report: SetReport) -> str:
     writer = csv.writer(stream, lineterminator='\n')
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
     writer.writerow([*fields, 'use', *(m.name for m in report.measures)])
-    judged_set = report.evaluation.judged
-    own = {judged.pair for judged in judged_set.responses}
-    crossed = {r.pair: r for r in judged_set.crossed_responses}
+    annotated = report.evaluation.annotated
+    own = {response.pair for response in annotated.responses}
+    crossed = {r.pair: r for r in annotated.crossed_responses}
     uses = {
-        'set': judged_set.responses,
+        'set': annotated.responses,
         'system level': [r for pair, r in crossed.items() if pair not in own],
     }
     for use, responses in uses.items():
-        for judged in responses:
+        for response in responses:
             scores = [
-                repr(m.score(judged).value) if judged in m else ''
+                repr(m.score(response).value) if response in m else ''
                 for m in report.measures
             ]
-            said = (getattr(judged, name) for name in fields)
+            said = (getattr(response, name) for name in fields)
             writer.writerow([*said, use, *scores])
     return stream.getvalue()
 
@@ -142,10 +127,9 @@ def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     texts = {
         f'{NAME}.txt': to_text(reports),
         f'{NAME}.json': json.dumps(to_dict(reports), indent=1, allow_nan=False) + '\n',
-        f'{NAME}.tex': to_latex(reports),
     }
     for report in reports:
-        texts[f'scores_{report.evaluation.judged.name}.csv'] = scores_csv(report)
+        texts[f'scores_{report.evaluation.annotated.name}.csv'] = scores_csv(report)
     written = []
     try:
         for name, text in texts.items():

@@ -1,19 +1,25 @@
 """
-Scores all texts of an evaluation, one scorer after another.
+Scores all texts of an evaluation, one scorer after another, and keeps count of the
+cost.
 
 Each scorer comes wrapped in its cache, so a run that was stopped resumes where it was,
 and a second run scores nothing.
 """
 
+import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Callable, Iterable, Mapping, Optional, Sequence
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.judged import Pair
-from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.sets import Pair
+from parlai_q2.io.write import write_text
+from parlai_q2.presets import Preset, load_preset
 from parlai_q2.records import Example, Score
+from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer, label_of
 
 # Texts in one call of a scorer; a run that is stopped loses at most these.
@@ -114,3 +120,69 @@ def mean_seconds(costs: Mapping[str, Cost], names: Sequence[str]) -> dict[str, f
         for name in names
         if name in costs and costs[name].responses
     }
+
+
+class Variant(NamedTuple):
+    """
+    One setting of Q2.
+
+    :param name: names the difference from Q2 as published.
+    :param options: options of the scorer.
+    :param question_generation: settings that replace those of the preset's question
+        generation.
+    """
+
+    name: str
+    options: dict[str, Any] = {}
+    question_generation: dict[str, Any] = {}
+
+
+# "-top-n" and "-filter personal" are the paper's ablations. Fewer beams stand in for
+# the cheaper models of its Table 8, whose weights do not ship. To evaluate smaller
+# models, name their preset as a scorer of its own: q2@PRESET.
+VARIANTS = (
+    Variant('beam 2', question_generation={'num_beams': 2, 'num_questions': 2}),
+    Variant('greedy questions (-top-n)', {'decoding': 'greedy'}),
+    Variant('personal questions kept', {'personal_filter': False}),
+    Variant('all valid questions (multi)', {'variant': 'multi'}),
+)
+
+
+def load_variant(variant: Variant, preset: str, **options: Any) -> Scorer:
+    """
+    Build Q2 in one setting; its models are loaded when it first scores.
+
+    :param variant: the setting.
+    :param preset: the preset that it changes.
+    :param options: options that every scorer takes, such as ``device``.
+    """
+    loaded: Preset = load_preset(preset)
+    if variant.question_generation:
+        generation = loaded.model('question_generation')
+        settings = {**generation.settings, **variant.question_generation}
+        models = {
+            **loaded.models,
+            'question_generation': replace(generation, settings=settings),
+        }
+        loaded = replace(loaded, models=models)
+    return load_scorer('q2', loaded, **variant.options, **options)
+
+
+def add_costs(path: Path, costs: Mapping[str, Cost]) -> dict[str, Cost]:
+    """
+    Add this run's costs to those of earlier runs.
+
+    :param path: a JSON file in an existing folder. A file that cannot be read counts as
+        empty.
+    :param costs: this run's costs by signature.
+    :return: the total costs by signature, as the file now has them.
+    """
+    try:
+        earlier = {k: Cost(**v) for k, v in json.loads(path.read_text()).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        earlier = {}
+    for signature, cost in costs.items():
+        earlier[signature] = earlier.get(signature, Cost()) + cost
+    kept = {k: v for k, v in earlier.items() if v.responses}
+    write_text(path, json.dumps({k: vars(v) for k, v in kept.items()}, indent=1))
+    return kept

@@ -17,13 +17,14 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.evaluate.sets import AnnotatedResponse
+from parlai_q2.evaluate.words import narrowed, spelt_out
 from parlai_q2.parlai.annotated_task import (
     CLASSIFICATION,
     DIALOGUE,
     AnnotatedTaskTeacher,
 )
-from parlai_q2.parlai.task_strings import narrowed, spelt_out, task_arguments
+from parlai_q2.parlai.task_strings import task_arguments
 
 # Fields that every dialogue view omits.
 OF_THE_RESPONSE = ('response', 'q2_label')
@@ -72,22 +73,22 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         self._as_published = opt.get('published_labels', False)
         super().__init__(opt, shared)
 
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
+    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
         """
         Read the turns that the words of a task string select.
         """
         raise NotImplementedError
 
-    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
+    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
         words = spelt_out(task_arguments(opt.get('task', '')), self.aliases)
         words = narrowed(type(self).__name__, self.words, words, self.groups)
         turns = self.read_turns(opt, words)
         return distinct_contexts(turns) if self.view == DIALOGUE else turns
 
-    def message(self, turn: AnnotatedTurn) -> Message:
+    def message(self, turn: AnnotatedResponse) -> Message:
         message = super().message(turn)
         if not turn.topic:
-            message.force_set('knowledge', '\n'.join(turn.passage))
+            message.force_set('knowledge', '\n'.join(turn.passage or (turn.knowledge,)))
         if self.view == DIALOGUE:
             for name in (*OF_THE_RESPONSE, *turn.more):
                 if name not in self.context_fields:
@@ -98,7 +99,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         return message
 
 
-def distinct_contexts(turns: Sequence[AnnotatedTurn]) -> list[AnnotatedTurn]:
+def distinct_contexts(turns: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
     """
     One turn for each context, in order of the contexts' first occurrence.
 
@@ -106,7 +107,7 @@ def distinct_contexts(turns: Sequence[AnnotatedTurn]) -> list[AnnotatedTurn]:
         knowledge.
     :return: for each context, the first turn that has a human reply, else the first.
     """
-    found: dict[tuple[str, str, str], AnnotatedTurn] = {}
+    found: dict[tuple[str, str, str], AnnotatedResponse] = {}
     for turn in turns:
         context = (turn.text, turn.topic, turn.knowledge)
         kept = found.get(context)

@@ -25,7 +25,7 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 
@@ -50,7 +50,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         # Whether the last turn shown awaits an answer and has no label.
         self._unlabelled = False
-        self.turns: list[AnnotatedTurn] = (
+        self.turns: list[AnnotatedResponse] = (
             shared['turns'] if shared else self.load_turns(opt)
         )
         if not shared:
@@ -59,7 +59,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
         opt['datafile'] = DatatypeHelper.fold(opt['datatype'])
         super().__init__(opt, shared)
 
-    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
+    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
         """
         Read the turns that an ``opt`` asks for; the turns of a conversation are
         consecutive.
@@ -104,7 +104,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             yield message, turn.episode != episode
             episode = turn.episode
 
-    def message(self, turn: AnnotatedTurn) -> Message:
+    def message(self, turn: AnnotatedResponse) -> Message:
         """
         The message of a turn in this view.
         """
@@ -154,12 +154,13 @@ class ClassificationView:
     view = CLASSIFICATION
 
 
-def common_fields(turn: AnnotatedTurn) -> dict[str, Any]:
+def common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
     """
     The fields of a turn that all views share, without its label.
     """
     passage = [
-        f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}' for sentence in turn.passage
+        f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}'
+        for sentence in turn.passage or (turn.knowledge,)
     ]
     return {
         # If the system opens the conversation, WoW shows it the topic.

@@ -6,95 +6,240 @@ the papers' tables and figures.
 import errno
 import os
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
-import parlai.utils.logging as logging
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
 from tqdm import tqdm
 
+from parlai_q2.bootstrap import ROUNDS, SEED
+from parlai_q2.cli import log
+from parlai_q2.cli.scorer_options import (
+    add_cache_options,
+    add_model_options,
+    model_options,
+    with_cache,
+)
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.cost_file import add_costs
-from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures.all import all_figures
+from parlai_q2.evaluate.evaluation import Evaluation, evaluate
+from parlai_q2.evaluate.figures import all_figures
 from parlai_q2.evaluate.figures.style import check_matplotlib
+from parlai_q2.evaluate.find import DEV, TEST, read_set
+from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
 from parlai_q2.evaluate.report import set_report, to_dict, to_text, write_report
-from parlai_q2.evaluate.run import evaluate
-from parlai_q2.evaluate.sample import sampled
-from parlai_q2.evaluate.scoring import Cost, mean_seconds
+from parlai_q2.evaluate.scoring import (
+    VARIANTS,
+    Cost,
+    add_costs,
+    load_variant,
+    mean_seconds,
+)
+from parlai_q2.evaluate.sets import sampled
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
-from parlai_q2.parlai.meta_eval_options import (
-    add_meta_eval_options,
-    columns_from_opt,
-    scorers_from_opt,
-    variants_from_opt,
-)
-from parlai_q2.tasks.judged_sets import read_judged_set
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.persona import Q2_OPTIONS
+from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
+from parlai_q2.scorers.registry import load_scorer, scorer_class
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
 COSTS = 'costs.json'
 CHECK = 'Check --outdir.'
+PERSONA_SET = 'dialogue_nli'
+DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
 
 
-@register_script('meta_eval', aliases=['q2_meta_eval'])
-class MetaEvalScript(ParlaiScript):
+def add_options(parser: Any) -> None:
     """
-    Compare scorers with people's annotations.
+    Add the command's options.
     """
+    group = parser.add_argument_group('Meta-evaluation')
+    group.add_argument(
+        '-t',
+        '--task',
+        default=ABLATED,
+        help='comma-separated annotated sets: tasks, where words after colons choose a '
+        'part, as in begin:wow; or files of knowledge, response and label',
+    )
+    group.add_argument(
+        '-dp',
+        '--datapath',
+        default='',
+        help="folder of the tasks' files; default: $PARLAI_DATAPATH, else ParlAI's "
+        'own, else data',
+    )
+    group.add_argument(
+        '-dt',
+        '--datatype',
+        choices=['valid', 'test'],
+        default='valid',
+        help='the fold to use, if a set has several',
+    )
+    group.add_argument(
+        '--scorers',
+        default=DEFAULT_SCORERS,
+        help='comma-separated scorers, in the order the tables show them: a name, '
+        "NAME@PRESET for another preset than --preset's, or module:factory for "
+        'one of your own',
+    )
+    group.add_argument(
+        '--score-columns',
+        help='comma-separated columns of scores made elsewhere: FILE:COLUMN or '
+        'NAME=FILE:COLUMN, from csv, tsv or JSON lines files with knowledge and '
+        'response',
+    )
+    add_model_options(group)
+    group.add_argument(
+        '--ablations',
+        type='bool',
+        default=True,
+        help='for q2_wow: also score with other settings of q2 (Tables 8 and 9), '
+        'each of which takes as long again as q2',
+    )
+    group.add_argument(
+        '--random-knowledge',
+        type='bool',
+        default=True,
+        help='also score responses against knowledge from other turns and dialogues '
+        '(Table 10), for sets that tell dialogues apart',
+    )
+    group.add_argument(
+        '--num-examples',
+        type=int,
+        default=-1,
+        help='draw this many responses from each set, for a first look; -1: all',
+    )
+    group.add_argument(
+        '--rounds',
+        type=int,
+        default=ROUNDS,
+        help='rounds of each bootstrap, at least 1',
+    )
+    group.add_argument(
+        '--seed',
+        type=int,
+        default=SEED,
+        help='seed of everything drawn at random, at least 0',
+    )
+    group.add_argument(
+        '--figures', type='bool', default=True, help='draw figures with matplotlib'
+    )
+    group.add_argument(
+        '--outdir',
+        default='outputs/meta_eval',
+        help='folder to write the tables, scores and figures to',
+    )
+    add_cache_options(parser)
 
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(False, False, "Compare scorers with people's annotations")
-        return add_meta_eval_options(parser)
 
-    def run(self) -> dict[str, Any]:
-        """
-        :return: the tables, as the JSON file holds them.
-        """
-        opt = self.opt
-        # All checks come before anything is scored.
-        _check(opt)
-        variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-        sets = [read_judged_set(name, opt) for name in split_names(opt['judged_sets'])]
-        scorers = {judged.name: scorers_from_opt(opt, judged.name) for judged in sets}
-        folder = Path(opt['outdir'])
-        _make(folder)
-        for column in columns:
-            if column.missing:
-                logging.warning(
-                    f'{column.measure.name}: {column.missing} cells do not hold a '
-                    'number.'
-                )
-        logging.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
-        reports, costs = [], {}
-        for judged in sets:
-            judged = sampled(judged, opt['num_examples'], opt['seed'])
-            with Bars(judged.name) as bars:
-                evaluation, spent = evaluate(
-                    judged,
-                    scorers[judged.name],
-                    [column.measure for column in columns],
-                    variants if judged.name.startswith(ABLATED) else None,
-                    opt['random_knowledge']
-                    and any(r.dialogue for r in judged.responses),
-                    opt['rounds'],
-                    opt['seed'],
-                    bars.show,
-                    logging.warning,
-                )
-            costs[judged.name] = spent
-            reports.append(set_report(evaluation))
-        # Printed first, since writing to the folder may fail.
-        logging.info('\n' + to_text(reports))
-        written = write_report(reports, folder)
-        for report in reports:
-            seconds = _seconds(folder, report.evaluation, costs)
-            if opt['figures']:
-                written += all_figures(report.evaluation, folder / 'figures', seconds)
-        logging.info(f'Wrote {len(written)} files to {folder}.')
-        return to_dict(reports)
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Compare the scorers that options name with the annotations of the sets.
+
+    :return: the tables, as the JSON file holds them.
+    """
+    # All checks come before anything is scored.
+    _check(opt)
+    variants, columns = variants_from_opt(opt), columns_from_opt(opt)
+    fold = TEST if opt['datatype'] == 'test' else DEV
+    sets = [read_set(name, opt['datapath'], fold) for name in split_names(opt['task'])]
+    scorers = {one.name: scorers_from_opt(opt, one.name) for one in sets}
+    folder = Path(opt['outdir'])
+    _make(folder)
+    for column in columns:
+        if column.missing:
+            log.warning(
+                f'{column.measure.name}: {column.missing} cells do not hold a number.'
+            )
+    log.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
+    reports, costs = [], {}
+    for annotated in sets:
+        annotated = sampled(annotated, opt['num_examples'], opt['seed'])
+        with Bars(annotated.name) as bars:
+            evaluation, spent = evaluate(
+                annotated,
+                scorers[annotated.name],
+                [column.measure for column in columns],
+                variants if annotated.name.startswith(ABLATED) else None,
+                opt['random_knowledge']
+                and any(r.dialogue for r in annotated.responses),
+                opt['rounds'],
+                opt['seed'],
+                bars.show,
+                log.warning,
+            )
+        costs[annotated.name] = spent
+        reports.append(set_report(evaluation))
+    # Printed first, since writing to the folder may fail.
+    log.info('\n' + to_text(reports))
+    written = write_report(reports, folder)
+    for report in reports:
+        seconds = _seconds(folder, report.evaluation, costs)
+        if opt['figures']:
+            written += all_figures(report.evaluation, folder / 'figures', seconds)
+    log.info(f'Wrote {len(written)} files to {folder}.')
+    return to_dict(reports)
+
+
+def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer]:
+    """
+    The scorers that ``--scorers`` names, by the names that tables print.
+
+    :param annotated: the set to score. For Dialogue NLI, Q2 has other settings, as in
+        its paper.
+    :raises UnknownNameError: for a name that no scorer has.
+    :raises ConfigError: when one is named twice.
+    """
+    scorers: dict[str, Scorer] = {}
+    for name in split_names(opt.get('scorers')):
+        if name in scorers:
+            raise ConfigError(f'--scorers names {name} twice.')
+        base, _, preset = name.partition('@')
+        options = _model_options(opt, base)
+        if annotated.startswith(PERSONA_SET):
+            options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
+        loaded = load_scorer(base, preset or opt['preset'], **options)
+        scorers[name] = with_cache(opt, loaded, default=True)
+    return scorers
+
+
+def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
+    """
+    Q2 in the settings of the ablations, if ``q2`` is among the scorers.
+    """
+    if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
+        return {}
+    options = _model_options(opt, 'q2')
+    return {
+        variant.name: with_cache(
+            opt, load_variant(variant, opt['preset'], **options), default=True
+        )
+        for variant in VARIANTS
+    }
+
+
+def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
+    """
+    The columns that ``--score-columns`` names.
+
+    :raises ConfigError: when a value names no column, or a name is used twice.
+    :raises InputError: when a column cannot be read.
+    """
+    taken = set(split_names(opt.get('scorers')))
+    columns = []
+    for text in split_names(opt.get('score_columns')):
+        column = parse_column(text)
+        if column.name in taken:
+            raise ConfigError(
+                f'The name {column.name!r} is taken. Give the column another: '
+                f'mine={column.path}:{column.column}'
+            )
+        taken.add(column.name)
+        columns.append(read_column(column))
+    return columns
+
+
+def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return model_options(opt) if scorer_class(name).has_models else {}
 
 
 class Bars:
@@ -130,7 +275,7 @@ class Bars:
 
 
 def _check(opt: Any) -> None:
-    if not split_names(opt['judged_sets']):
+    if not split_names(opt['task']):
         raise ConfigError('--task names no set. Give one: --task q2_wow')
     if not (split_names(opt['scorers']) or split_names(opt.get('score_columns'))):
         raise ConfigError(
@@ -159,10 +304,10 @@ def _seconds(
     signatures = {m.name: m.signature for m in evaluation.measures}
     spent = {
         signatures[name]: cost
-        for name, cost in costs[evaluation.judged.name].items()
+        for name, cost in costs[evaluation.annotated.name].items()
         if name in signatures
     }
     with writing(folder, CHECK):
-        known = add_costs(folder / f'{evaluation.judged.name}_{COSTS}', spent)
+        known = add_costs(folder / f'{evaluation.annotated.name}_{COSTS}', spent)
     by_name = {name: known[s] for name, s in signatures.items() if s in known}
     return mean_seconds(by_name, list(by_name))

@@ -10,38 +10,31 @@ known. For the test files of CMU-DoG and Topical-Chat nothing is known: they are
 from the newest commit, and checked row by row when they are read.
 """
 
+from pathlib import Path
 from typing import Sequence
 
-from parlai.core.build_data import DownloadableFile
-from parlai.core.opt import Opt
+from parlai_q2.io.published import PublishedFile, fetch_files
 
-from parlai_q2.parlai.published_file import PublishedFile
-from parlai_q2.parlai.task_files import fetch_files
-
-VERSION = '1.0'
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
 RELEASE = REPOSITORY + '78e2215a158744b14d080e90c8135a2039f52eb8/'
 EARLIER = REPOSITORY + '6f881995bca5405918f3138b04f29fdd2a1b73ae/'
 NEWEST = REPOSITORY + 'HEAD/'
 
-RESOURCES = [
-    DownloadableFile(
+FILES = [
+    PublishedFile(
         RELEASE + 'wow/begin_dev_wow.tsv',
         'begin_dev_wow.tsv',
         '2ebfc95a1ff267e12dcce3250da4d158e1811c62e9e1a0d56f110efc9ace0178',
-        zipped=False,
     ),
-    DownloadableFile(
+    PublishedFile(
         RELEASE + 'cmu-dog/begin_dev_cmu.tsv',
         'begin_dev_cmu.tsv',
         '9482294df23cf08a976773ca73203b84f7178534ecab1a206eaade365e97071c',
-        zipped=False,
     ),
-    DownloadableFile(
+    PublishedFile(
         RELEASE + 'topicalchat/begin_dev_tc.tsv',
         'begin_dev_tc.tsv',
         'd799a8cb3635de41b7f284dcfc872544ddeadcbae0c2ffd684270cce671f7711',
-        zipped=False,
     ),
     PublishedFile(
         RELEASE + 'wow/begin_test_wow.tsv', 'begin_test_wow.tsv', characters=1_240_657
@@ -55,13 +48,12 @@ RESOURCES = [
 ]
 
 
-def build(opt: Opt, needed: Sequence[str]) -> str:
+def build(datapath: str, needed: Sequence[str]) -> Path:
     """
-    Make sure that the files are there.
+    Make sure that the files are there, in ``<datapath>/begin``.
 
-    :param opt: ParlAI options; ``datapath`` is read.
-    :param needed: the names of the files to be read.
+    :param needed: the names of those to be read.
     :return: the folder they are in.
     :raises TaskDataError: when a file cannot be fetched or is not the published one.
     """
-    return fetch_files(opt, 'begin', VERSION, RESOURCES, needed)
+    return fetch_files(datapath, 'begin', FILES, needed)

@@ -14,12 +14,11 @@ The Q2 scorers are set up as in the Q2 paper for this set: see
 import copy
 from typing import Optional, Sequence
 
-import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai.annotated_task import (
     AnnotatedView,
@@ -27,28 +26,16 @@ from parlai_q2.parlai.annotated_task import (
     DialogueView,
 )
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
-from parlai_q2.parlai.task_strings import chosen_words
-from parlai_q2.records import Label
 from parlai_q2.scorers.persona import scorer_options
-from parlai_q2.tasks.dialogue_nli.build import build
 from parlai_q2.tasks.dialogue_nli.reader import (
-    KINDS,
+    CLASSES,
+    GROUPS,
     LABELS,
     SENTENCES,
-    kind_of,
-    read_file,
+    read_part,
 )
 
-CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
-# Each set's file and its number of pairs (Welleck et al. 2019).
-FILES = {
-    'train': ('dialogue_nli_train.jsonl', 310_110),
-    'dev': ('dialogue_nli_dev.jsonl', 16_500),
-    'test': ('dialogue_nli_test.jsonl', 16_500),
-    'gold': ('dialogue_nli_verified_test.jsonl', 12_376),
-}
 FOLDS = {'train': 'train', 'valid': 'dev', 'test': 'test'}
-GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 
 class DialogueNliTeacher(AnnotatedSetTeacher):
@@ -78,9 +65,10 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
         )
         return parser
 
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
+    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
         fold = FOLDS[DatatypeHelper.fold(opt['datatype'])]
-        return read_part(opt, words, fold, opt.get('dnli_knowledge', 'sentence2'))
+        knowledge = opt.get('dnli_knowledge', 'sentence2')
+        return read_part(opt['datapath'], words, fold, knowledge)
 
 
 class DialogueNliQ2Mixin(Q2TeacherMixin):
@@ -121,39 +109,3 @@ class ClassificationTeacher(ClassificationView, DialogueNliTeacher):
 
 class GoldTeacher(AnnotatedTeacher):
     words = ('gold',)
-
-
-def read_part(
-    opt: Opt,
-    words: Sequence[str] = (),
-    fold: str = 'dev',
-    knowledge: str = 'sentence2',
-) -> list[AnnotatedTurn]:
-    """
-    Read the chosen pairs.
-
-    :param opt: ParlAI options; ``datapath`` is read.
-    :param words: sets, classes and kinds of pairs; of a kind of word that is missing,
-        all are taken.
-    :param fold: the set to read when no word names one.
-    :param knowledge: which sentence is the knowledge.
-    :return: the pairs as turns, one set after the other.
-    :raises UnknownNameError: for any other word.
-    """
-    chosen = chosen_words('dialogue_nli', words, GROUPS)
-    turns = []
-    for name in chosen['set'] or [fold]:
-        file, published = FILES[name]
-        found = read_file(build(opt, file), knowledge)
-        if len(found) != published:
-            logging.warning(
-                f'{file} has {len(found):,} pairs; the paper counts {published:,}. Is '
-                'it the published file?'
-            )
-        turns += found
-    return [
-        turn
-        for turn in turns
-        if turn.label in (chosen['class'] or CLASSES)
-        and (not chosen['kind'] or kind_of(turn.more['dtype']) in chosen['kind'])
-    ]

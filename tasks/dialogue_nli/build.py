@@ -11,43 +11,35 @@ their pairs are counted when they are read.
 import os
 from typing import Optional
 
-from parlai.core.build_data import DownloadableFile, make_dir, mark_done, untar
-from parlai.core.opt import Opt
-
 from parlai_q2.errors import TaskDataError
 
 # ParlAI's own version, so that each of the two tasks accepts what the other has built.
 VERSION = '1.0'
 HOME = 'https://wellecks.com/dialogue_nli/'
-ARCHIVE = DownloadableFile(
-    '1WtbXCv3vPB5ql6w0FVDmAEMmWadbrCuG',
-    'dialogue_nli.zip',
-    '1164b0d9a0a1a6006891a6d4435a6a813464bc9b1e2f1ec5ce28c47267ad5e42',
-    from_google=True,
-)
+ARCHIVE = 'dialogue_nli.zip'
+SHA256 = '1164b0d9a0a1a6006891a6d4435a6a813464bc9b1e2f1ec5ce28c47267ad5e42'
+ON_GOOGLE = '1WtbXCv3vPB5ql6w0FVDmAEMmWadbrCuG'
 # Where the archive has its files, and where you may place them by hand.
 FOLDERS = (os.path.join('dnli', 'dialogue_nli'), 'dialogue_nli', '')
 
 
-def build(opt: Opt, name: str) -> str:
+def build(datapath: str, name: str) -> str:
     """
     Make sure that a file of the archive is there.
 
-    :param opt: ParlAI options; ``datapath`` is read.
     :param name: the file's name.
     :return: its path.
     :raises TaskDataError: when the file cannot be fetched, or the archive is not the
         published one.
     """
-    folder = os.path.join(opt['datapath'], 'dialogue_nli')
+    folder = os.path.join(datapath, 'dialogue_nli')
     path = _find(folder, name)
     if path is None:
-        make_dir(folder)
         _fetch(folder, name)
         path = _find(folder, name)
     if path is None:
         raise TaskDataError(
-            f'{ARCHIVE.file_name} was unpacked in {folder}, but {name} is not in '
+            f'{ARCHIVE} was unpacked in {folder}, but {name} is not in '
             f'it. Fetch the file from {HOME} and place it there.'
         )
     return path
@@ -62,26 +54,31 @@ def _find(folder: str, name: str) -> Optional[str]:
 
 
 def _fetch(folder: str, name: str) -> None:
-    archive = os.path.join(folder, ARCHIVE.file_name)
+    # It is on Google Drive, which ParlAI knows how to ask.
+    from parlai.core.build_data import DownloadableFile, make_dir, mark_done, untar
+
+    make_dir(folder)
+    file = DownloadableFile(ON_GOOGLE, ARCHIVE, SHA256, from_google=True)
+    archive = os.path.join(folder, ARCHIVE)
     by_hand = os.path.exists(archive)
     try:
         if by_hand:
-            ARCHIVE.checksum(folder)
+            file.checksum(folder)
             # An archive placed by hand is never deleted.
-            untar(folder, ARCHIVE.file_name, delete=False)
+            untar(folder, ARCHIVE, delete=False)
         else:
-            ARCHIVE.download_file(folder)
+            file.download_file(folder)
     except AssertionError as e:
         _drop(archive, by_hand)
         raise TaskDataError(
             f'{archive} is not the published archive: its SHA-256 is not '
-            f'{ARCHIVE.hashcode}. Fetch it from {HOME}, or place {name} in {folder}.'
+            f'{SHA256}. Fetch it from {HOME}, or place {name} in {folder}.'
         ) from e
     except Exception as e:
         # ParlAI passes on whatever its network library raises.
         _drop(archive, by_hand)
         raise TaskDataError(
-            f'Could not get {ARCHIVE.file_name} ({e}). Without a network, fetch it '
+            f'Could not get {ARCHIVE} ({e}). Without a network, fetch it '
             f'elsewhere from {HOME} and place it, or {name} out of it, in {folder}. '
             'Then run the command again.'
         ) from e

@@ -8,11 +8,15 @@ from.
 """
 
 import json
-from typing import Any, Iterator
+import logging
+from pathlib import Path
+from typing import Any, Iterator, Sequence
 
-from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.words import chosen_words
 from parlai_q2.records import Label
+from parlai_q2.tasks.dialogue_nli.build import build
 
 SENTENCES = ('sentence1', 'sentence2')
 # Neutral counts as inconsistent (Honovich et al. 2021, the setup of Table 6).
@@ -27,8 +31,61 @@ KINDS = ('up', 'uu', 'pp')
 # The prefix with which Persona-Chat shows a model its persona.
 PERSONA = 'your persona: '
 
+CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
+# Each set's file and its number of pairs (Welleck et al. 2019).
+FILES = {
+    'train': ('dialogue_nli_train.jsonl', 310_110),
+    'dev': ('dialogue_nli_dev.jsonl', 16_500),
+    'test': ('dialogue_nli_test.jsonl', 16_500),
+    'gold': ('dialogue_nli_verified_test.jsonl', 12_376),
+}
+GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
-def read_file(path: str, knowledge: str = 'sentence2') -> list[AnnotatedTurn]:
+
+def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+    """
+    The chosen pairs; the word ``gold`` chooses the verified test set.
+    """
+    found = read_part(datapath, words, fold)
+    return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(found))
+
+
+def read_part(
+    datapath: str,
+    words: Sequence[str] = (),
+    fold: str = 'dev',
+    knowledge: str = 'sentence2',
+) -> list[AnnotatedResponse]:
+    """
+    Read the chosen pairs.
+
+    :param words: sets, classes and kinds of pairs; of a kind of word that is missing,
+        all are taken.
+    :param fold: the set to read when no word names one.
+    :param knowledge: which sentence is the knowledge.
+    :return: the pairs as responses, one set after the other.
+    :raises UnknownNameError: for any other word.
+    """
+    chosen = chosen_words('dialogue_nli', words, GROUPS)
+    responses = []
+    for name in chosen['set'] or [fold]:
+        file, published = FILES[name]
+        found = read_file(Path(build(datapath, file)), knowledge)
+        if len(found) != published:
+            logging.getLogger(__name__).warning(
+                f'{file} has {len(found):,} pairs; the paper counts {published:,}. Is '
+                'it the published file?'
+            )
+        responses += found
+    return [
+        response
+        for response in responses
+        if response.label in (chosen['class'] or CLASSES)
+        and (not chosen['kind'] or kind_of(response.more['dtype']) in chosen['kind'])
+    ]
+
+
+def read_file(path: Path, knowledge: str = 'sentence2') -> list[AnnotatedResponse]:
     """
     Read one file.
 
@@ -47,7 +104,9 @@ def read_file(path: str, knowledge: str = 'sentence2') -> list[AnnotatedTurn]:
             turns.append(_turn(pair, number, knowledge, response))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             raise RecordError(
-                path, number, f'(pair {number}) is not a pair of Dialogue NLI: {e!r}'
+                str(path),
+                number,
+                f'(pair {number}) is not a pair of Dialogue NLI: {e!r}',
             ) from e
     return turns
 
@@ -59,7 +118,7 @@ def kind_of(dtype: str) -> str:
     return dtype.rpartition('_')[2]
 
 
-def _pairs(path: str) -> Iterator[tuple[int, Any]]:
+def _pairs(path: Path) -> Iterator[tuple[int, Any]]:
     number = 1
     try:
         with open(path, encoding='utf-8') as stream:
@@ -72,23 +131,21 @@ def _pairs(path: str) -> Iterator[tuple[int, Any]]:
                 if line.strip():
                     yield number, json.loads(line)
     except ValueError as e:
-        raise RecordError(path, number, f'cannot be read as JSON: {e}') from e
+        raise RecordError(str(path), number, f'cannot be read as JSON: {e}') from e
 
 
 def _turn(
     pair: dict[str, Any], number: int, knowledge: str, response: str
-) -> AnnotatedTurn:
+) -> AnnotatedResponse:
     if pair['label'] not in LABELS:
         raise ValueError(f'label {pair["label"]!r} is not one of {", ".join(LABELS)}')
     label = LABELS[pair['label']]
     stay_with, said = pair[knowledge].strip(), pair[response].strip()
     kind = kind_of(pair['dtype'])
     spoken = kind == 'uu' or (kind == 'up' and knowledge == SENTENCES[0])
-    return AnnotatedTurn(
+    return AnnotatedResponse(
         text=stay_with if spoken else PERSONA + stay_with,
-        topic='',
         knowledge=stay_with,
-        passage=(stay_with,),
         gold=said if label == Label.CONSISTENT else '',
         response=said,
         label=label,

@@ -16,8 +16,8 @@ from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import ConfigError
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     ClassificationView,
@@ -73,7 +73,7 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
         self._labels = parse_labels(opt.get('pairs_labels'))
         super().__init__(opt, shared)
 
-    def load_turns(self, opt: Opt) -> list[AnnotatedTurn]:
+    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
         if not opt.get('pairs_file'):
             raise ConfigError(
                 '--pairs-file is missing. Give a file, e.g. --pairs-file '
@@ -84,12 +84,8 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
         pairs = read_pairs(path, self._labels)
         logging.info(f'{path}: {len(pairs)} pairs')
         return [
-            AnnotatedTurn(
-                text='',
-                topic='',
+            AnnotatedResponse(
                 knowledge=pair.knowledge,
-                passage=(pair.knowledge,),
-                gold='',
                 response=pair.response,
                 label=pair.label,
                 episode=str(number),
@@ -97,7 +93,7 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
             for number, pair in enumerate(pairs)
         ]
 
-    def message(self, turn: AnnotatedTurn) -> Message:
+    def message(self, turn: AnnotatedResponse) -> Message:
         """
         Show a pair, which has no topic and no gold reply.
         """

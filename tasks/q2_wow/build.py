@@ -5,14 +5,11 @@ The files come from the authors' repository. Without a network, place them by ha
 ``<datapath>/q2_wow``; they are checked in the same way.
 """
 
+from pathlib import Path
 from typing import Sequence
 
-from parlai.core.build_data import DownloadableFile
-from parlai.core.opt import Opt
+from parlai_q2.io.published import PublishedFile, fetch_files
 
-from parlai_q2.parlai.task_files import fetch_files
-
-VERSION = '1.0'
 SOURCE = 'https://raw.githubusercontent.com/orhonovich/q-squared/main/third_party/data/'
 
 CHECKSUMS = {
@@ -32,19 +29,17 @@ CHECKSUMS = {
         'b9c92dcf44b93fc8c19fa4a289c6a2780d703b090cf1d341175728778c330446'
     ),
 }
-RESOURCES = [
-    DownloadableFile(SOURCE + name, name, checksum, zipped=False)
-    for name, checksum in CHECKSUMS.items()
+FILES = [
+    PublishedFile(SOURCE + name, name, checksum) for name, checksum in CHECKSUMS.items()
 ]
 
 
-def build(opt: Opt, needed: Sequence[str] = tuple(CHECKSUMS)) -> str:
+def build(datapath: str, needed: Sequence[str]) -> Path:
     """
-    Make sure that the files are there.
+    Make sure that the files are there, in ``<datapath>/q2_wow``.
 
-    :param opt: ParlAI options; ``datapath`` is read.
-    :param needed: the names of the files to be read.
+    :param needed: the names of those to be read.
     :return: the folder they are in.
     :raises TaskDataError: when a file cannot be fetched or is not the published one.
     """
-    return fetch_files(opt, 'q2_wow', VERSION, RESOURCES, needed)
+    return fetch_files(datapath, 'q2_wow', FILES, needed)

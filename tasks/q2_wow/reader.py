@@ -5,17 +5,77 @@ Four files each hold one system's responses of one class. ``cross_annotation.csv
 both systems' responses to the same contexts; there, a label of 1 means inconsistent.
 """
 
-from parlai_q2.annotated_turn import AnnotatedTurn
+from pathlib import Path
+from typing import Sequence
+
 from parlai_q2.errors import RecordError
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.words import chosen_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
+from parlai_q2.tasks.q2_wow.build import build
 
 SYSTEMS = ('dodeca', 'memnet')
 CONTEXT = ('episode_idx', 'round', 'topic', 'message', 'knowledge', 'gold')
 CROSS_LABELS = {'0': Label.CONSISTENT, '1': Label.INCONSISTENT}
+CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
+CROSS = 'cross_annotation'
+CROSS_FILE = 'cross_annotation.csv'
+GROUPS = {'system': SYSTEMS, 'class': CLASSES, 'part': [CROSS]}
 
 
-def read_system_file(path: str, system: str, label: str) -> list[AnnotatedTurn]:
+def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+    """
+    The 600 responses of the paper, or those that words choose. Without words, the 544
+    contexts that both systems answered come with them. There is only one fold.
+    """
+    crossed: dict[tuple[str, str], list[AnnotatedResponse]] = {}
+    for response in [] if words else read_part(datapath, [CROSS]):
+        crossed.setdefault((response.dialogue, response.turn), []).append(response)
+    return AnnotatedSet(
+        'q2_wow',
+        'annotated Wizard of Wikipedia responses',
+        tuple(read_part(datapath, words)),
+        tuple(tuple(responses) for responses in crossed.values()),
+    )
+
+
+def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
+    """
+    Read the chosen responses.
+
+    :param words: parts, in any order and case; none for the 600 responses.
+    the responses: Dodeca's before MemNet's, consistent before inconsistent.
+    :raises UnknownNameError: for a word that does not name a part.
+    """
+    chosen = chosen_words('q2_wow', words_of(words), GROUPS)
+    systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
+    if chosen['part']:
+        folder = build(datapath, [CROSS_FILE])
+        found = read_cross_file(folder / CROSS_FILE)
+        return [t for t in found if t.system in systems and t.label in labels]
+    files = {f'{s}_{c}.csv': (s, c) for s in systems for c in labels}
+    folder = build(datapath, list(files))
+    return [
+        response
+        for name, (system, label) in files.items()
+        for response in read_system_file(folder / name, system, label)
+    ]
+
+
+def words_of(parts: Sequence[str]) -> list[str]:
+    """
+    Split the names of parts into words.
+
+    :param parts: e.g. ``['cross_annotation', 'dodeca_inconsistent']``.
+    :return: e.g. ``['cross_annotation', 'dodeca', 'inconsistent']``.
+    """
+    part = '_'.join(parts).lower()
+    words = [word for word in part.replace(CROSS, '').split('_') if word]
+    return [CROSS, *words] if CROSS in part else words
+
+
+def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedResponse]:
     """
     Read one system's responses of one class.
 
@@ -26,45 +86,50 @@ def read_system_file(path: str, system: str, label: str) -> list[AnnotatedTurn]:
     :raises RecordError: when a column is missing or a row is broken.
     """
     return [
-        _turn(row, row['response'], system, label)
-        for _, row in read_rows(path, (*CONTEXT, 'response'))
+        _annotated(row, row['response'], system, label)
+        for _, row in read_rows(str(path), (*CONTEXT, 'response'))
     ]
 
 
-def read_cross_file(path: str) -> list[AnnotatedTurn]:
+def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read the contexts for which both systems' responses were annotated.
 
     :param path: the csv file.
-    :return: two turns for each row, Dodeca's first.
+    :return: two responses for each row, Dodeca's first.
     :raises RecordError: when a column is missing or a row is broken.
     """
     columns = [f'{s}_{c}' for s in SYSTEMS for c in ('response', 'label')]
-    turns = []
-    for number, row in read_rows(path, (*CONTEXT, *columns)):
+    found = []
+    for number, row in read_rows(str(path), (*CONTEXT, *columns)):
         for system in SYSTEMS:
             label = CROSS_LABELS.get(row[f'{system}_label'].strip())
             if label is None:
                 raise RecordError(
-                    path,
+                    str(path),
                     number,
                     f'{system}_label is {row[f"{system}_label"]!r}; it must be 0 '
                     '(consistent) or 1 (inconsistent)',
                 )
-            turns.append(_turn(row, row[f'{system}_response'], system, label))
-    return turns
+            found.append(_annotated(row, row[f'{system}_response'], system, label))
+    return found
 
 
-def _turn(row: dict[str, str], response: str, system: str, label: str) -> AnnotatedTurn:
+def _annotated(
+    row: dict[str, str], response: str, system: str, label: str
+) -> AnnotatedResponse:
     context = f'{row["episode_idx"]}-{row["round"]}'
-    return AnnotatedTurn(
+    return AnnotatedResponse(
         text=row['message'].strip(),
         topic=row['topic'],
         knowledge=row['knowledge'],
-        passage=(row['knowledge'],),
         gold=row['gold'].strip(),
         response=response,
         label=label,
+        corpus='wow',
+        system=system,
+        dialogue=row['episode_idx'],
+        turn=row['round'],
         # Rows are single turns from conversations that are not in the files.
         episode=f'{context}-{system}',
         more={

@@ -7,37 +7,34 @@ publishes no checksums. The files are checked against the numbers of characters 
 they have in that commit.
 """
 
+from pathlib import Path
 from typing import Sequence
 
-from parlai.core.opt import Opt
+from parlai_q2.io.published import PublishedFile, fetch_files
 
-from parlai_q2.parlai.published_file import PublishedFile
-from parlai_q2.parlai.task_files import fetch_files
-
-VERSION = '1.0'
 SOURCE = (
     'https://raw.githubusercontent.com/alexa/factual-consistency-analysis-of-dialogs/'
     'bcd3592e3f1eb3875916b43504bf9d1a5d7ffd2e/human_annotations/'
 )
-RESOURCES = [
+CROWD = SOURCE + 'factual_dataset_crowd/'
+FILES = [
     PublishedFile(
         SOURCE + 'factual_dataset_expert.csv',
         'factual_dataset_expert.csv',
         characters=719_997,
     ),
-    PublishedFile(SOURCE + 'factual_dataset_crowd/gt.csv', 'gt.csv', 886_631),
-    PublishedFile(SOURCE + 'factual_dataset_crowd/knn.csv', 'knn.csv', 881_629),
-    PublishedFile(SOURCE + 'factual_dataset_crowd/dpr.csv', 'dpr.csv', 1_452_275),
+    PublishedFile(CROWD + 'gt.csv', 'gt.csv', characters=886_631),
+    PublishedFile(CROWD + 'knn.csv', 'knn.csv', characters=881_629),
+    PublishedFile(CROWD + 'dpr.csv', 'dpr.csv', characters=1_452_275),
 ]
 
 
-def build(opt: Opt, needed: Sequence[str]) -> str:
+def build(datapath: str, needed: Sequence[str]) -> Path:
     """
-    Make sure that the files are there.
+    Make sure that the files are there, in ``<datapath>/rome``.
 
-    :param opt: ParlAI options; ``datapath`` is read.
-    :param needed: the names of the files to be read.
+    :param needed: the names of those to be read.
     :return: the folder they are in.
     :raises TaskDataError: when a file cannot be fetched or is not the published one.
     """
-    return fetch_files(opt, 'rome', VERSION, RESOURCES, needed)
+    return fetch_files(datapath, 'rome', FILES, needed)

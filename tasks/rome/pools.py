@@ -18,13 +18,18 @@ import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript
 
-from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.cli.files import given_file
 from parlai_q2.errors import Q2Error
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.io.write import write_text
 from parlai_q2.records import Label
-from parlai_q2.tasks.rome.agents import CROWD_PARTS, read_part
-from parlai_q2.tasks.rome.reader import DECODINGS, MODELS
+from parlai_q2.tasks.rome.reader import (
+    CROWD_PARTS,
+    DECODINGS,
+    HALLUCINATION_RULE,
+    MODELS,
+    read_part,
+)
 
 ORDER = [(model, how) for model in MODELS.values() for how in DECODINGS.values()]
 
@@ -59,7 +64,7 @@ class RomePools(ParlaiScript):
 
     def run(self) -> list[dict[str, Any]]:
         outfile = given_file(self.opt, 'outfile')
-        turns = read_part(self.opt, [self.opt['part']])
+        turns = read_part(self.opt['datapath'], [self.opt['part'], HALLUCINATION_RULE])
         if self.opt['only_verifiable']:
             turns = [turn for turn in turns if turn.label != Label.GENERIC]
         pools = pools_of(turns)
@@ -72,7 +77,7 @@ class RomePools(ParlaiScript):
         return pools
 
 
-def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
+def pools_of(turns: Sequence[AnnotatedResponse]) -> list[dict[str, Any]]:
     """
     Group the responses to the same context.
 
@@ -80,7 +85,7 @@ def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
     :return: pools that :mod:`parlai_q2.rerank.pools` can read, in the order in which
         their contexts first occur.
     """
-    contexts: dict[tuple[str, str], list[AnnotatedTurn]] = {}
+    contexts: dict[tuple[str, str], list[AnnotatedResponse]] = {}
     for turn in turns:
         contexts.setdefault((turn.more['conv_index'], turn.text), []).append(turn)
     return [
@@ -90,18 +95,20 @@ def pools_of(turns: Sequence[AnnotatedTurn]) -> list[dict[str, Any]]:
     ]
 
 
-def _by_knowledge(turns: Iterable[AnnotatedTurn]) -> dict[str, list[AnnotatedTurn]]:
+def _by_knowledge(
+    turns: Iterable[AnnotatedResponse],
+) -> dict[str, list[AnnotatedResponse]]:
     """
     Group turns by knowledge; a passage cut at different lengths counts as one.
     """
-    found: dict[str, list[AnnotatedTurn]] = {}
+    found: dict[str, list[AnnotatedResponse]] = {}
     for turn in sorted(turns, key=lambda turn: -len(turn.knowledge)):
         whole = [k for k in found if turn.knowledge and k.startswith(turn.knowledge)]
         found.setdefault(whole[0] if whole else turn.knowledge, []).append(turn)
     return found
 
 
-def _pool(knowledge: str, turns: list[AnnotatedTurn]) -> dict[str, Any]:
+def _pool(knowledge: str, turns: list[AnnotatedResponse]) -> dict[str, Any]:
     first = turns[0].more
     ordered = sorted(
         turns, key=lambda t: ORDER.index((t.more['model'], t.more['decoding']))
@@ -114,7 +121,7 @@ def _pool(knowledge: str, turns: list[AnnotatedTurn]) -> dict[str, Any]:
     }
 
 
-def _candidate(turn: AnnotatedTurn) -> dict[str, Any]:
+def _candidate(turn: AnnotatedResponse) -> dict[str, Any]:
     inconsistent = turn.label == Label.INCONSISTENT
     return {
         'text': turn.response,

@@ -2,7 +2,7 @@
 Reads the annotation files of "Rome was built in 1776".
 
 A row has the conversation so far, the knowledge, one generator's response, and three
-judgements:
+annotations:
 
 - whether there is anything to verify;
 - how factual the response is according to its knowledge (the mean of three annotators,
@@ -13,13 +13,16 @@ judgements:
 The crowd gave the last two only for verifiable responses.
 """
 
-import math
-from typing import Optional
+import logging
+from pathlib import Path
+from typing import Optional, Sequence
 
-from parlai_q2.annotated_turn import AnnotatedTurn
-from parlai_q2.errors import RecordError
+from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.words import chosen_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
+from parlai_q2.tasks.rome.build import build
 
 FACTUAL, HALLUCINATION = 'Avg Factual Correctness', 'Hallucination'
 COLUMNS = (
@@ -46,61 +49,146 @@ DECODINGS = {'beam search': 'beam', 'DBS': 'delayed', 'nucleus': 'nucleus'}
 YES_NO = {'yes': True, 'no': False, 'y': True, 'n': False, '': None}
 TURN_END = '<br>'
 
+CLASSES = (Label.CONSISTENT, Label.INCONSISTENT, Label.GENERIC)
+FILES = {
+    'expert': 'factual_dataset_expert.csv',
+    'gt': 'gt.csv',
+    'knn': 'knn.csv',
+    'dpr': 'dpr.csv',
+}
+# What makes a verifiable response consistent: a mean factual correctness of at least
+# 0.5 (Santhanam et al. 2021, section 6), or that most annotators saw no hallucination.
+RULES = FACTUAL_RULE, HALLUCINATION_RULE = 'factual', 'hallucination'
+CONSISTENT_FROM = 0.5
+CROWD_PARTS = ('gt', 'knn', 'dpr')
+ALIASES = {'crowd': CROWD_PARTS}
+GROUPS = {
+    'part': [*FILES],
+    'model': [*MODELS.values()],
+    'decoding': [*DECODINGS.values()],
+    'class': CLASSES,
+    'rule': RULES,
+}
 
-def read_file(path: str, part: str) -> list[AnnotatedTurn]:
+
+def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
     """
-    Read one file.
+    The chosen responses, with the ratings of factual correctness. There is one fold.
+    """
+    found = read_part(datapath, words)
+    return AnnotatedSet('rome', 'Rome was built in 1776', tuple(found))
+
+
+def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
+    """
+    Read the chosen responses.
+
+    :param words: parts, model sizes, decodings and classes; of a kind that no word
+        names, all are taken. And one of :data:`RULES`, by default the paper's.
+    :return: the responses, one file after the other. Verifiable responses that nobody
+        annotated are left out, with a warning.
+    :raises UnknownNameError: for any other word.
+    :raises ConfigError: for two rules.
+    """
+    chosen = chosen_words('rome', words, GROUPS, ALIASES)
+    if len(chosen['rule']) > 1:
+        raise ConfigError(f'Name one rule: {" or ".join(RULES)}.')
+    parts = chosen['part'] or [*FILES]
+    folder = build(datapath, [FILES[part] for part in parts])
+    (rule,) = chosen['rule'] or [FACTUAL_RULE]
+    responses = [
+        response
+        for part in parts
+        for response in read_file(folder / FILES[part], part, rule)
+    ]
+    unjudged = sum(not response.label for response in responses)
+    if unjudged:
+        logging.getLogger(__name__).warning(
+            f'{unjudged} verifiable responses have no annotation and are left out.'
+        )
+    return [
+        response
+        for response in responses
+        if response.label in (chosen['class'] or CLASSES)
+        and response.system in (chosen['model'] or MODELS.values())
+        and response.more['decoding'] in (chosen['decoding'] or DECODINGS.values())
+    ]
+
+
+def read_file(
+    path: Path, part: str, rule: str = FACTUAL_RULE
+) -> list[AnnotatedResponse]:
+    """
+    Read one file, as it was published: a factual correctness outside [0, 1], of which
+    the expert file has one, counts as missing, with a warning.
 
     :param path: the csv file.
-    :param part: the part's name, which the turns keep.
-    :return: its rows, each a conversation of its own. A verifiable response without a
-        judgement has an empty label.
+    :param part: the part's name, which the responses keep.
+    :param rule: what makes a response consistent, one of :data:`RULES`.
+    :return: its rows, each a conversation of its own. A verifiable response without an
+        annotation has an empty label.
     :raises RecordError: when a column is missing or a row is broken.
     """
-    turns = []
-    for number, row in read_rows(path, COLUMNS):
+    found, odd = [], []
+    for number, row in read_rows(str(path), COLUMNS):
         history = history_of(row['context'])
         verifiable = _answer(path, number, row, 'Verifiable')
         hallucination = _answer(path, number, row, HALLUCINATION)
-        knowledge = row['knowledge'].strip()
-        turns.append(
-            AnnotatedTurn(
+        factual = _factual(row[FACTUAL])
+        if factual is None and row[FACTUAL].strip():
+            odd.append(f'{row[FACTUAL]!r} on line {number}')
+        model = _known(path, number, row['model_type'], MODELS)
+        found.append(
+            AnnotatedResponse(
+                row['knowledge'].strip(),
+                row['response'].strip(),
+                class_of(verifiable, factual, hallucination, rule),
+                corpus=part,
+                system=model,
+                human={} if factual is None else {'factual': factual},
                 text='\n'.join(history),
-                topic='',
-                knowledge=knowledge,
-                passage=(knowledge,),
-                gold='',
-                response=row['response'].strip(),
-                label=class_of(verifiable, hallucination),
                 episode=f'{part}-{number}',
                 more={
                     'part': part,
                     'conv_index': row['conv_index'],
                     'history': list(history),
-                    'model': _known(path, number, row['model_type'], MODELS),
+                    'model': model,
                     'decoding': _known(path, number, row['decoding'], DECODINGS),
                     'verifiable': verifiable,
-                    'factual': _factual(path, number, row[FACTUAL]),
+                    'factual': factual,
                     'hallucination': hallucination,
                 },
             )
         )
-    return turns
+    if odd:
+        logging.getLogger(__name__).warning(
+            f'{path.name}: {len(odd)} values of {FACTUAL} are not in [0, 1] and count '
+            f'as missing: {", ".join(odd)}.'
+        )
+    return found
 
 
-def class_of(verifiable: Optional[bool], hallucination: Optional[bool]) -> str:
+def class_of(
+    verifiable: Optional[bool],
+    factual: Optional[float],
+    hallucination: Optional[bool],
+    rule: str = FACTUAL_RULE,
+) -> str:
     """
     The class of a response.
 
-    :return: ``generic`` where there is nothing to verify; otherwise ``inconsistent`` if
-        the response is a hallucination and ``consistent`` if not; empty where nobody
-        judged it.
+    :return: ``generic`` where there is nothing to verify; otherwise ``consistent`` or
+        ``inconsistent`` by the rule; empty where nobody said what the rule asks.
     """
     if verifiable is False:
         return Label.GENERIC
-    if verifiable is None or hallucination is None:
+    if rule == FACTUAL_RULE:
+        consistent = None if factual is None else factual >= CONSISTENT_FROM
+    else:
+        consistent = None if hallucination is None else not hallucination
+    if verifiable is None or consistent is None:
         return ''
-    return Label.INCONSISTENT if hallucination else Label.CONSISTENT
+    return Label.CONSISTENT if consistent else Label.INCONSISTENT
 
 
 def history_of(context: str) -> tuple[str, ...]:
@@ -116,26 +204,28 @@ def history_of(context: str) -> tuple[str, ...]:
     )
 
 
-def _answer(path: str, number: int, row: dict[str, str], column: str) -> Optional[bool]:
+def _answer(
+    path: Path, number: int, row: dict[str, str], column: str
+) -> Optional[bool]:
     given = row[column].strip().lower()
     if given not in YES_NO:
-        raise RecordError(path, number, f'{column} is {row[column]!r}, not yes or no')
+        raise RecordError(
+            str(path), number, f'{column} is {row[column]!r}, not yes or no'
+        )
     return YES_NO[given]
 
 
-def _known(path: str, number: int, given: str, names: dict[str, str]) -> str:
+def _known(path: Path, number: int, given: str, names: dict[str, str]) -> str:
     if given.strip() not in names:
-        raise RecordError(path, number, f'{given!r} is not one of {", ".join(names)}')
+        raise RecordError(
+            str(path), number, f'{given!r} is not one of {", ".join(names)}'
+        )
     return names[given.strip()]
 
 
-def _factual(path: str, number: int, given: str) -> Optional[float]:
-    if not given.strip():
-        return None
+def _factual(given: str) -> Optional[float]:
     try:
         value = float(given)
     except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise RecordError(path, number, f'{FACTUAL} is {given!r}, not in [0, 1]')
-    return value
+        return None
+    return value if 0 <= value <= 1 else None

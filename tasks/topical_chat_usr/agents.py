@@ -13,10 +13,9 @@ After the teacher's name, a task string may name systems: ``argmax``, ``nucleus_
 
 from typing import Sequence
 
-import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
-from parlai_q2.annotated_turn import AnnotatedTurn
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai.annotated_task import (
     AnnotatedView,
@@ -24,12 +23,7 @@ from parlai_q2.parlai.annotated_task import (
     DialogueView,
     warn_of_training,
 )
-from parlai_q2.parlai.task_strings import chosen_words
-from parlai_q2.tasks.topical_chat_usr.build import build
-from parlai_q2.tasks.topical_chat_usr.reader import SYSTEMS, USES, USES_NONE, read_file
-
-# 60 contexts with 6 responses each.
-PUBLISHED_RESPONSES = 360
+from parlai_q2.tasks.topical_chat_usr.reader import USES, USES_NONE, read_part
 
 
 class TopicalChatUsrTeacher(AnnotatedSetTeacher):
@@ -40,9 +34,9 @@ class TopicalChatUsrTeacher(AnnotatedSetTeacher):
     classes = (USES, USES_NONE)
     context_fields = ('context_id', 'history')
 
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedTurn]:
+    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
         warn_of_training(opt, 'topical_chat_usr')
-        return read_part(opt, words)
+        return read_part(opt['datapath'], words)
 
 
 class DialogueTeacher(DialogueView, TopicalChatUsrTeacher):
@@ -69,22 +63,3 @@ class ClassificationTeacher(ClassificationView, TopicalChatUsrTeacher):
     Shows knowledge and response; the label is whether most annotators say that the
     response uses the knowledge.
     """
-
-
-def read_part(opt: Opt, words: Sequence[str] = ()) -> list[AnnotatedTurn]:
-    """
-    Read the chosen turns.
-
-    :param opt: ParlAI options; ``datapath`` is read.
-    :param words: systems; all of them if none is named.
-    :return: the turns; those of one context follow each other.
-    :raises UnknownNameError: for any other word.
-    """
-    chosen = chosen_words('topical_chat_usr', words, {'system': [*SYSTEMS]})
-    turns = read_file(build(opt))
-    if len(turns) != PUBLISHED_RESPONSES:
-        logging.warning(
-            f'tc_usr_data.json has {len(turns)} responses; the paper counts '
-            f'{PUBLISHED_RESPONSES}. Is it the published file?'
-        )
-    return [t for t in turns if t.more['system'] in (chosen['system'] or SYSTEMS)]

@@ -6,25 +6,19 @@ The file comes from the first author's site. Without a network, place it by hand
 and its 60 contexts with 6 responses each are counted when it is read.
 """
 
-import os
+from pathlib import Path
 
-from parlai.core.opt import Opt
+from parlai_q2.io.published import PublishedFile, fetch_files
 
-from parlai_q2.parlai.published_file import PublishedFile
-from parlai_q2.parlai.task_files import fetch_files
-
-VERSION = '1.0'
-FILE = 'tc_usr_data.json'
-RESOURCES = [PublishedFile('http://shikib.com/tc_usr_data.json', FILE)]
+NAME = 'tc_usr_data.json'
+FILES = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]
 
 
-def build(opt: Opt) -> str:
+def build(datapath: str) -> Path:
     """
     Make sure that the file is there.
 
-    :param opt: ParlAI options; ``datapath`` is read.
     :return: its path.
     :raises TaskDataError: when the file cannot be fetched.
     """
-    folder = fetch_files(opt, 'topical_chat_usr', VERSION, RESOURCES, [FILE])
-    return os.path.join(folder, FILE)
+    return fetch_files(datapath, 'topical_chat_usr', FILES, [NAME]) / NAME

@@ -9,11 +9,16 @@ their own.
 """
 
 import json
+import logging
 import math
-from typing import Any, Optional
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Optional, Sequence
 
-from parlai_q2.annotated_turn import AnnotatedTurn
 from parlai_q2.errors import RecordError
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.tasks.topical_chat_usr.build import build
 
 USES_KNOWLEDGE = 'uses_knowledge'
 # The qualities by their names here, with those in the file.
@@ -37,9 +42,37 @@ SYSTEMS = {
 USES, USES_NONE = 'uses_knowledge', 'uses_none'
 # Topical-Chat's mark for a turn without knowledge, in the data that USR was made from.
 NO_FACT = '_nofact'
+# 60 contexts with 6 responses each.
+PUBLISHED_RESPONSES = 360
 
 
-def read_file(path: str) -> list[AnnotatedTurn]:
+def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+    """
+    The chosen responses, which have ratings and no classes of ours. There is one fold.
+    """
+    found = [replace(r, label='') for r in read_part(datapath, words)]
+    return AnnotatedSet('topical_chat_usr', 'Topical-Chat of USR', tuple(found))
+
+
+def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
+    """
+    Read the chosen responses.
+
+    :param words: systems; all of them if none is named.
+    :return: the responses; those of one context follow each other.
+    :raises UnknownNameError: for any other word.
+    """
+    chosen = chosen_words('topical_chat_usr', words, {'system': [*SYSTEMS]})
+    responses = read_file(build(datapath))
+    if len(responses) != PUBLISHED_RESPONSES:
+        logging.getLogger(__name__).warning(
+            f'tc_usr_data.json has {len(responses)} responses; the paper counts '
+            f'{PUBLISHED_RESPONSES}. Is it the published file?'
+        )
+    return [t for t in responses if t.system in (chosen['system'] or SYSTEMS)]
+
+
+def read_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read the file.
 
@@ -54,35 +87,35 @@ def read_file(path: str) -> list[AnnotatedTurn]:
         with open(path, encoding='utf-8') as stream:
             contexts = json.load(stream)
     except ValueError as e:
-        raise RecordError(path, 1, f'cannot be read as JSON: {e}') from e
+        raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
     if not isinstance(contexts, list):
-        raise RecordError(path, 1, 'must hold a list of contexts')
+        raise RecordError(str(path), 1, 'must hold a list of contexts')
     turns = []
     for number, context in enumerate(contexts, 1):
         try:
             turns += _turns(context, number)
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             raise RecordError(
-                path, number, f'(context {number}) is not a context of USR: {e!r}'
+                str(path), number, f'(context {number}) is not a context of USR: {e!r}'
             ) from e
     return turns
 
 
-def _turns(context: dict[str, Any], number: int) -> list[AnnotatedTurn]:
+def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:
     history = [turn.strip() for turn in context['context'].split('\n') if turn.strip()]
     fact = context['fact'].strip()
     fact = '' if fact == NO_FACT else fact
     responses = context['responses']
     gold = _response_of(responses, SYSTEMS['original'])
     return [
-        AnnotatedTurn(
+        AnnotatedResponse(
             text='\n'.join(history),
-            topic='',
             knowledge=fact,
-            passage=(fact,),
             gold=gold or '',
             response=response['response'].strip(),
             label=_label(_ratings(response, USES_KNOWLEDGE)),
+            system=_system(response['model']),
+            human={q: _mean(_ratings(response, q)) for q in QUALITIES},
             episode=f'{number}-{place}',
             more={
                 'context_id': number,

@@ -13,8 +13,8 @@ from parlai_q2.agents.grounded_rerank.commands import HELP
 from parlai_q2.agents.grounded_rerank.options import add_rerank_options
 from parlai_q2.agents.hf_classifier.options import add_options as hf_classifier
 from parlai_q2.agents.hf_seq2seq.options import add_options as hf_seq2seq
+from parlai_q2.cli.commands import COMMANDS, parser_of
 from parlai_q2.presets import load_preset
-from parlai_q2.scripts.meta_eval import MetaEvalScript
 from tests.docs.code_in_docs import ROOT, code_of, pages
 
 AGENTS = {
@@ -54,7 +54,7 @@ def test_a_page_names_every_option_of_its_agent(agent):
 
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():
     told = set(re.findall(r'`(--[a-z-]+)', text_of('meta_eval.md')))
-    assert told and told <= set(MetaEvalScript.setup_args()._option_string_actions)
+    assert told and told <= set(parser_of(COMMANDS['meta_eval'])._option_string_actions)
 
 
 def test_every_preset_on_a_page_is_one(tmp_path):

@@ -1,17 +1,17 @@
 """
-Small judged sets and measures.
+Small annotated sets and measures.
 """
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.judged import Judged, JudgedSet
-from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 from parlai_q2.records import Score
 
 GOOD, BAD, GENERIC = 'consistent', 'inconsistent', 'generic'
 
 
-def judged(number, label=GOOD, **more):
-    return Judged(f'knowledge {number}', f'response {number}', label, **more)
+def annotated(number, label=GOOD, **more):
+    return AnnotatedResponse(f'knowledge {number}', f'response {number}', label, **more)
 
 
 def measure(responses, values, name='mine', threshold=0.5, labels=None):
@@ -25,7 +25,7 @@ def measure(responses, values, name='mine', threshold=0.5, labels=None):
 
 def evaluation(responses, values, name='small', crossed=(), rounds=50, **more):
     responses = tuple(responses)
-    given = JudgedSet(name, f'a {name} set', responses, crossed)
+    given = AnnotatedSet(name, f'a {name} set', responses, crossed)
     scored = dict.fromkeys([*responses_of(crossed), *responses])
     measures = (measure(list(scored), list(values)),)
     return Evaluation(given, measures, rounds=rounds, **more)

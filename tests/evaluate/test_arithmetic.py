@@ -10,7 +10,7 @@ from scipy.stats import binomtest, pearsonr, rankdata, spearmanr
 
 from parlai_q2.bootstrap import intervals, resamples
 from parlai_q2.evaluate.calibration import calibration, wilson
-from parlai_q2.evaluate.correlation import correlation, pearson, ranks
+from parlai_q2.evaluate.statistics import correlation, pearson, ranks
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 

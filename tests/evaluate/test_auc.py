@@ -7,7 +7,7 @@ import random
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from parlai_q2.evaluate.auc import roc_auc
+from parlai_q2.evaluate.statistics import roc_auc
 
 
 @pytest.mark.parametrize(

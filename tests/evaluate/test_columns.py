@@ -8,7 +8,7 @@ import math
 import pytest
 
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
-from parlai_q2.evaluate.columns import parse_column, read_column
+from parlai_q2.evaluate.measures import parse_column, read_column
 
 HEADER = 'knowledge,response,mine\n'
 

@@ -4,10 +4,11 @@
 
 import json
 
-import parlai.utils.logging as logging
 import pytest
 
 from parlai_q2.__main__ import run
+from parlai_q2.cli import log
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import (
     ConfigError,
     InputError,
@@ -16,7 +17,7 @@ from parlai_q2.errors import (
     UnknownNameError,
 )
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
-from parlai_q2.scripts.meta_eval import MetaEvalScript
+from parlai_q2.scripts.meta_eval import scorers_from_opt, variants_from_opt
 
 CHEAP = 'content_overlap,overlap'
 
@@ -37,9 +38,9 @@ def meta_eval(placed, tmp_path, monkeypatch):
     return command
 
 
-def rows(tables, judged_set, name):
+def rows(tables, annotated, name):
     (table,) = (
-        t for t in tables['sets'][judged_set]['tables'] if t['name'].endswith(name)
+        t for t in tables['sets'][annotated]['tables'] if t['name'].endswith(name)
     )
     return table['rows']
 
@@ -57,7 +58,6 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     assert made['topical_chat_usr'] == ['topical_chat_usr_table_5']
     text = (out / 'meta_eval.txt').read_text()
     assert 'content_overlap|measure:f1' in text and 'seed 0, 20 rounds' in text
-    assert r'\begin{tabular}' in (out / 'meta_eval.tex').read_text()
     figures = {p.name for p in (out / 'figures').iterdir()}
     assert {'q2_wow_systems.svg', 'begin_by_density.png', 'begin_roc.svg'} <= figures
     assert (out / 'scores_begin.csv').read_text().startswith('knowledge,response,label')
@@ -142,12 +142,10 @@ def test_what_cannot_be_is_said_before_anything_is_scored(
 
 
 def test_files_that_are_not_there_are_named(meta_eval, placed, monkeypatch):
-    from parlai.core.build_data import DownloadableFile
-
-    def no_network(self, folder):
+    def no_network(url, path):
         raise OSError('no network')
 
-    monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+    monkeypatch.setattr('parlai_q2.io.published.download', no_network)
     (placed / 'q2_wow' / 'cross_annotation.csv').unlink()
     with pytest.raises(TaskDataError, match='place them in .*cross_annotation.csv'):
         meta_eval()
@@ -180,7 +178,7 @@ def test_costs_that_cannot_be_written_are_told(meta_eval, tmp_path):
 
 def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr(logging, 'info', shown.append)
+    monkeypatch.setattr(log, 'info', shown.append)
     (tmp_path / 'out' / 'meta_eval.txt').mkdir(parents=True)
     with pytest.raises(InputError, match='not a regular file. Check --outdir'):
         meta_eval('--num-examples', '4')
@@ -188,8 +186,6 @@ def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatc
 
 
 def test_dialogue_nli_has_the_settings_of_the_paper():
-    from parlai_q2.parlai.meta_eval_options import scorers_from_opt
-
     opt = {'scorers': 'q2,nli', 'preset': 'mini', 'cache': False, 'no_cuda': True}
     persona = scorers_from_opt(opt, 'dialogue_nli_gold')
     assert persona['q2'].threshold == 0.1 and persona['nli'].threshold == 0.5
@@ -203,10 +199,6 @@ def test_dialogue_nli_has_the_settings_of_the_paper():
 
 def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
     from parlai_q2.cache import CachedScorer
-    from parlai_q2.parlai.meta_eval_options import (
-        scorers_from_opt,
-        variants_from_opt,
-    )
 
     opt = {
         'scorers': 'q2,overlap',
@@ -225,7 +217,8 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
 
 
 def test_the_script_can_be_called_from_python(placed, tmp_path, monkeypatch):
-    tables = MetaEvalScript.main(
+    tables = run_command(
+        'meta_eval',
         task='begin',
         datapath=str(placed),
         scorers='precision',

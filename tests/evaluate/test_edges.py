@@ -5,8 +5,8 @@ What the figures of a set are where there is nothing to reckon with.
 import numpy as np
 
 from parlai_q2.bootstrap import percentiles, ratio
-from parlai_q2.evaluate.density_groups import GROUPS, density_groups
-from tests.evaluate.helpers import judged
+from parlai_q2.evaluate.sets import GROUPS, density_groups
+from tests.evaluate.helpers import annotated
 
 
 def test_no_responses_make_empty_groups():
@@ -14,7 +14,7 @@ def test_no_responses_make_empty_groups():
 
 
 def test_responses_of_one_density_stay_together():
-    groups, (low, high) = density_groups([judged(1), judged(2), judged(3)])
+    groups, (low, high) = density_groups([annotated(1), annotated(2), annotated(3)])
     assert low == high
     assert [len(groups[group]) for group in GROUPS] == [3, 0, 0]
 

@@ -10,15 +10,14 @@ import pytest
 
 from parlai_q2.errors import InputError, MissingPackageError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import reliability_plot
-from parlai_q2.evaluate.figures.all import all_figures
+from parlai_q2.evaluate.figures import all_figures, reliability_plot
 from parlai_q2.evaluate.figures.distributions import BINS, bin_edges
 from parlai_q2.evaluate.figures.style import check_matplotlib, grid
-from parlai_q2.evaluate.judged import JudgedSet
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, judged, measure
+from parlai_q2.evaluate.sets import AnnotatedSet
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 RESPONSES = [
-    judged(i, (GOOD, BAD, GENERIC)[i % 3], system=f's{i % 2}', corpus=f'c{i % 4}')
+    annotated(i, (GOOD, BAD, GENERIC)[i % 3], system=f's{i % 2}', corpus=f'c{i % 4}')
     for i in range(24)
 ]
 VALUES = [(i * 7 % 24) / 24 for i in range(24)]
@@ -89,7 +88,7 @@ def test_costs_are_drawn_where_two_are_known(tmp_path):
 
 @pytest.mark.parametrize('labels', [[GOOD] * 3, [GENERIC] * 3, [''] * 3])
 def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
-    responses = [judged(i, label) for i, label in enumerate(labels)]
+    responses = [annotated(i, label) for i, label in enumerate(labels)]
     written = all_figures(evaluation(responses, [0.1, 0.5, 0.5]), tmp_path, {})
     assert {p.stem for p in written} == (
         {'small_by_class', 'small_by_density'} if labels[0] else set()
@@ -137,7 +136,7 @@ def test_matplotlib_is_loaded_by_figures_alone():
     import subprocess
 
     code = (
-        'import sys, parlai_q2.evaluate.report, parlai_q2.evaluate.figures.all\n'
+        'import sys, parlai_q2.evaluate.report, parlai_q2.evaluate.figures\n'
         'print("matplotlib" in sys.modules, "scipy" in sys.modules)'
     )
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
@@ -173,14 +172,14 @@ def test_what_is_worth_the_threshold_stands_on_its_lower_side():
 @pytest.mark.filterwarnings('error')
 @pytest.mark.parametrize('scored', ['the unlabelled', 'all the same'])
 def test_a_measure_without_a_range_is_no_obstacle(tmp_path, scored):
-    unlabelled = [judged(50, ''), judged(51, '')]
+    unlabelled = [annotated(50, ''), annotated(51, '')]
     responses = (*RESPONSES, *unlabelled)
     if scored == 'the unlabelled':
         other = measure(unlabelled, [3, 9], name='other', threshold=None)
     else:
         other = measure(responses, [7] * len(responses), name='other', threshold=None)
     mine = measure(responses, [*VALUES, 0.1, 0.2])
-    given = JudgedSet('small', 'a small set', responses)
+    given = AnnotatedSet('small', 'a small set', responses)
     written = all_figures(Evaluation(given, (mine, other), rounds=20), tmp_path, {})
     assert 'small_by_class.png' in names(written)
     drawn = 'other' in text_of(tmp_path / 'small_by_class.svg')

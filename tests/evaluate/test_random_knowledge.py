@@ -2,12 +2,11 @@
 Other knowledge for a response: never its own, never of the wrong dialogue.
 """
 
-from parlai_q2.evaluate.judged import Judged
-from parlai_q2.evaluate.random_knowledge import random_dialogue, same_dialogue
+from parlai_q2.evaluate.sets import AnnotatedResponse, random_dialogue, same_dialogue
 
 
 def turn(dialogue, number, knowledge):
-    return Judged(
+    return AnnotatedResponse(
         knowledge, f'response {dialogue}{number}', dialogue=dialogue, turn=str(number)
     )
 
@@ -31,12 +30,15 @@ def test_the_same_dialogue_has_other_turns_with_other_knowledge():
 
 
 def test_two_systems_responses_to_one_turn_are_no_other_turn():
-    pair = [turn('a', 1, 'one'), Judged('one, too', 'x', dialogue='a', turn='1')]
+    pair = [
+        turn('a', 1, 'one'),
+        AnnotatedResponse('one, too', 'x', dialogue='a', turn='1'),
+    ]
     assert same_dialogue(pair, pair, seed=0) == []
 
 
 def test_responses_without_a_dialogue_have_no_same_dialogue():
-    unknown = [Judged('one', 'x'), Judged('two', 'y')]
+    unknown = [AnnotatedResponse('one', 'x'), AnnotatedResponse('two', 'y')]
     assert same_dialogue(unknown, unknown, seed=0) == []
 
 
@@ -54,7 +56,7 @@ def test_another_dialogue_is_another_dialogue_with_other_knowledge():
 
 
 def test_where_dialogues_are_not_known_other_knowledge_is_another():
-    unknown = [Judged('one', 'x'), Judged('two', 'y')]
+    unknown = [AnnotatedResponse('one', 'x'), AnnotatedResponse('two', 'y')]
     assert random_dialogue(unknown, unknown, seed=0) == [('two', 'x'), ('one', 'y')]
 
 

@@ -13,7 +13,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from parlai_q2.evaluate.ranking import Sweep, average_precision, roc_auc
+from parlai_q2.evaluate.statistics import Sweep, area_under_roc, average_precision
 
 # Few values, so that ties are the rule.
 SCORES = st.lists(
@@ -27,7 +27,7 @@ def sweep(*pairs):
 
 def whole(swept):
     counts = swept.counts(np.ones((1, len(swept.order))))
-    return roc_auc(*counts)[0], average_precision(*counts)[0]
+    return area_under_roc(*counts)[0], average_precision(*counts)[0]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_weights_are_repetitions(pairs, seed):
     weights = np.random.default_rng(seed).integers(0, 3, len(pairs))
     repeated = [p for p, w in zip(pairs, weights) for _ in range(w)]
     counts = sweep(*pairs).counts(weights[None].astype(float))
-    found = roc_auc(*counts)[0], average_precision(*counts)[0]
+    found = area_under_roc(*counts)[0], average_precision(*counts)[0]
     if 0 < sum(p for _, p in repeated) < len(repeated):
         assert found == pytest.approx(whole(sweep(*repeated)))
     else:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.judged import BINARY, CLASSES, Judged
-from parlai_q2.evaluate.response_level import response_level, three_way
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, judged, measure
+from parlai_q2.evaluate.levels import response_level, three_way
+from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, AnnotatedSet
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 
 PAIRS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.4, 0.5, 0.6, 1.0]), st.sampled_from(BINARY)),
@@ -20,7 +20,7 @@ PAIRS = st.lists(
 
 
 def level(values, classes, **options):
-    responses = [judged(i, label) for i, label in enumerate(classes)]
+    responses = [annotated(i, label) for i, label in enumerate(classes)]
     scored = measure(responses, values, **options)
     return response_level(scored, responses, rounds=20)
 
@@ -91,7 +91,7 @@ def test_generic_responses_are_of_neither_class():
 
 
 def test_responses_without_a_score_are_counted_and_left_out():
-    responses = [judged(0, GOOD), judged(1, BAD), judged(2, BAD)]
+    responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, BAD)]
     found = response_level(measure(responses[:2], [0.9, 0.1]), responses, rounds=5)
     assert found.missing == 1 and found.counts == {GOOD: 1, BAD: 1}
 
@@ -125,7 +125,7 @@ THREE = st.lists(
 @settings(deadline=None, max_examples=30)
 @given(THREE)
 def test_macro_f1_of_three_classes_agrees_with_scikit_learn(rows):
-    responses = [judged(i, label) for i, (_, _, label) in enumerate(rows)]
+    responses = [annotated(i, label) for i, (_, _, label) in enumerate(rows)]
     scored = measure(responses, [r[0] for r in rows], labels=[r[1] for r in rows])
     found = three_way(scored, responses, rounds=3)
     truth = [label for _, _, label in rows]
@@ -136,17 +136,17 @@ def test_macro_f1_of_three_classes_agrees_with_scikit_learn(rows):
 
 
 def test_a_response_that_nobody_judged_is_of_none_of_the_three_classes():
-    responses = [judged(0, GOOD), judged(1, GENERIC), judged(2, '')]
+    responses = [annotated(0, GOOD), annotated(1, GENERIC), annotated(2, '')]
     scored = measure(responses, [0.9, 0.5, 0.9], labels=['any', 'generic', 'any'])
     found = three_way(scored, responses, rounds=3)
     assert (found[GOOD].mean, found[GENERIC].mean) == (1, 1)
 
 
 def test_a_scorer_of_two_classes_has_no_macro_f1():
-    responses = [judged(0, GOOD), judged(1, GENERIC)]
+    responses = [annotated(0, GOOD), annotated(1, GENERIC)]
     assert three_way(measure(responses, [0.9, 0.1]), responses) is None
 
 
-def test_a_judgement_is_one_of_the_three_classes():
+def test_the_responses_of_a_set_have_one_of_the_three_classes():
     with pytest.raises(InputError, match="not 'good'"):
-        Judged('k', 'r', 'good')
+        AnnotatedSet('one', 'One', (AnnotatedResponse('k', 'r', 'good'),))

@@ -9,27 +9,31 @@ import pytest
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import scoring
-from parlai_q2.evaluate.cost_file import add_costs
-from parlai_q2.evaluate.judged import Judged, JudgedSet
-from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.evaluation import evaluate
+from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.report import (
     scores_csv,
     set_report,
     to_dict,
-    to_latex,
     to_text,
     write_report,
 )
-from parlai_q2.evaluate.run import evaluate
-from parlai_q2.evaluate.sample import sampled
-from parlai_q2.evaluate.scoring import Cost, mean_seconds, score_pairs, without_nli
-from parlai_q2.evaluate.variants import VARIANTS, load_variant
+from parlai_q2.evaluate.scoring import (
+    VARIANTS,
+    Cost,
+    add_costs,
+    load_variant,
+    mean_seconds,
+    score_pairs,
+    without_nli,
+)
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Label, Score, Span
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import Q2Scorer
-from tests.evaluate.helpers import BAD, GOOD, judged, measure
+from tests.evaluate.helpers import BAD, GOOD, annotated, measure
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
@@ -50,7 +54,7 @@ class Counting(OverlapScorer):
 
 
 def wow(number, label, system, dialogue):
-    return Judged(
+    return AnnotatedResponse(
         f'knowledge {number}',
         f'{system} says knowledge {number if label == GOOD else "x"}',
         label,
@@ -67,7 +71,7 @@ CROSSED = tuple(
     )
     for i in range(8)
 )
-SET = JudgedSet(
+SET = AnnotatedSet(
     'small', 'a small set', tuple(r for c in CROSSED[:5] for r in c), CROSSED
 )
 
@@ -155,7 +159,9 @@ def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
 def test_q2_without_nli_asks_nothing_again_whatever_the_order():
     twin = Counting(stop_after=0)
     found, costs = evaluate(
-        JudgedSet('s', 's', tuple(Judged(k, r, GOOD) for k, r in PAIRS[:3])),
+        AnnotatedSet(
+            's', 's', tuple(AnnotatedResponse(k, r, GOOD) for k, r in PAIRS[:3])
+        ),
         {'q2_f1': twin, 'q2': toy_q2(True)},
         rounds=5,
     )
@@ -164,8 +170,8 @@ def test_q2_without_nli_asks_nothing_again_whatever_the_order():
 
 def test_q2_of_another_preset_is_no_twin():
     twin = Counting()
-    judged_set = JudgedSet('s', 's', (Judged(*PAIRS[0], GOOD),))
-    evaluate(judged_set, {'q2@other.yaml': toy_q2(True), 'q2_f1': twin}, rounds=5)
+    annotated = AnnotatedSet('s', 's', (AnnotatedResponse(*PAIRS[0], GOOD),))
+    evaluate(annotated, {'q2@other.yaml': toy_q2(True), 'q2_f1': twin}, rounds=5)
     assert twin.scored
 
 
@@ -208,12 +214,12 @@ def test_a_column_that_fits_in_part_is_taken_with_a_warning():
 
 def test_a_column_of_other_texts_is_refused():
     with pytest.raises(InputError, match='must match those of the set exactly'):
-        evaluate(SET, {}, [measure([judged(99)], [0.5])], rounds=5)
+        evaluate(SET, {}, [measure([annotated(99)], [0.5])], rounds=5)
 
 
 def test_a_set_of_nothing_is_refused():
     with pytest.raises(InputError, match='has no responses'):
-        evaluate(JudgedSet('empty', 'e', ()), {'mine': Counting()})
+        evaluate(AnnotatedSet('empty', 'e', ()), {'mine': Counting()})
 
 
 def test_a_sample_is_a_part_says_so_and_is_seeded():
@@ -232,22 +238,21 @@ def test_all_files_are_written_with_every_signature(tmp_path):
     written = write_report([report], tmp_path / 'new')
     assert sorted(p.name for p in written) == [
         'meta_eval.json',
-        'meta_eval.tex',
         'meta_eval.txt',
         'scores_small.csv',
     ]
     assert sorted(p.name for p in (tmp_path / 'new').iterdir()) == sorted(
         p.name for p in written
     )
-    for text in (to_text([report]), to_latex([report])):
-        assert found.measures[0].signature in text and 'seed 7, 5 rounds' in text
+    text = to_text([report])
+    assert found.measures[0].signature in text and 'seed 7, 5 rounds' in text
     data = to_dict([report])
     assert data['sets']['small']['signatures'] == {'mine': found.measures[0].signature}
     assert (data['seed'], data['rounds']) == (7, 5)
 
 
 def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
-    from parlai_q2.evaluate.columns import parse_column, read_column
+    from parlai_q2.evaluate.measures import parse_column, read_column
 
     found, _ = evaluate(SET, {'mine': Counting()}, rounds=5)
     write_report([set_report(found)], tmp_path)

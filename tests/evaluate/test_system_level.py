@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from parlai_q2.evaluate import system_level as module
-from parlai_q2.evaluate.judged import JudgedSet, contrasts
-from parlai_q2.evaluate.system_level import spearman_with_quality, system_level
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, judged
+from parlai_q2.evaluate.levels import PROPORTIONS, spearman_with_quality, system_level
+from parlai_q2.evaluate.sets import AnnotatedSet, contrasts
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated
 
 
 @settings(deadline=None, max_examples=30)
@@ -70,7 +69,7 @@ def test_a_plain_loop_over_the_same_draws_gives_the_same():
     for r in range(4):
         contexts = draws.integers(0, 20, 40)
         scores = []
-        for share in module.PROPORTIONS:
+        for share in PROPORTIONS:
             chosen = set(draws.choice(40, size=round(share * 40), replace=False))
             picked = [
                 bad[c] if i in chosen else good[c] for i, c in enumerate(contexts)
@@ -88,14 +87,14 @@ def test_contexts_need_both_scores(good, bad):
 
 def test_a_contrast_has_exactly_one_inconsistent_response():
     crossed = [
-        (judged(0, GOOD), judged(1, BAD)),
-        (judged(2, BAD), judged(3, GOOD)),
-        (judged(4, GOOD), judged(5, GOOD)),
-        (judged(6, BAD), judged(7, BAD)),
-        (judged(8, GOOD), judged(9, GENERIC)),
-        (judged(10, GOOD), judged(11, BAD), judged(12, BAD)),
+        (annotated(0, GOOD), annotated(1, BAD)),
+        (annotated(2, BAD), annotated(3, GOOD)),
+        (annotated(4, GOOD), annotated(5, GOOD)),
+        (annotated(6, BAD), annotated(7, BAD)),
+        (annotated(8, GOOD), annotated(9, GENERIC)),
+        (annotated(10, GOOD), annotated(11, BAD), annotated(12, BAD)),
     ]
-    found = contrasts(JudgedSet('s', 's', (), tuple(crossed)).crossed)
+    found = contrasts(AnnotatedSet('s', 's', (), tuple(crossed)).crossed)
     assert [(c.consistent.response, c.inconsistent.response) for c in found] == [
         ('response 0', 'response 1'),
         ('response 3', 'response 2'),

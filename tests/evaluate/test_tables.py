@@ -10,21 +10,27 @@ import pytest
 from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.judged import JudgedSet
-from parlai_q2.evaluate.latex import escape, render_latex
-from parlai_q2.evaluate.table import PAPER, Column, Table, key
+from parlai_q2.evaluate.sets import AnnotatedSet
+from parlai_q2.evaluate.table import PAPER, Column, Table, key, render_text
 from parlai_q2.evaluate.tables import all_tables
-from parlai_q2.evaluate.tables.classes import class_table, three_way_table
-from parlai_q2.evaluate.tables.groups import density_table, group_table
-from parlai_q2.evaluate.tables.means import means_table
-from parlai_q2.evaluate.tables.random_knowledge import random_knowledge_table
-from parlai_q2.evaluate.tables.ranking import difference_table, ranking_table
-from parlai_q2.evaluate.tables.ratings import ratings_table
-from parlai_q2.evaluate.tables.systems import systems_table
-from parlai_q2.evaluate.tables.variants import ablations_table, coverage_table
-from parlai_q2.evaluate.text_table import render_text
+from parlai_q2.evaluate.tables.responses import (
+    class_table,
+    density_table,
+    difference_table,
+    group_table,
+    means_table,
+    ranking_table,
+    three_way_table,
+)
+from parlai_q2.evaluate.tables.settings import (
+    ablations_table,
+    coverage_table,
+    random_knowledge_table,
+    ratings_table,
+    systems_table,
+)
 from parlai_q2.records import Comparison, Score, Span, Verdict
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, judged, measure
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 TABLE = Table(
     'a_table',
@@ -64,25 +70,6 @@ def test_a_wide_table_is_cut_and_repeats_what_its_rows_are():
     assert text.index('AUC') < text.index('share %')
 
 
-def test_a_table_as_latex():
-    text = render_latex(TABLE)
-    assert r'q2\_f1 & 0.756 {\scriptsize [0.715, 1.000]} & 50.0 \\' in text
-    assert r'\textit{q2\_f1 (paper)} & \textit{--} & \textit{1} \\' in text
-    assert r'share \% \\' in text and r'A note \& more.' in text
-    assert r'\begin{tabular}{@{}lrr@{}}' in text
-    for environment in ('table', 'tabular'):
-        assert text.count(rf'\begin{{{environment}}}') == 1
-        assert text.count(rf'\end{{{environment}}}') == 1
-    assert text.count('{') == text.count('}')
-
-
-def test_latex_has_no_live_characters_of_ours():
-    assert escape('a_b & 5 % {x} ~^ \\ <') == (
-        r'a\_b \& 5 \% \{x\} \textasciitilde{}\textasciicircum{} '
-        r'\textbackslash{} \textless{}'
-    )
-
-
 def test_a_table_as_json_has_full_precision():
     found = json.loads(json.dumps(TABLE.to_dict()))
     assert found['rows'][0]['auc'] == {'value': 0.7561, 'low': 0.7152, 'high': 1.0}
@@ -90,10 +77,10 @@ def test_a_table_as_json_has_full_precision():
 
 
 SYSTEMS = [
-    judged(0, GOOD, system='one', corpus='c'),
-    judged(1, BAD, system='two', corpus='d'),
-    judged(2, GOOD, system='one', corpus='d'),
-    judged(3, BAD, system='two', corpus='c'),
+    annotated(0, GOOD, system='one', corpus='c'),
+    annotated(1, BAD, system='two', corpus='d'),
+    annotated(2, GOOD, system='one', corpus='d'),
+    annotated(3, BAD, system='two', corpus='c'),
 ]
 CROSSED = ((SYSTEMS[0], SYSTEMS[1]), (SYSTEMS[2], SYSTEMS[3]))
 
@@ -124,7 +111,7 @@ def test_a_set_of_systems_without_common_contexts_is_one_in_the_means():
 def test_figures_of_the_paper_stand_beside_those_of_its_own_data_alone():
     named = {'q2': [0.9, 0.1, 0.8, 0.3]}
     for name, papers in (('q2_wow', 2), ('begin', 0)):
-        given = JudgedSet(name, name, tuple(SYSTEMS), CROSSED)
+        given = AnnotatedSet(name, name, tuple(SYSTEMS), CROSSED)
         scored = measure(SYSTEMS, named['q2'], name='q2')
         found = Evaluation(given, (scored,), rounds=5)
         assert len(rows(class_table(found), source=PAPER)) == papers
@@ -143,8 +130,8 @@ def test_systems_need_contexts_of_two():
 
 @pytest.mark.parametrize('fitted_on, notes', [(True, 1), (False, 0)])
 def test_tables_say_whose_fit_they_show(fitted_on, notes):
-    responses = [judged(0, GOOD), judged(1, BAD), judged(2, GENERIC)]
-    given = JudgedSet('begin', 'b', tuple(responses), fitted_on=fitted_on)
+    responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
+    given = AnnotatedSet('begin', 'b', tuple(responses), fitted_on=fitted_on)
     fitted = replace(
         measure(responses, [1, 0, 0.5], name='grounded', labels=['x', 'x', 'generic']),
         signature='grounded|fitted_with:mini|threshold:0.5',
@@ -158,8 +145,8 @@ def test_tables_say_whose_fit_they_show(fitted_on, notes):
 
 
 def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
-    responses = [judged(0, GOOD), judged(1, BAD), judged(2, GENERIC)]
-    given = JudgedSet('begin', 'b', tuple(responses))
+    responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
+    given = AnnotatedSet('begin', 'b', tuple(responses))
     knows = measure(responses, [1, 0, 0.5], labels=['x', 'x', 'generic'])
     blind = measure(responses, [1, 0, 0.5], name='blind')
     table = three_way_table(Evaluation(given, (knows, blind), rounds=5))
@@ -172,7 +159,7 @@ def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
 
 
 def test_ratings_give_correlations():
-    responses = [judged(i, '', human={'uses_knowledge': i}) for i in range(4)]
+    responses = [annotated(i, '', human={'uses_knowledge': i}) for i in range(4)]
     table = ratings_table(evaluation(responses, [0.1, 0.2, 0.3, 0.9]))
     (row,) = rows(table, source='here')
     assert row['spearman'].mean == pytest.approx(1) and row['count'] == 4
@@ -197,7 +184,7 @@ def q2_scores(responses, answered, name='q2'):
 
 
 def test_coverage_and_ablations_count_the_questions_of_each_setting():
-    given = JudgedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
     asked = [[True, True], [False], [True], []]
     found = Evaluation(
         given,
@@ -219,7 +206,7 @@ def test_coverage_and_ablations_count_the_questions_of_each_setting():
 
 def test_other_knowledge_has_its_means_and_no_answers():
     pairs = (('other', 'response 0'), ('other', 'response 1'))
-    given = JudgedSet('q2_wow', 'q', tuple(SYSTEMS))
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS))
     scored = q2_scores([*SYSTEMS, *pairs], [[True]] * 4 + [[False], [True, False]])
     column = measure(SYSTEMS, [1, 0, 1, 0], name='column')
     found = Evaluation(given, (scored, column), same_dialogue=pairs, rounds=5)
@@ -264,10 +251,9 @@ def test_groups_by_system_corpus_and_density():
 
 def test_every_table_of_a_set_of_one_class_can_be_printed():
     for labels in ([GOOD] * 3, [BAD] * 3, [GENERIC] * 3, [''] * 3):
-        responses = [judged(i, label) for i, label in enumerate(labels)]
+        responses = [annotated(i, label) for i, label in enumerate(labels)]
         for table in all_tables(evaluation(responses, [0.1, 0.5, 0.9])):
             assert table.title in render_text(table, 1000)
-            assert render_latex(table)
             json.dumps(table.to_dict(), allow_nan=False)
 
 
@@ -288,13 +274,13 @@ def test_the_papers_accuracy_is_the_mean_recall_of_its_two_equal_classes(
 
 
 def test_differences_are_those_of_the_figures_and_paired():
-    responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(40)]
+    responses = [annotated(i, (GOOD, BAD)[i % 2]) for i in range(40)]
     good = [0.9 if i % 2 == 0 else 0.1 for i in range(40)]
     # Wrong on one in four of each class.
     worse = [1 - v if i % 8 in (0, 1) else v for i, v in enumerate(good)]
     first, second = measure(responses, good, name='first'), measure(responses, worse)
     same = measure(responses, good, name='same')
-    given = JudgedSet('small', 'a small set', tuple(responses))
+    given = AnnotatedSet('small', 'a small set', tuple(responses))
     found = Evaluation(given, (first, second, same), rounds=200)
     table = difference_table(found)
     mine, equal = table.rows
@@ -310,14 +296,14 @@ def test_differences_are_those_of_the_figures_and_paired():
 
 
 def test_differences_are_of_responses_that_both_have():
-    responses = [judged(i, (GOOD, BAD)[i % 2]) for i in range(8)]
+    responses = [annotated(i, (GOOD, BAD)[i % 2]) for i in range(8)]
     # Which is of neither class, and has no part in it.
-    generic = judged(50, GENERIC)
+    generic = annotated(50, GENERIC)
     first = measure([*responses, generic], [1, 0] * 4 + [0], name='first')
     part = measure([*responses[:4], generic], [1, 0, 0, 1, 1], name='part')
-    other = measure([judged(99)], [0.5], name='other')
+    other = measure([annotated(99)], [0.5], name='other')
     unbounded = replace(measure(responses, [5, 2] * 4, name='far'), threshold=None)
-    given = JudgedSet('small', 'a small set', (*responses, generic))
+    given = AnnotatedSet('small', 'a small set', (*responses, generic))
     found = Evaluation(given, (first, part, other, unbounded), rounds=20)
     one, far = difference_table(found).rows
     assert (one['scorer'], one['accuracy'].mean) == ('part', -0.5)

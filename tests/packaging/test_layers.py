@@ -20,7 +20,6 @@ FLOORS = (
         'options',
         'bootstrap',
         'presets',
-        'annotated_turn',
     ),
     ('text', 'io'),
     ('class_map', 'models', 'perturb'),

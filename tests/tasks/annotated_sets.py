@@ -10,9 +10,7 @@ import json
 from pathlib import Path
 from types import ModuleType
 
-from parlai.core.build_data import DownloadableFile
-
-from parlai_q2.parlai.published_file import PublishedFile
+from parlai_q2.io.published import PublishedFile
 from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.reader import COLUMNS, EARLIER_COLUMNS
 from parlai_q2.tasks.rome import build as rome_build
@@ -243,14 +241,12 @@ def expect(build: ModuleType, files: dict, monkeypatch) -> None:
     """
     Let a task expect these files, known in the way its own are.
     """
-    resources: list[DownloadableFile] = []
-    for published in build.RESOURCES:
-        name = published.file_name
-        url = f'https://example.invalid/{name}'
-        if isinstance(published, PublishedFile):
-            known = published.characters and len(files[name].decode())
-            resources.append(PublishedFile(url, name, known))
-        else:
-            sha256 = hashlib.sha256(files[name]).hexdigest()
-            resources.append(DownloadableFile(url, name, sha256, zipped=False))
-    monkeypatch.setattr(build, 'RESOURCES', resources)
+    expected = []
+    for published in build.FILES:
+        data = files[published.name]
+        known = {'sha256': hashlib.sha256(data).hexdigest()} if published.sha256 else {}
+        if published.characters:
+            known = {'characters': len(data.decode())}
+        url = f'https://example.invalid/{published.name}'
+        expected.append(PublishedFile(url, published.name, **known))
+    monkeypatch.setattr(build, 'FILES', expected)

@@ -3,8 +3,8 @@ What the tests of the tasks share.
 """
 
 import pytest
-from parlai.core.build_data import DownloadableFile
 
+from parlai_q2.io.published import PublishedFile
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from tests.tasks import annotated_sets
 from tests.tasks.conv_fever_wow import write_wow
@@ -27,11 +27,11 @@ def datapath(tmp_path, monkeypatch):
     A datapath in which the files of q2_wow were placed by hand.
     """
     checksums = write_q2_wow(tmp_path / 'q2_wow')
-    resources = [
-        DownloadableFile(f'https://example.invalid/{name}', name, sha, zipped=False)
+    files = [
+        PublishedFile(f'https://example.invalid/{name}', name, sha)
         for name, sha in checksums.items()
     ]
-    monkeypatch.setattr(q2_wow_build, 'RESOURCES', resources)
+    monkeypatch.setattr(q2_wow_build, 'FILES', files)
     monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
     return tmp_path
 

@@ -10,8 +10,11 @@ from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.tasks.begin.agents import read_earlier_part, read_part
-from parlai_q2.tasks.begin.reader import EARLIER_LABELS
+from parlai_q2.tasks.begin.reader import (
+    EARLIER_LABELS,
+    read_earlier_part,
+    read_part,
+)
 from tests.tasks.annotated_sets import DOME, KITES, OWLS
 from tests.tasks.evaluating import messages
 
@@ -182,9 +185,9 @@ def test_a_classifier_of_parlai_trains_on_it(sets, tmp_path):
 
 
 def test_the_earlier_release_is_read_without_teachers_too(sets):
-    opt = {'datapath': str(sets)}
-    assert [t.label for t in read_earlier_part(opt, fold='test')] == ['consistent']
-    assert len(read_part(opt, ['wow', 'test'])) == 1
+    (earlier,) = read_earlier_part(str(sets), fold='test')
+    assert earlier.label == 'consistent'
+    assert len(read_part(str(sets), ['wow', 'test'])) == 1
 
 
 def test_short_names_lead_to_it(sets, capsys):

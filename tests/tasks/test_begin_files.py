@@ -10,10 +10,14 @@ import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import RecordError, TaskDataError
-from parlai_q2.parlai import published_file
+from parlai_q2.io.published import _tell_unverified
 from parlai_q2.tasks.begin import build as begin_build
-from parlai_q2.tasks.begin.agents import read_part
-from parlai_q2.tasks.begin.reader import COLUMNS, read_earlier_file, read_file
+from parlai_q2.tasks.begin.reader import (
+    COLUMNS,
+    read_earlier_file,
+    read_file,
+    read_part,
+)
 from tests.tasks.annotated_sets import tsv
 from tests.tasks.evaluating import messages
 
@@ -48,14 +52,14 @@ def test_a_file_of_another_length_is_refused(sets):
     assert len(messages(ANNOTATED, 'test')) == 3
 
 
-def test_a_file_of_which_nothing_is_known_is_taken_with_a_warning(sets, monkeypatch):
-    said = []
-    monkeypatch.setattr(published_file, 'warn_once', said.append)
+def test_a_file_of_which_nothing_is_known_is_taken_with_a_warning(sets, caplog):
+    _tell_unverified.cache_clear()
     (message,) = messages(f'{TASK}:CmuTeacher', 'test')
     path = sets / 'begin' / 'begin_test_cmu.tsv'
     assert message['response'] == 'Yes .'
-    assert all(text.startswith('No checksum of begin_test_') for text in said)
-    assert hashlib.sha256(path.read_bytes()).hexdigest() in said[0]
+    (said,) = [r.getMessage() for r in caplog.records if 'checksum' in r.msg]
+    assert said.startswith('No checksum of begin_test_cmu.tsv')
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in said
 
 
 @pytest.mark.parametrize(
@@ -72,20 +76,20 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, text, problem, line):
     path = tmp_path / 'rows.tsv'
     path.write_bytes(text)
     with pytest.raises(RecordError, match=problem) as caught:
-        read_file(str(path))
+        read_file(path)
     assert caught.value.line == line
 
 
 def test_the_two_releases_are_not_taken_for_each_other(sets):
     with pytest.raises(RecordError, match="no column 'evidence'"):
-        read_earlier_file(str(sets / 'begin' / 'begin_dev_wow.tsv'))
+        read_earlier_file(sets / 'begin' / 'begin_dev_wow.tsv')
 
 
 def test_a_carriage_return_inside_a_field_ends_no_row(tmp_path):
     path = tmp_path / 'rows.tsv'
     row = ('t5', 'wow', 'a\rb', 'c', 'd', 'Generic')
     path.write_bytes(tsv(COLUMNS, [row], end='\r\n'))
-    (turn,) = read_file(str(path))
+    (turn,) = read_file(path)
     assert turn.knowledge == 'a\rb'
 
 
@@ -100,11 +104,11 @@ class TestThePublishedDevFiles:
 
     def test_they_are_the_files_that_build_expects(self, published):
         for name in ('begin_dev_wow.tsv', 'begin_dev_cmu.tsv', 'begin_dev_tc.tsv'):
-            (file,) = (r for r in begin_build.RESOURCES if r.file_name == name)
-            file.checksum(str(published / 'begin'))
+            (file,) = (r for r in begin_build.FILES if r.name == name)
+            assert file.sha256 and not file.problem(published / 'begin' / name)
 
     def test_the_classes_have_the_counts_of_the_files(self, published):
-        turns = read_part({'datapath': str(published)})
+        turns = read_part(str(published))
         assert Counter((t.more['corpus'], t.label) for t in turns) == {
             ('wow', 'consistent'): 180,
             ('wow', 'inconsistent'): 250,

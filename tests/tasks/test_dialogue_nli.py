@@ -11,7 +11,7 @@ from parlai_q2.__main__ import run
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.persona import persona_preset, scorer_options
-from parlai_q2.tasks.dialogue_nli.agents import read_part
+from parlai_q2.tasks.dialogue_nli.reader import read_part
 from tests.tasks.annotated_sets import CAT, DOG
 from tests.tasks.evaluating import messages
 
@@ -172,7 +172,7 @@ def test_the_models_of_the_preset_stay(sets):
 
 
 def test_a_set_of_another_size_is_read_with_a_warning(sets, counted):
-    read_part({'datapath': str(sets)}, ['gold'])
+    read_part(str(sets), ['gold'])
     assert '3 pairs; the paper counts 12,376' in counted[-1]
 
 

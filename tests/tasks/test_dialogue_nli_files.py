@@ -7,7 +7,6 @@ import json
 import zipfile
 
 import pytest
-from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.tasks.dialogue_nli import build as dnli_build
@@ -23,7 +22,7 @@ def test_a_pair_a_line_is_read_as_well(tmp_path):
     path = tmp_path / 'pairs.jsonl'
     pairs = dnli_pairs('dev')
     path.write_text('\n'.join(json.dumps(pair) for pair in pairs) + '\n\n')
-    assert [t.more['pair_id'] for t in read_file(str(path))] == [p['id'] for p in pairs]
+    assert [t.more['pair_id'] for t in read_file(path)] == [p['id'] for p in pairs]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_a_broken_pair_is_named(tmp_path, text, problem, number):
     path = tmp_path / 'pairs.jsonl'
     path.write_text(text)
     with pytest.raises(RecordError, match=problem) as caught:
-        read_file(str(path))
+        read_file(path)
     assert caught.value.line == number
 
 
@@ -64,10 +63,7 @@ class TestGettingTheFiles:
     def expect(self, folder, monkeypatch):
         data = (folder / 'dialogue_nli.zip').read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()
-        archive = DownloadableFile(
-            'an id', 'dialogue_nli.zip', sha256, from_google=True
-        )
-        monkeypatch.setattr(dnli_build, 'ARCHIVE', archive)
+        monkeypatch.setattr(dnli_build, 'SHA256', sha256)
 
     def test_an_archive_placed_by_hand_is_unpacked_and_kept(self, folder):
         assert len(messages(f'{TASK}:GoldTeacher')) == 3
@@ -91,7 +87,7 @@ class TestGettingTheFiles:
         )
         for _ in range(2):
             assert len(messages(ANNOTATED, 'test')) == 5
-        assert asked == ['an id']
+        assert asked == [dnli_build.ON_GOOGLE]
 
     def test_another_archive_is_refused_and_kept(self, folder):
         path = folder / 'dialogue_nli.zip'

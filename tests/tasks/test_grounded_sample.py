@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from parlai_q2.errors import RecordError, UnknownNameError
-from parlai_q2.tasks.grounded_sample.agents import CLASSES, SAMPLE, read_sample
+from parlai_q2.tasks.grounded_sample.reader import CLASSES, SAMPLE, read_sample
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'

@@ -6,8 +6,11 @@ import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import RecordError, UnknownNameError
-from parlai_q2.tasks.q2_wow.agents import read_part
-from parlai_q2.tasks.q2_wow.reader import read_cross_file, read_system_file
+from parlai_q2.tasks.q2_wow.reader import (
+    read_cross_file,
+    read_part,
+    read_system_file,
+)
 from tests.tasks.evaluating import messages
 from tests.tasks.wow_files import Q2_WOW
 
@@ -38,7 +41,7 @@ PARTS = {
 
 @pytest.mark.parametrize('part, rows', PARTS.items())
 def test_a_part_holds_the_rows_that_its_name_says(datapath, part, rows):
-    turns = read_part({'datapath': str(datapath)}, [part])
+    turns = read_part(str(datapath), [part])
     assert len(turns) == rows
     for turn in turns:
         assert turn.label in part.split('_') or 'consistent' not in part
@@ -118,7 +121,7 @@ def test_the_classification_view_asks_for_the_class(datapath):
 
 
 def test_a_cross_label_of_1_means_inconsistent(datapath):
-    turns = read_part({'datapath': str(datapath)}, ['cross_annotation'])
+    turns = read_part(str(datapath), ['cross_annotation'])
     assert [(t.more['system'], t.response, t.label) for t in turns] == [
         ('dodeca', 'they need wind .', 'consistent'),
         ('memnet', 'they need snow .', 'inconsistent'),
@@ -167,7 +170,7 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, text, problem, line):
     path = tmp_path / 'rows.csv'
     path.write_text(text)
     with pytest.raises(RecordError, match=problem) as caught:
-        read_system_file(str(path), 'dodeca', 'consistent')
+        read_system_file(path, 'dodeca', 'consistent')
     assert caught.value.line == line and caught.value.source == str(path)
 
 
@@ -175,4 +178,4 @@ def test_a_cross_label_that_is_neither_0_nor_1_is_refused(tmp_path):
     path = tmp_path / 'cross.csv'
     path.write_text(CROSS_HEADER + '0,4,1,Kites,Wind?,a,b,c,d,0,maybe\n')
     with pytest.raises(RecordError, match="memnet_label is 'maybe'"):
-        read_cross_file(str(path))
+        read_cross_file(path)

@@ -2,18 +2,20 @@
 "Rome was built in 1776": its files, its parts and the views of them.
 """
 
+from collections import Counter
+
 import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import (
+    ConfigError,
     RecordError,
     TaskDataError,
     UnknownNameError,
 )
 from parlai_q2.tasks.rome import build
-from parlai_q2.tasks.rome.agents import read_part
-from parlai_q2.tasks.rome.reader import read_file
+from parlai_q2.tasks.rome.reader import class_of, read_file, read_part
 from tests.tasks.annotated_sets import ROME, SALT, TALK, TALL, rome_csv
 from tests.tasks.evaluating import messages
 
@@ -56,13 +58,13 @@ def test_a_part_may_be_a_teacher_of_its_own(sets, teacher, rows):
 
 
 def test_every_missing_file_is_told_with_its_own_address(tmp_path, monkeypatch):
-    def no_network(self, folder):
-        raise RuntimeError('no network')
+    def no_network(url, path):
+        raise OSError('no network')
 
-    monkeypatch.setattr(build.PublishedFile, 'download_file', no_network)
+    monkeypatch.setattr('parlai_q2.io.published.download', no_network)
     with pytest.raises(TaskDataError) as caught:
-        read_part({'datapath': str(tmp_path)})
-    for published in build.RESOURCES:
+        read_part(str(tmp_path))
+    for published in build.FILES:
         assert str(caught.value).count(published.url) == 1
 
 
@@ -73,7 +75,7 @@ def test_only_the_files_of_the_part_must_be_there(sets):
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
-    with pytest.raises(UnknownNameError, match="class of rome 'experts'. .* 'expert'"):
+    with pytest.raises(UnknownNameError, match="rule of rome 'experts'. .* 'expert'"):
         messages(f'{ANNOTATED}:experts')
 
 
@@ -147,17 +149,17 @@ def test_responses_are_scored_when_they_are_replayed(sets):
     assert report['knowledge_precision'].value() == pytest.approx(2 / 9)
 
 
-def test_a_verifiable_response_that_nobody_judged_is_left_out(sets, monkeypatch):
-    said = []
-    monkeypatch.setattr('parlai.utils.logging.warning', said.append)
+def test_a_verifiable_response_that_nobody_annotated_is_left_out(
+    sets, monkeypatch, caplog
+):
     row = ('7', 'GPT2-small', 'DBS', TALK, SALT, 'It is.', '', '', 'y')
     path = sets / 'rome' / 'gt.csv'
     path.write_bytes(rome_csv([row, (*row[:6], '1.0', 'No', 'y')]))
     monkeypatch.setattr(
-        'parlai_q2.tasks.rome.agents.build', lambda opt, needed: str(path.parent)
+        'parlai_q2.tasks.rome.reader.build', lambda datapath, needed: path.parent
     )
-    assert len(read_part({'datapath': str(sets)}, ['gt'])) == 1
-    assert said == ['1 verifiable responses have no judgement and are left out.']
+    assert len(read_part(str(sets), ['gt'])) == 1
+    assert '1 verifiable responses have no annotation and are left out.' in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -165,8 +167,6 @@ def test_a_verifiable_response_that_nobody_judged_is_left_out(sets, monkeypatch)
     [
         (1, 'GPT3', "'GPT3' is not one of GPT2-xlarge"),
         (2, 'greedy', "'greedy' is not one of beam search"),
-        (6, '1.5', "Avg Factual Correctness is '1.5', not in"),
-        (6, 'good', "Avg Factual Correctness is 'good', not in"),
         (7, 'maybe', "Hallucination is 'maybe', not yes or no"),
         (8, '?', "Verifiable is '\\?', not yes or no"),
     ],
@@ -177,7 +177,7 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, column, value, problem):
     path = tmp_path / 'rows.csv'
     path.write_bytes(rome_csv([row]))
     with pytest.raises(RecordError, match=problem) as caught:
-        read_file(str(path), 'gt')
+        read_file(path, 'gt')
     assert caught.value.line == 2
 
 
@@ -189,7 +189,7 @@ def test_another_file_is_refused(tmp_path, text, problem):
     path = tmp_path / 'rows.csv'
     path.write_text(text)
     with pytest.raises(RecordError, match=problem):
-        read_file(str(path), 'gt')
+        read_file(path, 'gt')
 
 
 def test_a_file_of_another_length_is_refused_with_the_remedy(sets):
@@ -203,3 +203,60 @@ def test_a_file_of_another_length_is_refused_with_the_remedy(sets):
 def test_short_names_lead_to_it(sets, capsys):
     run(['display_data', '-t', 'q2:rome:expert', '-n', '1', '-dt', 'valid'])
     assert 'Is it "salty"?\n   It is salty.' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('value', ['1.5', '3.0', 'good', '-1'])
+def test_an_odd_rating_is_named_and_counts_as_missing(tmp_path, caplog, value):
+    row = ['7', 'GPT2-small', 'DBS', TALK, SALT, 'Yes.', value, 'No', 'y']
+    path = tmp_path / 'rows.csv'
+    path.write_bytes(rome_csv([row]))
+    (found,) = read_file(path, 'gt')
+    assert (found.more['factual'], found.label, found.human) == (None, '', {})
+    assert '1 values of Avg Factual Correctness are not in [0, 1]' in caplog.text
+    assert f'{value!r} on line 2' in caplog.text
+
+
+@pytest.mark.parametrize(
+    'factual, hallucination, by_factual, by_hallucination',
+    [
+        # "factual consistency score >= 0.5 is labeled as consistent"
+        (0.5, True, 'consistent', 'inconsistent'),
+        (0.33, False, 'inconsistent', 'consistent'),
+        (1.0, False, 'consistent', 'consistent'),
+    ],
+)
+def test_the_paper_and_the_other_rule(
+    factual, hallucination, by_factual, by_hallucination
+):
+    assert class_of(True, factual, hallucination) == by_factual
+    assert class_of(True, factual, hallucination, 'hallucination') == by_hallucination
+    assert class_of(False, factual, hallucination) == 'generic'
+
+
+def test_two_rules_are_refused(sets):
+    with pytest.raises(ConfigError, match='Name one rule: factual or hallucination'):
+        read_part(str(sets), ['factual', 'hallucination'])
+
+
+@pytest.mark.real_data('data/test')
+class TestThePublishedExpertFile:
+    @pytest.fixture
+    def published(self, shared, tmp_path):
+        (tmp_path / 'rome').mkdir()
+        data = (shared / 'data' / 'test' / 'rome_expert.csv').read_bytes()
+        (tmp_path / 'rome' / 'factual_dataset_expert.csv').write_bytes(data)
+        return str(tmp_path)
+
+    @pytest.mark.parametrize(
+        'rule, consistent, inconsistent',
+        # Santhanam et al. 2021, section 6, count 502 and 82.
+        [('factual', 502, 82), ('hallucination', 470, 114)],
+    )
+    def test_its_classes(self, published, caplog, rule, consistent, inconsistent):
+        labels = Counter(r.label for r in read_part(published, ['expert', rule]))
+        assert labels == {
+            'consistent': consistent,
+            'inconsistent': inconsistent,
+            'generic': 342,
+        }
+        assert "'3.0' on line 400" in caplog.text

@@ -6,13 +6,11 @@ import copy
 import json
 
 import pytest
-from parlai.core.build_data import DownloadableFile
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.__main__ import run
 from parlai_q2.errors import RecordError, TaskDataError, UnknownNameError
-from parlai_q2.tasks.topical_chat_usr.agents import read_part
-from parlai_q2.tasks.topical_chat_usr.reader import read_file
+from parlai_q2.tasks.topical_chat_usr.reader import read_file, read_part
 from tests.tasks.annotated_sets import OWLS, USR
 from tests.tasks.evaluating import logged, messages
 
@@ -92,11 +90,9 @@ def test_scores_and_ratings_stand_in_the_same_log(sets, tmp_path):
     assert rating == 1 and metrics['knowledge_precision'] == pytest.approx(3 / 4)
 
 
-def test_a_file_of_another_size_is_read_with_a_warning(sets, monkeypatch):
-    said = []
-    monkeypatch.setattr('parlai.utils.logging.warning', said.append)
-    assert len(read_part({'datapath': str(sets)})) == 5
-    assert '5 responses; the paper counts 360' in said[-1]
+def test_a_file_of_another_size_is_read_with_a_warning(sets, caplog):
+    assert len(read_part(str(sets))) == 5
+    assert '5 responses; the paper counts 360' in caplog.text
 
 
 def test_it_is_the_same_rows_in_every_datatype(sets):
@@ -105,13 +101,12 @@ def test_it_is_the_same_rows_in_every_datatype(sets):
 
 
 def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
-    def no_network(self, dpath):
-        raise RuntimeError('Connection broken too many times.')
+    def no_network(url, path):
+        raise OSError('Connection broken.')
 
-    monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+    monkeypatch.setattr('parlai_q2.io.published.download', no_network)
     folder = sets / 'topical_chat_usr'
     (folder / 'tc_usr_data.json').unlink()
-    (folder / '.built').unlink(missing_ok=True)
     with pytest.raises(TaskDataError, match='tc_usr_data.json. Then run') as caught:
         messages(TASK)
     assert f'place them in {folder}' in str(caught.value)
@@ -139,7 +134,7 @@ def test_a_broken_context_is_named(tmp_path, contexts, problem, number):
     path = tmp_path / 'ratings.json'
     path.write_text(json.dumps(contexts))
     with pytest.raises(RecordError, match=problem) as caught:
-        read_file(str(path))
+        read_file(path)
     assert caught.value.line == number
 
 
@@ -147,7 +142,7 @@ def test_what_is_no_json_is_named(tmp_path):
     path = tmp_path / 'ratings.json'
     path.write_text('<html>404</html>')
     with pytest.raises(RecordError, match='cannot be read as JSON'):
-        read_file(str(path))
+        read_file(path)
 
 
 def test_short_names_lead_to_it(sets, capsys):

@@ -15,7 +15,7 @@ import numpy as np
 from parlai.utils import logging
 
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.auc import roc_auc
+from parlai_q2.evaluate.statistics import roc_auc
 from parlai_q2.records import Label
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.zoo.train.data import read_rows

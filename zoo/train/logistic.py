@@ -11,7 +11,7 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from parlai_q2.evaluate.auc import roc_auc
+from parlai_q2.evaluate.statistics import roc_auc
 
 ECE_BINS = 10
 

@@ -1,25 +1,33 @@
 """
-Precision-recall and ROC curves (Honovich et al. 2021, section 5.1 and appendix).
+Curves and forest plots: precision and recall, ROC, AUC, systems, cost, reliability.
 """
 
+import math
 from itertools import cycle
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping, Sequence, Union
 
+from parlai_q2.evaluate.calibration import BINS, calibration
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.figures.style import (
+    BLACK,
+    BLUE,
     COLOURS,
     COLUMN,
     GREY,
     LINES,
     MARKERS,
     TEXT,
+    VERMILION,
     drawing,
     save,
 )
-from parlai_q2.evaluate.measure import Measure
-from parlai_q2.evaluate.ranking import Curves, Sweep
-from parlai_q2.evaluate.response_level import ResponseLevel
+from parlai_q2.evaluate.levels import ResponseLevel
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.published import TABLE_4
+from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
+from parlai_q2.evaluate.statistics import Curves, Sweep
+from parlai_q2.evaluate.tables.settings import system_levels
 from parlai_q2.records import Label
 
 
@@ -29,7 +37,7 @@ def curves_of(evaluation: Evaluation, measure: Measure, label: str) -> Curves:
     """
     import numpy as np
 
-    known = measure.known(evaluation.judged.of_classes())
+    known = measure.known(evaluation.annotated.of_classes())
     scores = measure.values(known)
     sign = 1 if label == Label.CONSISTENT else -1
     return Sweep(sign * scores, np.array([r.label == label for r in known])).curves()
@@ -39,9 +47,9 @@ def levels(evaluation: Evaluation) -> Iterator[tuple[Measure, ResponseLevel]]:
     """
     The measures that can be ranked: those that scored both classes.
     """
-    judged = evaluation.judged.of_classes()
+    annotated = evaluation.annotated.of_classes()
     for measure in evaluation.measures:
-        level = evaluation.level(measure, judged)
+        level = evaluation.level(measure, annotated)
         if level.figures['roc_auc'] is not None:
             yield measure, level
 
@@ -57,9 +65,9 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         figure = figure_of(figsize=(TEXT, 2.9 + 0.15 * -(-len(found) // 2)))
         panels = figure.subplots(1, 2, sharey=True)
         for axes, label in zip(panels, (Label.INCONSISTENT, Label.CONSISTENT)):
-            judged = evaluation.judged.of_classes()
-            count = sum(r.label == label for r in judged)
-            axes.axhline(count / len(judged), color=GREY, linewidth=0.8)
+            annotated = evaluation.annotated.of_classes()
+            count = sum(r.label == label for r in annotated)
+            axes.axhline(count / len(annotated), color=GREY, linewidth=0.8)
             for (measure, level), look in zip(found, _looks()):
                 curves = curves_of(evaluation, measure, label)
                 axes.step(
@@ -75,7 +83,9 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
                 ap = level.figures[f'{label}_ap']
                 name = f'{measure.name}  {ap.mean:.2f}' if ap else measure.name
                 axes.plot([], [], label=name, **{**look['line'], **look['mark']})
-            axes.set_title(f'Finding {label} responses ({count:,} of {len(judged):,})')
+            axes.set_title(
+                f'Finding {label} responses ({count:,} of {len(annotated):,})'
+            )
             axes.set_xlabel('Recall')
             axes.set_xlim(-0.01, 1.01)
             axes.set_ylim(0, 1.02)
@@ -112,7 +122,7 @@ def roc_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         axes.set_xlim(-0.01, 1.01)
         axes.set_ylim(0, 1.02)
         axes.set_aspect('equal')
-        count = len(evaluation.judged.of_classes())
+        count = len(evaluation.annotated.of_classes())
         title = f'AUC [95 %], n = {count:,}'
         axes.legend(title=title, alignment='left', loc='lower right')
         return save(figure, path)
@@ -130,3 +140,222 @@ def _looks() -> Iterator[dict[str, dict[str, Any]]]:
                 'markeredgewidth': 0.6,
             },
         }
+
+
+def auc_figure(
+    evaluation: Evaluation,
+    groups: Mapping[str, Sequence[AnnotatedResponse]],
+    path: Path,
+) -> list[Path]:
+    """
+    Draw ROC-AUC with 95 % intervals, and the number of responses in each group.
+
+    :param groups: responses by the group's name; each group has a colour and a mark.
+    """
+    measures = evaluation.measures
+    step = 0.62 / max(len(groups), 1)
+    with drawing() as figure_of:
+        height = 0.75 + len(measures) * max(0.3, 0.13 * len(groups))
+        figure = figure_of(figsize=(COLUMN, height))
+        axes = figure.subplots()
+        axes.axvline(0.5, color=GREY, linewidth=0.8)
+        for g, (name, responses) in enumerate(groups.items()):
+            places, values, below, above = [], [], [], []
+            for m, measure in enumerate(measures):
+                level = evaluation.level(measure, responses)
+                auc = level.figures['roc_auc']
+                if auc is not None:
+                    places.append(m + (g - (len(groups) - 1) / 2) * step)
+                    values.append(auc.mean)
+                    below.append(auc.mean - auc.low)
+                    above.append(auc.high - auc.mean)
+            axes.errorbar(
+                values,
+                places,
+                xerr=[below, above],
+                fmt=MARKERS[g % len(MARKERS)],
+                color=COLOURS[g % len(COLOURS)],
+                markersize=3.6,
+                elinewidth=1,
+                label=f'{name} (n = {sum(r.label in BINARY for r in responses):,})',
+            )
+        axes.set_yticks(range(len(measures)), [m.name for m in measures])
+        axes.set_ylim(len(measures) - 0.5, -0.5)
+        axes.set_xlabel('ROC-AUC, with 95 % interval')
+        figure.legend(loc='outside upper center', ncols=min(2, len(groups)))
+        return save(figure, path)
+
+
+def systems_figure(evaluation: Evaluation, path: Path) -> list[Path]:
+    """
+    Draw Spearman's rho over the rounds: a box for the quartiles, whiskers over the
+    middle 95 %, the mean, and the mean that the paper reports.
+    """
+    found = [(m, level) for m, level in system_levels(evaluation) if level.spearman]
+    with drawing() as figure_of:
+        figure = figure_of(figsize=(COLUMN, 0.85 + 0.28 * len(found)))
+        axes = figure.subplots()
+        axes.boxplot(
+            [level.rounds[level.rounds == level.rounds] for _, level in found],
+            positions=range(len(found)),
+            orientation='horizontal',
+            widths=0.5,
+            whis=(2.5, 97.5),
+            showfliers=False,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={'facecolor': BLUE + '40', 'edgecolor': BLUE},
+            whiskerprops={'color': BLUE},
+            capprops={'color': BLUE},
+            medianprops={'color': BLUE, 'linewidth': 1.4},
+        )
+        means = [level.spearman.mean for _, level in found if level.spearman]
+        style = {'linestyle': 'none', 'markersize': 3.5, 'zorder': 3}
+        axes.plot(
+            means, range(len(found)), marker='o', color=BLACK, label='mean', **style
+        )
+        if evaluation.annotated.name == 'q2_wow':
+            places = [i for i, (m, _) in enumerate(found) if m.name in TABLE_4]
+            paper = [TABLE_4[m.name][0] for m, _ in found if m.name in TABLE_4]
+            axes.plot(
+                paper,
+                places,
+                marker='D',
+                markerfacecolor='none',
+                markeredgecolor=VERMILION,
+                label="the paper's mean",
+                **{**style, 'markersize': 6.5, 'zorder': 4},
+            )
+        axes.set_yticks(range(len(found)), [m.name for m, _ in found])
+        axes.set_ylim(len(found) - 0.5, -0.5)
+        axes.set_xlim(right=1.03)
+        axes.set_xlabel("Spearman's ρ of simulated systems")
+        figure.legend(loc='outside upper center', ncols=2)
+        return save(figure, path)
+
+
+# The names of two marks closer than this would overlap.
+NEAR_DECADES, NEAR_AUC = 1.0, 0.03
+
+
+def cost_figure(
+    evaluation: Evaluation, seconds: Mapping[str, float], path: Path
+) -> list[Path]:
+    """
+    Draw one mark for each scorer whose cost is known.
+
+    :param seconds: seconds a response by scorer, for at least one scorer that has
+        scored both classes.
+    """
+    with drawing() as figure_of:
+        figure = figure_of(figsize=(COLUMN, 2.6))
+        axes = figure.subplots()
+        marks = [
+            (measure.name, seconds[measure.name] * 1000, auc)
+            for measure, level in levels(evaluation)
+            if measure.name in seconds and (auc := level.figures['roc_auc'])
+        ]
+        for name, at, auc in marks:
+            axes.errorbar(
+                at,
+                auc.mean,
+                yerr=[[auc.mean - auc.low], [auc.high - auc.mean]],
+                fmt='o',
+                color=BLUE,
+                # Pale, so that a name stays legible where an interval crosses it.
+                ecolor=BLUE + '60',
+                markersize=4,
+                elinewidth=1.2,
+            )
+            # Where two marks are close, the lower one has its name below it.
+            below = any(
+                abs(math.log10(at / x)) < NEAR_DECADES
+                and 0 < other.mean - auc.mean < NEAR_AUC
+                for _, x, other in marks
+            )
+            axes.annotate(
+                name,
+                (at, auc.mean),
+                xytext=(4, -9 if below else 3),
+                textcoords='offset points',
+                fontsize=7,
+            )
+        axes.set_xscale('log')
+        axes.xaxis.set_major_formatter('{x:g}')
+        axes.xaxis.set_minor_formatter('')
+        # Whole decades, with room for the last name.
+        known = [at for _, at, _ in marks]
+        axes.set_xlim(
+            10 ** math.floor(math.log10(min(known))),
+            10 ** math.ceil(math.log10(max(known)) + 0.4),
+        )
+        axes.set_xlabel('Milliseconds a response')
+        axes.set_ylabel('ROC-AUC, with 95 % interval')
+        return save(figure, path)
+
+
+def reliability_plot(
+    probabilities: Sequence[float],
+    labels: Sequence[bool],
+    path: Union[str, Path],
+    bins: int = BINS,
+    title: str = '',
+    positive: str = 'consistent',
+) -> list[Path]:
+    """
+    Draw probabilities against outcomes, with the number of responses in each bin.
+
+    :param probabilities: n values in [0, 1].
+    :param labels: n outcomes, whether each response is positive.
+    :param path: where to write, with or without a suffix; a PNG and an SVG are written.
+    :param bins: number of bins, of equal width.
+    :param title: printed above the figure.
+    :param positive: what the axes call a positive response.
+    :return: both paths.
+    :raises ValueError: when a value is not a probability, or there are no values.
+    :raises MissingPackageError: when matplotlib is not installed.
+    """
+    found = calibration(probabilities, [bool(label) for label in labels], bins)
+    with drawing() as figure_of:
+        figure = figure_of(figsize=(COLUMN, 3.7))
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
+        above.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
+        held = [(b.confidence, b.share) for b in found.bins if b.share is not None]
+        shares = [share for _, share in held]
+        above.errorbar(
+            [confidence for confidence, _ in held],
+            [s.mean for s in shares],
+            yerr=[[s.mean - s.low for s in shares], [s.high - s.mean for s in shares]],
+            fmt='o-',
+            color=BLUE,
+            markersize=4,
+            elinewidth=0.9,
+            # So that a mark at 0 or 1 is not cut in half.
+            clip_on=False,
+        )
+        above.set_xlim(0, 1)
+        above.set_ylim(0, 1)
+        above.set_ylabel(f'Share that is {positive}')
+        above.text(
+            0.03,
+            0.97,
+            f'ECE {found.error:.3f}\nBrier {found.brier:.3f}\nn = {len(labels)}',
+            transform=above.transAxes,
+            va='top',
+            fontsize=7,
+        )
+        below.bar(
+            [b.low for b in found.bins],
+            [b.count for b in found.bins],
+            width=1 / bins,
+            align='edge',
+            color=BLUE,
+            alpha=0.5,
+            edgecolor='white',
+            linewidth=0.5,
+        )
+        below.set_ylabel('Responses')
+        below.set_xlabel(f'Probability of {positive}')
+        if title:
+            above.set_title(title)
+        return save(figure, path)

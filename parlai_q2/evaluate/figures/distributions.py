@@ -15,8 +15,8 @@ from parlai_q2.evaluate.figures.style import (
     grid,
     save,
 )
-from parlai_q2.evaluate.judged import CLASSES, Judged
-from parlai_q2.evaluate.measure import Measure
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ def class_figure(evaluation: Evaluation, path: Path) -> list[Path]:
             bins = bin_edges(low, high)
             for label in classes:
                 values = measure.values(
-                    measure.known(evaluation.judged.of_classes([label]))
+                    measure.known(evaluation.annotated.of_classes([label]))
                 )
                 weights = np.full(len(values), 1 / max(len(values), 1))
                 shared = {'bins': bins, 'weights': weights, 'label': label}
@@ -58,12 +58,15 @@ def class_figure(evaluation: Evaluation, path: Path) -> list[Path]:
                 axes.set_xticks((0, 0.5, 1), ('0', '0.5', '1'))
         figure.supylabel('Share of the class', fontsize=8)
         figure.supxlabel('Score (dotted: threshold)', fontsize=8)
-        _legend(figure, evaluation.judged.of_classes(classes))
+        _legend(figure, evaluation.annotated.of_classes(classes))
         return save(figure, path)
 
 
 def group_figure(
-    evaluation: Evaluation, groups: Mapping[str, Sequence[Judged]], by: str, path: Path
+    evaluation: Evaluation,
+    groups: Mapping[str, Sequence[AnnotatedResponse]],
+    by: str,
+    path: Path,
 ) -> list[Path]:
     """
     Draw one panel for each scorer: box plots of the score by group and class.
@@ -145,14 +148,14 @@ def _panels(figure: Any, rows: int, columns: int, used: int, sharey: bool) -> li
     return panels[:used]
 
 
-def _counted(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
+def _counted(groups: Mapping[str, Sequence[AnnotatedResponse]]) -> list[str]:
     return [
         f'{name}\n{sum(r.label in CLASSES for r in responses):,}'
         for name, responses in groups.items()
     ]
 
 
-def _legend(figure: Any, responses: Sequence[Judged]) -> None:
+def _legend(figure: Any, responses: Sequence[AnnotatedResponse]) -> None:
     from matplotlib.patches import Patch
 
     counts = {c: sum(r.label == c for r in responses) for c in CLASSES}
@@ -169,7 +172,7 @@ def _legend(figure: Any, responses: Sequence[Judged]) -> None:
 
 
 def _classes(evaluation: Evaluation) -> list[str]:
-    return [c for c in CLASSES if evaluation.judged.of_classes([c])]
+    return [c for c in CLASSES if evaluation.annotated.of_classes([c])]
 
 
 def _bounded(evaluation: Evaluation) -> bool:
@@ -179,7 +182,7 @@ def _bounded(evaluation: Evaluation) -> bool:
 def _range(evaluation: Evaluation, measure: Measure) -> tuple[float, float]:
     if measure.threshold is not None:
         return 0.0, 1.0
-    values = measure.values(measure.known(evaluation.judged.of_classes(CLASSES)))
+    values = measure.values(measure.known(evaluation.annotated.of_classes(CLASSES)))
     low, high = float(values.min()), float(values.max())
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
@@ -188,5 +191,5 @@ def _measures(evaluation: Evaluation) -> list[Measure]:
     """
     The measures that have scored at least one response with a class.
     """
-    judged = evaluation.judged.of_classes(CLASSES)
-    return [m for m in evaluation.measures if m.known(judged)]
+    annotated = evaluation.annotated.of_classes(CLASSES)
+    return [m for m in evaluation.measures if m.known(annotated)]

@@ -6,14 +6,22 @@ from typing import Callable, Optional
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.table import Table
-from parlai_q2.evaluate.tables.classes import class_table, three_way_table
-from parlai_q2.evaluate.tables.groups import density_table, group_table
-from parlai_q2.evaluate.tables.means import means_table
-from parlai_q2.evaluate.tables.random_knowledge import random_knowledge_table
-from parlai_q2.evaluate.tables.ranking import difference_table, ranking_table
-from parlai_q2.evaluate.tables.ratings import ratings_table
-from parlai_q2.evaluate.tables.systems import systems_table
-from parlai_q2.evaluate.tables.variants import ablations_table, coverage_table
+from parlai_q2.evaluate.tables.responses import (
+    class_table,
+    density_table,
+    difference_table,
+    group_table,
+    means_table,
+    ranking_table,
+    three_way_table,
+)
+from parlai_q2.evaluate.tables.settings import (
+    ablations_table,
+    coverage_table,
+    random_knowledge_table,
+    ratings_table,
+    systems_table,
+)
 
 # First in the order of the Q2 paper, then in that of BEGIN. Each builder returns None
 # for a set that lacks the data it needs.

@@ -1,0 +1,151 @@
+"""
+Finds annotated sets: those of the tasks, each by the name of its folder, and files.
+
+A task has an annotated set if its ``reader.py`` defines ``annotated_set(datapath,
+words, fold)``. That function needs no ParlAI.
+"""
+
+import math
+import pkgutil
+import re
+from dataclasses import replace
+from importlib import import_module, util
+from os import environ
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
+from parlai_q2.io.read import read_records
+
+DEV, TEST = 'dev', 'test'
+TASKS = 'parlai_q2.tasks'
+# The endings of files that are sets themselves.
+FILES = ('.jsonl', '.csv', '.tsv')
+# Views of a task show the same annotated responses, so their names select nothing.
+VIEWS = ('default', 'annotated', 'dialogue', 'classification')
+PREFIX = re.compile(r'(?:q2|internal):')
+DOTTED = re.compile(r'(?:parlai_q2|parlai_internal)\.tasks\.(\w+)\.agents')
+
+Read = Callable[[str, Sequence[str], str], AnnotatedSet]
+
+
+def set_names() -> list[str]:
+    """
+    The tasks that have an annotated set.
+    """
+    folders = import_module(TASKS).__path__
+    names = [i.name for i in pkgutil.iter_modules(folders) if i.ispkg]
+    with_reader = [n for n in names if util.find_spec(f'{TASKS}.{n}.reader')]
+    return [n for n in with_reader if hasattr(_reader(n), 'annotated_set')]
+
+
+def read_set(task: str, datapath: str = '', fold: str = DEV) -> AnnotatedSet:
+    """
+    Read an annotated set.
+
+    :param task: a task with the words that select a part, e.g. ``begin:wow``, also as
+        ``q2:begin:wow`` or a dotted name; or a file (see :func:`read_file`).
+    :param datapath: ParlAI's folder of data; empty for :func:`default_datapath`.
+    :param fold: ``dev`` or ``test``, for sets that have both.
+    :raises UnknownNameError: for a task without an annotated set; the message names the
+        nearest.
+    :raises TaskDataError: when its files are missing and cannot be fetched.
+    """
+    task = task.strip()
+    if task.endswith(FILES):
+        return read_file(Path(task))
+    name, *words = PREFIX.sub('', task, count=1).split(':')
+    dotted = DOTTED.fullmatch(name.strip())
+    name = dotted.group(1) if dotted else name.strip()
+    names = set_names()
+    name = next((n for n in names if name in (n, n.removeprefix('q2_'))), name)
+    if name not in names:
+        raise UnknownNameError('annotated set', name, names)
+    words = [word for word in map(_word, words) if word and word not in VIEWS]
+    read: Read = _reader(name).annotated_set
+    found = read(datapath or default_datapath(), words, fold)
+    if not words:
+        return found
+    told = found.title.split()
+    more = ' '.join(word for word in words if word not in told)
+    return replace(
+        found,
+        name='_'.join([found.name, *words]),
+        title=f'{found.title}, {more}' if more else found.title,
+    )
+
+
+def read_file(path: Path) -> AnnotatedSet:
+    """
+    Read a set from a JSON lines, csv or tsv file.
+
+    :param path: records of ``knowledge`` and ``response`` with a ``label``, one of
+        :data:`~parlai_q2.evaluate.sets.CLASSES`, or a ``human_score``, or both; and
+        ``corpus``, ``system`` and ``dialogue`` where they are known.
+    :raises InputError: when the file cannot be read.
+    :raises RecordError: for a record that is not of this form.
+    """
+    responses = []
+    for record in read_records(path):
+        if record.error is not None:
+            raise record.error
+        assert record.example is not None
+        given = record.fields
+        label, score = str(given.get('label') or ''), given.get('human_score')
+        if label and label not in CLASSES:
+            problem = f'the label is {label!r}; it must be {", ".join(CLASSES)}'
+            raise RecordError(str(path), record.line, problem)
+        human = {}
+        if score not in (None, ''):
+            human['human_score'] = _number(score, path, record.line)
+        if not (label or human):
+            problem = 'has neither a "label" nor a "human_score"'
+            raise RecordError(str(path), record.line, problem)
+        responses.append(
+            AnnotatedResponse(
+                record.example.knowledge,
+                record.example.response,
+                label,
+                corpus=str(given.get('corpus') or ''),
+                system=str(given.get('system') or ''),
+                dialogue=str(given.get('dialogue') or ''),
+                human=human,
+            )
+        )
+    return AnnotatedSet(re.sub(r'\W', '_', path.stem), path.name, tuple(responses))
+
+
+def default_datapath() -> str:
+    """
+    ParlAI's folder of data: ``$PARLAI_DATAPATH``, else ``data`` beside the installed
+    ParlAI, else ``data`` in the current folder.
+    """
+    if environ.get('PARLAI_DATAPATH'):
+        return environ['PARLAI_DATAPATH']
+    parlai = util.find_spec('parlai')
+    folders = list(parlai.submodule_search_locations or []) if parlai else []
+    return str(Path(folders[0]).parent / 'data') if folders else 'data'
+
+
+def _reader(name: str) -> Any:
+    return import_module(f'{TASKS}.{name}.reader')
+
+
+def _number(given: Any, path: Path, line: int) -> float:
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RecordError(str(path), line, f'human_score is {given!r}, not a number')
+    return number
+
+
+def _word(text: str) -> str:
+    # ParlAI turned a short name's second word into a teacher's: WowTeacher is wow
+    # again, and V1ClassificationTeacher is v1.
+    text = re.sub(r'Teacher$', '', text.strip())
+    text = re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', text).lower()
+    head, _, view = text.partition('_')
+    return head if view in VIEWS else text

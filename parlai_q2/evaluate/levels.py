@@ -1,0 +1,257 @@
+"""
+The two levels of Honovich et al. 2021, section 5.1: does a score separate consistent
+from inconsistent responses, and does it rank systems?
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Mapping, Optional, Sequence
+
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles, ratio
+from parlai_q2.evaluate.measures import Measure, passages
+from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
+from parlai_q2.evaluate.statistics import (
+    FIGURES,
+    Sweep,
+    area_under_roc,
+    average_precision,
+    macro_f1,
+    predicted_class,
+    threshold_figures,
+)
+from parlai_q2.records import UNVERIFIABLE, Label
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from parlai_q2.bootstrap import Statistic
+
+
+RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
+
+
+@dataclass(frozen=True)
+class ResponseLevel:
+    """
+    One scorer's figures.
+
+    :param counts: how many responses of each class were scored.
+    :param missing: how many responses have no score and are left out.
+    :param figures: by name, those of :data:`~parlai_q2.evaluate.statistics.FIGURES` and
+        of :data:`RANKED`; None where one is undefined.
+    """
+
+    counts: Mapping[str, int]
+    missing: int
+    figures: Mapping[str, Optional[Interval]]
+
+
+def response_level(
+    measure: Measure,
+    responses: Sequence[AnnotatedResponse],
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> ResponseLevel:
+    """
+    Compute one scorer's figures over the responses of the two classes.
+
+    :param measure: the scores.
+    :param responses: responses of any class; generic ones are left out.
+    :param rounds: number of bootstrap resamples.
+    :param seed: seed of the resampling.
+    """
+    annotated = [r for r in responses if r.label in BINARY]
+    known = measure.known(annotated)
+    found = intervals(
+        _figures(measure, known), len(known), rounds, seed, passages(known)
+    )
+    return ResponseLevel(
+        {c: sum(r.label == c for r in known) for c in BINARY},
+        len(annotated) - len(known),
+        dict(zip((*FIGURES, *RANKED), found, strict=True)),
+    )
+
+
+def level_difference(
+    measure: Measure,
+    reference: Measure,
+    responses: Sequence[AnnotatedResponse],
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> Optional[dict[str, Optional[Interval]]]:
+    """
+    How much better one scorer is than another, on the responses that both have scored.
+    Both are computed on the same resamples, so whatever makes a resample hard or easy
+    for both cancels out.
+
+    :param measure: the scores.
+    :param reference: the scores to compare with.
+    :param responses: responses of any class; generic ones are left out.
+    :param rounds: number of bootstrap resamples.
+    :param seed: seed of the resampling.
+    :return: by name, the figure of ``measure`` minus that of ``reference``, or None
+        where either is undefined; None altogether where no response has both scores.
+    """
+    annotated = [r for r in responses if r.label in BINARY]
+    known = reference.known(measure.known(annotated))
+    if not known:
+        return None
+    ours, theirs = (_figures(m, known) for m in (measure, reference))
+    found = intervals(
+        lambda weights: ours(weights) - theirs(weights),
+        len(known),
+        rounds,
+        seed,
+        passages(known),
+    )
+    return dict(zip((*FIGURES, *RANKED), found, strict=True))
+
+
+def _figures(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic':
+    """
+    A function that computes :data:`FIGURES` and :data:`RANKED` for resamples.
+
+    :param known: responses of the two classes that have a score.
+    """
+    import numpy as np
+
+    scores = measure.values(known)
+    consistent = np.array([r.label == Label.CONSISTENT for r in known], dtype=bool)
+    upward, downward = Sweep(scores, consistent), Sweep(-scores, ~consistent)
+    at = measure.threshold
+
+    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
+        counts = upward.counts(weights)
+        ranked = [
+            area_under_roc(*counts),
+            average_precision(*counts),
+            average_precision(*downward.counts(weights)),
+        ]
+        if at is None:
+            figures = np.full((len(weights), len(FIGURES)), np.nan)
+        else:
+            figures = threshold_figures(weights, scores, consistent, at)
+        return np.column_stack([figures, *ranked])
+
+    return statistic
+
+
+def three_way(
+    measure: Measure,
+    responses: Sequence[AnnotatedResponse],
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> Optional[dict[str, Optional[Interval]]]:
+    """
+    The F1 of each of BEGIN's three classes, and their mean as ``macro``.
+
+    :return: None for a scorer that knows only two classes (it labels no response as
+        generic or not verifiable), or that has no threshold.
+    """
+    known = [r for r in measure.known(responses) if r.label]
+    called = [measure.score(r) for r in known]
+    at = measure.threshold
+    if at is None or not any(s.label in UNVERIFIABLE for s in called):
+        return None
+    truth = [r.label for r in known]
+    predicted = [predicted_class(s, at) for s in called]
+    found = intervals(
+        lambda weights: macro_f1(weights, truth, predicted),
+        len(known),
+        rounds,
+        seed,
+        passages(known),
+    )
+    return dict(zip((*CLASSES, 'macro'), found, strict=True))
+
+
+# Honovich et al. 2021, section 5.2.
+RESPONSES = 350
+PROPORTIONS = (0.05, 0.1, 0.15, 0.2, 0.25)
+
+
+@dataclass(frozen=True)
+class SystemLevel:
+    """
+    How well a score ranks simulated systems.
+
+    :param spearman: mean rho over the rounds, and their middle 95 %; None where rho is
+        NaN in all rounds.
+    :param rounds: rho in each round, in [-1, 1]; NaN where all five scores are equal.
+    :param means: mean score of each simulated system, best system first.
+    :param undefined: in how many rounds rho was NaN; these are left out of the mean.
+    :param contexts: how many contexts there were to sample from.
+    """
+
+    spearman: Optional[Interval]
+    rounds: 'np.ndarray'
+    means: tuple[float, ...]
+    undefined: int
+    contexts: int
+
+
+def system_level(
+    consistent: Sequence[float],
+    inconsistent: Sequence[float],
+    responses: int = RESPONSES,
+    proportions: Sequence[float] = PROPORTIONS,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> SystemLevel:
+    """
+    Simulate systems and rank them.
+
+    :param consistent: for each context, the score of its consistent response.
+    :param inconsistent: for each context, the score of its inconsistent response.
+    :param responses: responses in each simulated system.
+    :param proportions: each system's share of inconsistent responses, in ascending
+        order.
+    :param rounds: rounds of the bootstrap.
+    :param seed: seed of all draws.
+    :raises ValueError: when there are no contexts, or the two lengths differ.
+    """
+    import numpy as np
+
+    if not len(consistent) or len(consistent) != len(inconsistent):
+        raise ValueError(
+            'The system level needs a consistent and an inconsistent score for each '
+            f'context, not {len(consistent)} and {len(inconsistent)}.'
+        )
+    good, bad = np.asarray(consistent, float), np.asarray(inconsistent, float)
+    rng = np.random.default_rng(seed)
+    scores = np.empty((rounds, len(proportions)))
+    for r in range(rounds):
+        contexts = rng.integers(0, len(good), responses)
+        for p, share in enumerate(proportions):
+            chosen = rng.choice(responses, size=round(share * responses), replace=False)
+            system = good[contexts]
+            system[chosen] = bad[contexts[chosen]]
+            scores[r, p] = system.mean()
+    rho = spearman_with_quality(scores)
+    defined = rho[np.isfinite(rho)]
+    return SystemLevel(
+        percentiles(float(defined.mean()), rho) if len(defined) else None,
+        rho,
+        tuple(float(m) for m in scores.mean(axis=0)),
+        int(len(rho) - len(defined)),
+        len(good),
+    )
+
+
+def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
+    """
+    Spearman's rho between scores and descending quality, row by row.
+
+    :param scores: (R, P), the scores of P systems, best first.
+    :return: R values; NaN where all scores of a row are equal.
+    """
+    import numpy as np
+    from scipy.stats import rankdata
+
+    # The mean of the same numbers in another order may differ by rounding; such means
+    # must tie.
+    ranks = rankdata(np.round(scores, 12), axis=1)
+    ranks = ranks - ranks.mean(axis=1, keepdims=True)
+    quality = np.arange(scores.shape[1], 0, -1.0)
+    quality -= quality.mean()
+    lengths = np.sqrt((ranks**2).sum(axis=1) * (quality**2).sum())
+    return ratio(ranks @ quality, lengths, np.nan)

@@ -1,0 +1,229 @@
+"""
+The scores that one scorer, or one column of a file, gives to the texts of an
+evaluation.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
+
+from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
+from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
+from parlai_q2.io.files import file_sha256
+from parlai_q2.io.read import read_records
+from parlai_q2.records import Comparison, Score
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
+from parlai_q2.text.passage import passage_key
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# A annotated response, or a response paired with knowledge that is not its own.
+Scored = Union[AnnotatedResponse, Pair]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """
+    The scores from a scorer, or from a column of a file.
+
+    :param name: the name that tables print.
+    :param signature: how to reproduce the scores.
+    :param threshold: a score of at most this is inconsistent; None for scores outside
+        [0, 1], which have no threshold.
+    :param scores: scores by (knowledge, response); some may be missing.
+    """
+
+    name: str
+    signature: str
+    threshold: Optional[float]
+    scores: Mapping[Pair, Score]
+
+    def __contains__(self, scored: Scored) -> bool:
+        return _pair(scored) in self.scores
+
+    def score(self, scored: Scored) -> Score:
+        """
+        The score of a response.
+
+        :raises KeyError: when it has none.
+        """
+        return self.scores[_pair(scored)]
+
+    def known(self, responses: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
+        """
+        The responses that have a score, in order.
+        """
+        return [r for r in responses if r in self]
+
+    def values(
+        self, responses: Sequence[Scored], part: Optional[str] = None
+    ) -> 'np.ndarray':
+        """
+        Scores as an array of numbers.
+
+        :param responses: n responses that have a score.
+        :param part: a name in ``Score.parts``; gives that number instead of the value.
+        :return: n numbers.
+        """
+        import numpy as np
+
+        scores = [self.score(r) for r in responses]
+        return np.array(
+            [s.parts[part] if part else s.value for s in scores], dtype=float
+        )
+
+
+def passages(responses: Sequence[Scored]) -> list[str]:
+    """
+    A key for each response's passage of knowledge. The bootstrap draws the responses of
+    one passage together.
+    """
+    return [passage_key(_pair(r)[0]) for r in responses]
+
+
+def _pair(scored: Scored) -> Pair:
+    return scored.pair if isinstance(scored, AnnotatedResponse) else scored
+
+
+class Questions(NamedTuple):
+    """
+    Counts over a set of scored responses.
+
+    :param responses: how many responses were scored.
+    :param questions: how many questions were asked about them.
+    :param no_answer: share of the questions that the knowledge does not answer, in
+        [0, 1]; None without questions.
+    :param coverage: share of the responses with a question, in [0, 1]; None without
+        responses.
+    """
+
+    responses: int
+    questions: int
+    no_answer: Optional[float]
+    coverage: Optional[float]
+
+
+def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
+    """
+    Count a measure's questions.
+
+    :param measure: the measure.
+    :param responses: responses that it has scored.
+    """
+    scores = [measure.score(r) for r in responses]
+    answers = [v.comparison != Comparison.NO_ANSWER for s in scores for v in s.verdicts]
+    return Questions(
+        len(scores),
+        len(answers),
+        answers.count(False) / len(answers) if answers else None,
+        sum(bool(s.verdicts) for s in scores) / len(scores) if scores else None,
+    )
+
+
+# What pandas and other tools write for a missing score.
+MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
+
+
+class ColumnName(NamedTuple):
+    """
+    A column to be read, and the name of its scores.
+    """
+
+    name: str
+    path: Path
+    column: str
+
+
+class ColumnScores(NamedTuple):
+    """
+    A column as a measure, and the number of its cells without a score.
+    """
+
+    measure: Measure
+    missing: int
+
+
+def parse_column(text: str) -> ColumnName:
+    """
+    Read ``FILE:COLUMN`` or ``NAME=FILE:COLUMN``.
+
+    :raises ConfigError: for another form.
+    """
+    given, equals, rest = text.rpartition('=')
+    path, colon, column = rest.rpartition(':')
+    if not (colon and path and column) or (equals and not given):
+        raise ConfigError(
+            f'{text!r} does not name a column. Write FILE:COLUMN or '
+            'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
+        )
+    return ColumnName(given or column, Path(path), column)
+
+
+def read_column(column: ColumnName) -> ColumnScores:
+    """
+    Read the scores of one column.
+
+    :param column: the file and the column.
+    :return: the scores as a measure, whose threshold is 0.5 if all scores are in
+        [0, 1] and None otherwise. Cells without a score are counted and left out.
+    :raises RecordError: when a cell holds anything but a number, or a pair of texts has
+        two different scores.
+    :raises UnknownNameError: when a record lacks the column.
+    :raises InputError: when the file cannot be read, or the column has no score.
+    """
+    values: dict[Pair, float] = {}
+    missing = 0
+    for record in read_records(column.path):
+        if record.error is not None:
+            raise record.error
+        assert record.example is not None
+        if column.column not in record.fields:
+            raise UnknownNameError(
+                f'column (in {column.path})', column.column, record.fields
+            )
+        value = _number(record.fields[column.column], column, record.line)
+        if value is None:
+            missing += 1
+            continue
+        pair = record.example.knowledge, record.example.response
+        if values.setdefault(pair, value) != value:
+            raise RecordError(
+                str(column.path),
+                record.line,
+                f'{column.column} is {value:g}, but was {values[pair]:g} earlier '
+                'for the same knowledge and response',
+            )
+    if not values:
+        raise InputError(f'{column.path} has no score in the column {column.column!r}.')
+    bounded = all(0 <= v <= 1 for v in values.values())
+    threshold = DEFAULT_THRESHOLD if bounded else None
+    signature = f'{column.name}|file:{column.path.name}|column:{column.column}'
+    if bounded:
+        signature += f'|threshold:{DEFAULT_THRESHOLD:g}'
+    signature += f'|sha256:{file_sha256(column.path)[:10]}'
+    scores = {
+        pair: Score(value, label_of(value, DEFAULT_THRESHOLD), signature=signature)
+        for pair, value in values.items()
+    }
+    return ColumnScores(Measure(column.name, signature, threshold, scores), missing)
+
+
+def _number(cell: Any, column: ColumnName, line: int) -> Optional[float]:
+    if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
+        return None
+    try:
+        if isinstance(cell, bool):
+            raise ValueError
+        value = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        raise RecordError(
+            str(column.path),
+            line,
+            f'{column.column} is {cell!r}, which is not a number',
+        ) from None
+    if math.isinf(value):
+        raise RecordError(str(column.path), line, f'{column.column} is infinite')
+    return None if math.isnan(value) else value

@@ -1,0 +1,286 @@
+"""
+Annotated responses, sets of them, and what is drawn from a set.
+"""
+
+import random
+from dataclasses import dataclass, field, replace
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+
+from parlai_q2.errors import InputError
+from parlai_q2.records import Label
+from parlai_q2.text.density import extractiveness
+
+BINARY = (Label.CONSISTENT, Label.INCONSISTENT)
+# BEGIN's third class is chit-chat that states nothing (Dziri et al. 2022, section 3).
+CLASSES = (*BINARY, Label.GENERIC)
+
+Pair = tuple[str, str]
+# A random sample of a system's responses, and its size (Honovich et al. 2021, Table 2).
+RANDOM, SAMPLE = 'random', 150
+
+
+@dataclass(frozen=True)
+class AnnotatedResponse:
+    """
+    One response that people have annotated, with the turn it answers.
+
+    Scorers see ``knowledge`` and ``response``. The fields from ``text`` on make a
+    ParlAI message; a set that is only evaluated needs none of them.
+
+    :param label: its class; in an :class:`AnnotatedSet` one of :data:`CLASSES`, or
+        empty where people gave only ratings.
+    :param corpus: the dialogue corpus that it comes from.
+    :param system: the system that produced it.
+    :param dialogue: identifies its conversation; empty if unknown.
+    :param turn: identifies its turn in the conversation.
+    :param human: human ratings by name, on any scale.
+    :param text: the person's message; empty if the system opened the conversation.
+    :param topic: what the conversation is about.
+    :param passage: all sentences that were shown, including ``knowledge``; empty for
+        the knowledge alone.
+    :param gold: a human reply; empty if there is none.
+    :param episode: consecutive turns with the same episode form one conversation.
+    :param more: additional JSON-safe fields for the message.
+    """
+
+    knowledge: str
+    response: str
+    label: str = ''
+    corpus: str = ''
+    system: str = ''
+    dialogue: str = ''
+    turn: str = ''
+    human: Mapping[str, float] = field(default_factory=dict, hash=False)
+    text: str = ''
+    topic: str = ''
+    passage: tuple[str, ...] = ()
+    gold: str = ''
+    episode: str = ''
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def pair(self) -> Pair:
+        """
+        The knowledge and the response, which is what scorers score.
+        """
+        return self.knowledge, self.response
+
+
+class Contrast(NamedTuple):
+    """
+    Two systems' responses to one context, of which one is inconsistent.
+    """
+
+    consistent: AnnotatedResponse
+    inconsistent: AnnotatedResponse
+
+
+@dataclass(frozen=True)
+class AnnotatedSet:
+    """
+    Annotated responses, of our classes or without.
+
+    :param name: its name on command lines and in file names.
+    :param title: its name in captions.
+    :param responses: the responses.
+    :param crossed: for each context that several systems answered, if any, their
+        annotated responses. These may repeat some of ``responses``.
+    :param fitted_on: whether scorers that ship were fitted on these responses.
+    """
+
+    name: str
+    title: str
+    responses: tuple[AnnotatedResponse, ...]
+    crossed: tuple[tuple[AnnotatedResponse, ...], ...] = ()
+    fitted_on: bool = False
+
+    def __post_init__(self):
+        other = {r.label for r in self.responses} - {*CLASSES, ''}
+        if other:
+            raise InputError(
+                f'The responses of {self.name} must be {", ".join(CLASSES)} or '
+                f'unlabelled, not {sorted(other)[0]!r}.'
+            )
+
+    @property
+    def crossed_responses(self) -> list[AnnotatedResponse]:
+        """
+        The responses to all contexts that several systems answered, in order.
+        """
+        return [response for context in self.crossed for response in context]
+
+    def of_classes(self, classes: Iterable[str] = BINARY) -> list[AnnotatedResponse]:
+        """
+        The responses of the given classes, in order.
+        """
+        wanted = set(classes)
+        return [r for r in self.responses if r.label in wanted]
+
+    def groups(self, field_name: str) -> dict[str, list[AnnotatedResponse]]:
+        """
+        The responses by ``corpus`` or ``system``, sorted by name. Responses that have
+        none are left out.
+        """
+        found: dict[str, list[AnnotatedResponse]] = {}
+        for response in self.responses:
+            name = getattr(response, field_name)
+            if name:
+                found.setdefault(name, []).append(response)
+        return dict(sorted(found.items()))
+
+
+def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
+    """
+    The contexts to which exactly one of two systems responded inconsistently.
+
+    :param crossed: contexts with their responses.
+    :return: a contrast for each context that has one response of each class.
+    """
+    found = []
+    for responses in crossed:
+        by_label = {r.label: r for r in responses}
+        if len(responses) == 2 and set(by_label) == set(BINARY):
+            found.append(
+                Contrast(by_label[Label.CONSISTENT], by_label[Label.INCONSISTENT])
+            )
+    return found
+
+
+def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
+    """
+    Sample responses, and the same number of contexts that several systems answered.
+
+    :param annotated: the set.
+    :param count: how many to draw. A negative number, or one not below the number of
+        responses, gives the whole set.
+    :param seed: seed of the random choice.
+    :return: a set with the same name, and a title that says it is a sample.
+    """
+    if count < 0 or count >= len(annotated.responses):
+        return annotated
+    rng = random.Random(f'sample {seed}')
+    chosen = sorted(rng.sample(range(len(annotated.responses)), count))
+    contexts = range(len(annotated.crossed))
+    crossed = sorted(rng.sample(contexts, min(count, len(contexts))))
+    return replace(
+        annotated,
+        title=f'{annotated.title}, a sample of {count}',
+        responses=tuple(annotated.responses[i] for i in chosen),
+        crossed=tuple(annotated.crossed[i] for i in crossed),
+    )
+
+
+GROUPS = ('low', 'medium', 'high')
+
+
+def density_groups(
+    responses: Sequence[AnnotatedResponse],
+) -> tuple[dict[str, list[AnnotatedResponse]], tuple[float, float]]:
+    """
+    Split a set at the terciles of its density.
+
+    :param responses: the responses of all classes; may be empty.
+    :return: the responses by group, and the two densities at which the groups are cut.
+        A density equal to a cut belongs to the group below it. Responses of equal
+        density stay together, so the groups may differ in size.
+    """
+    import numpy as np
+
+    if not responses:
+        return {group: [] for group in GROUPS}, (0.0, 0.0)
+    densities = [extractiveness(r.knowledge, r.response).density for r in responses]
+    low, high = (float(q) for q in np.quantile(densities, [1 / 3, 2 / 3]))
+    groups: dict[str, list[AnnotatedResponse]] = {group: [] for group in GROUPS}
+    for response, density in zip(responses, densities, strict=True):
+        group = 0 if density <= low else 1 if density <= high else 2
+        groups[GROUPS[group]].append(response)
+    return groups, (low, high)
+
+
+SAME_DIALOGUE, RANDOM_DIALOGUE = 'same dialogue', 'random dialogue'
+
+
+def same_dialogue(
+    responses: Sequence[AnnotatedResponse],
+    others: Sequence[AnnotatedResponse],
+    seed: int,
+) -> list[Pair]:
+    """
+    Pair each response with the knowledge of another turn of its dialogue.
+
+    :param responses: the responses to pair.
+    :param others: where the knowledge is taken from; usually more turns of the same
+        dialogues.
+    :param seed: seed of the random choice.
+    :return: (knowledge, response) for each response whose dialogue is known and has,
+        among ``others``, another turn with different knowledge.
+    """
+    by_dialogue: dict[str, dict[str, set[str]]] = {}
+    for other in others:
+        turns = by_dialogue.setdefault(other.dialogue, {})
+        turns.setdefault(other.knowledge, set()).add(other.turn)
+    rng = random.Random(f'{SAME_DIALOGUE} {seed}')
+    pairs = []
+    for response in responses:
+        choice = sorted(
+            knowledge
+            for knowledge, turns in by_dialogue.get(response.dialogue, {}).items()
+            if knowledge != response.knowledge and response.turn not in turns
+        )
+        if response.dialogue and choice:
+            pairs.append((rng.choice(choice), response.response))
+    return pairs
+
+
+def random_dialogue(
+    responses: Sequence[AnnotatedResponse],
+    others: Sequence[AnnotatedResponse],
+    seed: int,
+) -> list[Pair]:
+    """
+    Pair each response with the knowledge of another dialogue.
+
+    :param responses: the responses to pair.
+    :param others: where the knowledge is taken from. Where a dialogue is unknown, any
+        different knowledge counts as another dialogue's.
+    :param seed: seed of the random choice.
+    :return: (knowledge, response); responses for which there is no other knowledge are
+        left out.
+    """
+    pool = sorted({(other.knowledge, other.dialogue) for other in others})
+    rng = random.Random(f'{RANDOM_DIALOGUE} {seed}')
+    pairs = []
+    for response in responses:
+        # Most draws hit another dialogue; the full list is built only if none does.
+        for _ in range(20):
+            knowledge, dialogue = rng.choice(pool)
+            if _is_other(response, knowledge, dialogue):
+                pairs.append((knowledge, response.response))
+                break
+        else:
+            rest = [k for k, d in pool if _is_other(response, k, d)]
+            if rest:
+                pairs.append((rng.choice(rest), response.response))
+    return pairs
+
+
+def _is_other(response: AnnotatedResponse, knowledge: str, dialogue: str) -> bool:
+    unknown = not (response.dialogue and dialogue)
+    return knowledge != response.knowledge and (
+        unknown or dialogue != response.dialogue
+    )
+
+
+def random_sample(
+    annotated: AnnotatedSet, system: str, seed: int
+) -> list[AnnotatedResponse]:
+    """
+    Sample responses of one system, of either class, to contexts that were annotated for
+    all systems.
+
+    :return: at most :data:`SAMPLE` responses; none where no context was annotated for
+        several systems.
+    """
+    pool = [r for r in annotated.crossed_responses if r.system == system]
+    rng = random.Random(f'{RANDOM} {system} {seed}')
+    return rng.sample(pool, min(SAMPLE, len(pool)))

@@ -1,0 +1,322 @@
+"""
+Tables of systems, ratings, Q2's other settings, and other knowledge.
+"""
+
+from typing import Optional, Sequence
+
+from parlai_q2.bootstrap import Interval
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.levels import (
+    PROPORTIONS,
+    RESPONSES,
+    SystemLevel,
+    system_level,
+)
+from parlai_q2.evaluate.measures import Measure, Scored, passages, questions
+from parlai_q2.evaluate.published import (
+    TABLE_4,
+    TABLE_5,
+    TABLE_5_RATING,
+    TABLE_8_COVERAGE,
+    TABLE_10,
+)
+from parlai_q2.evaluate.sets import RANDOM_DIALOGUE, SAME_DIALOGUE, contrasts
+from parlai_q2.evaluate.statistics import correlation
+from parlai_q2.evaluate.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.records import Label
+
+
+def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
+    """
+    The system level of each measure that has scored all of the contexts. Over fewer
+    contexts, different systems would be simulated and the figures could not be
+    compared.
+
+    :return: empty for a set without contexts that were annotated for two systems.
+    """
+    found = []
+    crossed = contrasts(evaluation.annotated.crossed)
+    responses = [response for contrast in crossed for response in contrast]
+    for measure in evaluation.measures:
+        if crossed and len(measure.known(responses)) == len(responses):
+            level = system_level(
+                measure.values([c.consistent for c in crossed]).tolist(),
+                measure.values([c.inconsistent for c in crossed]).tolist(),
+                rounds=evaluation.rounds,
+                seed=evaluation.seed,
+            )
+            found.append((measure, level))
+    return found
+
+
+def systems_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    One row for each scorer, with its mean rho.
+
+    :return: None for a set without contexts that were annotated for two systems.
+    """
+    rows: list[dict[str, Cell]] = []
+    levels = system_levels(evaluation)
+    if not levels:
+        return None
+    for measure, level in levels:
+        row: dict[str, Cell] = {'scorer': measure.name, 'source': OURS}
+        row.update(contexts=level.contexts, spearman=level.spearman)
+        row['undefined'] = level.undefined
+        row.update(zip(map(_share, PROPORTIONS), level.means, strict=True))
+        rows.append(row)
+        if measure.name in TABLE_4 and evaluation.annotated.name == 'q2_wow':
+            mean, low, high = TABLE_4[measure.name]
+            paper: Cell = mean
+            if low is not None and high is not None:
+                paper = Interval(mean, low, high)
+            rows.append({'scorer': measure.name, 'source': PAPER, 'spearman': paper})
+    there = {measure.name for measure, _ in levels}
+    absent = [m.name for m in evaluation.measures if m.name not in there]
+    notes = []
+    if absent:
+        notes.append(
+            f'Left out, for lack of scores for all these contexts: {", ".join(absent)}.'
+        )
+    return Table(
+        f'{evaluation.annotated.name}_table_4',
+        evaluation.title('System level: Spearman correlation', 'Table 4'),
+        (
+            key('scorer'),
+            Column('contexts', 'contexts'),
+            Column('spearman', 'Spearman'),
+            Column('undefined', 'undefined'),
+            *(Column(_share(p), _share(p)) for p in PROPORTIONS),
+        ),
+        tuple(rows),
+        (
+            f'Simulated systems: {RESPONSES} contexts drawn with repetition from '
+            'those with exactly one inconsistent response of two. The percentage '
+            'columns are the mean score of a system with that share of '
+            f'inconsistent responses. {evaluation.rounds} rounds, seed '
+            f'{evaluation.seed}; the same draws for every scorer. Brackets: the '
+            'middle 95 % of the rounds. Undefined: rounds in which all five '
+            'scores were equal, which are left out.',
+            *notes,
+        ),
+    )
+
+
+def _share(proportion: float) -> str:
+    return f'{proportion:.0%}'
+
+
+def ratings_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    One row for each rating and scorer.
+
+    :return: None for a set without ratings.
+    """
+    names = sorted({name for r in evaluation.annotated.responses for name in r.human})
+    rows: list[dict[str, Cell]] = []
+    for rating in names:
+        rated = [r for r in evaluation.annotated.responses if rating in r.human]
+        for measure in evaluation.measures:
+            known = measure.known(rated)
+            found = correlation(
+                measure.values(known).tolist(),
+                [r.human[rating] for r in known],
+                evaluation.rounds,
+                evaluation.seed,
+                passages(known),
+            )
+            named: dict[str, Cell] = {'rating': rating, 'scorer': measure.name}
+            rows.append(
+                {
+                    **named,
+                    'source': OURS,
+                    'count': found.responses,
+                    'spearman': found.spearman,
+                    'pearson': found.pearson,
+                }
+            )
+        if _same(rating, TABLE_5_RATING):
+            for name, (spearman, pearson) in TABLE_5.items():
+                paper: dict[str, Cell] = {'spearman': spearman, 'pearson': pearson}
+                rows.append(
+                    {'rating': rating, 'scorer': name, 'source': PAPER, **paper}
+                )
+    if not rows:
+        return None
+    cited = ' (Q2, Table 5)' if any(r['source'] == PAPER for r in rows) else ''
+    return Table(
+        f'{evaluation.annotated.name}_table_5',
+        f"Correlation with people's ratings, {evaluation.annotated.title}{cited}",
+        (
+            key('rating'),
+            key('scorer'),
+            Column('count', 'n'),
+            Column('spearman', 'Spearman'),
+            Column('pearson', 'Pearson'),
+        ),
+        tuple(rows),
+        (BRACKETS,),
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    return one.replace('_', ' ').lower() == other.lower()
+
+
+# The classes in column headings.
+SHORT = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
+
+
+def coverage_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    Questions and coverage of Q2 in all its settings.
+
+    :return: None where Q2 was not run in other settings.
+    """
+    if not evaluation.variants:
+        return None
+    annotated = evaluation.annotated.responses
+    rows: list[dict[str, Cell]] = []
+    for measure in _settings(evaluation):
+        asked = questions(measure, measure.known(annotated))
+        row: dict[str, Cell] = {'setting': measure.name, 'source': OURS}
+        row.update(asked._asdict())
+        row['each'] = asked.questions / asked.responses if asked.responses else None
+        rows.append(row)
+    low, high = TABLE_8_COVERAGE
+    rows.append(
+        {
+            'setting': 'smaller QG and QA models',
+            'source': PAPER,
+            'coverage': f'{low:.0%} to {high:.0%}',
+        }
+    )
+    return Table(
+        f'{evaluation.annotated.name}_table_8',
+        evaluation.title('Coverage of Q2 by setting', 'Table 8'),
+        (
+            key('setting'),
+            Column('responses', 'responses'),
+            Column('questions', 'questions'),
+            Column('each', 'a response', 2),
+            Column('no_answer', 'no answer %', 1, 100),
+            Column('coverage', 'coverage %', 1, 100),
+        ),
+        tuple(rows),
+        ('Coverage: the share of responses that have a valid question.',),
+    )
+
+
+def ablations_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
+
+    :return: None where Q2 was not run in other settings, or the set lacks one of the
+        two classes.
+    """
+    annotated = evaluation.annotated.of_classes()
+    if not evaluation.variants or len({r.label for r in annotated}) < 2:
+        return None
+    systems = (
+        evaluation.annotated.groups('system') if evaluation.annotated.crossed else {}
+    )
+    cells = {
+        f'{system} {short}'.strip(): [r for r in responses if r.label == label]
+        for system, responses in (systems or {'': annotated}).items()
+        for label, short in SHORT.items()
+    }
+    rows: list[dict[str, Cell]] = []
+    for measure in _settings(evaluation):
+        level = evaluation.level(measure, annotated)
+        row: dict[str, Cell] = {'setting': measure.name}
+        for name, responses in cells.items():
+            row[name] = evaluation.mean(measure, responses)
+        row['accuracy'] = level.figures['accuracy']
+        row['roc_auc'] = level.figures['roc_auc']
+        rows.append(row)
+    return Table(
+        f'{evaluation.annotated.name}_table_9',
+        evaluation.title('Ablations of Q2', 'Table 9'),
+        (
+            key('setting'),
+            Column('roc_auc', 'ROC-AUC'),
+            Column('accuracy', 'accuracy'),
+            *(Column(name, name, bounds=False) for name in cells),
+        ),
+        tuple(rows),
+        ('Rows are named by how they differ from q2. Class columns: mean scores.',),
+    )
+
+
+def _settings(evaluation: Evaluation) -> list[Measure]:
+    asked = [m for m in evaluation.measures if m.name.partition('@')[0] == 'q2']
+    return [*asked, *evaluation.variants]
+
+
+OWN = "the response's own"
+Q2 = 'q2'
+
+
+def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    Mean scores against each response's own knowledge and against other knowledge.
+
+    :return: None where nothing was scored against other knowledge.
+    """
+    if not (evaluation.same_dialogue or evaluation.random_dialogue):
+        return None
+    kinds: dict[str, Sequence[Scored]] = {
+        OWN: evaluation.annotated.responses,
+        SAME_DIALOGUE: evaluation.same_dialogue,
+        RANDOM_DIALOGUE: evaluation.random_dialogue,
+    }
+    # A column of a file has no scores against other knowledge.
+    measures = [
+        m
+        for m in evaluation.measures
+        if any(p in m for p in (*evaluation.same_dialogue, *evaluation.random_dialogue))
+    ]
+    if not evaluation.same_dialogue:
+        del kinds[SAME_DIALOGUE]
+    rows: list[dict[str, Cell]] = []
+    for kind, responses in kinds.items():
+        row: dict[str, Cell] = {'knowledge': kind, 'source': OURS}
+        row['count'] = len(responses)
+        for measure in measures:
+            known = [r for r in responses if r in measure]
+            row[measure.name] = evaluation.mean(measure, known)
+            if measure.name == Q2:
+                row['no_answer'] = questions(measure, known).no_answer
+        rows.append(row)
+        if kind in TABLE_10 and Q2 in (m.name for m in measures):
+            mean, no_answer = TABLE_10[kind]
+            paper: dict[str, Cell] = {Q2: mean, 'no_answer': no_answer}
+            rows.append({'knowledge': kind, 'source': PAPER, **paper})
+    columns = [key('knowledge'), Column('count', 'n')]
+    for measure in measures:
+        columns.append(Column(measure.name, measure.name, bounds=False))
+        if measure.name == Q2:
+            columns.append(Column('no_answer', 'no answer %', 1, 100))
+    return Table(
+        f'{evaluation.annotated.name}_table_10',
+        evaluation.title('Mean score with other knowledge', 'Table 10'),
+        tuple(columns),
+        tuple(rows),
+        _notes(evaluation),
+    )
+
+
+def _notes(evaluation: Evaluation) -> tuple[str, ...]:
+    notes = [
+        'Random dialogue: knowledge of another dialogue of the set, drawn with seed '
+        f'{evaluation.seed}.'
+    ]
+    if evaluation.same_dialogue:
+        notes.insert(
+            0,
+            'Same dialogue: knowledge of another turn, for the '
+            f'{len(evaluation.same_dialogue)} of '
+            f'{len(evaluation.annotated.responses)} responses whose dialogue has one '
+            'in the files.',
+        )
+    return tuple(notes)

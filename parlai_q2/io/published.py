@@ -1,0 +1,154 @@
+"""
+Files that others published: placed by hand or downloaded, and checked.
+
+A file is checked by its SHA-256. Where its authors published none, it is checked by its
+number of characters, which an index of the named git commit has; where nothing is
+known, its SHA-256 is logged so that the user can record it.
+"""
+
+import logging
+import shutil
+import urllib.request
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Optional, Sequence
+
+from parlai_q2.errors import TaskDataError
+from parlai_q2.io.files import file_sha256, locked
+from parlai_q2.io.write import whole_file
+
+# Characters read at a time.
+BLOCK = 1 << 20
+# How long to wait for another process that downloads, and for a server.
+PATIENCE_SECONDS, SERVER_SECONDS = 1800.0, 60.0
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """
+    A file and what is known of it.
+
+    :param url: where it is; it names a commit if ``characters`` is given.
+    :param name: its name in the task's folder.
+    :param sha256: its checksum; empty if unknown.
+    :param characters: its number of characters of UTF-8, where a CRLF counts as two;
+        None if unknown.
+    """
+
+    url: str
+    name: str
+    sha256: str = ''
+    characters: Optional[int] = None
+
+    def problem(self, path: Path) -> str:
+        """
+        What makes a file another than the published one; empty if nothing does.
+        """
+        if self.sha256:
+            if file_sha256(path) != self.sha256:
+                return f'its SHA-256 is not {self.sha256}'
+        elif self.characters is not None:
+            if count_characters(path) != self.characters:
+                return f'it does not have {self.characters:,} characters of UTF-8'
+        else:
+            _tell_unverified(path)
+        return ''
+
+
+def fetch_files(
+    datapath: str, task: str, files: Sequence[PublishedFile], needed: Sequence[str]
+) -> Path:
+    """
+    Make sure that the files of a task are there. Those that are there are only checked.
+
+    :param datapath: ParlAI's folder of data.
+    :param task: the task's folder in it.
+    :param files: all files of the task.
+    :param needed: the names of those that are needed now.
+    :return: the task's folder.
+    :raises TaskDataError: when a file cannot be downloaded or is not the published one;
+        the message names it and says what to do.
+    """
+    folder = Path(datapath, task)
+    wanted = [file for file in files if file.name in needed]
+    if not all((folder / file.name).exists() for file in wanted):
+        with ExitStack() as alone:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                # Two processes that write the same file would corrupt it.
+                alone.enter_context(locked(folder, PATIENCE_SECONDS, needed=False))
+            except OSError as e:
+                where = e.filename or folder
+                raise TaskDataError(f'Cannot use {where}: {e.strerror}.') from e
+            for file in wanted:
+                if not (folder / file.name).exists():
+                    _download(folder, file, wanted)
+    for file in wanted:
+        problem = file.problem(folder / file.name)
+        if problem:
+            raise TaskDataError(
+                f'{folder / file.name} is not the file that this task reads: '
+                f'{problem}. Delete it to have it downloaded, or replace it with the '
+                f'file from {file.url}.'
+            )
+    return folder
+
+
+def download(url: str, path: Path) -> None:
+    """
+    Download a file.
+
+    :raises OSError: when the server cannot be reached or refuses.
+    """
+    with urllib.request.urlopen(url, timeout=SERVER_SECONDS) as source:
+        with path.open('wb') as target:
+            shutil.copyfileobj(source, target)
+
+
+def count_characters(path: Path) -> int:
+    """
+    The number of characters in a UTF-8 file; -1 if it is not UTF-8.
+    """
+    count = 0
+    try:
+        # Without newline='' a CRLF would count as one character.
+        with open(path, encoding='utf-8', newline='') as stream:
+            while block := stream.read(BLOCK):
+                count += len(block)
+    except UnicodeDecodeError:
+        return -1
+    return count
+
+
+def _download(
+    folder: Path, file: PublishedFile, wanted: Sequence[PublishedFile]
+) -> None:
+    try:
+        with whole_file(folder / file.name) as part:
+            download(file.url, Path(part))
+            known = file.sha256 or file.characters is not None
+            problem = file.problem(Path(part)) if known else ''
+            if problem:
+                raise ValueError(problem)
+    except (OSError, ValueError) as e:
+        missing = [other for other in wanted if not (folder / other.name).exists()]
+        names = ', '.join(other.name for other in missing)
+        # They may be in several folders or commits of a repository.
+        urls = ' '.join(other.url for other in missing if other is not file)
+        raise TaskDataError(
+            f'Could not download {file.url} ({e}). Without a network, fetch the '
+            f'files elsewhere and place them in {folder}: {names}. Then run the '
+            'command again.' + (f' The others are: {urls}' if urls else '')
+        ) from e
+
+
+@lru_cache(maxsize=None)
+def _tell_unverified(path: Path) -> None:
+    logging.getLogger(__name__).warning(
+        'No checksum of %s is published, so the file is not verified. Its SHA-256 is '
+        '%s.',
+        path.name,
+        file_sha256(path),
+    )

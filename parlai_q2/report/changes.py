@@ -1,0 +1,254 @@
+"""
+Compares two runs over the same responses: which responses both have, what changed in
+each, and why.
+
+Two entries are paired if their id, knowledge and response are equal. Of the remaining
+ones, those with equal knowledge and response are paired, since a run may lack ids, or
+have the responses in another order. A response may occur several times in a run: its
+first occurrences are paired, then the second ones, and so on.
+"""
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from typing import Any, Callable, Hashable, Iterable, Mapping, Sequence
+
+from parlai_q2.report.entries import Entry
+
+# The bins in a chart of differences: from -1 to 1 in steps of 0.2, half below 0.
+BINS = 10
+
+# The fields that a page shows for each run.
+_SIDE = (
+    'score',
+    'label',
+    'fallback',
+    'response',
+    'knowledge',
+    'verdicts',
+    'parts',
+    'signature',
+)
+
+
+class Row:
+    """
+    How a question differs between the two runs, in one word.
+    """
+
+    SAME = 'same'
+    ANSWER = 'answer'  # the knowledge gave another answer
+    COMPARISON = 'comparison'  # the same answers, with another comparison
+    BEFORE = 'before'  # only the first run asked it
+    AFTER = 'after'  # only the second run asked it
+
+
+# In the order of the page.
+_ORDER = (Row.ANSWER, Row.COMPARISON, Row.BEFORE, Row.AFTER, Row.SAME)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """
+    The responses of two runs, side by side.
+
+    :param pairs: the responses in both runs, in the order of the second.
+    :param only_before: number of responses only in the first run.
+    :param only_after: number of responses only in the second run.
+    :param other_text: number of ids in both of these groups: the same record, with
+        another response or other knowledge.
+    """
+
+    pairs: list[tuple[Entry, Entry]]
+    only_before: int
+    only_after: int
+    other_text: int
+
+
+def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
+    """
+    Pair the responses of two runs.
+
+    :param before: entries of the first run.
+    :param after: entries of the second run.
+    :return: the pairs, and counts of unpaired responses. There are no pairs if a run is
+        empty.
+    """
+    partners: dict[int, Entry] = {}
+    old, new = list(before), list(enumerate(after))
+    for key in (_with_id, _texts):
+        old, new = _match(old, new, key, partners)
+    pairs = [(partners[n], entry) for n, entry in enumerate(after) if n in partners]
+    ids = {entry['id'] for entry in old} & {entry['id'] for _, entry in new}
+    return Pairing(pairs, len(old), len(new), len(ids))
+
+
+def _match(
+    old: list[Entry],
+    new: list[tuple[int, Entry]],
+    key: Callable[[Entry], Hashable],
+    partners: dict[int, Entry],
+) -> tuple[list[Entry], list[tuple[int, Entry]]]:
+    """
+    Pair entries that have the same key, and return what is left of both runs.
+    """
+    waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+    for place, entry in enumerate(old):
+        waiting[key(entry)].append(place)
+    taken: set[int] = set()
+    left = []
+    for place, entry in new:
+        found = waiting.get(key(entry))
+        if found:
+            taken.add(found[0])
+            partners[place] = old[found.popleft()]
+        else:
+            left.append((place, entry))
+    return [entry for n, entry in enumerate(old) if n not in taken], left
+
+
+def _texts(entry: Entry) -> tuple[str, str]:
+    return plain(entry['knowledge']), plain(entry['response'])
+
+
+def _with_id(entry: Entry) -> tuple[str, str, str]:
+    return (entry['id'], *_texts(entry))
+
+
+def plain(pieces: Sequence[Sequence]) -> str:
+    """
+    The text of an entry's pieces, joined.
+    """
+    return ''.join(piece[0] for piece in pieces)
+
+
+def change_of(before: Entry, after: Entry) -> dict[str, Any]:
+    """
+    How one response changed, as the page's data.
+
+    :param before: the response's entry of the first run, see
+        :func:`parlai_q2.report.entries.read_entry`.
+    :param after: its entry of the second run.
+    :return: a dict with
+
+        - ``id``, ``class`` and ``history``;
+        - ``after``, and ``before`` unless nothing that is shown differs;
+        - ``difference`` of the scores in [-1, 1], and its ``bin`` (-1 for none);
+        - ``flip``, whether the labels differ;
+        - ``rows``, what :func:`compare_verdicts` returns;
+        - ``why``, what :func:`why` returns;
+        - ``changed``, whether the score or the label differs.
+    """
+    difference = round(after['score'] - before['score'], 4)
+    rows = compare_verdicts(before['verdicts'], after['verdicts'])
+    old, new = ({name: side[name] for name in _SIDE} for side in (before, after))
+    flip = before['label'] != after['label']
+    change = {
+        'id': after['id'],
+        'class': after['class'] or before['class'],
+        'history': after['history'] or before['history'],
+        'after': new,
+        'difference': difference,
+        'bin': bin_of(difference),
+        'flip': flip,
+        'rows': rows,
+        'why': why(before, after, rows),
+        'changed': bool(difference or flip),
+    }
+    if old != {**new, 'signature': old['signature']}:
+        change['before'] = old
+    return change
+
+
+def compare_verdicts(
+    before: Sequence[Mapping], after: Sequence[Mapping]
+) -> list[tuple[int, int, str]]:
+    """
+    The questions of two runs side by side, those that differ first.
+
+    :param before: verdicts of the first run as the page's data.
+    :param after: verdicts of the second run.
+    :return: for each question, its indices in both lists (-1 if missing) and one of
+        :class:`Row`'s words. The same question about the same words of the response is
+        one row.
+    """
+    waiting: dict[tuple[str, str], deque[int]] = defaultdict(deque)
+    for place, verdict in enumerate(before):
+        waiting[verdict['question'], verdict['response']].append(place)
+    rows, taken = [], set()
+    for place, verdict in enumerate(after):
+        found = waiting.get((verdict['question'], verdict['response']))
+        if found:
+            old = found.popleft()
+            taken.add(old)
+            rows.append((old, place, _fate(before[old], verdict)))
+        else:
+            rows.append((-1, place, Row.AFTER))
+    rows += [(n, -1, Row.BEFORE) for n in range(len(before)) if n not in taken]
+    return sorted(rows, key=lambda row: _ORDER.index(row[2]))
+
+
+def _fate(before: Mapping, after: Mapping) -> str:
+    if before['knowledge'] != after['knowledge']:
+        return Row.ANSWER
+    same = all(before[name] == after[name] for name in ('comparison', 'score'))
+    return Row.SAME if same else Row.COMPARISON
+
+
+def why(
+    before: Entry, after: Entry, rows: Sequence[tuple[int, int, str]]
+) -> dict[str, int]:
+    """
+    What may have changed a score: how many questions differ, and in what way.
+
+    :return: counts above 0, by one of :class:`Row`'s words; and ``whole``, which is 1
+        where only one of the runs fell back to comparing the whole response.
+    """
+    counts = dict.fromkeys(_ORDER, 0)
+    for _, _, fate in rows:
+        counts[fate] += 1
+    del counts[Row.SAME]
+    counts['whole'] = int(before['fallback'] != after['fallback'])
+    return {name: count for name, count in counts.items() if count}
+
+
+def bin_of(difference: float) -> int:
+    """
+    The index of the bin of a difference, below :data:`BINS`; -1 for no difference.
+    """
+    if not difference:
+        return -1
+    half = BINS // 2
+    step = min(int(round(abs(difference) * half, 6)), half - 1)
+    return half + step if difference > 0 else half - 1 - step
+
+
+def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
+    """
+    The settings in which two signatures differ.
+
+    :param before: the first run's signature, as
+        :class:`~parlai_q2.signature.Signature` writes it.
+    :param after: the second run's.
+    :return: each setting with both values; a value is empty if its signature lacks the
+        setting.
+    """
+    old, new = _settings(before), _settings(after)
+    names = dict.fromkeys([*old, *new])
+    rows = [(name, old.get(name, ''), new.get(name, '')) for name in names]
+    return [row for row in rows if row[1] != row[2]]
+
+
+def _settings(signature: str) -> dict[str, str]:
+    scorer, *pairs = signature.split('|')
+    found = {'scorer': scorer} if scorer else {}
+    for pair in pairs:
+        name, _, value = pair.partition(':')
+        found[name] = value
+    return found
+
+
+def signatures_of(entries: Iterable[Mapping]) -> list[str]:
+    """
+    The distinct signatures of a run's entries, in order of appearance.
+    """
+    return list(dict.fromkeys(e['signature'] for e in entries if e['signature']))

@@ -1,0 +1,52 @@
+"""
+Makes the page of the browser chat, and converts turns to its data.
+
+The page reuses the report's style and its scripts for marks and evidence. Like the
+report it loads nothing, and it connects only to the server that it came from.
+"""
+
+from typing import Any, Mapping
+
+from parlai_q2.report.candidates import before_and_after
+from parlai_q2.report.entries import read_candidates, read_knowledge
+from parlai_q2.report.page import render
+from parlai_q2.text.visible import one_line, visible
+
+STYLES = ('page.css', 'chat.css')
+# Each after those that it builds on.
+SCRIPTS = ('marks.js', 'evidence.js', 'chat.js')
+
+
+def render_chat(model: str) -> str:
+    """
+    Render the chat's page as a string.
+
+    :param model: the name of the model that the user talks to.
+    """
+    return render('chat.html', STYLES, SCRIPTS, title=one_line(f'Chat with {model}'))
+
+
+def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Convert one turn of a chat to the page's data.
+
+    :param said: what the person said.
+    :param reply: the model's message. ``text`` is shown; the reranking agent's
+        ``rerank``, ``rerank_knowledge`` and ``rerank_signature`` may be missing.
+    :return: JSON-safe values without NaN; control characters are shown as escapes.
+        ``as_chosen`` says whether the text is that of the chosen candidate; an agent
+        that abstains says something else.
+    :raises InputError: when the evidence cannot be shown.
+    """
+    text, rows = str(reply.get('text') or ''), reply.get('rerank') or []
+    _, chosen = before_and_after(rows)
+    verdicts = chosen.get('verdicts') if chosen else None
+    knowledge = str(reply.get('rerank_knowledge') or '')
+    return {
+        'said': visible(said),
+        'text': visible(text),
+        'as_chosen': chosen is not None and chosen.get('text') == text,
+        'candidates': read_candidates(rows),
+        'knowledge': read_knowledge(knowledge, verdicts),
+        'signature': one_line(str(reply.get('rerank_signature') or '')),
+    }

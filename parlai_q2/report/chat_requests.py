@@ -1,0 +1,213 @@
+"""
+Handles the HTTP requests of the browser chat.
+
+    GET  /              the page
+    GET  /conversation  {model, knowledge, turns, conversation, pending}
+    POST /interact      {text, knowledge}: {turn, number, knowledge, conversation}
+    POST /reset         {}: as /conversation
+
+A request without ``knowledge`` leaves the knowledge as it is; an answer has null where
+the model takes none. ``conversation`` is a number that changes with each reset, and
+``pending`` is the message that is being replied to, or null. A refusal or a failure is
+``{error}``, a message for the user.
+
+Pages of other sites cannot take part in the chat. Browsers do not let them send JSON
+here without asking first. A server that only this machine can reach answers only to
+names of this machine, so that no other name can be pointed at it (DNS rebinding). Where
+the browser names the origin of a request, it must be this server.
+"""
+
+import json
+import re
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
+from urllib.parse import urlsplit
+
+from parlai_q2.errors import Q2Error
+from parlai_q2.records import without_surrogates
+from parlai_q2.text.visible import visible
+
+if TYPE_CHECKING:
+    from parlai_q2.report.chat_server import ChatServer
+
+# The limits of a message and of the knowledge in characters, of a request in bytes.
+MAX_TEXT = 8_000
+MAX_KNOWLEDGE = 20_000
+MAX_REQUEST = 1_000_000
+# A request that is too large is still read, up to this limit: otherwise its sender
+# would not receive the refusal.
+_MAX_READ = 16_000_000
+_MAX_ERROR = 2_000
+_PATIENCE_SECONDS = 30
+
+_HEADERS = {
+    'Cache-Control': 'no-store',
+    # The page itself has the rest of the policy; this directive works only as a header.
+    'Content-Security-Policy': "frame-ancestors 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+}
+
+
+class Refused(Exception):
+    """
+    Raised for a request that is refused.
+
+    :param status: the HTTP status to answer with.
+    :param problem: a message for the user.
+    """
+
+    def __init__(self, status: HTTPStatus, problem: str):
+        self.status = status
+        super().__init__(problem)
+
+
+class ChatRequest(BaseHTTPRequestHandler):
+    """
+    One request.
+    """
+
+    server: 'ChatServer'
+    timeout = _PATIENCE_SECONDS
+    server_version, sys_version = 'parlai_q2', ''
+
+    def do_GET(self) -> None:
+        """
+        Send the page, or the state that it shows.
+        """
+        self._answer()
+
+    def do_POST(self) -> None:
+        """
+        Take a message, or start a new conversation.
+        """
+        self._answer()
+
+    def _answer(self) -> None:
+        status, kind = HTTPStatus.OK, 'application/json'
+        try:
+            found = self._carry_out()
+            if isinstance(found, str):
+                kind = 'text/html; charset=utf-8'
+        except Refused as e:
+            status, found = e.status, {'error': str(e)}
+        except Exception as e:
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            name = '' if isinstance(e, Q2Error) else f'{type(e).__name__}: '
+            found = {'error': visible(f'{name}{e}'[:_MAX_ERROR])}
+        text = found if isinstance(found, str) else json.dumps(found, allow_nan=False)
+        body = text.encode('utf-8')
+        self.send_response(status)
+        self.send_header('Content-Type', kind)
+        self.send_header('Content-Length', str(len(body)))
+        for header, value in _HEADERS.items():
+            self.send_header(header, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _carry_out(self) -> Any:
+        self._check_host()
+        self._check_origin()
+        request = f'{self.command} {urlsplit(self.path).path}'
+        if request == 'GET /':
+            return self.server.page
+        if request == 'GET /conversation':
+            return self.server.state()
+        if request == 'POST /interact':
+            text, knowledge = read_message(self._read())
+            return self.server.interact(text, knowledge)
+        if request == 'POST /reset':
+            self._read()
+            return self.server.reset()
+        raise Refused(HTTPStatus.NOT_FOUND, f'There is no {visible(request)}.')
+
+    def _check_host(self) -> None:
+        own = {'localhost', '127.0.0.1', '::1', str(self.server.server_address[0])}
+        if not self.server.private:
+            return
+        try:
+            name = urlsplit(f'//{self.headers.get("Host", "")}').hostname
+        except ValueError:
+            name = None
+        if name not in own:
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                f'This chat is at {self.server.url}. To let other machines in, start '
+                'it with --host 0.0.0.0',
+            )
+
+    def _check_origin(self) -> None:
+        """
+        Refuse a request if its browser says that it comes from another site's page.
+        """
+        origin = self.headers.get('Origin')
+        if origin is not None and origin.partition('://')[2] != self.headers.get(
+            'Host'
+        ):
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                f'Requests from pages of {visible(origin)} are not allowed.',
+            )
+
+    def _read(self) -> bytes:
+        if self.headers.get_content_type() != 'application/json':
+            raise Refused(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
+            )
+        length = self.headers.get('Content-Length', '')
+        if not re.fullmatch('[0-9]{1,15}', length):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
+        body = self.rfile.read(min(int(length), _MAX_READ))
+        if int(length) > MAX_REQUEST:
+            raise Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f'A request may have at most {MAX_REQUEST:,} bytes; this one has '
+                f'{int(length):,}.',
+            )
+        return body
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """
+        Log nothing: the user has no interest in single requests.
+        """
+
+
+def read_message(body: bytes) -> tuple[str, Optional[str]]:
+    """
+    The text of a message, and the knowledge that came with it, if any.
+
+    :param body: a JSON object with ``text`` and optionally ``knowledge``.
+    :return: both stripped; the knowledge is None where it was left out. Lone
+        surrogates, which no model can read, are replaced.
+    :raises Refused: when the body is anything else, the text is blank, or either is too
+        long.
+    """
+    try:
+        message = json.loads(body.decode('utf-8'))
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        _refuse('Send a JSON object with text and, optionally, knowledge.')
+    text = _text(message, 'text', MAX_TEXT)
+    if not text:
+        _refuse('The message is empty.')
+    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+
+
+def _text(message: dict[str, Any], name: str, most: int) -> Any:
+    value = message.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        _refuse(f'{name} must be a string.')
+    if len(value) > most:
+        _refuse(
+            f'The {name} has {len(value):,} characters; at most {most:,} are allowed.'
+        )
+    return without_surrogates(value).strip()
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise Refused(HTTPStatus.BAD_REQUEST, problem)

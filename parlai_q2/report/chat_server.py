@@ -1,0 +1,212 @@
+"""
+Serves one conversation to browsers.
+
+Each request is received in a thread of its own, but only the thread that called
+:meth:`ChatServer.serve` touches the conversation, one request after the other. Requests
+therefore never interleave, and Ctrl-C in that thread ends even a reply in progress.
+"""
+
+import ipaddress
+import logging
+import socket
+from concurrent.futures import CancelledError, Future
+from http.server import ThreadingHTTPServer
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Callable, Optional, Protocol
+
+from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.report.chat_requests import ChatRequest
+
+# How often the threads check whether they should end.
+_LISTEN_SECONDS = 0.2
+
+log = logging.getLogger(__name__)
+
+
+class Conversation(Protocol):
+    """
+    The conversation that is served. Its methods take and return JSON-safe values.
+    """
+
+    def state(self) -> dict[str, Any]:
+        """
+        Everything that a newly opened page shows.
+        """
+
+    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        """
+        Set the knowledge (None leaves it as it is), send a message and get the reply.
+        """
+
+    def reset(self) -> dict[str, Any]:
+        """
+        Start a new conversation and return its state.
+        """
+
+
+class ChatServer(ThreadingHTTPServer):
+    """
+    Binds its port when created, and answers while :meth:`serve` runs.
+
+    :param host: the address to listen on.
+    :param port: the port; 0 takes any free one.
+    :raises ConfigError: when it cannot listen there.
+    """
+
+    daemon_threads = True
+    conversation: Conversation
+    page = ''
+    _over = False
+    # The number of resets, the message being replied to, and the state before it. Only
+    # the serving thread changes them.
+    _number = 0
+    _pending: Optional[str] = None
+    _before: dict[str, Any] = {}
+
+    def __init__(self, host: str, port: int):
+        if ':' in host:
+            self.address_family = socket.AF_INET6
+        try:
+            super().__init__((host, port), ChatRequest)
+        except (OSError, OverflowError) as e:
+            raise ConfigError(
+                f'Cannot listen on port {port} of {host} ({e}). Choose another '
+                f'port, such as --port {port % 65535 + 1}, or let the system pick '
+                'a free one: --port 0'
+            ) from e
+        self._asked: SimpleQueue[Optional[tuple[Future, Callable]]] = SimpleQueue()
+
+    @property
+    def url(self) -> str:
+        """
+        The URL of the page.
+        """
+        host, port = self.server_address[:2]
+        return (
+            f'http://[{host!s}]:{port}/'
+            if ':' in str(host)
+            else (f'http://{host!s}:{port}/')
+        )
+
+    @property
+    def private(self) -> bool:
+        """
+        Whether only this machine can reach the server.
+        """
+        return ipaddress.ip_address(str(self.server_address[0])).is_loopback
+
+    def serve(self, conversation: Conversation, page: str) -> None:
+        """
+        Serve until :meth:`stop` or Ctrl-C.
+
+        :param conversation: the conversation; only this thread uses it.
+        :param page: what :func:`parlai_q2.report.chat_page.render_chat` returned.
+        """
+        self.conversation, self.page = conversation, page
+        listener = Thread(
+            target=self.serve_forever, args=[_LISTEN_SECONDS], daemon=True
+        )
+        listener.start()
+        try:
+            while (asked := self._next()) is not None:
+                _carry_out(*asked)
+        finally:
+            self.shutdown()
+            listener.join()
+            self._over = True
+            while not self._asked.empty():
+                if (asked := self._asked.get()) is not None:
+                    asked[0].cancel()
+
+    def _next(self) -> Optional[tuple[Future, Callable]]:
+        # A Ctrl-C just before the wait begins does not end it. Without a timeout it
+        # would go unnoticed until the next request.
+        while True:
+            try:
+                return self._asked.get(timeout=_LISTEN_SECONDS)
+            except Empty:
+                pass
+
+    def stop(self) -> None:
+        """
+        End :meth:`serve` once it has carried out all earlier requests. Any thread may
+        call this.
+        """
+        self._asked.put(None)
+
+    def state(self) -> dict[str, Any]:
+        """
+        Everything that a newly opened page shows. This does not wait for a reply in
+        progress.
+        """
+        pending = self._pending
+        if pending is not None:
+            return {**self._before, 'pending': pending}
+        return self.ask(lambda: self._numbered(self.conversation.state()))
+
+    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        """
+        Send a message and get the reply, after all earlier requests.
+        """
+        return self.ask(self._interact, text, knowledge)
+
+    def reset(self) -> dict[str, Any]:
+        """
+        Start a new conversation, after all earlier requests.
+        """
+        return self.ask(self._reset)
+
+    def _interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        self._before = self._numbered(self.conversation.state())
+        self._pending = text
+        try:
+            found = self.conversation.interact(text, knowledge)
+        finally:
+            self._pending = None
+        return {**found, 'conversation': self._number}
+
+    def _reset(self) -> dict[str, Any]:
+        self._number += 1
+        return self._numbered(self.conversation.reset())
+
+    def _numbered(self, state: dict[str, Any]) -> dict[str, Any]:
+        turns = list(state['turns'])  # a copy: the conversation extends its own list
+        return {
+            **state,
+            'turns': turns,
+            'conversation': self._number,
+            'pending': None,
+        }
+
+    def ask(self, act: Callable[..., Any], *values: Any) -> Any:
+        """
+        Have the serving thread call a function, and wait for the result.
+
+        :raises Q2Error: when the server stops before the call.
+        """
+        future: Future = Future()
+        self._asked.put((future, lambda: act(*values)))
+        if self._over:
+            # A connection that is still open may bring another request.
+            future.cancel()
+        try:
+            return future.result()
+        except CancelledError:
+            raise Q2Error('The chat has ended.') from None
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """
+        Log at debug level only: a browser may disconnect before it is answered.
+        """
+        log.debug('a request from %s was not finished', client_address, exc_info=True)
+
+
+def _carry_out(future: Future, act: Callable[[], Any]) -> None:
+    try:
+        future.set_result(act())
+    except Exception as e:
+        future.set_exception(e)
+    except BaseException:
+        future.cancel()
+        raise

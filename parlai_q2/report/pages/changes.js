@@ -1,0 +1,180 @@
+// Draws two runs side by side, with a row for each response that both have.
+const { names, signatures, bins, changes } = JSON.parse(byId('data').textContent);
+const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
+for (const change of changes) change.before = change.before || change.after;
+const classed = changes.some((c) => c.class);
+const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+const FATES = {
+  answer: 'different answer',
+  comparison: 'compared differently',
+  before: 'only asked before',
+  after: 'only asked after',
+  same: 'the same',
+};
+
+// Why a score moved, in words.
+function reasons({ why, changed, before }) {
+  const found = [];
+  if (why.answer) found.push(counted(why.answer, 'different answer', 'different answers'));
+  if (why.comparison) found.push(`${why.comparison} compared differently`);
+  if (why.after) found.push(counted(why.after, 'new question', 'new questions'));
+  if (why.before) found.push(counted(why.before, 'question dropped', 'questions dropped'));
+  if (why.whole) found.push('compared as a whole in one run');
+  if (!found.length && changed) {
+    found.push(before.verdicts.length ? 'the same evidence'
+      : before.fallback ? 'compared as a whole' : 'no questions');
+  }
+  return found.join(', ');
+}
+
+// --- the detail below a row
+
+// The questions of both runs, one line each; clicking a mark highlights its questions.
+function questions(change) {
+  const { before, after } = change;
+  if (!change.rows.length) {
+    const whole = before.fallback || after.fallback;
+    return el('p', { class: 'note' }, whole
+      ? 'No valid question in either run: the response was compared as a whole.'
+      : 'These scores come without questions.');
+  }
+  const titles = ['Question', 'In the response', `Before: ${names[0]}`, `After: ${names[1]}`,
+    'What differs'];
+  const lines = change.rows.map(([old, now, fate]) => {
+    const [was, is] = [before.verdicts[old], after.verdicts[now]];
+    const asked = is || was;
+    const cells = [
+      [asked.question], [asked.response], verdictOf(was), verdictOf(is), [FATES[fate]]];
+    return el('tr', { class: `${asked.status}${fate === 'same' ? '' : ' differs'}`,
+      tabindex: '-1', 'data-after': now },
+    ...cells.map((content, i) => el('td', { 'data-name': titles[i], dir: i < 2 ? 'auto' : null },
+      ...content)));
+  });
+  return el('table', { class: 'evidence both' },
+    el('thead', {}, el('tr', {}, ...titles.map((t) => el('th', { scope: 'col', dir: 'auto' }, t)))),
+    el('tbody', {}, ...lines));
+}
+
+function verdictOf(verdict) {
+  if (!verdict) return [el('span', { class: 'note' }, 'not asked')];
+  const answer = verdict.knowledge === null ? '(no answer)' : verdict.knowledge;
+  return [el('span', { dir: 'auto' }, answer), el('span', { class: `verdict ${verdict.status}` },
+    `${verdict.comparison} ${fixed(verdict.score)}`)];
+}
+
+function sideOf(title, side, clipped) {
+  const facts = [basisOf(side)].filter(Boolean);
+  if (side.fallback) facts.push('fallback');
+  if (signatures.length > 2 && side.signature >= 0) facts.push(signatures[side.signature]);
+  return el('div', { class: 'choice' },
+    el('h4', { dir: 'auto' }, `${title} `, el('b', {}, fixed(side.score)), ' ',
+      labelOf(side.label)),
+    el('p', {}, marked(side.response, side.verdicts, null, clipped ? CLIP : Infinity)),
+    facts.length ? el('p', { class: 'note facts' }, facts.join(' · ')) : null);
+}
+
+function detailOf(change, pick) {
+  const { before, after } = change;
+  const box = el('div', { class: 'detail' });
+  const long = plain(after.response).length > CLIP;
+  if (long) {
+    box.append(section('Response',
+      scrolling('Response', marked(after.response, after.verdicts, pick))));
+  }
+  box.append(section('Before and after', el('div', { class: 'pair' },
+    sideOf(`Before: ${names[0]}`, before, long), sideOf(`After: ${names[1]}`, after, long))));
+  box.append(section('Questions', questions(change)));
+  const marks = (side) => JSON.stringify(side.knowledge);
+  if (marks(before) === marks(after)) {
+    box.append(section('Knowledge', scrolling('Knowledge',
+      marked(after.knowledge, after.verdicts, pick))));
+  } else {
+    box.append(section('Knowledge, with the words that answered', el('div', { class: 'pair' },
+      knowledgeOf(`Before: ${names[0]}`, before, null),
+      knowledgeOf(`After: ${names[1]}`, after, pick))));
+  }
+  if (change.history.length) {
+    box.append(section('Turns before', scrolling('Turns before', el('ol', {},
+      ...change.history.map((turn) => el('li', { class: 'text', dir: 'auto' }, turn))))));
+  }
+  const facts = `id ${change.id}${change.class ? ` · annotation ${words(change.class)}` : ''}`;
+  box.append(el('p', { class: 'note facts' }, facts));
+  return box;
+}
+
+function knowledgeOf(title, side, pick) {
+  return el('div', {}, el('h4', { dir: 'auto' }, title),
+    scrolling(`Knowledge, ${title}`, marked(side.knowledge, side.verdicts, pick)));
+}
+
+function pickBoth(box, places) {
+  const lines = [...box.querySelectorAll('table.evidence tbody tr')];
+  const picked = lines.filter((line) => places.includes(Number(line.dataset.after)));
+  lines.forEach((line) => line.classList.toggle('picked', picked.includes(line)));
+  picked[0].focus();
+}
+
+// --- the table
+
+const way = (difference) => (difference > 0 ? 'higher' : difference < 0 ? 'lower' : 'level');
+const side = (name, of) => ({ name, key: (c) => of(c).score, kind: 'number side',
+  cell: (c) => [scoreOf(of(c).score), labelOf(of(c).label)] });
+// To add a column, add it here.
+const columns = [
+  { name: 'Change', key: (c) => c.difference, kind: 'number change', cell: (c) => [
+    el('span', { class: way(c.difference) }, signed(c.difference)),
+    c.flip ? el('span', { class: 'badge' }, 'new label') : null] },
+  side('Before', (c) => c.before),
+  side('After', (c) => c.after),
+  { name: 'Response', kind: 'said', cell: ({ after }, pick) => (
+    marked(after.response, after.verdicts, pick, CLIP)) },
+  { name: 'Why', key: reasons, kind: 'minor why', cell: reasons },
+  ...(classed ? [{ name: 'Annotation', key: (c) => c.class, kind: 'minor',
+    cell: (c) => words(c.class) }] : []),
+  { name: 'Record', key: (c) => c.place, kind: 'minor id', cell: (c) => c.id },
+];
+
+const moves = {
+  changed: (c) => c.changed,
+  flip: (c) => c.flip,
+  higher: (c) => c.difference > 0,
+  lower: (c) => c.difference < 0,
+  level: (c) => !c.changed,
+};
+const edge = (i) => signed((i - bins / 2) / (bins / 2), 1);
+
+byId('class-control').hidden = !classed;
+showTable({
+  noun: 'responses',
+  records: changes,
+  columns,
+  orders: [
+    // Changed labels rank above all others; within each group, by the size of the change.
+    { name: 'Importance', key: (c) => (c.flip ? 2 : 0) + Math.abs(c.difference) },
+  ],
+  start: { order: 'Importance', down: true },
+  filters: [
+    { id: 'moved', options: [...(changes.some((c) => c.changed) ? [['changed', 'changed']] : []),
+      ['', 'all'], ['flip', 'new label'],
+      ['higher', 'higher'], ['lower', 'lower'], ['level', 'unchanged']],
+      fits: (c, value) => moves[value](c) },
+    { id: 'label', options: choicesOf(changes.map((c) => c.before.label)),
+      fits: (c, value) => c.before.label === value },
+    { id: 'label-after', options: choicesOf(changes.map((c) => c.after.label)),
+      fits: (c, value) => c.after.label === value },
+    { id: 'why', options: [['', 'any'], ['answer', 'different answers'],
+      ['comparison', 'compared differently'], ['after', 'new questions'],
+      ['before', 'questions dropped'], ['whole', 'compared whole in one run']],
+      fits: (c, value) => Boolean(c.why[value]) },
+    { id: 'class', options: choicesOf(changes.map((c) => c.class)),
+      fits: (c, value) => c.class === value },
+    { id: 'bin', options: [['', 'all'], ...Array.from({ length: bins }, (_, i) =>
+      [String(i), `${edge(i)} to ${edge(i + 1)}`])],
+      fits: (c, value) => c.bin === Number(value) },
+  ],
+  haystack: (c) => [c.id, plain(c.after.response), plain(c.after.knowledge), ...c.history]
+    .join('\n'),
+  detail: detailOf,
+  pickIn: pickBoth,
+});

@@ -1,0 +1,87 @@
+'use strict';
+// Draws texts with their spans marked. Texts are inserted as text nodes, never as HTML.
+const byId = (id) => document.getElementById(id);
+const words = (text) => text.replaceAll('_', ' ');
+const fixed = (number, digits = 2) => (number === null ? '' : number.toFixed(digits));
+const plain = (pieces) => pieces.map((piece) => piece[0]).join('');
+
+function el(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === true) node.setAttribute(name, '');
+    else if (value !== false && value !== null) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child !== null));
+  return node;
+}
+
+// --- a text with its spans marked
+
+function marked(pieces, verdicts, onPick, limit = Infinity) {
+  const box = el('span', { class: 'text', dir: 'auto' });
+  let left = limit;
+  for (let i = 0; i < pieces.length; i++) {
+    const [text, status, places] = pieces[i];
+    if (left <= 0) break;
+    let shown = text;
+    if (text.length > left) {
+      // Do not cut between the two halves of a surrogate pair.
+      const half = /[\ud800-\udbff]/.test(text[left - 1]) ? 1 : 0;
+      shown = text.slice(0, left - half);
+    }
+    left -= text.length;
+    if (!status) {
+      box.append(shown);
+      continue;
+    }
+    const last = i + 1 === pieces.length || pieces[i + 1][1] !== status || left <= 0;
+    const said = places.map((p) => `${verdicts[p].question} (${verdicts[p].comparison})`);
+    const mark = el('mark', {
+      class: status + (last ? ' end' : ''),
+      title: `${status}: ${said.join('; ')}`,
+    }, shown);
+    if (onPick) makeButton(mark, () => onPick(places));
+    box.append(mark);
+  }
+  if (left < 0) {
+    box.append(el('span', { class: 'note' }, ` … ${(-left).toLocaleString('en')} more`));
+  }
+  if (!pieces.length) box.append(el('span', { class: 'note' }, '(empty)'));
+  return box;
+}
+
+function makeButton(node, act) {
+  node.setAttribute('role', 'button');
+  node.setAttribute('tabindex', '0');
+  node.addEventListener('click', act);
+  node.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    act();
+  });
+}
+
+function labelOf(label) {
+  const known = ['consistent', 'inconsistent', 'not_verifiable', 'generic'].includes(label);
+  return el('span', { class: `label ${known ? label : 'other'}` }, words(label));
+}
+
+function scoreOf(score) {
+  const bar = el('i', {});
+  bar.style.width = `${100 * score}%`;
+  return el('span', { class: 'score' }, fixed(score), el('span', { class: 'meter' }, bar));
+}
+
+// What reranking gained: chosen score minus first score; null where one is missing.
+function gainOf(candidates) {
+  const [first, chosen] = ['first', 'chosen'].map((role) => candidates.find((c) => c[role]));
+  const told = first && chosen && first.score !== null && chosen.score !== null;
+  return told ? chosen.score - first.score : null;
+}
+
+function gainBadge(candidates) {
+  const gain = gainOf(candidates);
+  if (gain === null || Math.abs(gain) <= 1e-9) return null;
+  return el('span', { class: 'badge' },
+    `reranked ${gain > 0 ? '+' : '−'}${fixed(Math.abs(gain))}`);
+}

@@ -1,0 +1,54 @@
+// The table of one run's responses.
+const classed = entries.some((e) => e.class);
+const reranked = entries.some((e) => e.rerank.length);
+// To add a column, add it here.
+const columns = [
+  { name: 'Score', key: (e) => e.score, kind: 'number', cell: (e) => scoreOf(e.score) },
+  { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
+  { name: 'Response', kind: 'said', cell: (e, pick) => [
+    marked(e.response, e.verdicts, pick, CLIP), gainBadge(e.rerank)] },
+  { name: 'Questions', key: (e) => e.verdicts.length, kind: 'number minor',
+    cell: (e) => String(e.verdicts.length) },
+  ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
+    cell: (e) => words(e.class) }] : []),
+  { name: 'Record', key: (e) => e.place, kind: 'minor id', cell: (e) => e.id },
+];
+const has = {
+  contradicted: (e) => e.verdicts.some((v) => v.status === 'contradicted'),
+  unsupported: (e) => e.verdicts.some((v) => v.status === 'unsupported'),
+  supported: (e) => e.verdicts.length > 0
+    && e.verdicts.every((v) => v.status === 'supported'),
+  none: (e) => !e.verdicts.length,
+  fallback: (e) => e.fallback,
+  changed: (e) => e.rerank.some((c) => c.chosen && !c.first),
+};
+const binOf = (score) => Math.min(Math.floor(score * 10), 9);
+
+byId('class-control').hidden = !classed;
+showTable({
+  noun: 'responses',
+  records: entries,
+  columns,
+  // Records without a gain sort as the lowest.
+  orders: reranked ? [{ name: 'Gain', key: (e) => gainOf(e.rerank) ?? -2 }] : [],
+  start: { order: 'Record', down: false },
+  filters: [
+    { id: 'label', options: choicesOf(entries.map((e) => e.label)),
+      fits: (e, value) => e.label === value },
+    { id: 'class', options: choicesOf(entries.map((e) => e.class)),
+      fits: (e, value) => e.class === value },
+    { id: 'evidence',
+      options: [['', 'any'], ['contradicted', 'a contradiction'],
+        ['unsupported', 'something unsupported'], ['supported', 'all supported'],
+        ['none', 'no questions'], ['fallback', 'fallback used'],
+        ...(reranked ? [['changed', 'reranking changed it']] : [])],
+      fits: (e, value) => has[value](e) },
+    { id: 'bin',
+      options: [['', 'all'], ...Array.from({ length: 10 }, (_, i) =>
+        [String(i), `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}`])],
+      fits: (e, value) => binOf(e.score) === Number(value) },
+  ],
+  haystack: (e) => [e.id, plain(e.response), plain(e.knowledge), ...e.history].join('\n'),
+  detail: detailOf,
+  pickIn: pickLines,
+});

@@ -1,0 +1,56 @@
+"""
+Makes visible the characters that would take effect instead of being displayed.
+
+A model may write anything into a response: escape sequences that recolour or retitle a
+terminal, null bytes, or bidirectional overrides, which show text in another order than
+it has (CVE-2021-42574). These are shown as escapes like ``\\x1b`` and ``\\u202e``.
+"""
+
+import re
+import unicodedata
+
+# Escaped are control characters, lone surrogates, and line and paragraph separators. Of
+# the format characters (Cf), only those that reorder or hide text are: the joiners of
+# emoji and of Persian or Indic scripts, and the number signs of Arabic, are part of
+# ordinary text.
+_ACTING = {'Cc', 'Cs', 'Zl', 'Zp'}
+_HIDING = {0x061C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF}.union(
+    range(0x202A, 0x202F), range(0x2060, 0x2070), range(0xFFF9, 0xFFFC)
+)
+# "Select graphic rendition": numbers, and nothing else.
+_COLOUR = re.compile(r'(\x1b\[[0-9;]{0,20}m)')
+
+
+def visible(text: str) -> str:
+    """
+    Show control, bidirectional and lone surrogate characters of a text as escapes.
+
+    :param text: any text.
+    :return: the text with escapes; line breaks and tabs are kept.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return ''.join(map(_visible_character, text.replace('\r\n', '\n')))
+
+
+def visible_but_colours(text: str) -> str:
+    """
+    Like :func:`visible`, but keep the sequences that colour a terminal's text.
+    """
+    parts = _COLOUR.split(text)
+    parts[::2] = map(visible, parts[::2])
+    return ''.join(parts)
+
+
+def one_line(text: str) -> str:
+    """
+    Like :func:`visible`, with every run of white space replaced by one space.
+    """
+    return ' '.join(visible(text).split())
+
+
+def _visible_character(character: str) -> str:
+    if character in '\n\t':
+        return character
+    acts = unicodedata.category(character) in _ACTING or ord(character) in _HIDING
+    return character.encode('unicode_escape').decode('ascii') if acts else character

@@ -1,0 +1,86 @@
+"""
+Reads the sample, which ships with the package.
+"""
+
+import json
+from pathlib import Path
+from typing import Sequence
+
+from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
+
+SAMPLE = Path(__file__).parent / 'sample.jsonl'
+ALL_FOLDS = 'all'
+
+
+def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+    """
+    The evaluation turns that words choose; both folds are the same turns.
+    """
+    return AnnotatedSet(
+        'grounded_sample', 'the grounded sample', tuple(read_part(words))
+    )
+
+
+def read_part(words: Sequence[str], fold: str = 'eval') -> list[AnnotatedResponse]:
+    """
+    Read the chosen turns.
+
+    :param words: classes, names of conversations, and ``all`` for both folds.
+    :param fold: ``eval`` or ``train``, where no conversation is named.
+    :raises UnknownNameError: for any other word.
+    """
+    found = read_sample()
+    names = list(dict.fromkeys(response.episode for response in found))
+    for word in words:
+        if word not in (*CLASSES, ALL_FOLDS, *names):
+            raise UnknownNameError(
+                'class or conversation', word, (*CLASSES, ALL_FOLDS, *names)
+            )
+    classes = [w for w in words if w in CLASSES] or CLASSES
+    chosen = [w for w in words if w in names]
+    every = bool(chosen) or ALL_FOLDS in words
+    chosen = chosen or names
+    kept = [
+        response
+        for response in found
+        if (every or response.more['fold'] == fold)
+        and response.label in classes
+        and response.episode in chosen
+    ]
+    return sorted(kept, key=lambda response: chosen.index(response.episode))
+
+
+def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
+    """
+    Read a file in the format of ``sample.jsonl``.
+
+    :raises RecordError: for a line that is not such a record; it names the line.
+    """
+    found = []
+    with path.open(encoding='utf-8') as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                found.append(_response(json.loads(line)))
+            except (KeyError, TypeError, ValueError) as e:
+                raise RecordError(
+                    str(path), number, f'not a record of the sample: {e!r}'
+                ) from e
+    return found
+
+
+def _response(record: dict) -> AnnotatedResponse:
+    return AnnotatedResponse(
+        text=record['message'],
+        topic=record['topic'],
+        knowledge=record['knowledge'],
+        passage=tuple(record['passage']),
+        gold=record['gold'],
+        response=record['response'],
+        label=record['class'],
+        dialogue=record['id'].rpartition('-')[0],
+        turn=record['id'].rpartition('-')[2],
+        # A record's id is its conversation's name and the turn's number.
+        episode=record['id'].rpartition('-')[0],
+        more={'kind': record['kind'], 'fold': record['fold'], 'turn_id': record['id']},
+    )

@@ -1,0 +1,246 @@
+"""
+Finding annotated sets by name: small files, and the published ones.
+"""
+
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+from parlai_q2.errors import ConfigError, RecordError, UnknownNameError
+from parlai_q2.evaluate.evaluation import evaluate
+from parlai_q2.evaluate.find import read_set, set_names
+from parlai_q2.evaluate.sets import contrasts
+from parlai_q2.evaluate.tables.responses import group_table, means_table, ranking_table
+from parlai_q2.evaluate.tables.settings import systems_table
+from parlai_q2.scorers import load_scorer
+from tests.evaluate.helpers import BAD, GENERIC, GOOD
+
+
+def read(placed, task, fold='dev'):
+    return read_set(task, str(placed), fold)
+
+
+def test_the_sets_are_those_of_the_tasks_whose_reader_has_one():
+    assert set(set_names()) == {
+        'begin',
+        'dialogue_nli',
+        'grounded_sample',
+        'q2_wow',
+        'rome',
+        'topical_chat_usr',
+    }
+
+
+def test_a_task_added_as_the_docs_say_is_known_at_once(tmp_path, monkeypatch):
+    tasks = import_module('parlai_q2.tasks')
+    folder = tmp_path / 'museum'
+    folder.mkdir()
+    (folder / '__init__.py').touch()
+    (folder / 'reader.py').write_text(MUSEUM)
+    monkeypatch.setattr(tasks, '__path__', [*tasks.__path__, str(tmp_path)])
+    assert 'museum' in set_names()
+    found = read_set('museum', 'a datapath', 'test')
+    assert [r.knowledge for r in found.responses] == ['a datapath', 'test']
+
+
+MUSEUM = """
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+
+def annotated_set(datapath, words, fold):
+    found = [AnnotatedResponse(k, 'r', 'consistent') for k in (datapath, fold)]
+    return AnnotatedSet('museum', 'Museum', tuple(found))
+"""
+
+
+def test_a_file_is_a_set_too(tmp_path):
+    path = tmp_path / 'mine.csv'
+    path.write_text(
+        'knowledge,response,label,system,human_score\nk,r,consistent,a,\nk,s,,b,0.5\n'
+    )
+    found = read_set(str(path))
+    assert (found.name, found.title) == ('mine', 'mine.csv')
+    one, other = found.responses
+    assert (one.label, one.system, one.human) == (GOOD, 'a', {})
+    assert (other.label, other.human) == ('', {'human_score': 0.5})
+
+
+@pytest.mark.parametrize(
+    'row, problem',
+    [
+        ('k,r,good,', "label is 'good'; it must be consistent"),
+        ('k,r,,', 'has neither a "label"'),
+        ('k,r,,much', "human_score is 'much', not a number"),
+        ('k,r,,nan', "human_score is 'nan', not a number"),
+    ],
+)
+def test_a_record_without_annotation_is_refused_with_its_line(tmp_path, row, problem):
+    path = tmp_path / 'mine.csv'
+    path.write_text(f'knowledge,response,label,human_score\n{row}\n')
+    with pytest.raises(RecordError, match=problem):
+        read_set(str(path))
+
+
+def test_sets_are_found_and_read_where_parlai_is_not(placed):
+    code = (
+        'import sys; sys.modules["parlai"] = None\n'
+        'from parlai_q2.evaluate.find import read_set, set_names\n'
+        'for name in set_names(): print(read_set(name, sys.argv[1]).name)'
+    )
+    # The files in small are not those that build expects; the sample needs none.
+    code = code.replace('for name in set_names()', 'for name in ["grounded_sample"]')
+    command = [sys.executable, '-c', code, str(placed)]
+    assert subprocess.check_output(command, text=True) == 'grounded_sample\n'
+
+
+@pytest.mark.parametrize('task', set_names())
+def test_every_set_can_be_read_and_knows_its_name(placed, task):
+    found = read(placed, task)
+    assert found.name == task and found.responses
+    assert all(r.knowledge is not None and r.response for r in found.responses)
+
+
+@pytest.mark.parametrize(
+    'task, name',
+    [
+        ('wow', 'q2_wow'),
+        ('q2:wow', 'q2_wow'),
+        ('parlai_q2.tasks.q2_wow.agents', 'q2_wow'),
+        ('parlai_q2.tasks.q2_wow.agents:AnnotatedTeacher', 'q2_wow'),
+        ('q2_wow:dodeca', 'q2_wow_dodeca'),
+        ('begin:wow', 'begin_wow'),
+        ('parlai_q2.tasks.begin.agents:WowTeacher', 'begin_wow'),
+        (' begin ', 'begin'),
+        ('dialogue_nli:gold', 'dialogue_nli_gold'),
+        ('rome:expert', 'rome_expert'),
+    ],
+)
+def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
+    assert read(placed, task).name == name
+
+
+@pytest.mark.parametrize('task, near', [('q2_waw', 'q2_wow'), ('begn', 'begin')])
+def test_an_unknown_set_is_answered_with_the_nearest_one(placed, task, near):
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{near}'"):
+        read(placed, task)
+
+
+def test_q2_wow_has_its_classes_its_dialogues_and_its_contrasts(placed):
+    found = read(placed, 'q2_wow')
+    assert [r.label for r in found.responses].count(BAD) == 3
+    kites = [r for r in found.responses if r.dialogue == '4']
+    assert [(r.system, r.turn) for r in kites] == [('dodeca', '1'), ('dodeca', '2')]
+    one, other = contrasts(found.crossed)
+    assert (one.consistent.response, one.inconsistent.response) == (
+        'they need wind .',
+        'they need snow .',
+    )
+    assert (other.consistent.system, other.inconsistent.system) == ('memnet', 'dodeca')
+    assert read(placed, 'q2_wow:dodeca').crossed == ()
+
+
+def test_begin_has_its_corpora_systems_and_folds(placed):
+    found = read(placed, 'begin')
+    assert set(found.groups('corpus')) == {'wow', 'cmu', 'tc'}
+    assert {r.label for r in found.responses} == {GOOD, BAD, GENERIC}
+    tests = [read(placed, 'begin:test'), read(placed, 'begin', 'test')]
+    assert [len(t.responses) for t in tests] == [3, 3] and len(found.responses) == 7
+    assert tests[0].title.startswith('BEGIN test')
+    assert {r.corpus for r in read(placed, 'begin:wow').responses} == {'wow'}
+
+
+def test_usr_has_ratings_and_no_classes(placed):
+    found = read(placed, 'topical_chat_usr')
+    assert {r.label for r in found.responses} == {''}
+    assert all(0 <= r.human['uses_knowledge'] <= 1 for r in found.responses)
+
+
+def test_rome_has_parts_and_its_ratings_of_what_was_rated(placed):
+    found = read(placed, 'rome')
+    assert 'expert' in found.groups('corpus')
+    assert {r.human['factual'] for r in found.responses if 'factual' in r.human}
+
+
+@pytest.mark.parametrize(
+    'task, name, title, responses',
+    [
+        ('begin:test', 'begin_test', 'BEGIN test', 3),
+        ('begin:wow:test', 'begin_wow_test', 'BEGIN test, wow', 1),
+        ('begin:tc', 'begin_tc', 'BEGIN dev, tc', 1),
+        ('begin:v1', 'begin_v1', 'BEGIN v1 dev', 5),
+        ('begin:v1:test', 'begin_v1_test', 'BEGIN v1 test', 1),
+        ('begin:v1:hallucination', 'begin_v1_hallucination', None, 1),
+        ('q2:begin:v1_classification', 'begin_v1', 'BEGIN v1 dev', 5),
+        ('parlai_q2.tasks.begin.agents:V1Teacher', 'begin_v1', 'BEGIN v1 dev', 5),
+    ],
+)
+def test_they_are_named_and_titled_by_their_words(placed, task, name, title, responses):
+    found = read(placed, task)
+    assert found.name == name and len(found.responses) == responses
+    assert found.title == title or title is None
+
+
+def test_scorers_were_fitted_on_the_dev_set_of_the_later_release_alone(placed):
+    names = ('begin', 'begin:tc', 'begin:test', 'begin:v1')
+    assert [read(placed, n).fitted_on for n in names] == [True, True, False, False]
+
+
+def test_two_folds_are_two_sets(placed):
+    with pytest.raises(ConfigError, match='dev or test. Name one'):
+        read(placed, 'begin:dev:test')
+
+
+@pytest.fixture
+def published(shared, tmp_path):
+    """
+    The folder of the published files, where they can be read alone.
+    """
+    (tmp_path / 'q2_wow').mkdir()
+    for path in (shared / 'data' / 'dev' / 'q2_wow').glob('*.csv'):
+        (tmp_path / 'q2_wow' / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.real_data('data/dev/q2_wow')
+def test_the_shipped_q2_on_a_fifth_of_the_papers_600_responses(published):
+    annotated = read(published, 'q2_wow')
+    fifth = replace(annotated, responses=annotated.responses[::5], crossed=())
+    q2 = {'q2': load_scorer('q2')}
+    found, _ = evaluate(fifth, q2, other_knowledge=False, rounds=1)
+    assert [len(r) for r in fifth.groups('system').values()] == [60, 60]
+    # Of 120 responses an AUC has a standard error of about 0.04.
+    assert ranking_table(found).rows[0]['roc_auc'].mean >= 0.72
+    for row in group_table(found, 'system').rows:
+        # As in the paper's Table 2.
+        assert row['consistent'].mean > row['inconsistent'].mean + 0.15
+
+
+@pytest.mark.real_data('data/dev/q2_wow')
+def test_the_papers_baselines_on_its_own_files(published):
+    """
+    The overlap and BLEU of Table 2 are those of the paper to the last digit, and so the
+    files, the classes and the numbers; and Table 4 within its own noise.
+    """
+    annotated = read(published, 'q2_wow')
+    names = ('content_overlap', 'bleu')
+    found, _ = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
+    assert len(annotated.responses) == 600 and len(contrasts(annotated.crossed)) == 244
+    assert len(found.same_dialogue) == 281
+    table = means_table(found).rows
+    for ours, papers in zip(table[::2], table[1::2], strict=True):
+        assert ours['system'] == papers['system']
+        # The paper's random sample is not published: ours is another one.
+        exact = ours['responses'] != 'random'
+        assert ours['content_overlap'].mean == pytest.approx(
+            papers['content_overlap'], abs=0.0006 if exact else 0.04
+        )
+        assert ours['bleu'].mean == pytest.approx(
+            papers['bleu'], abs=0.0006 if exact else 0.02
+        )
+    systems = systems_table(found).rows
+    for ours, papers in zip(systems[::2], systems[1::2], strict=True):
+        assert ours['contexts'] == 244
+        assert ours['spearman'].mean == pytest.approx(papers['spearman'], abs=0.06)

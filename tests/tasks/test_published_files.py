@@ -1,0 +1,161 @@
+"""
+Published files: downloaded, placed by hand, and the real ones of the Q2 paper.
+"""
+
+import errno
+import os
+import shutil
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import TaskDataError
+from parlai_q2.io import published
+from parlai_q2.tasks.q2_wow import build as q2_wow_build
+from parlai_q2.tasks.q2_wow.reader import read_part
+from tests.tasks.wow_files import Q2_WOW
+
+REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'q2_wow'
+
+
+def read(datapath, *words):
+    return read_part(str(datapath), words)
+
+
+def test_only_the_files_that_are_needed_must_be_there(datapath):
+    for name in Q2_WOW:
+        if 'memnet' in name or 'cross' in name:
+            os.remove(datapath / 'q2_wow' / name)
+    assert len(read(datapath, 'dodeca')) == 4
+
+
+def test_a_wrong_file_is_refused_with_its_name_and_the_remedy(datapath):
+    path = datapath / 'q2_wow' / 'memnet_consistent.csv'
+    path.write_text('another file')
+    with pytest.raises(TaskDataError, match='Delete it') as caught:
+        read(datapath)
+    assert str(path) in str(caught.value)
+    assert path.exists(), 'a file placed by hand is never deleted'
+
+
+def test_a_failed_download_says_where_to_place_the_file(datapath, monkeypatch):
+    folder = datapath / 'q2_wow'
+    (folder / 'dodeca_consistent.csv').unlink()
+    (folder / 'memnet_consistent.csv').unlink()
+
+    def no_network(url, path):
+        raise OSError('Connection broken.')
+
+    monkeypatch.setattr(published, 'download', no_network)
+    with pytest.raises(TaskDataError, match='https://example.invalid/dodeca') as caught:
+        read(datapath)
+    names = 'dodeca_consistent.csv, memnet_consistent.csv'
+    assert f'place them in {folder}: {names}.' in str(caught.value)
+
+
+def test_a_broken_download_is_not_left_behind(datapath, monkeypatch):
+    path = datapath / 'q2_wow' / 'dodeca_consistent.csv'
+    path.unlink()
+
+    def error_page(url, path):
+        path.write_text('404: Not Found')
+
+    monkeypatch.setattr(published, 'download', error_page)
+    with pytest.raises(TaskDataError, match='Could not download'):
+        read(datapath)
+    assert not path.exists()
+
+
+def test_what_is_downloaded_is_read(datapath, monkeypatch):
+    asked = []
+    for name in Q2_WOW:
+        os.remove(datapath / 'q2_wow' / name)
+
+    def download(url, path):
+        asked.append(url)
+        path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
+
+    monkeypatch.setattr(published, 'download', download)
+    assert len(read(datapath, 'cross_annotation')) == 4
+    assert len(read(datapath)) == len(read(datapath)) == 7
+    assert len(asked) == len(set(asked)) == 5
+
+
+def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatch):
+    asked, begun = [], threading.Event()
+    for name in Q2_WOW:
+        os.remove(datapath / 'q2_wow' / name)
+
+    def download(url, path):
+        asked.append(url)
+        name = url.rpartition('/')[2]
+        with path.open('wb') as stream:
+            stream.write(Q2_WOW[name][:10])
+            stream.flush()
+            begun.set()
+            time.sleep(0.3)
+            stream.write(Q2_WOW[name][10:])
+
+    monkeypatch.setattr(published, 'download', download)
+
+    def fetch():
+        files = q2_wow_build.FILES[:1]
+        return published.fetch_files(str(datapath), 'q2_wow', files, [files[0].name])
+
+    first = threading.Thread(target=fetch)
+    first.start()
+    assert begun.wait(10)
+    fetch()
+    first.join()
+    assert len(asked) == 1
+
+
+def test_files_placed_where_nothing_can_be_written_are_read(datapath):
+    (datapath / 'q2_wow' / 'memnet_consistent.csv').unlink()
+    (datapath / 'q2_wow.lock').mkdir()  # root may write everywhere else
+    assert len(read(datapath, 'dodeca')) == 4
+    with pytest.raises(TaskDataError, match='Cannot use .*q2_wow.lock'):
+        read(datapath, 'memnet')
+
+
+def test_where_files_cannot_be_locked_they_are_downloaded(datapath, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, 'No locks available')
+
+    def download(url, path):
+        path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
+
+    os.remove(datapath / 'q2_wow' / 'dodeca_inconsistent.csv')
+    monkeypatch.setattr('fcntl.flock', refuse)
+    monkeypatch.setattr(published, 'download', download)
+    assert len(read(datapath, 'dodeca')) == 4
+
+
+@pytest.mark.real_data
+@pytest.mark.skipif(not REAL.exists(), reason='the published files are not here')
+class TestThePublishedFiles:
+    @pytest.fixture
+    def datapath(self, tmp_path, monkeypatch):
+        monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
+        (tmp_path / 'q2_wow').mkdir()
+        for path in REAL.glob('*.csv'):
+            shutil.copy(path, tmp_path / 'q2_wow')
+        return tmp_path
+
+    def test_they_have_the_checksums_that_build_expects(self, datapath):
+        names = [file.name for file in q2_wow_build.FILES]
+        assert q2_wow_build.build(str(datapath), names) == datapath / 'q2_wow'
+
+    def test_there_are_150_responses_of_each_system_and_class(self, datapath):
+        turns = read(datapath)
+        counts = Counter((t.more['system'], t.label) for t in turns)
+        assert len(counts) == 4 and set(counts.values()) == {150}
+
+    def test_244_contexts_have_exactly_one_inconsistent_response(self, datapath):
+        turns = read(datapath, 'cross_annotation')
+        pairs = list(zip(turns[::2], turns[1::2]))
+        assert len(pairs) == 544
+        assert sum(dodeca.label != memnet.label for dodeca, memnet in pairs) == 244
