@@ -20,6 +20,7 @@ from parlai_q2.parlai.conversation_files import (
     places_of,
 )
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.signature import short_form
 
 # The endings of the files beside the kept conversations.
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
@@ -100,7 +101,7 @@ def write_filtered(
             'choose another --threshold or --scorer.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    logging.info(f'Signature: {signature}')
+    logging.info(f'Signature: {short_form(signature)}, in full in the summary')
     return found
 
 

@@ -75,7 +75,8 @@ class DistillScript(ParlaiScript):
         add_num_examples(group, 'reply to')
         add_filter_options(parser, default=DROP)
         add_scorer_options(parser)
-        parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE)
+        # Nobody reads the evidence of replies that become references.
+        parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, evidence='none')
         return parser
 
     def run(self) -> dict[str, Any]:
