@@ -5,9 +5,10 @@ What documented commands find where they are run: the files that they name, smal
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
-from tests.agents.hf_models import checkpoint
+from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
 from tests.report.samples import scored, simple
 from tests.scorers.tiny_bert import tiny_bert
@@ -89,6 +90,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
             shutil.copy(file, folder / file.name.replace(trained.name, 'model'))
     tiny_bert(folder / 'models' / 'my-encoder', num_hidden_layers=9)
     checkpoint('t5', folder / 'path' / 'to' / 'folder', steps=0)
+    causal_checkpoint(folder / 'path' / 'to' / 'causal')
     place_sets(folder / 'data')
     (folder / 'fever').mkdir()
     for fold in ('train', 'valid', 'test'):
