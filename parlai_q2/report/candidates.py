@@ -4,7 +4,7 @@ Explains in words why a reranked candidate has its place.
 
 from typing import Any, Mapping, Optional, Sequence
 
-from parlai_q2.report.visible import one_line
+from parlai_q2.text.visible import one_line
 
 
 def notes_of(row: Mapping[str, Any]) -> list[str]:

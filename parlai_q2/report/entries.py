@@ -20,7 +20,7 @@ from parlai_q2.report.spans import (
     response_pieces,
     status_of,
 )
-from parlai_q2.report.visible import one_line, visible
+from parlai_q2.text.visible import one_line, visible
 
 Entry = dict[str, Any]
 

@@ -1,11 +1,13 @@
 """
-Computes a report's figures over all its responses.
+Computes a page's figures over all its responses.
 """
 
 from dataclasses import dataclass, field
 from typing import Mapping, Optional, Sequence
 
+from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.report.candidates import before_and_after
+from parlai_q2.report.changes import BINS as DIFFERENCE_BINS
 
 BINS = 10
 
@@ -83,9 +85,10 @@ class Figures:
         _count(self.bins[bin_of(score)], label)
         if entry['class']:
             self.classes.setdefault(entry['class'], Mean()).add(score)
-        self.questions += len(entry['verdicts'])
-        self.with_questions += bool(entry['verdicts'])
-        for verdict in entry['verdicts']:
+        asked = [verdict for verdict in entry['verdicts'] if verdict['question']]
+        self.questions += len(asked)
+        self.with_questions += bool(asked)
+        for verdict in asked:
             _count(self.comparisons, verdict['comparison'])
         self.fallbacks += entry['fallback']
         if entry['signature']:
@@ -102,6 +105,76 @@ class Figures:
         if first['score'] is not None and chosen['score'] is not None:
             self.first.add(first['score'])
             self.chosen.add(chosen['score'])
+
+
+@dataclass
+class TwoRunFigures:
+    """
+    The figures of two runs over all pairs.
+
+    :param before: mean score of the first run.
+    :param after: mean score of the second run.
+    :param differences: second score minus first score of each pair, in [-1, 1].
+    :param labels: number of pairs by label before and after.
+    :param classes: mean scores before and after, by human label.
+    :param bins: number of pairs by difference; pairs of equal scores are in no bin.
+    """
+
+    before: Mean = field(default_factory=Mean)
+    after: Mean = field(default_factory=Mean)
+    differences: list[float] = field(default_factory=list)
+    labels: dict[tuple[str, str], int] = field(default_factory=dict)
+    classes: dict[str, tuple[Mean, Mean]] = field(default_factory=dict)
+    bins: list[int] = field(default_factory=lambda: [0] * DIFFERENCE_BINS)
+
+    def add(self, change: Mapping) -> None:
+        """
+        Add one pair.
+
+        :param change: what
+            :func:`parlai_q2.report.changes.change_of` returned.
+        """
+        after = change['after']
+        before = change.get('before', after)
+        self.before.add(before['score'])
+        self.after.add(after['score'])
+        self.differences.append(change['difference'])
+        labels = before['label'], after['label']
+        self.labels[labels] = self.labels.get(labels, 0) + 1
+        if change['class']:
+            means = self.classes.setdefault(change['class'], (Mean(), Mean()))
+            for mean, side in zip(means, (before, after), strict=True):
+                mean.add(side['score'])
+        if change['bin'] >= 0:
+            self.bins[change['bin']] += 1
+
+    @property
+    def flips(self) -> int:
+        """
+        Number of pairs whose label changed.
+        """
+        return sum(n for (old, new), n in self.labels.items() if old != new)
+
+    @property
+    def higher(self) -> int:
+        """
+        Number of pairs whose score rose.
+        """
+        return sum(difference > 0 for difference in self.differences)
+
+    @property
+    def lower(self) -> int:
+        """
+        Number of pairs whose score fell.
+        """
+        return sum(difference < 0 for difference in self.differences)
+
+    def interval(self) -> Optional[Interval]:
+        """
+        The mean difference with its 95 % bootstrap interval, which draws whole pairs;
+        None without pairs.
+        """
+        return mean_interval(self.differences) if self.differences else None
 
 
 def bin_of(score: float) -> int:

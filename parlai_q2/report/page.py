@@ -1,60 +1,128 @@
 """
-Fills a page template with styles, scripts and data, so that the page loads nothing.
+Writes scored records as one self-contained HTML page.
 
-The page's content security policy allows its style and its script by their hashes.
-Nothing in a response can therefore run, wherever it ends up in the page.
+The page loads nothing: style, script and data are inside it. Its content security
+policy allows its style and its script by their hashes, so nothing in a response can
+run, wherever it ends up in the page. Overall figures are plain HTML. The script draws
+the table of responses a screenful at a time, so that the page stays fast with ten
+thousand records. The same records give the same bytes.
 """
 
 import base64
 import hashlib
 import json
-import re
+from functools import lru_cache
 from importlib import resources
-from typing import Any, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
-# The frame of all pages, and the table of those pages that list responses.
-LAYOUT, TABLE = 'layout.html', 'table.html'
-# The scripts of that table, each after those that it builds on.
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from parlai_q2.errors import InputError
+from parlai_q2.io.write import write_text
+from parlai_q2.report.charts import score_chart
+from parlai_q2.report.entries import Entry, read_entry
+from parlai_q2.report.figures import Figures
+from parlai_q2.text.visible import one_line
+
+# The scripts of a table, and of this page; each after those that it builds on.
 TABLE_SCRIPTS = ('address.js', 'print.js', 'table.js')
+SCRIPTS = ('marks.js', 'evidence.js', 'detail.js', *TABLE_SCRIPTS, 'responses.js')
+DEFAULT_TITLE = 'Groundedness report'
 # What would end or confuse a script element, or a line of a script.
 _JSON_ESCAPES = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
 
+# Name, value, and a note on what it covers.
+Row = tuple[str, str, str]
 
-def fill_page(
-    template: str,
-    kind: str,
-    styles: Sequence[str],
-    scripts: Sequence[str],
-    values: Mapping[str, str],
-    connect: str = '',
+
+def write_report(
+    records: Iterable[Mapping[str, Any]],
+    path: Union[str, Path],
+    title: str = DEFAULT_TITLE,
+    signature: str = '',
+) -> Path:
+    """
+    Write scored records as a page.
+
+    :param records: scored records, see :mod:`parlai_q2.report.entries`.
+    :param path: the page's file. Its folder is created if needed; the file is replaced
+        completely or not at all.
+    :param signature: how the scores were made; by default, what the records say.
+    :return: the page's path.
+    :raises InputError: when a record cannot be shown, or there are no records.
+    """
+    entries = []
+    for place, record in enumerate(records, start=1):
+        try:
+            entries.append(read_entry(record, place))
+        except InputError as e:
+            raise InputError(f'record {place}: {e}') from e
+    return write_page(entries, path, title, signature)
+
+
+def write_page(
+    entries: list[Entry],
+    path: Union[str, Path],
+    title: str = DEFAULT_TITLE,
+    signature: str = '',
+) -> Path:
+    """
+    Like :func:`write_report`, for entries that have already been read.
+    """
+    if not entries:
+        raise InputError(
+            'There are no scored records to report. Score some first: '
+            'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
+        )
+    figures = Figures()
+    for entry in entries:
+        figures.add(entry)
+    signatures = list(figures.signatures)
+    signature = one_line(signature)
+    if signature and signature not in signatures:
+        signatures.insert(0, signature)
+    page = render(
+        'responses.html',
+        ['page.css'],
+        SCRIPTS,
+        title=one_line(title),
+        summary=_summary(figures),
+        figures=_figure_rows(figures),
+        classes=[
+            (name, f'{mean.count:,}', three(mean.value))
+            for name, mean in sorted(figures.classes.items())
+        ],
+        chart=score_chart(figures),
+        signatures=signatures,
+        mixed=len(figures.signatures) > 1,
+        data=embed(_data(entries, signatures)),
+    )
+    write_text(Path(path), page)
+    return Path(path)
+
+
+def render(
+    template: str, styles: Sequence[str], scripts: Sequence[str], **values: Any
 ) -> str:
     """
-    Build a page from its template.
+    Fill a page's template; all values are escaped but the data of :func:`embed`.
 
-    :param template: the page's body, a file of this package. ``{{name}}`` in it is
-        replaced by a value. ``layout.html`` goes around every body.
-    :param kind: a name that the page's styles can select by.
-    :param styles: files of this package, which become one style.
-    :param scripts: files of this package, each after those that it builds on; they
-        become one script.
-    :param values: HTML by name, including ``title``.
-    :param connect: what the page may connect to, in the syntax of the content security
-        policy; empty for nothing.
-    :return: the page as HTML.
+    :param template: a file of ``report/pages``, as are the others.
+    :param styles: become one style.
+    :param scripts: each after those that it builds on; they become one script.
     """
     style, script = ('\n'.join(map(resource, files)) for files in (styles, scripts))
-    return _fill(
-        resource(LAYOUT),
-        {
-            'title': values['title'],
-            'kind': kind,
-            'connect': f'connect-src {connect}; ' if connect else '',
-            'style': style,
-            'script': script,
-            'style_hash': _hash(style),
-            'script_hash': _hash(script),
-            'body': _fill(resource(template), values),
-        },
+    return (
+        _templates()
+        .get_template(template)
+        .render(
+            style=style,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            **values,
+        )
     )
 
 
@@ -68,18 +136,70 @@ def embed(data: Any) -> str:
 
 def resource(name: str) -> str:
     """
-    The text of a file of this package.
+    The text of a file of ``report/pages``.
     """
-    return resources.files(__package__).joinpath(name).read_text(encoding='utf-8')
+    place = resources.files('parlai_q2.report').joinpath('pages', name)
+    return place.read_text(encoding='utf-8')
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def three(value: Optional[float]) -> str:
     """
-    Replace each ``{{name}}`` in one pass, so that nothing inside a value is replaced.
+    A number to three digits; an empty string for none.
     """
-    return re.sub(r'\{\{(\w+)\}\}', lambda match: values[match[1]], template)
+    return '' if value is None else f'{value:.3f}'
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    return Environment(
+        loader=FunctionLoader(resource),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode('utf-8')).digest()
     return f'sha256-{base64.b64encode(digest).decode("ascii")}'
+
+
+def _data(entries: list[Entry], signatures: list[str]) -> dict[str, Any]:
+    """
+    The data that the script draws. Entries refer to signatures by index, since most
+    share one.
+    """
+    places = {signature: place for place, signature in enumerate(signatures)}
+    rows = [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
+    return {'signatures': signatures, 'entries': rows}
+
+
+def _summary(figures: Figures) -> str:
+    count = figures.score.count
+    text = f'{count:,} {"response" if count == 1 else "responses"}'
+    if figures.reranked:
+        text += f', {figures.reranked:,} of them chosen from several candidates'
+    return text
+
+
+def _figure_rows(figures: Figures) -> list[Row]:
+    count = figures.score.count
+    rows = [('Mean score', three(figures.score.value), '1 means grounded')]
+    for label, number in sorted(figures.labels.items()):
+        name = label.replace('_', ' ').capitalize()
+        rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
+    if figures.questions:
+        answered = figures.questions - figures.comparisons.get('no answer', 0)
+        share = f'for {figures.with_questions / count:.1%} of the responses'
+        rows.append(('Questions', f'{figures.questions:,}', share))
+        unanswered = f'{1 - answered / figures.questions:.1%}'
+        rows.append(('No answer', unanswered, 'of the questions'))
+    if figures.fallbacks:
+        rows.append(('Fallback', f'{figures.fallbacks:,}', 'without a valid question'))
+    if figures.first.count:
+        before, after = three(figures.first.value), three(figures.chosen.value)
+        changed = f'{figures.changed:,} of {figures.reranked:,} changed'
+        rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
+    return rows

@@ -1,17 +1,25 @@
 """
 Shows scores and reranked candidates in a terminal.
 
-Spans are in brackets with a sign: ``[+supported]``, ``[?unsupported]`` and
+Spans are in brackets with a sign: ``[+supported]``, ``[?not in the knowledge]`` and
 ``[!contradicted]``. Colour only repeats what the sign says.
 """
 
+import io
 import os
+from itertools import groupby
+from operator import itemgetter
 from statistics import fmean
 from typing import Any, Mapping, Optional, Sequence, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 from parlai_q2.records import Label, Score, Verdict
 from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
+    SHOWN,
     Piece,
     Status,
     clip,
@@ -19,8 +27,7 @@ from parlai_q2.report.spans import (
     response_pieces,
     status_of,
 )
-from parlai_q2.report.visible import columns, one_line, visible
-from parlai_q2.report.wrap import Run, fill, paint, words_of, wrap
+from parlai_q2.text.visible import one_line, visible
 
 SIGNS = {Status.SUPPORTED: '+', Status.UNSUPPORTED: '?', Status.CONTRADICTED: '!'}
 LEGEND = '[+supported] [?not in the knowledge] [!contradicted]'
@@ -30,27 +37,93 @@ RESPONSE_LIMIT = 2000
 KNOWLEDGE_LIMIT = 400
 ANSWER_LIMIT = 200
 
-_LABEL_STYLES = {
-    Label.CONSISTENT: 'supported',
-    Label.INCONSISTENT: 'contradicted',
-    Label.NOT_VERIFIABLE: 'unsupported',
-    Label.GENERIC: 'generic',
+# Bright black is not used, as it is invisible on some dark terminals.
+COLOURS = {
+    Status.SUPPORTED: 'green',
+    Status.UNSUPPORTED: 'yellow',
+    Status.CONTRADICTED: 'red',
+}
+_LABEL_COLOURS = {
+    Label.CONSISTENT: 'green',
+    Label.INCONSISTENT: 'red',
+    Label.NOT_VERIFIABLE: 'yellow',
+    Label.GENERIC: 'magenta',
 }
 _NARROWEST = 24
+_FIELD = 10  # columns of a field's name
+
+# A text and its style.
+Run = tuple[str, str]
 
 
 def use_colour(stream: TextIO) -> bool:
     """
-    Whether to write colour to a stream.
-
-    :param stream: where the text goes.
-    :return: True for a terminal that is not ``dumb``, unless the environment variable
-        NO_COLOR (no-color.org) is set and not empty.
+    Whether to write colour to a stream: to a terminal that is not ``dumb``, unless the
+    environment variable NO_COLOR (no-color.org) is set and not empty.
     """
     if os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb':
         return False
     isatty = getattr(stream, 'isatty', None)
     return bool(isatty and isatty())
+
+
+class Lines:
+    """
+    Collects lines that are filled with styled text.
+
+    :param colour: whether they have escape codes.
+    :param width: columns of a line; at least 24 are used.
+    """
+
+    def __init__(self, colour: bool, width: int):
+        self.width = max(width, _NARROWEST)
+        self._shown = io.StringIO()
+        self._console = Console(
+            file=self._shown,
+            width=self.width,
+            force_terminal=colour,
+            color_system='standard' if colour else None,
+            no_color=not colour,
+            legacy_windows=False,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def add(self, runs: Sequence[Run], first: Run = ('', ''), rest: str = '') -> None:
+        """
+        Add a text, in as many lines as it takes. They break at white space, and inside
+        a word only if the word is longer than a line.
+
+        :param runs: any white space in them, including line breaks, counts as a space.
+        :param first: stands before the first line.
+        :param rest: stands before each further line.
+        """
+        text = Text()
+        for style, same in groupby(runs, key=itemgetter(1)):
+            part = ''.join(run[0] for run in same)
+            words = ' '.join(part.split())
+            before = ' ' if part[:1].isspace() and text.plain[-1:].strip() else ''
+            after = ' ' if words and part[-1:].isspace() else ''
+            text.append(before + words + after, style)
+        room = self.width - max(cell_len(first[0]), cell_len(rest))
+        for place, line in enumerate(text.wrap(self._console, room) or [Text()]):
+            line.rstrip()
+            head = (rest, '') if place else first
+            self._console.print(Text.assemble(head, line), soft_wrap=True)
+
+    def text(self) -> str:
+        """
+        The lines, joined by newlines.
+        """
+        lines = self._shown.getvalue().split('\n')[:-1]
+        return '\n'.join(line.rstrip() for line in lines)
+
+    def field(self, name: str, runs: Sequence[Run]) -> None:
+        """
+        Add a field, whose lines are indented below each other.
+        """
+        self.add(runs, (f'{name:<{_FIELD}}', 'bold'), ' ' * _FIELD)
 
 
 def render_score(
@@ -67,39 +140,23 @@ def render_score(
     :return: lines joined by newlines: the score, the response and the knowledge with
         their spans marked, and a block for each verdict.
     """
-    width = max(width, _NARROWEST)
+    lines = Lines(colour, width)
+    head = [(f'{score.value:.2f} ', 'bold'), *_label(score.label)]
+    if score.fallback:
+        head.append((' (no valid question: compared as a whole)', 'dim'))
+    lines.field('score', head)
+    if score.parts and not _explained(score):
+        _made_of(lines, score.parts)
     said = clip(response_pieces(response, score.verdicts), RESPONSE_LIMIT)
     known = clip(knowledge_pieces(knowledge, score.verdicts), KNOWLEDGE_LIMIT)
-    head = [(f'{score.value:.2f} ', 'strong'), *_label(score.label)]
-    if score.fallback:
-        head.append((' (no valid question: compared as a whole)', 'faint'))
-    lines = _field('score', head, width, colour)
-    if score.parts and not _explained(score):
-        lines += _made_of(score.parts, width, colour)
-    lines += _field('response', _marked(said), width, colour)
-    lines += _field('knowledge', _marked(known), width, colour)
+    lines.field('response', _marked(said))
+    lines.field('knowledge', _marked(known))
     if score.verdicts:
-        lines += _field('marks', [(LEGEND, 'faint')], width, colour)
+        lines.field('marks', [(LEGEND, 'dim')])
     for verdict in score.verdicts:
-        lines += ['', *_verdict_block(verdict, width, colour)]
-    return '\n'.join(lines)
-
-
-def _made_of(parts: Mapping[str, float], width: int, colour: bool) -> list[str]:
-    """
-    The parts of a score; a line ends between two of them, not within one.
-    """
-    told = [f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items()]
-    words = [f'{part},' for part in told[:-1]] + told[-1:]
-    return _row('made of', [[(word, 'faint')] for word in words], width, colour)
-
-
-def _explained(score: Score) -> bool:
-    """
-    Whether a score is the mean over its questions.
-    """
-    values = [verdict.score for verdict in score.verdicts]
-    return bool(values) and abs(fmean(values) - score.value) < 1e-6
+        lines.add([])
+        _verdict_block(lines, verdict)
+    return lines.text()
 
 
 def render_candidates(
@@ -118,28 +175,38 @@ def render_candidates(
     """
     if not rows:
         return 'no candidates'
-    width = max(width, _NARROWEST)
-    lines: list[str] = []
+    lines = Lines(colour, width)
     for rank, row in enumerate(rows, start=1):
-        lines += _candidate_block(rank, row, width, colour)
-    return '\n'.join(lines)
+        _candidate_block(lines, rank, row)
+    return lines.text()
 
 
-def _field(name: str, runs: Sequence[Run], width: int, colour: bool) -> list[str]:
-    return _row(name, words_of(runs), width, colour)
+def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
+    """
+    Add the parts of a score; a line ends between two of them, not within one.
+    """
+    told = [f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items()]
+    held = ''
+    name = 'made of'
+    for part in [f'{part},' for part in told[:-1]] + told[-1:]:
+        if held and _FIELD + cell_len(f'{held} {part}') > lines.width:
+            lines.field(name, [(held, 'dim')])
+            held = name = ''
+        held = f'{held} {part}'.strip()
+    lines.field(name, [(held, 'dim')])
 
 
-def _row(
-    name: str, words: Sequence[Sequence[Run]], width: int, colour: bool
-) -> list[str]:
-    first = paint([(f'{name:<10}', 'strong')], colour)
-    lines = fill(words, width, colour, ' ' * 10, ' ' * 10)
-    return [first + lines[0][10:], *lines[1:]]
+def _explained(score: Score) -> bool:
+    """
+    Whether a score is the mean over its questions.
+    """
+    values = [verdict.score for verdict in score.verdicts if verdict.question]
+    return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
 
 def _label(label: Optional[str]) -> list[Run]:
     text = one_line(label or 'not scored').replace('_', ' ')
-    return [(text, _LABEL_STYLES.get(label or ''))]
+    return [(text, _LABEL_COLOURS.get(label or '', ''))]
 
 
 def _marked(pieces: Sequence[Piece]) -> list[Run]:
@@ -149,80 +216,83 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
     runs: list[Run] = []
     before: Optional[str] = None
     for piece in [*pieces, Piece('')]:
+        colour = COLOURS.get(piece.status or '', '')
         if piece.status != before:
             if before:
-                runs.append((']', before))
+                runs.append((']', COLOURS[before]))
             if piece.status:
-                runs.append((f'[{SIGNS[piece.status]}', piece.status))
-        runs.append((visible(piece.text), piece.status))
+                runs.append((f'[{SIGNS[piece.status]}', colour))
+        runs.append((visible(piece.text), colour))
         before = piece.status
     return runs
 
 
-def _verdict_block(verdict: Verdict, width: int, colour: bool) -> list[str]:
+def _verdict_block(lines: Lines, verdict: Verdict) -> None:
     status = status_of(verdict)
+    colour = COLOURS[status]
     answer = verdict.knowledge_answer
-    rows = [
-        ('response', _short(verdict.response_answer.text)),
-        ('knowledge', _short(answer.text) if answer else '(no answer)'),
-        ('compared', f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'),
-    ]
-    head = paint([(f'[{SIGNS[status]}] ', status)], colour)
-    lines = wrap(
-        [(_short(verdict.question), 'strong')], width, colour, ' ' * 4, ' ' * 4
-    )
-    lines[0] = head + lines[0][4:]
-    for name, text in rows:
-        style = status if name == 'compared' else None
-        lines += wrap([(text, style)], width, colour, f'    {name:<10}', ' ' * 14)
-    return lines
+    said, known = _short(verdict.response_answer.text), '(no answer)'
+    if answer:
+        known = _short(answer.text)
+    if verdict.question:
+        title = _short(verdict.question)
+        compared = f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'
+        rows = [('response', said, ''), ('knowledge', known, '')]
+    else:
+        title, compared = said, f'{SHOWN[status]}, support {verdict.score:.2f}'
+        rows = [('knowledge', known, '')] if answer else []
+    lines.add([(title, 'bold')], (f'[{SIGNS[status]}] ', colour), ' ' * 4)
+    for name, text, style in (*rows, ('compared', compared, colour)):
+        lines.add([(text, style)], (f'    {name:<10}', ''), ' ' * 14)
 
 
-def _candidate_block(
-    rank: int, row: Mapping[str, Any], width: int, colour: bool
-) -> list[str]:
+def _candidate_block(lines: Lines, rank: int, row: Mapping[str, Any]) -> None:
     verdicts = [Verdict.from_dict(v) for v in row.get('verdicts') or ()]
     score, generator = row.get('score'), row.get('generator_score')
     chosen = bool(row.get('chosen'))
     head: list[Run] = []
     if score is not None:
-        head.append((f'{score:.2f} ', 'strong'))
+        head.append((f'{score:.2f} ', 'bold'))
     head += _label(row.get('label'))
     if generator is not None:
-        head.append((f' | generator {generator:.2f}', 'faint'))
+        head.append((f' | generator {generator:.2f}', 'dim'))
     sources = ', '.join(map(one_line, row.get('strategies') or ()))
     if sources:
-        head.append((f' | {sources}', 'faint'))
+        head.append((f' | {sources}', 'dim'))
     if row.get('first'):
-        head.append((" | generator's first", None))
+        head.append((" | generator's first", ''))
     if chosen:
-        head.append((' | CHOSEN', 'strong'))
+        head.append((' | CHOSEN', 'bold'))
     mark = f'{">" if chosen else " "}{rank:>3}  '
-    indent = ' ' * columns(mark)
-    lines = wrap(head, width, colour, mark, indent)
+    indent = ' ' * cell_len(mark)
+    lines.add(head, (mark, ''), indent)
     pieces = clip(response_pieces(row['text'], verdicts), RESPONSE_LIMIT)
-    lines += wrap(_marked(pieces), width, colour, indent, indent)
+    lines.add(_marked(pieces), (indent, ''), indent)
     notes = '; '.join(notes_of(row))
     if notes:
-        lines += wrap(
-            [(f'why: {notes}', 'faint')], width, colour, indent, indent + ' ' * 5
-        )
+        lines.add([(notes, 'dim')], (f'{indent}why: ', 'dim'), indent + ' ' * 5)
     for verdict in verdicts:
-        lines += _verdict_line(verdict, width, colour, indent)
-    return lines
+        _verdict_line(lines, verdict, indent)
 
 
-def _verdict_line(verdict: Verdict, width: int, colour: bool, indent: str) -> list[str]:
+def _verdict_line(lines: Lines, verdict: Verdict, indent: str) -> None:
     status = status_of(verdict)
+    colour = COLOURS[status]
     answer = verdict.knowledge_answer
     known = f'knowledge: {_short(answer.text)}' if answer else 'knowledge: (no answer)'
-    runs: list[Run] = [
-        (f'[{SIGNS[status]}] ', status),
-        (f'{_short(verdict.question)} ', None),
-        (f'response: {_short(verdict.response_answer.text)}; {known}; ', None),
-        (f'{one_line(verdict.comparison)} {verdict.score:.2f}', status),
-    ]
-    return wrap(runs, width, colour, indent, indent + ' ' * 4)
+    said = _short(verdict.response_answer.text)
+    if verdict.question:
+        runs = [
+            (f'{_short(verdict.question)} ', ''),
+            (f'response: {said}; {known}; ', ''),
+            (f'{one_line(verdict.comparison)} {verdict.score:.2f}', colour),
+        ]
+    else:
+        runs = [
+            (f'{said}; {known}; ' if answer else f'{said}; ', ''),
+            (f'{SHOWN[status]}, support {verdict.score:.2f}', colour),
+        ]
+    lines.add(runs, (f'{indent}[{SIGNS[status]}] ', colour), indent + ' ' * 4)
 
 
 def _short(text: str) -> str:

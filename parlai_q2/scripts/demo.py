@@ -31,8 +31,8 @@ from parlai_q2.records import Score
 from parlai_q2.report import render_score, write_report
 from parlai_q2.report.candidates import before_and_after, notes_of
 from parlai_q2.report.figures import Mean
-from parlai_q2.report.visible import one_line
 from parlai_q2.scorers import scorer_names
+from parlai_q2.text.visible import one_line
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 DEFAULT_OUTFILE = 'outputs/demo.html'

@@ -16,8 +16,8 @@ from parlai.core.script import ParlaiScript, register_script
 # Imported first, so that ParlAI's own command is registered first and ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
-from parlai_q2.report.chat.page import read_turn, render_chat
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_page import read_turn, render_chat
+from parlai_q2.report.chat_server import ChatServer
 
 DEFAULT_HOST = '127.0.0.1'
 

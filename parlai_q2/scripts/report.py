@@ -9,9 +9,9 @@ from typing import Any, Mapping, Optional
 from parlai_q2.cli import log
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.write import ANOTHER, writing
-from parlai_q2.report.comparison.page import write_comparison
+from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
-from parlai_q2.report.html import write_page
+from parlai_q2.report.page import write_page
 from parlai_q2.report.scored_file import read_scored_file
 
 # How many bad records are named one by one; the rest are only counted.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.__main__ import run as run_parlai_q2
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_server import ChatServer
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 # What stands for a choice of the reader's.

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any, Iterator, Optional
 
-from parlai_q2.report.chat.page import read_turn, render_chat
-from parlai_q2.report.chat.server import ChatServer, Conversation
+from parlai_q2.report.chat_page import read_turn, render_chat
+from parlai_q2.report.chat_server import ChatServer, Conversation
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from parlai_q2.report import write_report
-from parlai_q2.report.comparison.page import write_comparison
+from parlai_q2.report.comparison import write_comparison
 from tests.report.browser import Browser
 from tests.report.runs import entries, two_runs
 from tests.report.samples import scored, simple

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat.page import read_turn
-from parlai_q2.report.chat.requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_page import read_turn
+from parlai_q2.report.chat_requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
+from parlai_q2.report.chat_server import ChatServer
 from tests.report.chats import Scripted, reply_with_evidence, served
 from tests.report.samples import HOSTILE
 
@@ -297,7 +297,7 @@ def test_ctrl_c_ends_a_reply_under_way():
 
 
 CHILD = """
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_server import ChatServer
 from tests.report.chats import Scripted
 with ChatServer('127.0.0.1', 0) as server:
     print(server.server_address[1], flush=True)

@@ -4,14 +4,13 @@ import re
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.report.comparison.change import bin_of, change_of
-from parlai_q2.report.comparison.chart import draw_differences
-from parlai_q2.report.comparison.figures import TwoRunFigures, different_settings
-from parlai_q2.report.comparison.page import signed, write_comparison
-from parlai_q2.report.comparison.pairing import pair_up
+from parlai_q2.report.changes import bin_of, change_of, different_settings, pair_up
+from parlai_q2.report.charts import difference_chart
+from parlai_q2.report.comparison import signed, write_comparison
+from parlai_q2.report.figures import TwoRunFigures
 from tests.report.runs import AFTER, entries, rescored, two_runs
 from tests.report.samples import HOSTILE, SIGNATURE, scored, simple
-from tests.report.test_html import Elements
+from tests.report.test_page import Elements
 
 
 def ids(pairing):
@@ -165,11 +164,11 @@ def test_only_the_settings_that_differ_are_told():
 
 
 def test_the_chart_says_its_counts_in_words():
-    drawn = draw_differences(figures_of(*two_runs(10)))
-    assert '<title>+0.2 to +0.4: 1</title>' in drawn
-    assert '<title>\u22120.2 to 0: 1</title>' in drawn
-    assert drawn.count('data-bin=') == 10
-    assert draw_differences(TwoRunFigures()) == ''
+    chart = difference_chart(figures_of(*two_runs(10)))
+    titles = [title for title, _ in chart.columns]
+    assert '+0.2 to +0.4: 1' in titles and '\u22120.2 to 0: 1' in titles
+    assert len(titles) == 10
+    assert difference_chart(TwoRunFigures()).tallest == 0
 
 
 # --- the page

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from parlai_q2.report.comparison.page import write_comparison
+from parlai_q2.report.comparison import write_comparison
 from tests.report.browser import OPEN_ROWS
 from tests.report.runs import entries, rescored, two_runs
 from tests.report.samples import HOSTILE, scored, simple

@@ -1,8 +1,8 @@
 import pytest
 
+from parlai_q2.report.charts import score_chart
 from parlai_q2.report.entries import read_entry
 from parlai_q2.report.figures import Figures, bin_of
-from parlai_q2.report.histogram import draw_histogram
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 
@@ -53,24 +53,25 @@ def test_reranked_turns_compare_first_and_chosen():
     assert figures.chosen.value == pytest.approx(0.9)
 
 
-def test_the_histogram_says_its_counts_in_words():
-    drawn = draw_histogram(figures_of(scored(), simple(1, 1.0), simple(2, 0.95)))
-    assert '0.9 to 1.0: 2' in drawn
-    assert '<title>score 0.3 to 0.4: 1 (1 inconsistent)</title>' in drawn
-    assert drawn.count('data-bin=') == 10
-
-
-def test_generic_responses_have_a_colour_of_their_own():
-    drawn = draw_histogram(figures_of(simple(1, 0.5, label='generic')))
-    assert 'class="bar generic"' in drawn and '(1 generic)' in drawn
-
-
-def test_a_label_of_another_scorer_is_drawn_and_escaped():
-    drawn = draw_histogram(figures_of(simple(1, label='<odd>')))
-    assert (
-        'class="bar other"' in drawn and '&lt;odd&gt;' in drawn and '<odd>' not in drawn
+def test_the_chart_says_its_counts_in_words():
+    chart = score_chart(figures_of(scored(), simple(1, 1.0), simple(2, 0.95)))
+    assert '0.9 to 1.0: 2' in chart.described
+    assert len(chart.columns) == 10 and chart.tallest == 2
+    assert chart.columns[3] == (
+        'score 0.3 to 0.4: 1 (1 inconsistent)',
+        [('inconsistent', 0.0, 0.5)],
     )
 
 
-def test_no_scores_have_no_histogram():
-    assert draw_histogram(Figures()) == ''
+def test_labels_stand_on_each_other_each_in_its_colour():
+    chart = score_chart(
+        figures_of(
+            simple(1, 0.5, label='<odd>'),
+            simple(2, 0.5, label='generic'),
+            simple(3, 0.5, label='consistent'),
+        )
+    )
+    title, bars = chart.columns[5]
+    assert [bar.kind for bar in bars] == ['consistent', 'generic', 'other']
+    assert [bar.bottom for bar in bars] == [0.0, 1 / 3, 2 / 3]
+    assert '1 <odd>' in title

@@ -2,10 +2,10 @@ import io
 import re
 
 import pytest
+from rich.cells import cell_len
 
 from parlai_q2.records import Comparison, Label, Score, Span, Verdict, not_verifiable
 from parlai_q2.report import render_candidates, render_score, use_colour
-from parlai_q2.report.visible import columns
 
 RESPONSE = 'Madonna was born in 1985 in Canada.'
 KNOWLEDGE = 'Madonna (born August 16, 1958) is an American singer.'
@@ -79,11 +79,24 @@ def test_colour_repeats_what_the_signs_say():
         assert f'\x1b[{code}m{mark}\x1b[0m' in coloured
 
 
+def test_colour_changes_nothing_but_colour_at_any_width():
+    for width in (1, 33, 80, 200):
+        response = f'{RESPONSE} 四 {"x" * 99}'
+        plain, coloured = (
+            render_score(SCORE, response, KNOWLEDGE, colour, width)
+            for colour in (False, True)
+        )
+        assert re.sub(r'\x1b\[\d+m', '', coloured) == plain and '\x1b' not in plain
+        # Colour ends on every line.
+        for line in coloured.split('\n'):
+            assert line.count('\x1b[') == 2 * line.count('\x1b[0m')
+
+
 @pytest.mark.parametrize('width', [1, 24, 40, 80, 200])
 @pytest.mark.parametrize('text', ['word ' * 300, 'x' * 900, '東京' * 300, '\n\n'])
 def test_no_line_is_too_wide(width, text):
     shown = render_score(not_verifiable(), text, text, False, width)
-    assert all(columns(line) <= max(width, 24) for line in shown.split('\n'))
+    assert all(cell_len(line) <= max(width, 24) for line in shown.split('\n'))
 
 
 def test_a_generic_response_has_a_colour_that_no_other_label_has():

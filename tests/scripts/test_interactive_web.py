@@ -17,7 +17,7 @@ from parlai.core.script import SCRIPT_REGISTRY
 
 from parlai_q2 import __main__ as command
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_server import ChatServer
 from parlai_q2.scripts import interactive_web
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator

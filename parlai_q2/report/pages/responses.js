@@ -1,13 +1,17 @@
 // The table of one run's responses.
 const classed = entries.some((e) => e.class);
 const reranked = entries.some((e) => e.rerank.length);
+// To add a column, add it here.
 const columns = [
-  { name: 'Score', key: (e) => e.score },
-  { name: 'Label', key: (e) => e.label },
-  { name: 'Response', key: null },
-  { name: 'Questions', key: (e) => e.verdicts.length, minor: true },
-  ...(classed ? [{ name: 'Annotation', key: (e) => e.class, minor: true }] : []),
-  { name: 'Record', key: (e) => e.place, minor: true },
+  { name: 'Score', key: (e) => e.score, kind: 'number', cell: (e) => scoreOf(e.score) },
+  { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
+  { name: 'Response', kind: 'said', cell: (e, pick) => [
+    marked(e.response, e.verdicts, pick, CLIP), gainBadge(e.rerank)] },
+  { name: 'Questions', key: (e) => e.verdicts.length, kind: 'number minor',
+    cell: (e) => String(e.verdicts.length) },
+  ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
+    cell: (e) => words(e.class) }] : []),
+  { name: 'Record', key: (e) => e.place, kind: 'minor id', cell: (e) => e.id },
 ];
 const has = {
   contradicted: (e) => e.verdicts.some((v) => v.status === 'contradicted'),
@@ -19,17 +23,6 @@ const has = {
   changed: (e) => e.rerank.some((c) => c.chosen && !c.first),
 };
 const binOf = (score) => Math.min(Math.floor(score * 10), 9);
-
-function rowOf(entry) {
-  return openingRow(entry, columns.length, (pick) => detailOf(entry, pick), (pick) => [
-    el('td', { class: 'number' }, scoreOf(entry.score)),
-    el('td', {}, labelOf(entry.label)),
-    el('td', { class: 'said' }, marked(entry.response, entry.verdicts, pick, CLIP),
-      gainBadge(entry.rerank)),
-    el('td', { class: 'number minor' }, String(entry.verdicts.length)),
-    ...(classed ? [el('td', { class: 'minor' }, words(entry.class))] : []),
-    el('td', { class: 'minor id', dir: 'auto' }, entry.id)], pickLines);
-}
 
 byId('class-control').hidden = !classed;
 showTable({
@@ -56,5 +49,6 @@ showTable({
       fits: (e, value) => binOf(e.score) === Number(value) },
   ],
   haystack: (e) => [e.id, plain(e.response), plain(e.knowledge), ...e.history].join('\n'),
-  rowOf,
+  detail: detailOf,
+  pickIn: pickLines,
 });

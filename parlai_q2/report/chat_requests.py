@@ -26,10 +26,10 @@ from urllib.parse import urlsplit
 
 from parlai_q2.errors import Q2Error
 from parlai_q2.records import without_surrogates
-from parlai_q2.report.visible import visible
+from parlai_q2.text.visible import visible
 
 if TYPE_CHECKING:
-    from parlai_q2.report.chat.server import ChatServer
+    from parlai_q2.report.chat_server import ChatServer
 
 # The limits of a message and of the knowledge in characters, of a request in bytes.
 MAX_TEXT = 8_000

@@ -117,30 +117,23 @@ function pickBoth(box, places) {
 
 // --- the table
 
+const way = (difference) => (difference > 0 ? 'higher' : difference < 0 ? 'lower' : 'level');
+const side = (name, of) => ({ name, key: (c) => of(c).score, kind: 'number side',
+  cell: (c) => [scoreOf(of(c).score), labelOf(of(c).label)] });
+// To add a column, add it here.
 const columns = [
-  { name: 'Change', key: (c) => c.difference },
-  { name: 'Before', key: (c) => c.before.score },
-  { name: 'After', key: (c) => c.after.score },
-  { name: 'Response', key: null },
-  { name: 'Why', key: reasons, minor: true },
-  ...(classed ? [{ name: 'Annotation', key: (c) => c.class, minor: true }] : []),
-  { name: 'Record', key: (c) => c.place, minor: true },
+  { name: 'Change', key: (c) => c.difference, kind: 'number change', cell: (c) => [
+    el('span', { class: way(c.difference) }, signed(c.difference)),
+    c.flip ? el('span', { class: 'badge' }, 'new label') : null] },
+  side('Before', (c) => c.before),
+  side('After', (c) => c.after),
+  { name: 'Response', kind: 'said', cell: ({ after }, pick) => (
+    marked(after.response, after.verdicts, pick, CLIP)) },
+  { name: 'Why', key: reasons, kind: 'minor why', cell: reasons },
+  ...(classed ? [{ name: 'Annotation', key: (c) => c.class, kind: 'minor',
+    cell: (c) => words(c.class) }] : []),
+  { name: 'Record', key: (c) => c.place, kind: 'minor id', cell: (c) => c.id },
 ];
-
-function rowOf(change) {
-  const { before, after, difference } = change;
-  const way = difference > 0 ? 'higher' : difference < 0 ? 'lower' : 'level';
-  const side = (name, { score, label }) => el('td', { class: 'number side', 'data-name': name },
-    scoreOf(score), labelOf(label));
-  return openingRow(change, columns.length, (pick) => detailOf(change, pick), (pick) => [
-    el('td', { class: 'number change' }, el('span', { class: way }, signed(difference)),
-      change.flip ? el('span', { class: 'badge' }, 'new label') : null),
-    side('before', before), side('after', after),
-    el('td', { class: 'said' }, marked(after.response, after.verdicts, pick, CLIP)),
-    el('td', { class: 'minor why' }, reasons(change)),
-    ...(classed ? [el('td', { class: 'minor' }, words(change.class))] : []),
-    el('td', { class: 'minor id', dir: 'auto' }, change.id)], pickBoth);
-}
 
 const moves = {
   changed: (c) => c.changed,
@@ -182,5 +175,6 @@ showTable({
   ],
   haystack: (c) => [c.id, plain(c.after.response), plain(c.after.knowledge), ...c.history]
     .join('\n'),
-  rowOf,
+  detail: detailOf,
+  pickIn: pickBoth,
 });

@@ -54,19 +54,3 @@ def _visible_character(character: str) -> str:
         return character
     acts = unicodedata.category(character) in _ACTING or ord(character) in _HIDING
     return character.encode('unicode_escape').decode('ascii') if acts else character
-
-
-def columns(text: str) -> int:
-    """
-    How many terminal columns a text takes: two for a wide character, none for a
-    combining one.
-    """
-    if text.isascii():
-        return len(text)
-    return sum(map(_character_columns, text))
-
-
-def _character_columns(character: str) -> int:
-    if unicodedata.category(character) in ('Mn', 'Me', 'Cf'):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in 'WF' else 1

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any, Callable, Optional, Protocol
 
 from parlai_q2.errors import ConfigError, Q2Error
-from parlai_q2.report.chat.requests import ChatRequest
+from parlai_q2.report.chat_requests import ChatRequest
 
 # How often the threads check whether they should end.
 _LISTEN_SECONDS = 0.2
@@ -101,7 +101,7 @@ class ChatServer(ThreadingHTTPServer):
         Serve until :meth:`stop` or Ctrl-C.
 
         :param conversation: the conversation; only this thread uses it.
-        :param page: what :func:`parlai_q2.report.chat.page.render_chat` returned.
+        :param page: what :func:`parlai_q2.report.chat_page.render_chat` returned.
         """
         self.conversation, self.page = conversation, page
         listener = Thread(

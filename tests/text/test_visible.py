@@ -1,6 +1,6 @@
 import pytest
 
-from parlai_q2.report.visible import columns, one_line, visible
+from parlai_q2.text.visible import one_line, visible
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,3 @@ def test_acting_characters_are_shown_as_escapes(text, shown):
 
 def test_one_line_has_no_line_breaks():
     assert one_line('  a\n\n b\tc\x07 ') == 'a b c\\x07'
-
-
-@pytest.mark.parametrize(
-    'text, width',
-    [('', 0), ('abc', 3), ('東京', 4), ('e\u0301', 1), ('\U0001f600', 2), ('שלום', 4)],
-)
-def test_columns_are_those_of_a_terminal(text, width):
-    assert columns(text) == width

@@ -5,17 +5,16 @@ The page reuses the report's style and its scripts for marks and evidence. Like 
 report it loads nothing, and it connects only to the server that it came from.
 """
 
-from html import escape
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 from parlai_q2.report.candidates import before_and_after
 from parlai_q2.report.entries import read_candidates, read_knowledge
-from parlai_q2.report.page import fill_page
-from parlai_q2.report.visible import one_line, visible
+from parlai_q2.report.page import render
+from parlai_q2.text.visible import one_line, visible
 
-STYLES = ('page.css', 'chat/chat.css')
+STYLES = ('page.css', 'chat.css')
 # Each after those that it builds on.
-SCRIPTS = ('marks.js', 'evidence.js', 'chat/chat.js')
+SCRIPTS = ('marks.js', 'evidence.js', 'chat.js')
 
 
 def render_chat(model: str) -> str:
@@ -24,10 +23,7 @@ def render_chat(model: str) -> str:
 
     :param model: the name of the model that the user talks to.
     """
-    title = escape(one_line(f'Chat with {model}'))
-    return fill_page(
-        'chat/chat.html', 'chat', STYLES, SCRIPTS, {'title': title}, "'self'"
-    )
+    return render('chat.html', STYLES, SCRIPTS, title=one_line(f'Chat with {model}'))
 
 
 def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +40,7 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     text, rows = str(reply.get('text') or ''), reply.get('rerank') or []
     _, chosen = before_and_after(rows)
-    verdicts: Optional[Any] = chosen.get('verdicts') if chosen else None
+    verdicts = chosen.get('verdicts') if chosen else None
     knowledge = str(reply.get('rerank_knowledge') or '')
     return {
         'said': visible(said),

@@ -1,14 +1,19 @@
 // A table of records that can be filtered, sorted and searched, drawn a page at a time.
 //   noun      the name of the records, in the plural
 //   records   the records
-//   columns   {name, key, minor}; a click on the heading sorts by key(record)
+//   columns   {name, key, kind, cell}: a click on the heading sorts by key(record), kind is
+//             the CSS class, cell(record, pick) gives what the cell shows, and a click on a
+//             mark in it calls pick(places)
 //   orders    {name, key}: further sort orders
 //   start     {order, down}: the initial sort order
 //   filters   {id, options, fits}: options are [value, text]; fits(record, value) tells
 //             whether a record matches one
 //   haystack  haystack(record) is the text that a search looks in
-//   rowOf     rowOf(record) gives its row, which has open(wanted), and the row below it
-function showTable({ noun, records, columns, orders: more, start, filters, haystack, rowOf }) {
+//   detail    detail(record, pick) gives what a row opens
+//   pickIn    pickIn(box, places) highlights the lines of a mark in an open detail
+function showTable({
+  noun, records, columns, orders: more, start, filters, haystack, detail, pickIn,
+}) {
   const orders = [...columns.filter((c) => c.key), ...more];
   const state = { page: 0, found: [] };
   records.forEach((record, place) => { record.place = place; });
@@ -83,8 +88,10 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
     byId(id).replaceChildren(...options.map(([value, text]) => el('option', { value }, text)));
   }
 
-  function heading({ name, key, minor }) {
-    const kind = minor ? 'minor' : null;
+  const rowOf = (record) => openingRow(record, columns, detail, pickIn);
+
+  function heading({ name, key, kind: kinds = '' }) {
+    const kind = kinds.includes('minor') ? 'minor' : null;
     if (!key) return el('th', { scope: 'col', class: kind }, name);
     const button = el('button', { type: 'button' }, name);
     button.addEventListener('click', () => {
@@ -159,17 +166,18 @@ function showTable({ noun, records, columns, orders: more, start, filters, hayst
   select(pageAsked());
 }
 
-// The row of a record, and below it a row that opens. detail(pick) fills the latter; a
-// click on a mark of the response opens it and highlights the lines of that mark.
-function openingRow(record, width, detail, cells, pickIn) {
+// The row of a record, which has open(wanted), and below it a row that opens.
+function openingRow(record, columns, detail, pickIn) {
   const id = `detail-${record.place}`;
   const toggle = el('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false',
     'aria-controls': id, 'aria-label': `Evidence for record ${record.id}` });
   const below = el('tr', { class: 'below', id, hidden: true });
   const pick = (places) => { open(true); pickIn(below, places); };
-  const open = opening(toggle, below, () => el('td', { colspan: width + 1 }, detail(pick)));
+  const open = opening(toggle, below,
+    () => el('td', { colspan: columns.length + 1 }, detail(record, pick)));
   const row = el('tr', { class: 'response' }, el('td', { class: 'toggle-cell' }, toggle),
-    ...cells(pick));
+    columns.map(({ name, kind = null, cell }) => el('td', { class: kind, 'data-name': name,
+      dir: 'auto' }, cell(record, pick))));
   row.open = open;
   return [row, below];
 }

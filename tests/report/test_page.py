@@ -119,6 +119,8 @@ def test_the_key_of_the_histogram_has_the_labels_that_there_are(tmp_path):
         ('inconsistent', 'inconsistent'),
         ('other', 'my &lt;b&gt;'),
     ]
+    assert page.count('data-bin=') == 10
+    assert '<title>score 0.9 to 1.0: 2 (1 consistent, 1 my &lt;b&gt;)</title>' in page
 
 
 def test_scores_made_in_different_ways_come_with_a_warning(tmp_path):

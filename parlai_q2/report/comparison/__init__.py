@@ -1,3 +1,0 @@
-"""
-Compares two runs over the same responses: what changed, and why.
-"""
