@@ -106,6 +106,8 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
         # The score of an empty response, or without knowledge, has no parts.
         value = score.parts.get('q2_f1', score.value)
         label = label_of(value, scorer.threshold) if score.parts else score.label
+        if score.fallback and '|f1_fallback:nli|' in signature:
+            label = score.label
         scores[pair] = Score(
             value, label, score.verdicts, score.fallback, signature=signature
         )
