@@ -452,7 +452,7 @@ def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):
         ({'number': 1}, 400, 'must be whole numbers'),
         ({'number': '1', 'conversation': 0}, 400, 'must be whole numbers'),
         ([1], 400, 'Send a JSON object with number'),
-        ({'number': 7, 'conversation': 0}, 500, 'no turn 7'),
+        ({'number': 7, 'conversation': 0}, 404, 'no turn 7'),
     ],
 )
 def test_a_turn_that_is_not_there_has_no_evidence(server, body, status, says):
