@@ -38,8 +38,8 @@ from parlai.core.opt import Opt
 from parlai.core.teachers import ChunkTeacher, DialogTeacher, FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.cli import short_names
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
-from parlai_q2.parlai import short_names
 from parlai_q2.scale.placement import usable_cores, use_threads
 from parlai_q2.scale.worker import end_with_parent, without_interrupts
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from parlai_q2.__main__ import run
+from parlai_q2.cli import short_names
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.parlai import short_names
 
 RERANK = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
