@@ -3,7 +3,6 @@ Writes the turns of judged episodes that are kept, those that are dropped, and a
 of both.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
@@ -14,6 +13,7 @@ from parlai_q2.filtering.conversation import LEFT_OUT, conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
+from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, writable, write_text, writing
 from parlai_q2.parlai.conversation_files import (
     ConversationFile,
@@ -87,7 +87,7 @@ def write_filtered(
         # The output gets its name last, which shows that all files are complete.
         dropped.finish(opt, signature=signature)
         for ending, text in (
-            (SUMMARY, json.dumps(found, indent=1) + '\n'),
+            (SUMMARY, write_json(found, indent=1) + '\n'),
             (SUMMARY_TEXT, render(found)),
         ):
             place = outfile.with_suffix(ending)

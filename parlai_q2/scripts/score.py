@@ -161,7 +161,7 @@ def score_file(
                     if not tally.scored:
                         lines = sign(chunk, signature)
                     writer.write_lines(lines)
-                    tally.add(chunk.outcomes)
+                    tally.add(chunk.outcomes, chunk.nulled)
                     problems.log(chunk)
                     cut_short |= chunk.cut_short
                     if explain:
