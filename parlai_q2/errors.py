@@ -20,7 +20,7 @@ import difflib
 from typing import Iterable
 
 # An error lists at most so many names.
-MOST_LISTED = 40
+MOST_LISTED = 20
 
 
 class Q2Error(Exception):
