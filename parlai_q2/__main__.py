@@ -228,7 +228,9 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # compat.apply() must come first: without it, importing ParlAI itself can fail.
     from parlai.core.script import setup_script_registry, superscript_main
 
-    short_names.register()
+    from parlai_q2.parlai.prefix import register
+
+    register()
     show_log()
     # Ours are registered last, so that they replace ParlAI's of the same name.
     setup_script_registry()

@@ -34,25 +34,6 @@ AGENT_KEYS = ('model', 'generator')
 TASK_KEYS = ('task', 'evaltask')
 
 
-def register() -> None:
-    """
-    Make the short names known to ParlAI in this process, including option files
-    (``-o``).
-    """
-    from parlai.core.loader import REGISTERED_REPOS
-    from parlai.core.opt import Opt
-
-    if PREFIX in REGISTERED_REPOS:
-        return
-    REGISTERED_REPOS[PREFIX] = {'repo': 'parlai_q2', 'source': 'pip install parlai_q2'}
-    load_init = Opt.load_init.__func__
-
-    def load_written_out(cls, optfile: str) -> Opt:
-        return expand_opt(load_init(cls, optfile))
-
-    Opt.load_init = classmethod(load_written_out)
-
-
 def expand_arguments(arguments: Sequence[str]) -> list[str]:
     """
     Expand the short names in command-line arguments.
