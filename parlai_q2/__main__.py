@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from parlai_q2.cli import short_names
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
-from parlai_q2.cli.host import HELP_COMMANDS, check_known, check_parlai, help_text
+from parlai_q2.cli.host import HELPALL, check_known, check_parlai, help_text
 from parlai_q2.cli.log import show_log
 from parlai_q2.cli.names import check_names
 from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
@@ -20,7 +20,7 @@ from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
-HELP = ('-h', '--h', '--help')
+HELP = ('-h', '--h', '--help', 'h', 'help')
 # How ParlAI's error for an option file with an unknown option begins.
 NO_OPTION = 'Trying to set opt from file that does not exist: '
 # The commands that keep finished work, in a file or in the score cache.
@@ -204,9 +204,10 @@ def run(arguments: Optional[list[str]] = None) -> Any:
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     name, *options = arguments or ['--help']
-    if name in HELP:
+    if name in (*HELP, HELPALL):
         sys.stdout.write(help_text())
-        return None
+        if name in HELP:
+            return None
     command = find(name)
     if command is None:
         check_known(name)
@@ -235,7 +236,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # Ours are registered last, so that they replace ParlAI's of the same name.
     setup_script_registry()
     for command in COMMANDS.values():
-        if command.needs_parlai and arguments[0] in (command.name, *HELP_COMMANDS):
+        if command.needs_parlai and arguments[0] in (command.name, HELPALL):
             module_of(command)
     if ours := find(arguments[0]):
         arguments = [ours.name, *arguments[1:]]
