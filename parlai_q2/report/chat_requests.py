@@ -4,6 +4,7 @@ Handles the HTTP requests of the browser chat.
     GET  /              the page
     GET  /conversation  {model, knowledge, turns, conversation, pending}
     POST /interact      {text, knowledge}: {turn, number, knowledge, conversation}
+    POST /evidence      {number, conversation}: {turn}, with its evidence
     POST /reset         {}: as /conversation
 
 A request without ``knowledge`` leaves the knowledge as it is; an answer has null where
@@ -118,6 +119,8 @@ class ChatRequest(BaseHTTPRequestHandler):
         if request == 'POST /interact':
             text, knowledge = read_message(self._read())
             return self.server.interact(text, knowledge)
+        if request == 'POST /evidence':
+            return self.server.evidence(*read_place(self._read()))
         if request == 'POST /reset':
             self._read()
             return self.server.reset()
@@ -184,16 +187,35 @@ def read_message(body: bytes) -> tuple[str, Optional[str]]:
     :raises Refused: when the body is anything else, the text is blank, or either is too
         long.
     """
+    message = _object(body, 'text and, optionally, knowledge')
+    text = _text(message, 'text', MAX_TEXT)
+    if not text:
+        _refuse('The message is empty.')
+    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+
+
+def read_place(body: bytes) -> tuple[int, int]:
+    """
+    The number of a turn and that of its conversation.
+
+    :param body: a JSON object with ``number`` and ``conversation``.
+    :raises Refused: when the body is anything else.
+    """
+    message = _object(body, 'number and conversation')
+    place = message.get('number'), message.get('conversation')
+    if not all(type(value) is int for value in place):
+        _refuse('number and conversation must be whole numbers.')
+    return place  # type: ignore[return-value]
+
+
+def _object(body: bytes, fields: str) -> dict[str, Any]:
     try:
         message = json.loads(body.decode('utf-8'))
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        _refuse('Send a JSON object with text and, optionally, knowledge.')
-    text = _text(message, 'text', MAX_TEXT)
-    if not text:
-        _refuse('The message is empty.')
-    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+        _refuse(f'Send a JSON object with {fields}.')
+    return message
 
 
 def _text(message: dict[str, Any], name: str, most: int) -> Any:

@@ -39,6 +39,11 @@ class Conversation(Protocol):
         Set the knowledge (None leaves it as it is), send a message and get the reply.
         """
 
+    def evidence(self, number: int) -> dict[str, Any]:
+        """
+        Find the evidence of a turn, counted from 1, and return the turn.
+        """
+
     def reset(self) -> dict[str, Any]:
         """
         Start a new conversation and return its state.
@@ -151,6 +156,14 @@ class ChatServer(ThreadingHTTPServer):
         """
         return self.ask(self._interact, text, knowledge)
 
+    def evidence(self, number: int, conversation: int) -> dict[str, Any]:
+        """
+        Find the evidence of a turn, after all earlier requests.
+
+        :raises Q2Error: when that conversation is over or has no such turn.
+        """
+        return self.ask(self._evidence, number, conversation)
+
     def reset(self) -> dict[str, Any]:
         """
         Start a new conversation, after all earlier requests.
@@ -165,6 +178,12 @@ class ChatServer(ThreadingHTTPServer):
         finally:
             self._pending = None
         return {**found, 'conversation': self._number}
+
+    def _evidence(self, number: int, conversation: int) -> dict[str, Any]:
+        turns = self.conversation.state()['turns']
+        if conversation != self._number or not 1 <= number <= len(turns):
+            raise Q2Error(f'This conversation has no turn {number}.')
+        return {'turn': self.conversation.evidence(number)}
 
     def _reset(self) -> dict[str, Any]:
         self._number += 1

@@ -63,6 +63,8 @@ class AgentConversation:
     def __init__(self, agent: Any):
         self.agent = agent
         self.turns: list[dict[str, Any]] = []
+        # What was said and the reply, of each turn.
+        self._said: list[tuple[str, Mapping[str, Any]]] = []
 
     @property
     def knowledge(self) -> Optional[str]:
@@ -97,21 +99,36 @@ class AgentConversation:
         history = getattr(self.agent, 'history', None)
         heard = _lists_of(history)
         try:
-            turn = read_turn(text, self._reply_to(text))
+            reply = self._reply_to(text)
+            turn = read_turn(text, reply)
         except Exception:
             logging.error(traceback.format_exc())
             if history is not None:
                 vars(history).update(heard)
             raise
         self.turns.append(turn)
+        self._said.append((text, reply))
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
+
+    def evidence(self, number: int) -> dict[str, Any]:
+        """
+        Find the evidence of a turn whose reply has been sent.
+
+        :param number: the turn, from 1.
+        :return: the turn with its evidence, if the agent gives any.
+        """
+        text, reply = self._said[number - 1]
+        if getattr(self.agent, 'reranks', False):
+            self.agent.explain(reply)
+            self.turns[number - 1] = read_turn(text, reply)
+        return self.turns[number - 1]
 
     def reset(self) -> dict[str, Any]:
         """
         Start a new conversation, which knows nothing of the last one.
         """
         self.agent.reset()
-        self.turns = []
+        self.turns, self._said = [], []
         return self.state()
 
     def _reply_to(self, text: str) -> Mapping[str, Any]:
