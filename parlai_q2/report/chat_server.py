@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Callable, Iterable, Optional, Protocol
 
-from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat_requests import ChatRequest, Refused
 
 # How often the threads check whether they should end.
