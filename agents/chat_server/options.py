@@ -126,7 +126,8 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
     if opt.get('server_seed') is not None:
         settings['seed'] = opt['server_seed']
     if needs_logprobs(opt):
-        settings['logprobs'] = True
+        # llama-cpp-python gives none without the second field.
+        settings |= {'logprobs': True, 'top_logprobs': 1}
     return ChatServer(
         opt['server_url'],
         settings,

@@ -16,6 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 # Imported first, so that ParlAI's own command is registered first and ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
+from parlai_q2.options import split_names
 from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer
 
@@ -33,11 +34,19 @@ class InteractiveWebScript(ParlaiScript):
         parser = setup_interweb_args(SHARED)
         parser.description = 'Interactive chat with a model in a browser, with evidence'
         parser.set_defaults(host=DEFAULT_HOST)
+        parser.add_argument(
+            '--allow-host',
+            type=str,
+            default='',
+            help='with --host 0.0.0.0: comma-separated names of this machine that '
+            'browsers may use; its addresses and its host name always work',
+        )
         return parser
 
     def run(self) -> None:
         # Reports a port that is in use before a model is loaded.
-        with ChatServer(self.opt['host'], self.opt['port']) as server:
+        allowed = split_names(self.opt.get('allow_host'))
+        with ChatServer(self.opt['host'], self.opt['port'], allowed) as server:
             agent = create_agent(self.opt, requireModelExists=True)
             agent.opt.log()
             if not server.private:
