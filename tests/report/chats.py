@@ -3,6 +3,8 @@ A chat for the tests of its page and server: replies such as the reranking agent
 up by what is said.
 """
 
+import http.client
+import json
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any, Iterator, Optional
@@ -58,6 +60,9 @@ def marked_later(found: bool) -> dict[str, Any]:
         'rerank_knowledge': 'Madonna was born in 1958.',
         'rerank_signature': 'toy|version:0.4.0',
     }
+
+
+JSON = {'Content-Type': 'application/json'}
 
 
 class Scripted:
@@ -134,3 +139,17 @@ def served(conversation: Conversation) -> Iterator[ChatServer]:
             server.stop()
             thread.join(timeout=10)
             assert not thread.is_alive()
+
+
+def ask(server, method, path, body=None, headers=JSON):
+    """
+    The status, headers and body of an answer.
+    """
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    if not isinstance(body, (str, bytes, type(None))):
+        body = json.dumps(body)
+    connection.request(method, path, body, dict(headers))
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, text
