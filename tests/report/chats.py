@@ -13,6 +13,22 @@ from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer, Conversation
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 
+JSON = {'Content-Type': 'application/json'}
+
+
+def ask(server, method, path, body=None, headers=JSON):
+    """
+    The status, headers and body of an answer.
+    """
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    if not isinstance(body, (str, bytes, type(None))):
+        body = json.dumps(body)
+    connection.request(method, path, body, dict(headers))
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, text
+
 
 def reply_with_evidence(**fields: Any) -> dict[str, Any]:
     """
@@ -60,9 +76,6 @@ def marked_later(found: bool) -> dict[str, Any]:
         'rerank_knowledge': 'Madonna was born in 1958.',
         'rerank_signature': 'toy|version:0.4.0',
     }
-
-
-JSON = {'Content-Type': 'application/json'}
 
 
 class Scripted:
@@ -139,17 +152,3 @@ def served(conversation: Conversation) -> Iterator[ChatServer]:
             server.stop()
             thread.join(timeout=10)
             assert not thread.is_alive()
-
-
-def ask(server, method, path, body=None, headers=JSON):
-    """
-    The status, headers and body of an answer.
-    """
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
-    if not isinstance(body, (str, bytes, type(None))):
-        body = json.dumps(body)
-    connection.request(method, path, body, dict(headers))
-    answer = connection.getresponse()
-    text = answer.read().decode()
-    connection.close()
-    return answer.status, answer.headers, text
