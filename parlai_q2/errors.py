@@ -9,6 +9,7 @@ All exceptions that parlai_q2 raises on purpose.
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
       |    +- ModelNotFoundError no such folder, and the hub could not be reached
       +- MissingPackageError  an optional package is not installed; says what to run
+      +- ServerError       a server cannot be reached, or does not answer as it should
       +- TaskDataError     the files of a task are missing, or not what they should be
       +- WorkerError       a worker process died repeatedly or cannot continue
 
@@ -17,6 +18,9 @@ Each message says what was given, what was expected and what to run.
 
 import difflib
 from typing import Iterable
+
+# An error lists at most so many names.
+MOST_LISTED = 20
 
 
 class Q2Error(Exception):
@@ -82,12 +86,20 @@ class UnknownNameError(ConfigError, KeyError):
         known = sorted(known)
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f' Did you mean {near[0]!r}?' if near else ''
-        self.message = f'There is no {kind} {name!r}.{hint} Known: {", ".join(known)}.'
+        self.message = f'There is no {kind} {name!r}.{hint}{_listed(known)}'
         super().__init__(self.message)
 
     def __str__(self) -> str:
         # KeyError would show the repr of the message.
         return self.message
+
+
+def _listed(known: list[str]) -> str:
+    if not known:
+        return ''
+    if len(known) > MOST_LISTED:
+        return f' {len(known)} are known.'
+    return f' Known: {", ".join(known)}.'
 
 
 class ModelError(Q2Error):
@@ -106,6 +118,18 @@ class MissingPackageError(Q2Error, ImportError):
     """
     An optional package is not installed; the message gives the pip command.
     """
+
+
+class ServerError(Q2Error):
+    """
+    A server cannot be reached, or does not answer as it should.
+
+    :param status: the HTTP status that it answered with; 0 for none.
+    """
+
+    def __init__(self, message: str, status: int = 0):
+        super().__init__(message)
+        self.status = status
 
 
 class TaskDataError(Q2Error):

@@ -9,10 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parlai_q2.cli.commands import COMMANDS, listing
-from parlai_q2.errors import MissingPackageError
+from parlai_q2.errors import MissingPackageError, UnknownNameError
 
 # The versions that were tried together, installed beside ours.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
+# ParlAI's list of all its commands, and of their options.
+HELPALL = 'helpall'
 # Those of ParlAI's commands that its guide starts with.
 FIRST = (
     'display_data',
@@ -43,6 +45,22 @@ def parlai_commands() -> tuple[str, ...]:
     return tuple(names)
 
 
+def check_known(name: str) -> None:
+    """
+    Check that there is a command.
+
+    :raises UnknownNameError: when there is none; suggests the nearest.
+    :raises MissingPackageError: when it may be one of ParlAI's, which is not installed.
+    """
+    theirs = parlai_commands()
+    if name in theirs:
+        return
+    if name in (*FIRST, HELPALL):
+        check_parlai(name)
+        return
+    raise UnknownNameError('command', name, [*COMMANDS, *theirs])
+
+
 def check_parlai(what: str) -> None:
     """
     Check that ParlAI is installed.
@@ -69,7 +87,7 @@ def help_text() -> str:
     if find_spec('parlai'):
         theirs = (
             'and those of ParlAI, where -m and -t take the short names (q2:...):\n'
-            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 help\n'
+            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 helpall\n'
         )
     else:
         theirs = f'ParlAI is not installed. {how_to_install()}\n'

@@ -73,9 +73,10 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
         type=str,
         default=scorer,
         help='the scorer, which compares a response with its knowledge: q2, q2_f1 '
-        '(without NLI), nli (end to end), consistency (the detector), grounded '
-        '(a calibrated combination), grounded_fast (the same without q2), '
-        'overlap, precision, content_overlap, rouge_l, bleu or bertscore',
+        '(without NLI), nli (end to end), consistency (the detector), spans (the same '
+        'with marked words), grounded (a calibrated combination), grounded_fast (the '
+        'same without q2), overlap, precision, content_overlap, rouge_l, bleu or '
+        'bertscore',
     )
     group.add_argument(
         '--scorer-threshold',
@@ -83,6 +84,13 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
         default=None,
         help='a response is inconsistent if its score is at most this, in [0, 1]; '
         "default: the scorer's own threshold",
+    )
+    group.add_argument(
+        '--calibration',
+        type=str,
+        default=None,
+        help='a file that parlai_q2 calibrate wrote: the prior and the threshold '
+        'fitted to labelled pairs of your own',
     )
     add_model_options(group)
     return add_cache_options(parser)
@@ -131,6 +139,8 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     options = model_options(opt) if scorer_class(name).has_models else {}
     if opt.get('scorer_threshold') is not None:
         options['threshold'] = opt['scorer_threshold']
+    if opt.get('calibration'):
+        options['calibration'] = opt['calibration']
     scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
     return with_cache(opt, scorer, cache)
 

@@ -18,6 +18,8 @@ Recent transformers
 ParlAI itself
     ``--inference delayednucleusbeam`` raises AttributeError. The bridge gives that
     search the methods it borrows.
+    ``Opt.load`` unpickles an option file that is not UTF-8, which can run any code. The
+    bridge reads JSON only.
 
 No GPU
     ``multiprocessing_eval`` and ``distributed_eval`` fail without one. Their bridge is
@@ -26,8 +28,9 @@ No GPU
 
 Other checkpoints need no bridge. TorchAgent, RAG and vacuum pass a pickle module of
 their own, with which torch unpickles everything. ParlAI intends that: it trusts its
-model files. Rankers' cached candidates, dense indexes and image features hold plain
-tensors and lists, which ``weights_only`` reads. ``.trainstats`` and ``.opt`` are JSON.
+model files. (Our own agents read weights only, see :mod:`parlai_q2.parlai.trusted`.)
+Rankers' cached candidates, dense indexes and image features hold plain tensors and
+lists, which ``weights_only`` reads. ``.trainstats`` is JSON.
 
 :func:`apply` applies all bridges, once, to ParlAI's own classes. It edits nothing in
 site-packages, and torch, numpy and setuptools are unchanged for all other code. It
@@ -39,12 +42,16 @@ parlai_q2. In that case run ``parlai_q2`` instead of ``parlai``, or
 import argparse
 import importlib.util
 import inspect
+import os
 import sys
 import warnings
 from functools import lru_cache
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
+
+from parlai_q2.errors import TaskDataError
+from parlai_q2.text.visible import one_line
 
 
 @lru_cache(maxsize=None)
@@ -53,6 +60,8 @@ def apply() -> None:
     Apply every bridge that this environment needs; a second call does nothing.
     """
     bridge_pkg_resources()
+    bridge_option_files()
+    bridge_downloads()
     bridge_plateau_scheduler()
     bridge_checkpoints()
     bridge_delayed_nucleus_beam()
@@ -88,6 +97,39 @@ def pkg_resources_stand_in() -> ModuleType:
     )
     module.resource_filename = lambda package, name: str(files(package).joinpath(name))
     return module
+
+
+def bridge_option_files() -> None:
+    """
+    Read option files as JSON only; ParlAI unpickles one that is not UTF-8.
+    """
+    from parlai.core.opt import Opt
+
+    from parlai_q2.parlai.trusted import load_options
+
+    Opt.load = classmethod(load_options)
+
+
+def bridge_downloads() -> None:
+    """
+    Say in one line that a task's file could not be downloaded, and what to do.
+    """
+    from parlai.core import build_data
+
+    original = build_data.download
+
+    def download(url: str, path: str, fname: str, *rest: Any, **options: Any) -> None:
+        try:
+            original(url, path, fname, *rest, **options)
+        # What requests raises, and what ParlAI makes of it.
+        except (OSError, ValueError, RuntimeError, AttributeError) as e:
+            raise TaskDataError(
+                f'Cannot download {url}. Without a network, put {fname} into '
+                f'~/parlai_data/{os.path.basename(path)} yourself, and give --datapath '
+                f'~/parlai_data. ({one_line(str(e))[:200]})'
+            ) from e
+
+    build_data.download = download
 
 
 def bridge_plateau_scheduler() -> None:

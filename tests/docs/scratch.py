@@ -5,9 +5,10 @@ What documented commands find where they are run: the files that they name, smal
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
-from tests.agents.hf_models import checkpoint
+from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
 from tests.report.samples import scored, simple
 from tests.scorers.tiny_bert import tiny_bert
@@ -48,6 +49,20 @@ KEPT = {
 }
 
 
+def labelled() -> list[dict[str, Any]]:
+    """
+    Pairs of several passages with a person's labels.
+    """
+    return [
+        {'knowledge': f'{BEES} {n}', 'response': said, 'label': label}
+        for n in range(6)
+        for said, label in (
+            ('They do a waggle dance.', 'consistent'),
+            ('They leave a trail of wax.', 'inconsistent'),
+        )
+    ]
+
+
 def prepare(folder: Path, generator: bool = True) -> Path:
     """
     Write the files that commands name.
@@ -59,6 +74,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     folder.mkdir(parents=True)
     lines(folder / 'pairs.jsonl', *PAIRS)
     lines(folder / 'examples.jsonl', *PAIRS)
+    lines(folder / 'labelled.jsonl', *labelled())
     lines(folder / 'pools.jsonl', *POOLS)
     known = {'corpus': 'bees', 'q2_label': 'consistent'}
     lines(folder / 'examples.jsonl', *({**pair, **known} for pair in PAIRS))
@@ -74,6 +90,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
             shutil.copy(file, folder / file.name.replace(trained.name, 'model'))
     tiny_bert(folder / 'models' / 'my-encoder', num_hidden_layers=9)
     checkpoint('t5', folder / 'path' / 'to' / 'folder', steps=0)
+    causal_checkpoint(folder / 'path' / 'to' / 'causal')
     place_sets(folder / 'data')
     (folder / 'fever').mkdir()
     for fold in ('train', 'valid', 'test'):

@@ -25,20 +25,7 @@ SECTIONS = {
 }
 # How many damaged files the fuzzers try.
 PRESETS, FOLDERS = 150, 40
-WORDS = (
-    'name',
-    'model',
-    '[',
-    ']',
-    '{',
-    '}',
-    ': ',
-    '\n',
-    '&a',
-    '*a',
-    '!!python/x',
-    '- ',
-)
+WORDS = 'name|model|[|]|{|}|: |\n|&a|*a|!!python/x|- '.split('|')
 VALUES = (None, True, -1, 0, 3, 1e400, 'x', [], [1], {}, {'a': []}, '\u0000', 10**30)
 
 
@@ -99,9 +86,8 @@ def test_what_generate_computes_is_looked_at_too(model):
     from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 
     folder = model('question_generation')
-    config = ModelConfig(str(folder))
     generator = Seq2SeqQuestionGenerator(
-        config, search='generate', num_beams=1, num_questions=1
+        ModelConfig(str(folder)), search='generate', num_beams=1, num_questions=1
     )
     loaded = load_seq2seq(str(folder))
     loaded[0].lm_head.weight[5] = float('nan')

@@ -82,6 +82,8 @@ class Bert:
 
     def __init__(self, stored: StoredModel):
         config = self.config = stored.config
+        if config.num_hidden_layers < 1:
+            raise ValueError(f'{config.num_hidden_layers} layers')
         width, words = config.hidden_size, 'bert.embeddings'
         self.words = stored.embedding(
             f'{words}.word_embeddings', config.vocab_size, width
