@@ -11,16 +11,14 @@ import sys
 from typing import Any, Optional
 
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
-from parlai_q2.cli.host import check_parlai, help_text, parlai_commands
+from parlai_q2.cli.host import HELP_COMMANDS, check_known, check_parlai, help_text
 from parlai_q2.cli.log import show_log
-from parlai_q2.errors import Q2Error, UnknownNameError, is_out_of_memory
+from parlai_q2.errors import Q2Error, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
 HELP = ('-h', '--h', '--help')
-# ParlAI's list of all its commands, and of their options.
-HELP_COMMANDS = ('help', 'h', 'helpall')
 # The commands that keep finished work, in a file or in the score cache.
 GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
@@ -206,8 +204,8 @@ def run(arguments: Optional[list[str]] = None) -> Any:
         sys.stdout.write(help_text())
         return None
     command = find(name)
-    if command is None and name not in (*HELP_COMMANDS, *parlai_commands()):
-        raise UnknownNameError('command', name, [*COMMANDS, *parlai_commands()])
+    if command is None:
+        check_known(name)
     if command is not None and not command.needs_parlai:
         return run_command(name, *options)
     check_parlai(name)

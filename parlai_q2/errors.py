@@ -9,6 +9,7 @@ All exceptions that parlai_q2 raises on purpose.
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
       |    +- ModelNotFoundError no such folder, and the hub could not be reached
       +- MissingPackageError  an optional package is not installed; says what to run
+      +- ServerError       a server cannot be reached, or does not answer as it should
       +- TaskDataError     the files of a task are missing, or not what they should be
       +- WorkerError       a worker process died repeatedly or cannot continue
 
@@ -106,6 +107,18 @@ class MissingPackageError(Q2Error, ImportError):
     """
     An optional package is not installed; the message gives the pip command.
     """
+
+
+class ServerError(Q2Error):
+    """
+    A server cannot be reached, or does not answer as it should.
+
+    :param status: the HTTP status that it answered with; 0 for none.
+    """
+
+    def __init__(self, message: str, status: int = 0):
+        super().__init__(message)
+        self.status = status
 
 
 class TaskDataError(Q2Error):

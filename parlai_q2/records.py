@@ -274,7 +274,7 @@ class Verdict:
     """
     The result of one question.
 
-    :param question: the question.
+    :param question: the question; empty if a detector marked the words by itself.
     :param response_answer: the span of the response that the question asks for.
     :param knowledge_answer: the span of the knowledge that answers it, or None; its
         offsets are in its passage's text.

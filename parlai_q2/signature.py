@@ -3,8 +3,8 @@ Signatures: what you need to know about a score to reproduce it.
 
 A signature names everything that determines a score: the scorer, the code's version,
 the models and their revisions, decoding, filters, comparison and threshold. Scores with
-the same signature are comparable; the short hash is for file names and tables. The idea
-is sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
+the same signature are comparable. Logs print a short form of it. The idea is
+sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
 """
 
 import hashlib
@@ -53,6 +53,25 @@ class Signature:
     @property
     def short(self) -> str:
         """
-        A hash of the signature, ten hexadecimal digits.
+        The form that logs print.
         """
-        return hashlib.sha256(str(self).encode()).hexdigest()[:10]
+        return short_form(str(self))
+
+
+def digits(signature: str) -> str:
+    """
+    A hash of a signature: eight hexadecimal digits.
+    """
+    return hashlib.sha256(signature.encode('utf-8', 'replace')).hexdigest()[:8]
+
+
+def short_form(signature: str) -> str:
+    """
+    A signature's scorer, preset, version and hash.
+
+    >>> short_form('precision|threshold:0.5|version:1.0')
+    'precision|version:1.0|9ccc58b8'
+    """
+    scorer, *settings = signature.split('|')
+    kept = [s for s in settings if s.startswith(('preset:', 'version:'))]
+    return '|'.join([scorer, *kept, digits(signature)])

@@ -5,7 +5,7 @@ A command gets an answer instead of a reply, and stays out of the batch and the 
 The answer is marked as such for readers of a log of the chat.
 """
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
 from parlai.core.message import Message
 from parlai.core.torch_agent import Batch
@@ -30,8 +30,9 @@ class ChatCommands(_Generator):
     """
 
     knowledge: EpisodeKnowledge
+    explain: Callable[[Mapping[str, Any]], None]
     _interactive = False
-    _said: Optional[commands.Said] = None
+    _said: Optional[Message] = None
 
     def set_interactive_mode(self, mode: bool, shared: Any = None) -> None:
         """
@@ -54,6 +55,8 @@ class ChatCommands(_Generator):
         A message with the command's answer, which stays out of batch and history.
         """
         terminal = display.at_terminal(self.opt)
+        if self._said and command.name in ('why', 'candidates'):
+            self.explain(self._said)
         answer = commands.answer(
             command,
             self.knowledge,
@@ -85,11 +88,7 @@ class ChatCommands(_Generator):
             return
         super().self_observe(self_message)
         if self_message and self_message.get('rerank'):
-            self._said = commands.Said(
-                self_message['text'],
-                self_message['rerank'],
-                self_message['rerank_knowledge'],
-            )
+            self._said = self_message
         if observed.get('episode_done'):
             self.knowledge.end_episode()
 
@@ -99,6 +98,7 @@ class ChatCommands(_Generator):
         """
         reply = super().act()
         if self.opt.get('show_candidates') and reply.get('rerank'):
+            self.explain(reply)
             colour, width = display.colour(), display.width()
             display.show(commands.render_candidates(reply['rerank'], colour, width))
         return reply

@@ -37,20 +37,6 @@ class Command(NamedTuple):
     argument: str
 
 
-class Said(NamedTuple):
-    """
-    An agent's last reply, with its evidence.
-
-    :param text: the reply.
-    :param rows: the candidates (:meth:`~parlai_q2.rerank.Ranking.rows`).
-    :param knowledge: the knowledge they were judged by; empty where there was none.
-    """
-
-    text: str
-    rows: list[Mapping[str, Any]]
-    knowledge: str
-
-
 def read_command(text: Any) -> Optional[Command]:
     """
     Read a message as a command, if it is one.
@@ -66,7 +52,7 @@ def read_command(text: Any) -> Optional[Command]:
 def answer(
     command: Command,
     knowledge: EpisodeKnowledge,
-    said: Optional[Said],
+    said: Optional[Mapping[str, Any]],
     colour: bool = False,
     width: int = 80,
 ) -> str:
@@ -75,7 +61,7 @@ def answer(
 
     :param command: the command.
     :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
-    :param said: the last reply, or None.
+    :param said: the agent's last reply, with its evidence, or None.
     :param colour: whether evidence is shown in colour.
     :param width: the width of a line, in columns.
     :return: the text to answer with.
@@ -89,7 +75,7 @@ def answer(
     if said is None:
         return 'Nothing has been said yet.'
     if command.name == 'candidates':
-        return render_candidates(said.rows, colour, width)
+        return render_candidates(said['rerank'], colour, width)
     return _why(said, colour, width)
 
 
@@ -108,16 +94,16 @@ def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
     return f'Replies will stick to this{instead}: {text}'
 
 
-def _why(said: Said, colour: bool, width: int) -> str:
-    chosen = next(row for row in said.rows if row['chosen'])
+def _why(said: Mapping[str, Any], colour: bool, width: int) -> str:
+    chosen = next(row for row in said['rerank'] if row['chosen'])
     if chosen['score'] is None:
         return f'Chosen for: {chosen["reason"]}.'
     shown = render_score(
-        Score.from_dict(chosen), chosen['text'], said.knowledge, colour, width
+        Score.from_dict(chosen), chosen['text'], said['rerank_knowledge'], colour, width
     )
     lines = [f'Chosen for: {chosen["reason"]}.']
-    if said.text != chosen['text']:
-        lines.append(f'Said instead: {said.text}')
+    if said['text'] != chosen['text']:
+        lines.append(f'Said instead: {said["text"]}')
     if chosen['guards']:
         guards = ' and '.join(SAID_OF[guard] for guard in chosen['guards'])
         lines.append(f'Counted as {chosen["guarded_score"]:.2f}: it is {guards}.')

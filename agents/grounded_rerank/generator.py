@@ -21,6 +21,9 @@ from parlai_q2.parlai.saved_folder import saved_opt
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 
+# The method of an agent that finds several candidates by itself.
+CANDIDATE_POOLS = 'candidate_pools'
+
 _CLASSES: dict[tuple[type, type], type] = {}
 
 
@@ -82,11 +85,14 @@ def generator_class(name: str) -> type[TorchGeneratorAgent]:
     bridge_hugging_face_dictionary()
     if getattr(found, 'reranks', False):
         raise ConfigError('The generator of a reranking agent cannot itself rerank.')
-    if not (isinstance(found, type) and issubclass(found, TorchGeneratorAgent)):
+    if not (
+        isinstance(found, type)
+        and (issubclass(found, TorchGeneratorAgent) or hasattr(found, CANDIDATE_POOLS))
+    ):
         raise ConfigError(
             f'{name!r} is not a generator: reranking needs a TorchGeneratorAgent, '
             'such as transformer/generator, bart, hugging_face/t5 or '
-            'hugging_face/gpt2.'
+            'hugging_face/gpt2, or an agent with a method candidate_pools().'
         )
     return found
 

@@ -13,7 +13,7 @@ best first.
 
 import time
 from dataclasses import replace
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
 import torch
 from parlai.core.message import Message
@@ -57,6 +57,8 @@ from parlai_q2.rerank import Pool, Ranking, Reranker
 # The fields that carry an observation's Pool, still without candidates, and a batch's.
 POOL = 'rerank_pool'
 POOLS = 'rerank_pools'
+# The options that name a file of replies: of eval_model, self_chat and interactive.
+LOGS = ('world_logs', 'outfile')
 # Marks options read from disk until the generator is known.
 UPGRADE_LATER = 'rerank_upgrade_later'
 
@@ -188,6 +190,9 @@ class GroundedRerankAgent(ChatCommands):
             return output
         signature = str(self.reranker.scorer.signature)
         output.rerank = [r.rows() for r in rankings]
+        if self.logs_replies():
+            known = [r.knowledge for r in rankings]
+            self.reranker.explain(list(zip(known, output.rerank, strict=True)))
         output.rerank_knowledge = [r.knowledge for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
@@ -196,6 +201,21 @@ class GroundedRerankAgent(ChatCommands):
             for r, text in zip(rankings, output.text, strict=True)
         ]
         return output
+
+    def logs_replies(self) -> bool:
+        """
+        Whether replies are written to a file, with all their evidence.
+        """
+        return any(self.opt.get(option) for option in LOGS)
+
+    def explain(self, reply: Mapping[str, Any]) -> None:
+        """
+        Add evidence to a reply's rows, if it has none yet.
+
+        :param reply: a reply of this agent; its ``rerank`` is changed in place.
+        """
+        if reply.get('rerank'):
+            self.reranker.explain([(reply['rerank_knowledge'], reply['rerank'])])
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         """

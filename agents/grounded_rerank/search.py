@@ -81,6 +81,9 @@ def find_candidates(
         kept only where there is no other.
     :raises ConfigError: when the generator does not return a list of candidates.
     """
+    if hasattr(agent, 'candidate_pools'):
+        # It knows how to find several by itself (as a model behind a server does).
+        return [merge(pool) for pool in agent.candidate_pools(batch, grounded)]
     asked = _asked(strategies, grounded)
     generate = generate_function(agent, generator, inherited)
     loop = getattr(generate, '__func__', None)

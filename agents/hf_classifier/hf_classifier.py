@@ -45,11 +45,12 @@ from parlai_q2.parlai.classification import (
     find_pair,
     need_pair,
 )
+from parlai_q2.parlai.trusted import WeightsOnly
 
 SEGMENTS = 'segment_vec'
 
 
-class HfClassifierAgent(TorchClassifierAgent):
+class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
     """Trains and evaluates a Hugging Face sequence classifier."""
 
     model: Any  # ParlAI's own

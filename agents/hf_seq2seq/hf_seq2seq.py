@@ -33,9 +33,10 @@ from parlai_q2.agents.hf_seq2seq.prompt import fit
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.parlai.readable import readable
+from parlai_q2.parlai.trusted import WeightsOnly
 
 
-class HfSeq2seqAgent(TorchGeneratorAgent):
+class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
     """Trains and generates with a Hugging Face encoder-decoder."""
 
     # ParlAI's own.

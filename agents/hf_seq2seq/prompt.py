@@ -77,6 +77,11 @@ class Prompt:
         return self.template == REPLY or 'knowledge' in self._fields
 
     @property
+    def has_history(self) -> bool:
+        """Whether the template has a place for the dialogue."""
+        return self.template == REPLY or bool(self._fields & {'history', 'text'})
+
+    @property
     def is_plain(self) -> bool:
         """Whether the prompt is ParlAI's history text with nothing taken out."""
         return 'text' in self._fields and not self.has_knowledge

@@ -1,5 +1,6 @@
 """
-Measures what reranking adds to a turn: the time to find candidates and to score them.
+Measures what reranking adds to a turn: the time to find candidates, to score them, and
+to explain those that are shown, which happens after the reply.
 """
 
 import time
@@ -14,15 +15,17 @@ def measure_reranking(
     agent: Any, turns: Sequence[tuple[str, str]], warm_up: int = 1
 ) -> dict[str, Any]:
     """
-    Time an agent's turns, separately for its search and for its scorer.
+    Time an agent's turns, separately for its search, its scorer and its evidence.
 
     :param agent: a GroundedRerankAgent.
     :param turns: (knowledge, message), each answered in an episode of its own.
     :param warm_up: number of turns answered first that are not timed.
-    :return: seconds a turn to generate and to score, and the median of their ratio.
+    :return: seconds a turn to generate, to score and to explain, and the median ratio
+        of scoring to generating.
     """
     generate: list[float] = []
     score: list[float] = []
+    explain: list[float] = []
     distinct: list[int] = []
     rank = agent.reranker.rank_batch
     spent: list[float] = []
@@ -42,9 +45,13 @@ def measure_reranking(
             agent.observe(message)
             reply = agent.act()
             whole = time.perf_counter() - start
+            start = time.perf_counter()
+            agent.explain(reply)
+            explained = time.perf_counter() - start
             if n >= warm_up:
                 score.append(spent[-1])
                 generate.append(whole - spent[-1])
+                explain.append(explained)
                 distinct.append(len(reply['rerank']))
     finally:
         del agent.reranker.rank_batch
@@ -53,6 +60,7 @@ def measure_reranking(
         'distinct_candidates': fmean(distinct),
         'generate': spread(generate),
         'score': spread(score),
+        'explain': spread(explain),
         'score_over_generate': median(
             s / g for s, g in zip(score, generate, strict=True)
         ),
@@ -63,12 +71,14 @@ def describe_reranking(scorer: str, found: Mapping[str, Any]) -> str:
     """
     What :func:`measure_reranking` found, as text.
     """
-    generate, score = found['generate'], found['score']
+    generate, score, explain = (found[n] for n in ('generate', 'score', 'explain'))
     return (
         f'Reranking {found["turns"]} turns by {scorer}, '
         f'{found["distinct_candidates"]:.1f} distinct candidates a turn\n'
         f'  to find candidates      {generate["median"]:.3f} s a turn\n'
         f'  to score them           {score["median"]:.3f} s a turn '
         f'({score["p95"]:.3f} at the 95th percentile), '
-        f'{found["score_over_generate"]:.2f} of the time to find them'
+        f'{found["score_over_generate"]:.2f} of the time to find them\n'
+        f'  to explain the shown    {explain["median"]:.3f} s a turn '
+        f'({explain["p95"]:.3f} at the 95th percentile)'
     )

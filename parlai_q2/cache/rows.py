@@ -32,7 +32,7 @@ def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
     fields = score.to_dict()
     if fields['signature'] == signature:
         del fields['signature']
-    value = json.dumps(fields).encode()
+    value = json.dumps(fields, allow_nan=False).encode()
     return value, checksum_of(value, signature, key)
 
 

@@ -9,7 +9,6 @@ The SQLite file of the score cache: its tables, its rows, and how damage shows.
 in seconds. The version of the tables is the file's ``user_version``.
 """
 
-import hashlib
 import math
 import sqlite3
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Type
 from parlai_q2.cache.rows import decode
 from parlai_q2.errors import ConfigError
 from parlai_q2.records import Score
+from parlai_q2.signature import digits
 
 # Increased with every change of the tables; a file of another version is not read.
 VERSION = 1
@@ -83,9 +83,9 @@ class StoredSignature(NamedTuple):
     @property
     def short(self) -> str:
         """
-        The short hash of the signature, equal to ``Signature.short``.
+        The hash of the signature, which its short form ends in.
         """
-        return hashlib.sha256(self.text.encode()).hexdigest()[:10]
+        return digits(self.text)
 
 
 # --- the file

@@ -9,10 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parlai_q2.cli.commands import COMMANDS, listing
-from parlai_q2.errors import MissingPackageError
+from parlai_q2.errors import MissingPackageError, UnknownNameError
 
 # The versions that were tried together, installed beside ours.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
+# ParlAI's list of all its commands, and of their options.
+HELP_COMMANDS = ('help', 'h', 'helpall')
 # Those of ParlAI's commands that its guide starts with.
 FIRST = (
     'display_data',
@@ -41,6 +43,22 @@ def parlai_commands() -> tuple[str, ...]:
             for name, others in REGISTERED.findall(path.read_text(encoding='utf-8')):
                 names += [name, *re.findall(r'\w+', others)]
     return tuple(names)
+
+
+def check_known(name: str) -> None:
+    """
+    Check that there is a command.
+
+    :raises UnknownNameError: when there is none; suggests the nearest.
+    :raises MissingPackageError: when it may be one of ParlAI's, which is not installed.
+    """
+    theirs = parlai_commands()
+    if name in theirs:
+        return
+    if name in (*FIRST, *HELP_COMMANDS):
+        check_parlai(name)
+        return
+    raise UnknownNameError('command', name, [*COMMANDS, *theirs])
 
 
 def check_parlai(what: str) -> None:

@@ -2,7 +2,7 @@
 The options for choosing among candidates, and the reranker that they describe.
 """
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 from parlai_q2.cli.ranges import RANGES, check_ranges
 from parlai_q2.cli.scorer_options import scorer_from_opt
@@ -16,6 +16,7 @@ from parlai_q2.rerank.choice import (
 )
 from parlai_q2.rerank.reranker import (
     DEFAULT_COPY_PENALTY,
+    DEFAULT_EVIDENCE,
     DEFAULT_GENERIC_PENALTY,
     DEFAULT_PREFILTER_KEEP,
     DEFAULT_SCORER,
@@ -23,7 +24,7 @@ from parlai_q2.rerank.reranker import (
 )
 from parlai_q2.scorers.base import Scorer
 
-NO_PREFILTER = 'none'
+NONE = 'none'
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 
 
@@ -72,7 +73,7 @@ def add_choice_options(parser: Any) -> Any:
     group.add_argument(
         '--prefilter',
         type=str,
-        default=NO_PREFILTER,
+        default=NONE,
         help='a cheap scorer that prunes candidates first, e.g. consistency; or none',
     )
     group.add_argument(
@@ -96,6 +97,14 @@ def add_choice_options(parser: Any) -> Any:
         help='amount subtracted from the score of a reply that would fit any turn, at '
         'most down to the threshold; 0: nothing',
     )
+    group.add_argument(
+        '--evidence',
+        type=str,
+        default=DEFAULT_EVIDENCE,
+        help='the scorer that explains the replies that are shown (the chosen one and '
+        "the generator's first), if the scorer that chooses gives no evidence: spans "
+        '(the detector marks words), q2 (questions and answers), or none',
+    )
     return group
 
 
@@ -113,7 +122,6 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
             f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'
         )
     scorer = _scorer(opt, opt.get('rerank_scorer') or opt.get('scorer', DEFAULT_SCORER))
-    cheap = opt.get('prefilter', NO_PREFILTER)
     rule = Rule(
         by=by,
         generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
@@ -124,16 +132,21 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     return Reranker(
         scorer,
         rule,
-        # --scorer-threshold is meant for the scorer that decides, not for this one.
-        prefilter=(
-            None
-            if cheap in (None, NO_PREFILTER)
-            else _scorer({**opt, 'scorer_threshold': None}, cheap)
-        ),
+        prefilter=_other_scorer(opt, opt.get('prefilter')),
         prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
         copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),
         generic_penalty=opt.get('generic_penalty', DEFAULT_GENERIC_PENALTY),
+        evidence=_other_scorer(opt, opt.get('evidence', DEFAULT_EVIDENCE)),
     )
+
+
+def _other_scorer(opt: Mapping[str, Any], name: Optional[str]) -> Optional[Scorer]:
+    """
+    A scorer beside the one that decides, for which alone --scorer-threshold is meant.
+    """
+    if name in (None, NONE):
+        return None
+    return _scorer({**opt, 'scorer_threshold': None}, name)
 
 
 def _scorer(opt: Mapping[str, Any], name: str) -> Scorer:

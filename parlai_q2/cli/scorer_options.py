@@ -73,9 +73,10 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
         type=str,
         default=scorer,
         help='the scorer, which compares a response with its knowledge: q2, q2_f1 '
-        '(without NLI), nli (end to end), consistency (the detector), grounded '
-        '(a calibrated combination), grounded_fast (the same without q2), '
-        'overlap, precision, content_overlap, rouge_l, bleu or bertscore',
+        '(without NLI), nli (end to end), consistency (the detector), spans (the same '
+        'with marked words), grounded (a calibrated combination), grounded_fast (the '
+        'same without q2), overlap, precision, content_overlap, rouge_l, bleu or '
+        'bertscore',
     )
     group.add_argument(
         '--scorer-threshold',

@@ -3,7 +3,8 @@ Reads the records to score from JSON lines, csv, tsv or ParlAI world logs, one a
 time.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
-and ``id``; other fields pass through to the output. A bad record does not stop reading:
+and ``id``; other fields pass through to the output, with null for NaN and Infinity (see
+:mod:`parlai_q2.io.strict_json`). A bad record does not stop reading:
 it gives a :class:`~parlai_q2.errors.RecordError` in its place. Reading stops early only
 if a csv or tsv file can no longer be split into rows; the last error then says so.
 """
@@ -26,6 +27,7 @@ from typing import (
 )
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
 from parlai_q2.records import Example
 
@@ -63,6 +65,7 @@ class Record(NamedTuple):
     :param error: the error; None if the record is good.
     :param read: how many bytes of the file have been read so far, including what is
         buffered; used to show progress.
+    :param nulled: the fields that had NaN or Infinity, and have null now.
     """
 
     line: int
@@ -70,6 +73,23 @@ class Record(NamedTuple):
     example: Optional[Example]
     error: Optional[RecordError]
     read: int = 0
+    nulled: tuple[str, ...] = ()
+
+
+class Line(NamedTuple):
+    """
+    A line of a file, as a reader understands it.
+
+    :param number: the line number, from 1.
+    :param value: what the line holds: a record's fields, or any JSON.
+    :param problem: what is wrong with it, or None.
+    :param nulled: as for :class:`Record`.
+    """
+
+    number: int
+    value: Any
+    problem: Optional[str]
+    nulled: tuple[str, ...] = ()
 
 
 def read_records(
@@ -89,8 +109,8 @@ def read_records(
             f'The format must be one of {", ".join(FORMATS)}, not {format!r}.'
         )
     with open_text(path) as stream:
-        for line, fields, problem in READERS[format](stream):
-            yield _record(path.name, line, fields, problem, stream.buffer.tell())
+        for line in READERS[format](stream):
+            yield _record(path.name, line, stream.buffer.tell())
 
 
 def open_text(path: Path) -> TextIO:
@@ -192,18 +212,15 @@ def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(history)
 
 
-Parsed = tuple[int, dict[str, Any], Optional[str]]
-
-
-def _record(
-    source: str, line: int, fields: dict[str, Any], problem: Optional[str], read: int
-) -> Record:
+def _record(source: str, line: Line, read: int) -> Record:
+    number, fields, problem, nulled = line
     if problem is None:
         try:
-            return Record(line, fields, example_of(fields), None, read)
+            return Record(number, fields, example_of(fields), None, read, nulled)
         except InputError as e:
             problem = str(e)
-    return Record(line, fields, None, RecordError(source, line, problem), read)
+    error = RecordError(source, number, problem)
+    return Record(number, fields, None, error, read, nulled)
 
 
 def _is_utf8(text: str) -> bool:
@@ -215,32 +232,35 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def json_lines(stream: TextIO) -> Iterator[tuple[int, Any, Optional[str]]]:
+def json_lines(stream: TextIO) -> Iterator[Line]:
     """
-    The line number, the value and the problem (or None) of each line that is not blank.
+    The lines that are not blank.
     """
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
         if not _is_utf8(line):
-            yield number, None, NOT_UTF8
+            yield Line(number, None, NOT_UTF8)
             continue
         try:
-            yield number, json.loads(line), None
+            value, nulled = read_json(line)
+            yield Line(number, value, None, nulled)
         # A number with thousands of digits raises a plain ValueError.
         except (ValueError, RecursionError) as e:
-            yield number, None, f'is not JSON ({e}). Write one JSON object a line.'
+            problem = f'is not JSON ({e}). Write one JSON object a line.'
+            yield Line(number, None, problem)
 
 
-def _read_jsonl(stream: TextIO) -> Iterator[Parsed]:
-    for number, value, problem in json_lines(stream):
+def _read_jsonl(stream: TextIO) -> Iterator[Line]:
+    for number, value, problem, nulled in json_lines(stream):
         if problem is None and not isinstance(value, dict):
             problem = f'is a JSON {type(value).__name__}, not an object with fields.'
-        yield number, value if isinstance(value, dict) else {}, problem
+        fields = value if isinstance(value, dict) else {}
+        yield Line(number, fields, problem, nulled)
 
 
-def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
-    def read(stream: TextIO) -> Iterator[Parsed]:
+def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Line]]:
+    def read(stream: TextIO) -> Iterator[Line]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
         # In some Python versions, the csv module stops at a null byte.
         lines = (line.replace('\0', '\ufffd') for line in stream)
@@ -258,18 +278,19 @@ def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Parsed]]:
                 remedy = (
                     f'Or shorten the cell. {QUOTES}' if 'limit' in str(e) else QUOTES
                 )
-                yield start, {}, f'{problem} {remedy} {NOT_READ}'
+                yield Line(start, {}, f'{problem} {remedy} {NOT_READ}')
                 return
             # A blank line gives an empty row.
             if not row:
                 continue
             damage = _damage(row, start, rows.line_num)
             if header:
-                yield start, *_fields(header, row, damage)
+                yield Line(start, *_fields(header, row, damage))
             elif damage is None:
                 header = row
             else:
-                yield start, {}, f'{damage} This is the header, so no row was read.'
+                problem = f'{damage} This is the header, so no row was read.'
+                yield Line(start, {}, problem)
                 return
 
     return read
@@ -304,24 +325,27 @@ def _fields(
     return dict(zip(header, row)), problem
 
 
-def _read_world_logs(stream: TextIO) -> Iterator[Parsed]:
+def _read_world_logs(stream: TextIO) -> Iterator[Line]:
     commands = 0
-    for number, value, problem in json_lines(stream):
+    for number, value, problem, nulled in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
         if problem or not isinstance(dialog, list):
             problem = problem or 'has no "dialog" list; is it a ParlAI world log?'
-            yield number, {}, problem
+            yield Line(number, {}, problem)
             continue
         for turn, fields in turns_of(dialog):
             if fields is None:
                 commands += 1
             else:
-                yield number, {'id': f'{number}.{turn}', **fields}, None
+                fields = {'id': f'{number}.{turn}', **fields}
+                yield Line(number, fields, None, nulled)
+                # Named once, with the first turn of the conversation.
+                nulled = ()
     if commands:
         _logger.warning(LEFT_OUT.format(commands))
 
 
-READERS: dict[str, Callable[[TextIO], Iterator[Parsed]]] = {
+READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
     'jsonl': _read_jsonl,
     'csv': _read_delimited(','),
     'tsv': _read_delimited('\t'),

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import beside, lock_of
+from parlai_q2.io.strict_json import write_json
 
 # Seconds between two syncs to the disk. A killed process loses nothing that it flushed.
 # A power cut can lose what was written since the last sync; it is then scored again.
@@ -168,7 +169,7 @@ class ResumableWriter:
         with self._writing():
             self._sync()
             with whole_file(self.meta) as unfinished:
-                text = json.dumps(summary, indent=1) + '\n'
+                text = write_json(summary, indent=1) + '\n'
                 unfinished.write_bytes(text.encode('utf-8'))
                 # Remove the old summary first, so that it is never next to the output
                 # of another run. Rename while holding the lock, so that no other run
@@ -213,7 +214,7 @@ def encode_line(record: dict[str, Any]) -> bytes:
     """
     A record as a line of JSON.
     """
-    line = json.dumps(record, ensure_ascii=False) + '\n'
+    line = write_json(record, ensure_ascii=False) + '\n'
     # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.
     return line.encode('utf-8', errors='backslashreplace')
 

@@ -18,6 +18,8 @@ Recent transformers
 ParlAI itself
     ``--inference delayednucleusbeam`` raises AttributeError. The bridge gives that
     search the methods it borrows.
+    ``Opt.load`` unpickles an option file that is not UTF-8, which can run any code. The
+    bridge reads JSON only.
 
 No GPU
     ``multiprocessing_eval`` and ``distributed_eval`` fail without one. Their bridge is
@@ -26,8 +28,9 @@ No GPU
 
 Other checkpoints need no bridge. TorchAgent, RAG and vacuum pass a pickle module of
 their own, with which torch unpickles everything. ParlAI intends that: it trusts its
-model files. Rankers' cached candidates, dense indexes and image features hold plain
-tensors and lists, which ``weights_only`` reads. ``.trainstats`` and ``.opt`` are JSON.
+model files. (Our own agents read weights only, see :mod:`parlai_q2.parlai.trusted`.)
+Rankers' cached candidates, dense indexes and image features hold plain tensors and
+lists, which ``weights_only`` reads. ``.trainstats`` is JSON.
 
 :func:`apply` applies all bridges, once, to ParlAI's own classes. It edits nothing in
 site-packages, and torch, numpy and setuptools are unchanged for all other code. It
@@ -53,6 +56,7 @@ def apply() -> None:
     Apply every bridge that this environment needs; a second call does nothing.
     """
     bridge_pkg_resources()
+    bridge_option_files()
     bridge_plateau_scheduler()
     bridge_checkpoints()
     bridge_delayed_nucleus_beam()
@@ -88,6 +92,17 @@ def pkg_resources_stand_in() -> ModuleType:
     )
     module.resource_filename = lambda package, name: str(files(package).joinpath(name))
     return module
+
+
+def bridge_option_files() -> None:
+    """
+    Read option files as JSON only; ParlAI unpickles one that is not UTF-8.
+    """
+    from parlai.core.opt import Opt
+
+    from parlai_q2.parlai.trusted import load_options
+
+    Opt.load = classmethod(load_options)
 
 
 def bridge_plateau_scheduler() -> None:

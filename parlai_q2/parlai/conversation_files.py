@@ -3,7 +3,6 @@ Writes conversations in the format of ParlAI's ``jsonfile`` teacher, atomically.
 """
 
 import datetime
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from parlai.utils.conversations import Metadata
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import beside
+from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (
     AGAIN,
     ANOTHER,
@@ -76,7 +76,7 @@ class ConversationFile:
             line = {**conversation, 'metadata_path': str(self.metadata)}
             # ASCII only: ParlAI also splits lines at Unicode line separators.
             with self._writing():
-                self._stream.write(json.dumps(line) + '\n')
+                self._stream.write(write_json(line) + '\n')
             self.written += 1
 
     def finish(self, opt: Mapping[str, Any], **more: Any) -> None:
@@ -97,7 +97,7 @@ class ConversationFile:
         with self._writing():
             self._stream.flush()
             os.fsync(self._stream.fileno())
-            write_text(self.metadata, json.dumps(metadata, default=str))
+            write_text(self.metadata, write_json(metadata, default=str))
             # Renamed while the lock is held, so that no other run can interfere.
             os.replace(self.part, self._place)
         self._stream.close()

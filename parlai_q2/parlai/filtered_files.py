@@ -3,7 +3,6 @@ Writes the turns of judged episodes that are kept, those that are dropped, and a
 of both.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
@@ -14,12 +13,14 @@ from parlai_q2.filtering.conversation import LEFT_OUT, conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
+from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, writable, write_text, writing
 from parlai_q2.parlai.conversation_files import (
     ConversationFile,
     places_of,
 )
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.signature import short_form
 
 # The endings of the files beside the kept conversations.
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
@@ -86,7 +87,7 @@ def write_filtered(
         # The output gets its name last, which shows that all files are complete.
         dropped.finish(opt, signature=signature)
         for ending, text in (
-            (SUMMARY, json.dumps(found, indent=1) + '\n'),
+            (SUMMARY, write_json(found, indent=1) + '\n'),
             (SUMMARY_TEXT, render(found)),
         ):
             place = outfile.with_suffix(ending)
@@ -100,7 +101,7 @@ def write_filtered(
             'choose another --threshold or --scorer.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    logging.info(f'Signature: {signature}')
+    logging.info(f'Signature: {short_form(signature)}, in full in the summary')
     return found
 
 

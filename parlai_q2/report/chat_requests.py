@@ -4,6 +4,7 @@ Handles the HTTP requests of the browser chat.
     GET  /              the page
     GET  /conversation  {model, knowledge, turns, conversation, pending}
     POST /interact      {text, knowledge}: {turn, number, knowledge, conversation}
+    POST /evidence      {number, conversation}: {turn}, with its evidence
     POST /reset         {}: as /conversation
 
 A request without ``knowledge`` leaves the knowledge as it is; an answer has null where
@@ -12,13 +13,18 @@ the model takes none. ``conversation`` is a number that changes with each reset,
 ``{error}``, a message for the user.
 
 Pages of other sites cannot take part in the chat. Browsers do not let them send JSON
-here without asking first. A server that only this machine can reach answers only to
-names of this machine, so that no other name can be pointed at it (DNS rebinding). Where
-the browser names the origin of a request, it must be this server.
+here without asking first. The server answers only to names that are its own, so that no
+other name can be pointed at it (DNS rebinding). Where the browser names the origin of a
+request, it must be this server. A request must arrive whole within
+:data:`PATIENCE_SECONDS`. Answers to other machines name no file of this one.
 """
 
+import io
+import ipaddress
 import json
 import re
+import socket
+import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
@@ -34,12 +40,14 @@ if TYPE_CHECKING:
 # The limits of a message and of the knowledge in characters, of a request in bytes.
 MAX_TEXT = 8_000
 MAX_KNOWLEDGE = 20_000
-MAX_REQUEST = 1_000_000
-# A request that is too large is still read, up to this limit: otherwise its sender
-# would not receive the refusal.
+MAX_REQUEST = 500_000
+# A request that is too large is still read, up to this limit, and not kept: otherwise
+# its sender would not receive the refusal.
 _MAX_READ = 16_000_000
+_BLOCK = 65_536
 _MAX_ERROR = 2_000
-_PATIENCE_SECONDS = 30
+# Until a request has arrived, and then until its answer has been taken.
+PATIENCE_SECONDS = 30.0
 
 _HEADERS = {
     'Cache-Control': 'no-store',
@@ -70,8 +78,16 @@ class ChatRequest(BaseHTTPRequestHandler):
     """
 
     server: 'ChatServer'
-    timeout = _PATIENCE_SECONDS
     server_version, sys_version = 'parlai_q2', ''
+
+    def setup(self) -> None:
+        """
+        Open the connection; all reading from it has one deadline.
+        """
+        super().setup()
+        self.rfile.close()
+        until = time.monotonic() + PATIENCE_SECONDS
+        self.rfile = io.BufferedReader(_Timely(self.connection, until))
 
     def do_GET(self) -> None:
         """
@@ -95,8 +111,7 @@ class ChatRequest(BaseHTTPRequestHandler):
             status, found = e.status, {'error': str(e)}
         except Exception as e:
             status = HTTPStatus.INTERNAL_SERVER_ERROR
-            name = '' if isinstance(e, Q2Error) else f'{type(e).__name__}: '
-            found = {'error': visible(f'{name}{e}'[:_MAX_ERROR])}
+            found = {'error': self._explained(e)}
         text = found if isinstance(found, str) else json.dumps(found, allow_nan=False)
         body = text.encode('utf-8')
         self.send_response(status)
@@ -104,8 +119,17 @@ class ChatRequest(BaseHTTPRequestHandler):
         self.send_header('Content-Length', str(len(body)))
         for header, value in _HEADERS.items():
             self.send_header(header, value)
+        self.connection.settimeout(PATIENCE_SECONDS)
         self.end_headers()
         self.wfile.write(body)
+
+    def _explained(self, error: Exception) -> str:
+        name = type(error).__name__
+        if not self.server.private:
+            # The message may name files of this machine, or quote them.
+            return f'The reply failed ({name}). The log of the server says why.'
+        told = str(error) if isinstance(error, Q2Error) else f'{name}: {error}'
+        return visible(told[:_MAX_ERROR])
 
     def _carry_out(self) -> Any:
         self._check_host()
@@ -118,24 +142,32 @@ class ChatRequest(BaseHTTPRequestHandler):
         if request == 'POST /interact':
             text, knowledge = read_message(self._read())
             return self.server.interact(text, knowledge)
+        if request == 'POST /evidence':
+            return self.server.evidence(*read_place(self._read()))
         if request == 'POST /reset':
             self._read()
             return self.server.reset()
         raise Refused(HTTPStatus.NOT_FOUND, f'There is no {visible(request)}.')
 
     def _check_host(self) -> None:
-        own = {'localhost', '127.0.0.1', '::1', str(self.server.server_address[0])}
-        if not self.server.private:
-            return
         try:
             name = urlsplit(f'//{self.headers.get("Host", "")}').hostname
         except ValueError:
             name = None
-        if name not in own:
+        if name in self.server.names:
+            return
+        if self.server.private:
             raise Refused(
                 HTTPStatus.FORBIDDEN,
                 f'This chat is at {self.server.url}. To let other machines in, start '
                 'it with --host 0.0.0.0',
+            )
+        # An address cannot be pointed elsewhere, as a name can.
+        if not _is_address(name):
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                f'This chat does not answer to {visible(str(name))}. Start it with '
+                '--allow-host NAME for a name that you gave it.',
             )
 
     def _check_origin(self) -> None:
@@ -159,19 +191,53 @@ class ChatRequest(BaseHTTPRequestHandler):
         length = self.headers.get('Content-Length', '')
         if not re.fullmatch('[0-9]{1,15}', length):
             raise Refused(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
-        body = self.rfile.read(min(int(length), _MAX_READ))
-        if int(length) > MAX_REQUEST:
+        size = int(length)
+        try:
+            if size <= MAX_REQUEST:
+                return self.rfile.read(size)
+            for start in range(0, min(size, _MAX_READ), _BLOCK):
+                self.rfile.read(min(_BLOCK, size - start))
+        except TimeoutError:
             raise Refused(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f'A request may have at most {MAX_REQUEST:,} bytes; this one has '
-                f'{int(length):,}.',
-            )
-        return body
+                HTTPStatus.REQUEST_TIMEOUT,
+                f'The request did not arrive within {PATIENCE_SECONDS:g} seconds.',
+            ) from None
+        raise Refused(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f'A request may have at most {MAX_REQUEST:,} bytes; this one has {size:,}.',
+        )
 
     def log_message(self, format: str, *args: Any) -> None:
         """
         Log nothing: the user has no interest in single requests.
         """
+
+
+class _Timely(io.RawIOBase):
+    """
+    What a connection brings until a time, however slowly it comes.
+    """
+
+    def __init__(self, connection: socket.socket, until: float):
+        self._connection, self._until = connection, until
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
+def _is_address(name: Optional[str]) -> bool:
+    try:
+        ipaddress.ip_address(name or '')
+    except ValueError:
+        return False
+    return True
 
 
 def read_message(body: bytes) -> tuple[str, Optional[str]]:
@@ -184,16 +250,35 @@ def read_message(body: bytes) -> tuple[str, Optional[str]]:
     :raises Refused: when the body is anything else, the text is blank, or either is too
         long.
     """
+    message = _object(body, 'text and, optionally, knowledge')
+    text = _text(message, 'text', MAX_TEXT)
+    if not text:
+        _refuse('The message is empty.')
+    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+
+
+def read_place(body: bytes) -> tuple[int, int]:
+    """
+    The number of a turn and that of its conversation.
+
+    :param body: a JSON object with ``number`` and ``conversation``.
+    :raises Refused: when the body is anything else.
+    """
+    message = _object(body, 'number and conversation')
+    place = message.get('number'), message.get('conversation')
+    if not all(type(value) is int for value in place):
+        _refuse('number and conversation must be whole numbers.')
+    return place  # type: ignore[return-value]
+
+
+def _object(body: bytes, fields: str) -> dict[str, Any]:
     try:
         message = json.loads(body.decode('utf-8'))
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        _refuse('Send a JSON object with text and, optionally, knowledge.')
-    text = _text(message, 'text', MAX_TEXT)
-    if not text:
-        _refuse('The message is empty.')
-    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+        _refuse(f'Send a JSON object with {fields}.')
+    return message
 
 
 def _text(message: dict[str, Any], name: str, most: int) -> Any:

@@ -10,16 +10,21 @@ import ipaddress
 import logging
 import socket
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from http import HTTPStatus
 from http.server import ThreadingHTTPServer
 from queue import Empty, SimpleQueue
-from threading import Thread
-from typing import Any, Callable, Optional, Protocol
+from threading import Lock, Thread
+from typing import Any, Callable, Iterable, Optional, Protocol
 
-from parlai_q2.errors import ConfigError, Q2Error
-from parlai_q2.report.chat_requests import ChatRequest
+from parlai_q2.errors import ConfigError
+from parlai_q2.report.chat_requests import ChatRequest, Refused
 
 # How often the threads check whether they should end.
 _LISTEN_SECONDS = 0.2
+# The most connections at a time: in all, and from one of the other machines.
+MOST_CONNECTIONS, MOST_FROM_ONE = 64, 16
+_BUSY = b'HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n'
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +44,11 @@ class Conversation(Protocol):
         Set the knowledge (None leaves it as it is), send a message and get the reply.
         """
 
+    def evidence(self, number: int) -> dict[str, Any]:
+        """
+        Find the evidence of a turn, counted from 1, and return the turn.
+        """
+
     def reset(self) -> dict[str, Any]:
         """
         Start a new conversation and return its state.
@@ -51,6 +61,8 @@ class ChatServer(ThreadingHTTPServer):
 
     :param host: the address to listen on.
     :param port: the port; 0 takes any free one.
+    :param allowed: names that it answers to, besides its addresses and the machine's
+        own name.
     :raises ConfigError: when it cannot listen there.
     """
 
@@ -64,7 +76,7 @@ class ChatServer(ThreadingHTTPServer):
     _pending: Optional[str] = None
     _before: dict[str, Any] = {}
 
-    def __init__(self, host: str, port: int):
+    def __init__(self, host: str, port: int, allowed: Iterable[str] = ()):
         if ':' in host:
             self.address_family = socket.AF_INET6
         try:
@@ -76,6 +88,14 @@ class ChatServer(ThreadingHTTPServer):
                 'a free one: --port 0'
             ) from e
         self._asked: SimpleQueue[Optional[tuple[Future, Callable]]] = SimpleQueue()
+        # Each open connection's address.
+        self._open: dict[Any, str] = {}
+        self._counting = Lock()
+        self.names = {'localhost', '127.0.0.1', '::1', str(self.server_address[0])}
+        self.names.update(name.lower() for name in allowed)
+        if not self.private:
+            own = socket.gethostname().lower()
+            self.names |= {own, f'{own}.local'}
 
     @property
     def url(self) -> str:
@@ -151,6 +171,14 @@ class ChatServer(ThreadingHTTPServer):
         """
         return self.ask(self._interact, text, knowledge)
 
+    def evidence(self, number: int, conversation: int) -> dict[str, Any]:
+        """
+        Find the evidence of a turn, after all earlier requests.
+
+        :raises Q2Error: when that conversation is over or has no such turn.
+        """
+        return self.ask(self._evidence, number, conversation)
+
     def reset(self) -> dict[str, Any]:
         """
         Start a new conversation, after all earlier requests.
@@ -165,6 +193,12 @@ class ChatServer(ThreadingHTTPServer):
         finally:
             self._pending = None
         return {**found, 'conversation': self._number}
+
+    def _evidence(self, number: int, conversation: int) -> dict[str, Any]:
+        turns = self.conversation.state()['turns']
+        if conversation != self._number or not 1 <= number <= len(turns):
+            raise Q2Error(f'This conversation has no turn {number}.')
+        return {'turn': self.conversation.evidence(number)}
 
     def _reset(self) -> dict[str, Any]:
         self._number += 1
@@ -183,7 +217,7 @@ class ChatServer(ThreadingHTTPServer):
         """
         Have the serving thread call a function, and wait for the result.
 
-        :raises Q2Error: when the server stops before the call.
+        :raises Refused: when the server stops before the call.
         """
         future: Future = Future()
         self._asked.put((future, lambda: act(*values)))
@@ -193,7 +227,32 @@ class ChatServer(ThreadingHTTPServer):
         try:
             return future.result()
         except CancelledError:
-            raise Q2Error('The chat has ended.') from None
+            problem = 'The chat has ended.'
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, problem) from None
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """
+        Whether to take a connection; one too many hears that the server is busy.
+        """
+        address = str(client_address[0])
+        with self._counting:
+            same = sum(other == address for other in self._open.values())
+            full = len(self._open) >= MOST_CONNECTIONS
+            if not full and (self.private or same < MOST_FROM_ONE):
+                self._open[request] = address
+                return True
+        with suppress(OSError):
+            request.settimeout(_LISTEN_SECONDS)
+            request.sendall(_BUSY)
+        return False
+
+    def shutdown_request(self, request: Any) -> None:
+        """
+        End a connection.
+        """
+        with self._counting:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """

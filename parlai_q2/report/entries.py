@@ -191,6 +191,8 @@ def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
         'parts': _parts(value.get('parts')),
         'generator': _number(value.get('generator_score')),
         'strategies': [one_line(str(name)) for name in value.get('strategies') or ()],
+        # Evidence may have been looked for and be none.
+        'explained': bool(value.get('evidence')),
         'chosen': bool(value.get('chosen')),
         'first': bool(value.get('first')),
         'note': '; '.join(notes_of(value)),

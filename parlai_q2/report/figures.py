@@ -85,9 +85,10 @@ class Figures:
         _count(self.bins[bin_of(score)], label)
         if entry['class']:
             self.classes.setdefault(entry['class'], Mean()).add(score)
-        self.questions += len(entry['verdicts'])
-        self.with_questions += bool(entry['verdicts'])
-        for verdict in entry['verdicts']:
+        asked = [verdict for verdict in entry['verdicts'] if verdict['question']]
+        self.questions += len(asked)
+        self.with_questions += bool(asked)
+        for verdict in asked:
             _count(self.comparisons, verdict['comparison'])
         self.fallbacks += entry['fallback']
         if entry['signature']:

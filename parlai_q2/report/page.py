@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
@@ -107,7 +106,7 @@ def render(
     template: str, styles: Sequence[str], scripts: Sequence[str], **values: Any
 ) -> str:
     """
-    Fill a page's template; all values are escaped but what is :class:`Markup`.
+    Fill a page's template; all values are escaped but the data of :func:`embed`.
 
     :param template: a file of ``report/pages``, as are the others.
     :param styles: become one style.
@@ -118,8 +117,8 @@ def render(
         _templates()
         .get_template(template)
         .render(
-            style=Markup(style),
-            script=Markup(script),
+            style=style,
+            script=script,
             style_hash=_hash(style),
             script_hash=_hash(script),
             **values,
@@ -127,12 +126,12 @@ def render(
     )
 
 
-def embed(data: Any) -> Markup:
+def embed(data: Any) -> str:
     """
     Data as JSON that is safe inside a script element.
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
-    return Markup(text.translate(_JSON_ESCAPES))
+    return text.translate(_JSON_ESCAPES)
 
 
 def resource(name: str) -> str:

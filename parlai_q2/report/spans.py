@@ -22,6 +22,12 @@ class Status:
     CONTRADICTED = 'contradicted'
 
 
+# What people read for each status.
+SHOWN = {
+    Status.SUPPORTED: 'supported',
+    Status.UNSUPPORTED: 'not in the knowledge',
+    Status.CONTRADICTED: 'contradicted',
+}
 # How severe each status is; the most severe one wins where spans overlap.
 _GRAVITY = {Status.SUPPORTED: 0, Status.UNSUPPORTED: 1, Status.CONTRADICTED: 2}
 

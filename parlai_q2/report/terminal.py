@@ -19,6 +19,7 @@ from rich.text import Text
 from parlai_q2.records import Label, Score, Verdict
 from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
+    SHOWN,
     Piece,
     Status,
     clip,
@@ -199,7 +200,7 @@ def _explained(score: Score) -> bool:
     """
     Whether a score is the mean over its questions.
     """
-    values = [verdict.score for verdict in score.verdicts]
+    values = [verdict.score for verdict in score.verdicts if verdict.question]
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
 
@@ -230,14 +231,18 @@ def _verdict_block(lines: Lines, verdict: Verdict) -> None:
     status = status_of(verdict)
     colour = COLOURS[status]
     answer = verdict.knowledge_answer
-    question = [(_short(verdict.question), 'bold')]
-    lines.add(question, (f'[{SIGNS[status]}] ', colour), ' ' * 4)
-    compared = f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'
-    for name, text, style in (
-        ('response', _short(verdict.response_answer.text), ''),
-        ('knowledge', _short(answer.text) if answer else '(no answer)', ''),
-        ('compared', compared, colour),
-    ):
+    said, known = _short(verdict.response_answer.text), '(no answer)'
+    if answer:
+        known = _short(answer.text)
+    if verdict.question:
+        title = _short(verdict.question)
+        compared = f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'
+        rows = [('response', said, ''), ('knowledge', known, '')]
+    else:
+        title, compared = said, f'{SHOWN[status]}, support {verdict.score:.2f}'
+        rows = [('knowledge', known, '')] if answer else []
+    lines.add([(title, 'bold')], (f'[{SIGNS[status]}] ', colour), ' ' * 4)
+    for name, text, style in (*rows, ('compared', compared, colour)):
         lines.add([(text, style)], (f'    {name:<10}', ''), ' ' * 14)
 
 
@@ -275,11 +280,18 @@ def _verdict_line(lines: Lines, verdict: Verdict, indent: str) -> None:
     colour = COLOURS[status]
     answer = verdict.knowledge_answer
     known = f'knowledge: {_short(answer.text)}' if answer else 'knowledge: (no answer)'
-    runs = [
-        (f'{_short(verdict.question)} ', ''),
-        (f'response: {_short(verdict.response_answer.text)}; {known}; ', ''),
-        (f'{one_line(verdict.comparison)} {verdict.score:.2f}', colour),
-    ]
+    said = _short(verdict.response_answer.text)
+    if verdict.question:
+        runs = [
+            (f'{_short(verdict.question)} ', ''),
+            (f'response: {said}; {known}; ', ''),
+            (f'{one_line(verdict.comparison)} {verdict.score:.2f}', colour),
+        ]
+    else:
+        runs = [
+            (f'{said}; {known}; ' if answer else f'{said}; ', ''),
+            (f'{SHOWN[status]}, support {verdict.score:.2f}', colour),
+        ]
     lines.add(runs, (f'{indent}[{SIGNS[status]}] ', colour), indent + ' ' * 4)
 
 

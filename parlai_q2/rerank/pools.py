@@ -10,7 +10,7 @@ probability that its generator gave it), ``tokens`` (its number of tokens) and `
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Optional
 
@@ -36,6 +36,7 @@ class Pool:
     :param line: the record's line.
     :param fields: the record.
     :param error: what is wrong with the record.
+    :param nulled: the fields that had NaN or Infinity, and have null now.
     """
 
     knowledge: str = ''
@@ -45,6 +46,7 @@ class Pool:
     line: int = 0
     fields: dict[str, Any] = field(default_factory=dict)
     error: Optional[RecordError] = None
+    nulled: tuple[str, ...] = ()
 
     @property
     def labelled(self) -> bool:
@@ -62,17 +64,17 @@ def read_pools(path: Path) -> Iterator[Pool]:
     :raises InputError: if the file cannot be read at all.
     """
     with open_text(path) as stream:
-        for line, value, problem in json_lines(stream):
+        for line, value, problem, nulled in json_lines(stream):
             if problem is None and not isinstance(value, dict):
                 problem = f'is a JSON {type(value).__name__}, not an object.'
             fields = value if isinstance(value, dict) else {}
             try:
                 if problem is not None:
                     raise InputError(problem)
-                yield _pool(line, fields)
+                yield replace(_pool(line, fields), nulled=nulled)
             except InputError as e:
                 error = RecordError(path.name, line, str(e))
-                yield Pool(line=line, fields=fields, error=error)
+                yield Pool(line=line, fields=fields, error=error, nulled=nulled)
 
 
 def _pool(line: int, fields: dict[str, Any]) -> Pool:

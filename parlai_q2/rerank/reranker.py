@@ -13,13 +13,16 @@ from parlai_q2.errors import InputError
 from parlai_q2.records import Example
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.choice import Rule, choose
+from parlai_q2.rerank.evidence import Rows, explain
 from parlai_q2.rerank.guards import COPY, GENERIC, counted, guards_of
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer
 
-DEFAULT_SCORER = 'grounded'
+# Chosen on development data; docs/which_scorer.md has the table.
+DEFAULT_SCORER = 'grounded_fast'
+DEFAULT_EVIDENCE = 'spans'
 # A penalty of half the scale halves a perfect score.
 DEFAULT_COPY_PENALTY = 0.5
 DEFAULT_GENERIC_PENALTY = 0.5
@@ -37,6 +40,8 @@ class Reranker:
         is always kept as well, so that the gain over it can be measured.
     :param copy_penalty: subtracted from the score of a verbatim copy, at least 0.
     :param generic_penalty: subtracted from the score of a generic reply, at least 0.
+    :param evidence: the scorer whose verdicts explain the shown candidates, or its
+        name; None for no evidence but the deciding scorer's own.
 
     >>> from parlai_q2 import Reranker
     >>> replies = ['It opened in 1950.', 'It opened in 1969.']
@@ -53,10 +58,12 @@ class Reranker:
         prefilter_keep: int = DEFAULT_PREFILTER_KEEP,
         copy_penalty: float = DEFAULT_COPY_PENALTY,
         generic_penalty: float = DEFAULT_GENERIC_PENALTY,
+        evidence: Union[str, Scorer, None] = None,
     ):
         self.scorer = load_scorer(scorer) if isinstance(scorer, str) else scorer
         self.rule = rule or Rule(threshold=self.scorer.threshold)
         self.prefilter, self.prefilter_keep = prefilter, prefilter_keep
+        self.evidence = load_scorer(evidence) if isinstance(evidence, str) else evidence
         self.penalties = {COPY: copy_penalty, GENERIC: generic_penalty}
 
     def rank(
@@ -113,6 +120,17 @@ class Reranker:
             choose(pool.candidates, self.rule, pool.knowledge)
             for pool in self._score(self.scorer, pools, kept)
         ]
+
+    def explain(self, turns: Sequence[tuple[str, Rows]]) -> None:
+        """
+        Add evidence to the rows of the chosen candidates and of the generator's first,
+        in one call of the evidence scorer.
+
+        :param turns: B turns, each its knowledge and the rows of its ranking, which are
+            changed in place; see :func:`~parlai_q2.rerank.evidence.explain`.
+        """
+        if self.evidence is not None:
+            explain(self.evidence, turns)
 
     def _score(
         self, scorer: Scorer, pools: Sequence[Pool], kept: Sequence[Sequence[int]]

@@ -5,14 +5,14 @@ A scored chunk contains its output lines as bytes, so that the process that writ
 does not have to encode them.
 """
 
-from typing import Any, Callable, Generator, NamedTuple, Optional
+from typing import Any, Callable, Generator, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
 from parlai_q2.records import Score
-from parlai_q2.scale.work import Work, cut_short
+from parlai_q2.scale.work import Work, cut_short, nulled_in
 from parlai_q2.scorers.base import Scorer
 
 # The fields of a line with a score, and those of a line for a bad record.
@@ -39,6 +39,8 @@ class ScoredChunk(NamedTuple):
     :param problems: the error messages of the bad records.
     :param cut_short: whether the last record says that the rest of the file was not
         read.
+    :param nulled: the fields of each record that had NaN or Infinity, one after the
+        other.
     """
 
     number: int
@@ -47,6 +49,7 @@ class ScoredChunk(NamedTuple):
     outcomes: list[Optional[tuple[str, float]]]
     problems: list[str]
     cut_short: bool = False
+    nulled: Sequence[str] = ()
 
 
 def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
@@ -68,7 +71,13 @@ def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
             problems.append(str(record.error))
     written = b''.join(lines)
     return ScoredChunk(
-        chunk.number, chunk.end, written, outcomes, problems, cut_short(chunk)
+        chunk.number,
+        chunk.end,
+        written,
+        outcomes,
+        problems,
+        cut_short(chunk),
+        nulled_in(chunk),
     )
 
 

@@ -84,6 +84,13 @@ def cut_short(chunk: Chunk) -> bool:
     return error is not None and error.problem.endswith(NOT_READ)
 
 
+def nulled_in(chunk: Chunk) -> list[str]:
+    """
+    The fields of each record that had NaN or Infinity, one after the other.
+    """
+    return [name for record in chunk.records for name in record.nulled]
+
+
 def _too_deep(record: Record) -> bool:
     if record.error is not None and record.error.problem.startswith(TOO_DEEP_TO_READ):
         return True
@@ -108,6 +115,8 @@ class Tally:
 
     def __init__(self) -> None:
         self.records = self.bad = 0
+        # How many records had NaN or Infinity in a field, where null was written.
+        self.nulled: dict[str, int] = {}
         self.labels = {
             Label.CONSISTENT: 0,
             Label.INCONSISTENT: 0,
@@ -116,10 +125,12 @@ class Tally:
         }
         self.total = 0.0
 
-    def add(self, outcomes: Iterable[Outcome]) -> None:
+    def add(self, outcomes: Iterable[Outcome], nulled: Iterable[str] = ()) -> None:
         """
-        Add the outcomes of records.
+        Add the outcomes of records, and what :func:`nulled_in` found in them.
         """
+        for name in nulled:
+            self.nulled[name] = self.nulled.get(name, 0) + 1
         for outcome in outcomes:
             self.records += 1
             if outcome is None:
@@ -141,7 +152,8 @@ class Tally:
         The counts and the mean score; the mean is None if nothing was scored.
         """
         mean = self.total / self.scored if self.scored else None
-        return {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
+        found = {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
+        return {**found, 'nulled': self.nulled} if self.nulled else found
 
     def sentence(self) -> str:
         """
@@ -150,7 +162,11 @@ class Tally:
         counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
         mean = f' Mean score {self.total / self.scored:.3f}.' if self.scored else ''
         bad = f' {self.bad} could not be scored; see their "error".' if self.bad else ''
-        return f'{self.records} records: {counts}.{mean}{bad}'
+        told = f'{self.records} records: {counts}.{mean}{bad}'
+        if self.nulled:
+            names = ', '.join(f'{name} ({n})' for name, n in self.nulled.items())
+            told += f' Null was written for NaN or Infinity in: {names}.'
+        return told
 
 
 def outcome_of(line: Mapping[str, Any]) -> Outcome:
@@ -184,7 +200,7 @@ def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
         if outcomes is None:
             chunks = chain([chunk], chunks)
             break
-        tally.add(outcomes)
+        tally.add(outcomes, nulled_in(chunk))
         kept += sum(map(len, held))
         read, first = chunk.end, chunk.number + 1
         ended = cut_short(chunk)

@@ -23,6 +23,7 @@ _SCORERS: dict[str, str] = {
     'q2_f1': 'parlai_q2.scorers.q2:Q2F1Scorer',
     'nli': 'parlai_q2.scorers.nli:NliScorer',
     'consistency': 'parlai_q2.scorers.consistency:ConsistencyScorer',
+    'spans': 'parlai_q2.scorers.spans:SpansScorer',
     'grounded': 'parlai_q2.scorers.grounded:GroundedScorer',
     'grounded_fast': 'parlai_q2.scorers.grounded:GroundedFastScorer',
     'overlap': 'parlai_q2.scorers.overlap:OverlapScorer',

@@ -37,7 +37,7 @@ from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
 FLOAT32_PRESET = 'mini_float32'
-RERANKERS = ('consistency', 'q2', 'grounded')
+RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What to measure; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
 

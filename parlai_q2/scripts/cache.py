@@ -10,6 +10,7 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.signature import short_form
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
@@ -52,7 +53,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         cleared = clear(cache, opt['clear'], opt['older_than'])
         log.info(f'Deleted {cleared} scores.')
     found = contents(cache)
-    sys.stdout.write(table(found))
+    sys.stdout.write(table(found, opt['verbose']))
     return {**found, **({} if cleared is None else {'cleared': cleared})}
 
 
@@ -111,9 +112,11 @@ def contents(cache: ScoreCache) -> dict[str, Any]:
     }
 
 
-def table(found: dict[str, Any]) -> str:
+def table(found: dict[str, Any], full: bool = False) -> str:
     """
     Render what :func:`contents` returned as text.
+
+    :param full: whether to show signatures in full.
     """
     size, limit = readable(found['bytes']), readable(found['max_bytes'])
     lines = [f'{found["path"]}: {size} of at most {limit}']
@@ -122,7 +125,8 @@ def table(found: dict[str, Any]) -> str:
             f'{one["short"]}  {one["rows"]:>8} scores  {readable(one["bytes"]):>9}  '
             f'last used {one["used"]}'
         )
-        lines.append(f'            {one["signature"]}')
+        text = one['signature'] if full else short_form(one['signature'])
+        lines.append(f'          {text}')
     if not found['signatures']:
         lines.append('It holds no scores.')
     return '\n'.join(lines) + '\n'

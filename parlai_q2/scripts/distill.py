@@ -75,7 +75,8 @@ class DistillScript(ParlaiScript):
         add_num_examples(group, 'reply to')
         add_filter_options(parser, default=DROP)
         add_scorer_options(parser)
-        parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE)
+        # Nobody reads the evidence of replies that become references.
+        parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, evidence='none')
         return parser
 
     def run(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
     Read what :func:`make_replies` wrote.
     """
     with open_text(path) as stream:
-        for _, line, _ in json_lines(stream):
+        for _, line, _, _ in json_lines(stream):
             yield line['replies']
 
 

@@ -16,6 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 # Imported first, so that ParlAI's own command is registered first and ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
+from parlai_q2.options import split_names
 from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer
 
@@ -33,11 +34,19 @@ class InteractiveWebScript(ParlaiScript):
         parser = setup_interweb_args(SHARED)
         parser.description = 'Interactive chat with a model in a browser, with evidence'
         parser.set_defaults(host=DEFAULT_HOST)
+        parser.add_argument(
+            '--allow-host',
+            type=str,
+            default='',
+            help='with --host 0.0.0.0: comma-separated names of this machine that '
+            'browsers may use; its addresses and its host name always work',
+        )
         return parser
 
     def run(self) -> None:
         # Reports a port that is in use before a model is loaded.
-        with ChatServer(self.opt['host'], self.opt['port']) as server:
+        allowed = split_names(self.opt.get('allow_host'))
+        with ChatServer(self.opt['host'], self.opt['port'], allowed) as server:
             agent = create_agent(self.opt, requireModelExists=True)
             agent.opt.log()
             if not server.private:
@@ -63,6 +72,8 @@ class AgentConversation:
     def __init__(self, agent: Any):
         self.agent = agent
         self.turns: list[dict[str, Any]] = []
+        # What was said and the reply, of each turn.
+        self._said: list[tuple[str, Mapping[str, Any]]] = []
 
     @property
     def knowledge(self) -> Optional[str]:
@@ -97,21 +108,36 @@ class AgentConversation:
         history = getattr(self.agent, 'history', None)
         heard = _lists_of(history)
         try:
-            turn = read_turn(text, self._reply_to(text))
+            reply = self._reply_to(text)
+            turn = read_turn(text, reply)
         except Exception:
             logging.error(traceback.format_exc())
             if history is not None:
                 vars(history).update(heard)
             raise
         self.turns.append(turn)
+        self._said.append((text, reply))
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
+
+    def evidence(self, number: int) -> dict[str, Any]:
+        """
+        Find the evidence of a turn whose reply has been sent.
+
+        :param number: the turn, from 1.
+        :return: the turn with its evidence, if the agent gives any.
+        """
+        text, reply = self._said[number - 1]
+        if getattr(self.agent, 'reranks', False):
+            self.agent.explain(reply)
+            self.turns[number - 1] = read_turn(text, reply)
+        return self.turns[number - 1]
 
     def reset(self) -> dict[str, Any]:
         """
         Start a new conversation, which knows nothing of the last one.
         """
         self.agent.reset()
-        self.turns = []
+        self.turns, self._said = [], []
         return self.state()
 
     def _reply_to(self, text: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ that helps.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from parlai_q2.cli.files import given_files
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
+from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (
     AGAIN,
     meta_of,
@@ -27,6 +29,7 @@ from parlai_q2.io.write import (
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
+from parlai_q2.signature import short_form
 
 # Pools in one call of the scorer.
 CHUNK = 16
@@ -70,13 +73,17 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     signature = str(reranker.scorer.signature)
     abstain_text = opt['abstain_text']
     lines = [line_of(p, rankings.get(id(p)), abstain_text, signature) for p in pools]
-    text = ''.join(json.dumps(line) + '\n' for line in lines)
+    text = ''.join(write_json(line) + '\n' for line in lines)
     summary: dict[str, Any] = {
         'signature': signature,
         'pools': len(pools),
         'bad': len(pools) - len(good),
         'changed': sum(r.chosen is not r.first for r in rankings.values()),
     }
+    nulled = Counter(name for pool in pools for name in pool.nulled)
+    if nulled:
+        summary['nulled'] = dict(nulled)
+        log.warning(f'Null was written for NaN or Infinity in: {", ".join(nulled)}.')
     labelled = [pool for pool in good if pool.labelled]
     if labelled:
         rates = hallucination_rates(labelled, [rankings[id(p)] for p in labelled])
@@ -95,7 +102,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
         'with a different first choice.'
     )
-    log.info(f'Signature: {signature}')
+    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
+    log.debug(f'Signature in full: {signature}')
     if not good:
         raise InputError(
             f'None of the {len(pools)} pools in {infile} could be reranked. '

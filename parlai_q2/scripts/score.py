@@ -22,12 +22,13 @@ from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
-from parlai_q2.io.write import ResumableWriter, encode_line, writable
+from parlai_q2.io.write import ResumableWriter, encode_line, meta_of, writable
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Source, Tally, go_on
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.signature import short_form
 
 # How many bad records are logged; the output has the "error" of each of them.
 LOGGED_PROBLEMS = 20
@@ -160,7 +161,7 @@ def score_file(
                     if not tally.scored:
                         lines = sign(chunk, signature)
                     writer.write_lines(lines)
-                    tally.add(chunk.outcomes)
+                    tally.add(chunk.outcomes, chunk.nulled)
                     problems.log(chunk)
                     cut_short |= chunk.cut_short
                     if explain:
@@ -176,7 +177,8 @@ def score_file(
     summary = {**run, **tally.summary()}
     writer.finish(summary)
     log.info(f'Wrote {outfile}. {tally.sentence()}')
-    log.info(f'Signature: {signature}')
+    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
+    log.debug(f'Signature in full: {signature}')
     if cut_short:
         raise InputError(
             f'{infile} was not read to its end: see the last line of {outfile}.'

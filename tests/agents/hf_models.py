@@ -13,6 +13,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
+    GPT2Config,
+    GPT2LMHeadModel,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
@@ -42,7 +44,8 @@ def tokenizer(kind: str) -> PreTrainedTokenizerFast:
     vocabulary = {word: i for i, word in enumerate(special + WORDS)}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token='<unk>'))
     raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    names = {'pad_token': '<pad>', 'eos_token': '</s>', 'unk_token': '<unk>'}
+    names: dict = {'pad_token': '<pad>', 'eos_token': '</s>', 'unk_token': '<unk>'}
+    names['model_input_names'] = ['input_ids', 'attention_mask']
     if kind == 'bart':
         names['bos_token'] = '<s>'
         raw.post_processor = processors.TemplateProcessing(
@@ -110,6 +113,24 @@ def checkpoint(kind: str, folder: Path, steps: int = 80) -> str:
     model.save_pretrained(folder)
     words.save_pretrained(folder)
     return str(folder)
+
+
+def causal_checkpoint(folder: Path) -> None:
+    """Write a random causal model."""
+    torch.manual_seed(3)
+    words = tokenizer('t5')
+    config = GPT2Config(
+        vocab_size=len(words),
+        n_positions=128,
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        bos_token_id=1,
+        eos_token_id=1,
+        pad_token_id=0,
+    )
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    words.save_pretrained(folder)
 
 
 def make_agent(**options: Any) -> Any:

@@ -88,7 +88,7 @@ def make_agent(**options):
     """
     The reranking agent over the trained generator, with the toy scorer.
     """
-    defaults = {'model': AGENT, 'scorer': 'toy', 'no_cuda': True}
+    defaults = {'model': AGENT, 'scorer': 'toy', 'evidence': 'none', 'no_cuda': True}
     if 'generator' not in options:
         defaults['model_file'] = trained_generator()
     opt = ParlaiParser(True, True).parse_kwargs(**{**defaults, **options})

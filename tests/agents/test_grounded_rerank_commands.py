@@ -7,7 +7,6 @@ import pytest
 from parlai_q2.agents.grounded_rerank.commands import (
     HELP,
     Command,
-    Said,
     answer,
     read_command,
 )
@@ -26,8 +25,11 @@ def knowledge():
 
 def said(text=None, turn='red blue', candidates=('green', 'red')):
     ranking = Reranker(ToyScorer()).rank(turn, candidates)
-    said = ranking.chosen.text if text is None else text
-    return Said(said, ranking.rows(), ranking.knowledge)
+    return {
+        'text': ranking.chosen.text if text is None else text,
+        'rerank': ranking.rows(),
+        'rerank_knowledge': ranking.knowledge,
+    }
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ class Agent:
     def observe(self, message):
         self.seen.append((message['knowledge'], message['text']))
 
+    def explain(self, reply):
+        assert reply['rerank']
+
     def act(self):
         if self.fails:
             raise RuntimeError('out of memory')
@@ -41,6 +44,7 @@ def test_every_turn_is_a_conversation_of_its_own_and_the_first_warms_up():
     assert agent.seen == ['reset', TURNS[0], 'reset', TURNS[0], 'reset', TURNS[1]]
     # Four and six candidates; the two of the turn that warmed up do not count.
     assert (found['turns'], found['distinct_candidates']) == (2, 5)
+    assert found['explain']['max'] >= found['explain']['min'] >= 0
     for part in ('generate', 'score'):
         assert 0 < found[part]['min'] <= found[part]['median'] <= found[part]['max']
     assert found['score_over_generate'] > 0

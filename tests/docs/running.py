@@ -18,6 +18,7 @@ from typing import Any
 
 from parlai_q2.__main__ import run as run_parlai_q2
 from parlai_q2.report.chat_server import ChatServer
+from tests.agents.protocol_server import serving
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 # What stands for a choice of the reader's.
@@ -42,6 +43,8 @@ SHORTER = {
 FEW_CANDIDATES = '--candidate-strategies beam:2'
 # The tiny generator of the tests reads 64 tokens.
 SHORT_TEXT = '--text-truncate 32'
+# The server that the pages name; a small one stands for it.
+SERVER = 'http://localhost:8000/v1'
 SAID = ('/knowledge 1 2 3 4', '2 1', '/why', '/candidates')
 OUTPUTS = re.compile(r'--(?:out|outfile|report-filename|world-logs) (\S+)')
 
@@ -109,10 +112,13 @@ def _parlai_q2(arguments: list[str], monkeypatch: Any) -> None:
     if 'grounded_rerank' in ' '.join(arguments):
         shorter += shlex.split(FEW_CANDIDATES)
     monkeypatch.setattr(sys, 'argv', ['parlai_q2', *arguments])
-    try:
-        run_parlai_q2([*arguments, *shorter])
-    except SystemExit as end:
-        assert not end.code, end
+    with serving(lambda asked: ['2 1', '1 2'][: asked['n']]) as served:
+        arguments = [served.url if word == SERVER else word for word in arguments]
+        try:
+            run_parlai_q2([*arguments, *shorter])
+        except SystemExit as end:
+            assert not end.code, end
+        assert served.requests or served.url not in arguments
 
 
 def _python(arguments: list[str], monkeypatch: Any) -> None:

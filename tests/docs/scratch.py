@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
-from tests.agents.hf_models import checkpoint
+from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
 from tests.report.samples import scored, simple
 from tests.scorers.tiny_bert import tiny_bert
@@ -74,6 +74,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
             shutil.copy(file, folder / file.name.replace(trained.name, 'model'))
     tiny_bert(folder / 'models' / 'my-encoder', num_hidden_layers=9)
     checkpoint('t5', folder / 'path' / 'to' / 'folder', steps=0)
+    causal_checkpoint(folder / 'path' / 'to' / 'causal')
     place_sets(folder / 'data')
     (folder / 'fever').mkdir()
     for fold in ('train', 'valid', 'test'):

@@ -8,6 +8,7 @@ import re
 import pytest
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.agents.chat_server.options import add_options as chat_server
 from parlai_q2.agents.consistency.consistency import add_options as consistency
 from parlai_q2.agents.grounded_rerank.commands import HELP
 from parlai_q2.agents.grounded_rerank.options import add_rerank_options
@@ -18,6 +19,7 @@ from parlai_q2.presets import load_preset
 from tests.docs.code_in_docs import ROOT, code_of, pages
 
 AGENTS = {
+    'chat_server': chat_server,
     'consistency': consistency,
     'grounded_rerank': add_rerank_options,
     'hf_classifier': hf_classifier,

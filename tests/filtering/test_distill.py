@@ -275,7 +275,7 @@ def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
     data, preset = tmp_path / 'data.jsonl', tmp_path / 'mine.yaml'
     data.write_text('one')
     model = 'model: shipped:q2_mini/consistency'
-    sections = ('consistency', 'nli', 'question_answering', 'question_generation')
+    sections = ('detector', 'nli', 'question_answering', 'question_generation')
     preset.write_text('\n'.join(f'{name}: {{{model}}}' for name in sections))
     opt = {'jsonfile_datapath': str(data), 'scorer': 'q2', 'preset': str(preset)}
     first = distill.run_of(opt)

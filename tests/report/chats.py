@@ -33,6 +33,33 @@ def reply_with_evidence(**fields: Any) -> dict[str, Any]:
     return {**reply, **fields}
 
 
+def marked_later(found: bool) -> dict[str, Any]:
+    """
+    A reply whose evidence is marked words, before or after they were found.
+    """
+    text = 'Madonna was born in 1985.'
+    start = text.index('1985')
+    mark = {
+        'question': '',
+        'response_answer': '1985',
+        'response_span': [start, start + 4],
+        'knowledge_answer': None,
+        'knowledge_span': None,
+        'comparison': 'neutral',
+        'score': 0.1,
+        'f1': 0.0,
+    }
+    row = {'text': text, 'score': 0.1, 'label': 'inconsistent', 'chosen': True}
+    if found:
+        row.update(verdicts=[mark], evidence='spans|version:0.4.0')
+    return {
+        'text': text,
+        'rerank': [{**row, 'first': True}],
+        'rerank_knowledge': 'Madonna was born in 1958.',
+        'rerank_signature': 'toy|version:0.4.0',
+    }
+
+
 class Scripted:
     """
     Replies with evidence, but for what :meth:`reply` lists.
@@ -56,6 +83,13 @@ class Scripted:
         self.turns.append(turn)
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
 
+    def evidence(self, number: int) -> dict[str, Any]:
+        turn = self.turns[number - 1]
+        if turn['said'] == 'explain later':
+            turn = read_turn(turn['said'], marked_later(True))
+            self.turns[number - 1] = turn
+        return turn
+
     def reset(self) -> dict[str, Any]:
         self.turns = []
         if self.knowledge is not None:
@@ -65,6 +99,8 @@ class Scripted:
     def reply(self, text: str) -> dict[str, Any]:
         if text == 'fail':
             raise RuntimeError(f'the model is broken {HOSTILE}')
+        if text == 'explain later':
+            return marked_later(False)
         if text == 'abstain':
             return reply_with_evidence(text="I'm not sure about that.")
         if text == 'hostile':

@@ -427,3 +427,15 @@ def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, sche
     )
     assert 0 < bottom <= 800, 'the message field is always in view'
     assert len(opened.screenshot(tmp_path / 'chat.png')) > 10_000
+
+
+def test_words_that_were_marked_after_the_reply_are_shown(opened):
+    say(opened, 'explain later')
+    opened.wait_for(f"document.querySelector('{LAST} mark') !== null")
+    assert opened.text(f'{LAST} mark') == '1985'
+    assert opened.js(f"document.querySelector('{LAST} mark').title") == (
+        'not in the knowledge'
+    )
+    assert opened.count('.looking') == 0
+    opened.click(f'{LAST} mark')
+    assert 'not in the knowledge' in opened.text('tr.picked')

@@ -24,6 +24,7 @@ from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD, Q2Scorer
 from parlai_q2.scorers.registry import scorer_class
 from parlai_q2.signature import Signature
+from parlai_q2.version import __version__
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
@@ -369,7 +370,9 @@ def test_soft_values_have_a_threshold_of_their_own(options, threshold):
 def test_a_signature_has_a_short_form_of_its_own():
     one, other = (Signature('words', {'threshold': t}) for t in (0.5, 0.25))
     assert one.short == Signature('words', {'threshold': 0.5}).short != other.short
-    assert len(one.short) == 10 and int(one.short, 16) >= 0
+    name, version, digits = one.short.split('|')
+    assert (name, version) == ('words', f'version:{__version__}')
+    assert len(digits) == 8 and int(digits, 16) >= 0
 
 
 def test_the_librarys_public_names_are_listed_and_there_is_no_other():

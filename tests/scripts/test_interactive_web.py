@@ -21,6 +21,7 @@ from parlai_q2.report.chat_server import ChatServer
 from parlai_q2.scripts import interactive_web
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
+from tests.rerank.toys import ToyScorer
 
 ROOT = Path(__file__).parents[2]
 
@@ -163,3 +164,21 @@ def test_the_command_serves_until_ctrl_c():
         process.wait()
     assert process.returncode == 0, rest
     assert 'The chat has ended.' in rest and 'Traceback' not in rest
+
+
+def test_evidence_is_found_after_the_reply(agent, chat, monkeypatch):
+    evidence = ToyScorer()
+    monkeypatch.setattr(agent.reranker, 'evidence', evidence)
+    found = chat.interact('1 2 3 4', '4 3 2')
+    assert evidence.batches == []
+    turn = chat.evidence(1)
+    assert len(evidence.batches) == 1
+    (chosen,) = [c for c in turn['candidates'] if c['chosen']]
+    assert chosen['explained'] and turn['text'] == found['turn']['text']
+    assert chat.state()['turns'] == [turn]
+
+
+def test_an_agent_that_does_not_rerank_has_no_evidence_to_find():
+    chat = AgentConversation(create_agent({'model': 'repeat_query'}))
+    turn = chat.interact('hello')['turn']
+    assert chat.evidence(1) == turn

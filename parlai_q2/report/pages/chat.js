@@ -85,10 +85,33 @@ function turnOf(said, reply, kind) {
     el('div', { class: 'said' }, el('h2', {}, 'You'), marked([[said]], [])), reply);
 }
 
-function show(turn) {
+function show(turn, number) {
   // The answer to a command is laid out in columns.
   const told = knowledge !== null && !turn.candidates.length;
-  byId('turns').append(turnOf(turn.said, replyOf(turn), told ? 'told' : ''));
+  const node = turnOf(turn.said, replyOf(turn), told ? 'told' : '');
+  byId('turns').append(node);
+  if (wantsEvidence(turn)) explain(node, number);
+}
+
+// Whether a reply was scored, but comes without the reasons.
+function wantsEvidence(turn) {
+  const chosen = turn.candidates.find((c) => c.chosen);
+  return chosen && chosen.score !== null && !chosen.verdicts.length && !chosen.explained;
+}
+
+// Find the evidence of a turn that is shown already, and show the turn with it.
+async function explain(node, number) {
+  const note = el('p', { class: 'note looking' }, 'Looking for evidence …');
+  node.querySelector('.reply').append(note);
+  try {
+    const { turn } = await ask('/evidence', { number, conversation });
+    const opened = [...node.querySelectorAll('details')].map((box) => box.open);
+    const reply = replyOf(turn);
+    node.querySelector('.reply').replaceWith(reply);
+    reply.querySelectorAll('details').forEach((box, i) => { box.open = opened[i]; });
+  } catch (problem) {
+    note.textContent = `No evidence: ${problem.message}`;
+  }
 }
 
 // --- the conversation
@@ -100,7 +123,7 @@ function draw(state, sent = null) {
   takeKnowledge(state.knowledge, sent);
   byId('grounds').hidden = state.knowledge === null;
   byId('turns').replaceChildren();
-  state.turns.forEach(show);
+  state.turns.forEach((turn, i) => show(turn, i + 1));
 }
 
 // Show the model's knowledge in its field, unless the user edited it while waiting.
@@ -186,11 +209,11 @@ async function takeTurn(found, sent) {
   takeKnowledge(found.knowledge, sent);
   if (found.conversation === conversation && found.number === turns + 1) {
     turns += 1;
-    show(found.turn);
+    show(found.turn, turns);
   } else {
     const state = await ask('/conversation');
     if (state.conversation === conversation && state.turns.length >= turns) {
-      state.turns.slice(turns).forEach(show);
+      state.turns.slice(turns).forEach((turn, i) => show(turn, turns + i + 1));
       turns = state.turns.length;
     } else {
       draw(state, sent);

@@ -27,7 +27,7 @@ function opening(toggle, box, fill) {
   return open;
 }
 
-// Highlight the questions of a mark, in the first evidence table of a box.
+// Highlight the lines of a mark, in the first evidence table of a box.
 function pickLines(box, places) {
   const lines = box.querySelector('table.evidence').tBodies[0].rows;
   [...lines].forEach((line, i) => line.classList.toggle('picked', places.includes(i)));
@@ -40,14 +40,18 @@ function evidence(scored) {
     return el('p', { class: 'note' }, scored.score === null ? 'Not scored.'
       : scored.fallback
         ? 'No valid question: the response was compared with the knowledge as a whole.'
-        : 'This score comes without questions.');
+        : 'This score comes without evidence.');
   }
-  const names = ['Question', 'In the response', 'In the knowledge', 'Comparison', 'Score'];
+  const asked = scored.verdicts.some((v) => v.question);
+  const names = asked
+    ? ['Question', 'In the response', 'In the knowledge', 'Comparison', 'Score']
+    : ['In the response', 'In the knowledge', 'Comparison', 'Support'];
   const rows = scored.verdicts.map((v) => {
-    const cells = [v.question, v.response, v.knowledge === null ? '(no answer)' : v.knowledge,
-      v.comparison, fixed(v.score)];
+    const cells = asked
+      ? [v.question, v.response, v.knowledge ?? '(no answer)', v.comparison, fixed(v.score)]
+      : [v.response, v.knowledge ?? '(nothing)', SHOWN[v.status], fixed(v.score)];
     return el('tr', { class: v.status, tabindex: '-1' }, ...cells.map((text, i) =>
-      el('td', { 'data-name': names[i], dir: i < 3 ? 'auto' : null }, text)));
+      el('td', { 'data-name': names[i], dir: i < names.length - 2 ? 'auto' : null }, text)));
   });
   const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
   return el('table', { class: 'evidence' }, el('thead', {}, head), el('tbody', {}, ...rows));
@@ -58,7 +62,8 @@ function basisOf({ score, verdicts, parts }) {
   const told = Object.entries(parts).map(([name, n]) => `${words(name)} ${fixed(n, 3)}`)
     .join(' · ');
   if (!told) return '';
-  const mean = verdicts.reduce((sum, v) => sum + v.score, 0) / verdicts.length;
+  const asked = verdicts.filter((v) => v.question);
+  const mean = asked.reduce((sum, v) => sum + v.score, 0) / asked.length;
   // Both are rounded to four digits.
   return Math.abs(mean - score) < 2e-4
     ? `The score is the mean over the questions. Further figures: ${told}`

@@ -17,6 +17,10 @@ function el(tag, attributes, ...children) {
 
 // --- a text with its spans marked
 
+const SHOWN = {
+  supported: 'supported', unsupported: 'not in the knowledge', contradicted: 'contradicted',
+};
+
 function marked(pieces, verdicts, onPick, limit = Infinity) {
   const box = el('span', { class: 'text', dir: 'auto' });
   let left = limit;
@@ -35,10 +39,12 @@ function marked(pieces, verdicts, onPick, limit = Infinity) {
       continue;
     }
     const last = i + 1 === pieces.length || pieces[i + 1][1] !== status || left <= 0;
-    const said = places.map((p) => `${verdicts[p].question} (${verdicts[p].comparison})`);
+    // Words that the detector marked by itself come without a question.
+    const said = places.map((p) => verdicts[p]).filter((v) => v.question)
+      .map((v) => `${v.question} (${v.comparison})`);
     const mark = el('mark', {
       class: status + (last ? ' end' : ''),
-      title: `${status}: ${said.join('; ')}`,
+      title: said.length ? `${status}: ${said.join('; ')}` : SHOWN[status],
     }, shown);
     if (onPick) makeButton(mark, () => onPick(places));
     box.append(mark);

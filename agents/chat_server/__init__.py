@@ -1,0 +1,1 @@
+"""A ParlAI generator behind a server that speaks the chat-completions protocol."""

@@ -1,0 +1,214 @@
+"""
+Marks the words of a response that its knowledge does not support, by the detector
+alone: evidence without questions.
+
+The score is the detector's. Each sentence of the response is a statement. If the
+detector supports it, the evidence names the sentence of the knowledge that it rests on.
+If not, it is read again without one phrase at a time (erasure, Li et al. 2016, arXiv
+1612.08220): a noun phrase, an entity, a verb with its negation, or a single word. The
+phrase whose omission leaves the best supported rest was the trouble, and is marked. If
+no single omission makes the rest supported, the whole statement is marked.
+
+All statements of a batch are read in one call of the model, and everything with an
+omission in a second one, which takes one reading for each phrase of an unsupported
+statement.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.records import Comparison, Example, Score, Span, Verdict
+from parlai_q2.scorers.consistency import ConsistencyScorer, is_generic, support
+from parlai_q2.text.overlap import token_overlap
+from parlai_q2.text.pipeline import parse_all, pipeline_name
+from parlai_q2.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+# Single words that are left out; leaving out others ("the", "of") says nothing.
+CONTENT = frozenset('ADJ ADV AUX NOUN NUM PROPN VERB'.split())
+VERBAL = frozenset('AUX PART VERB'.split())
+# Phrases of a statement that are left out, at most.
+MOST_PHRASES = 24
+# The omission must leave a rest with at least this share of the best support; among
+# those, the shortest phrase is the trouble.
+NEARLY_BEST = 0.9
+
+
+class Statement(NamedTuple):
+    """
+    A sentence of a response, and how the detector reads it.
+
+    :param place: the place of its example.
+    :param span: the sentence in the response.
+    :param premise: the knowledge that it is read against.
+    :param source: the sentence of the knowledge that comes nearest to it.
+    :param reading: the detector's probabilities.
+    """
+
+    place: int
+    span: Span
+    premise: str
+    source: Span
+    reading: NliProbabilities
+
+
+class SpansScorer(ConsistencyScorer):
+    """
+    The detector's scores, with the unsupported words of each response as evidence.
+
+    Every statement gives a verdict without a question. If it is supported, the verdict
+    has the whole statement and the sentence of the knowledge that it rests on. If it is
+    contradicted, it has the marked words and the nearest sentence; if the knowledge
+    does not say it (``neutral``), the marked words alone. Generic statements give none.
+    """
+
+    name = 'spans'
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, 'pipeline': pipeline_name()}
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        scores = super().score_texts(examples)
+        found = self._statements(examples)
+        doubted = [s for s in found if support(s.reading) <= self.threshold]
+        marks = iter(self._marks(doubted))
+        verdicts: list[list[Verdict]] = [[] for _ in examples]
+        for statement in found:
+            said = statement.span
+            if support(statement.reading) <= self.threshold:
+                said = next(marks)
+            verdicts[statement.place].append(self._verdict(statement, said))
+        return [
+            Score(s.value, s.label, tuple(v), s.fallback, s.parts, s.signature)
+            for s, v in zip(scores, verdicts, strict=True)
+        ]
+
+    def _statements(self, examples: Sequence[Example]) -> list[Statement]:
+        """
+        The statements of all responses that are not generic, in order.
+        """
+        asked: list[tuple[int, Span, str, list[Span]]] = []
+        pairs: list[tuple[str, str]] = []
+        limit = self.pooling.knowledge_words
+        for place, example in enumerate(examples):
+            knowledge, known = example.knowledge, sentences(example.knowledge)
+            # Only long knowledge is split to judge a statement, as for the score.
+            whole = '' if 0 < limit < len(knowledge.split()) else knowledge
+            premises = [whole] * bool(whole) + [s.text for s in known]
+            for said in sentences(example.response):
+                asked.append((place, said, whole, known))
+                pairs += [(p.lower(), said.text.lower()) for p in premises]
+        answers = iter(self.model.classify(pairs))
+        found = []
+        for place, said, whole, known in asked:
+            of_whole = [next(answers)] if whole else []
+            readings = [next(answers) for _ in known]
+            (reading,) = of_whole or [max(readings, key=support)]
+            supported = support(reading) > self.threshold
+            source = nearest(said, known, readings if supported else ())
+            if not is_generic(reading):
+                premise = whole or source.text
+                found.append(Statement(place, said, premise, source, reading))
+        return found
+
+    def _marks(self, statements: Sequence[Statement]) -> list[Span]:
+        """
+        The words of each unsupported statement that the knowledge does not support.
+        """
+        docs = parse_all([s.span.text for s in statements])
+        phrases = [list(islice(phrases_of(doc), MOST_PHRASES)) for doc in docs]
+        pairs = [
+            (s.premise.lower(), without(s.span.text, phrase).lower())
+            for s, of_statement in zip(statements, phrases, strict=True)
+            for phrase in of_statement
+        ]
+        answers = iter(self.model.classify(pairs))
+        found = []
+        for statement, of_statement in zip(statements, phrases, strict=True):
+            rests = [support(next(answers)) for _ in of_statement]
+            best = max(rests, default=0.0)
+            mark = statement.span
+            if best > self.threshold:
+                near = [
+                    p
+                    for p, rest in zip(of_statement, rests, strict=True)
+                    if rest >= NEARLY_BEST * best
+                ]
+                phrase = min(near, key=lambda p: p.end - p.start)
+                start = statement.span.start
+                mark = Span(phrase.text, start + phrase.start, start + phrase.end)
+            found.append(mark)
+        return found
+
+    def _verdict(self, statement: Statement, said: Span) -> Verdict:
+        reading, value = statement.reading, support(statement.reading)
+        if value > self.threshold:
+            comparison = Comparison.ENTAILMENT
+        elif reading.contradiction > reading.neutral:
+            comparison = Comparison.CONTRADICTION
+        else:
+            comparison = Comparison.NEUTRAL
+        known = None if comparison == Comparison.NEUTRAL else statement.source
+        return Verdict('', said, known, comparison, value, 0.0)
+
+
+def nearest(
+    said: Span, known: Sequence[Span], readings: Sequence[NliProbabilities] = ()
+) -> Span:
+    """
+    The sentence of the knowledge that is nearest to a statement: by the share of the
+    statement's words that it has and, for a supported statement, by its support.
+
+    :param said: the statement.
+    :param known: K sentences, at least one.
+    :param readings: the detector's K readings of a supported statement; else none.
+    """
+    closeness = [token_overlap(s.text, said.text).precision for s in known]
+    for n, reading in enumerate(readings):
+        closeness[n] += support(reading)
+    return known[closeness.index(max(closeness))]
+
+
+def phrases_of(doc: 'Doc') -> Iterator[Span]:
+    """
+    The phrases of a statement that can be left out, each once and none of them all of
+    it: entities, noun chunks, verbs with their auxiliaries and negation, single words.
+    """
+    seen = {(0, len(doc.text))}
+    groups = [(s.start, s.end) for s in (*doc.ents, *doc.noun_chunks)]
+    groups += _verbs(doc)
+    groups += [(t.i, t.i + 1) for t in doc if t.pos_ in CONTENT or t.dep_ == 'neg']
+    for first, end in groups:
+        span = doc[first:end]
+        place = span.start_char, span.end_char
+        if place not in seen:
+            seen.add(place)
+            yield Span(span.text, *place)
+
+
+def _verbs(doc: 'Doc') -> Iterator[tuple[int, int]]:
+    """
+    Runs of two or more auxiliaries, verbs and negations.
+    """
+    first = 0
+    for place in range(len(doc) + 1):
+        if place < len(doc) and (doc[place].pos_ in VERBAL or doc[place].dep_ == 'neg'):
+            continue
+        if place - first > 1:
+            yield first, place
+        first = place + 1
+
+
+def without(text: str, phrase: Span) -> str:
+    """
+    A text without one of its phrases.
+
+    >>> without('It is not far.', Span('not', 6, 9))
+    'It is far.'
+    """
+    return ' '.join((text[: phrase.start] + text[phrase.end :]).split())

@@ -1,0 +1,113 @@
+"""
+A real server on the loopback that speaks the chat-completions protocol, for tests. What
+it answers is a function; it notes what it was asked.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import sleep
+from typing import Any, Optional, Union
+
+# Gives the texts for a request's fields, or choices of the protocol.
+Model = Callable[[dict[str, Any]], list[Union[str, dict[str, Any]]]]
+
+
+@dataclass
+class Broken:
+    """An answer that is not as it should be."""
+
+    status: int = 200
+    body: bytes = b'{}'
+    headers: dict[str, str] = field(default_factory=dict)
+    # Sent only so far, though the header says that all of it comes.
+    cut: Optional[int] = None
+    # Seconds before the answer, and between its bytes.
+    wait: float = 0.0
+    drip: float = 0.0
+
+
+@dataclass
+class Served:
+    """A running server: its URL, and the requests that it got."""
+
+    url: str
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
+
+
+def choice(text: str, logprobs: Optional[list[float]] = None) -> dict[str, Any]:
+    """A choice of the protocol."""
+    made: dict[str, Any] = {'message': {'role': 'assistant', 'content': text}}
+    if logprobs is not None:
+        made['logprobs'] = {'content': [{'token': 't', 'logprob': p} for p in logprobs]}
+    return made
+
+
+@contextmanager
+def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
+    """
+    Run a server while the context lasts.
+
+    :param broken: its first answers.
+    :param most: how many choices it gives a request, whatever was asked for.
+    """
+    failures, lock = list(broken), threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            fields = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+            with lock:
+                served.requests.append(fields)
+                served.headers.append(dict(self.headers))
+                served.paths.append(self.path)
+                served.at_once += 1
+                served.most_at_once = max(served.most_at_once, served.at_once)
+                answer = failures.pop(0) if failures else None
+            try:
+                self._answer(answer or Broken(body=_body(model(fields), most)))
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            with lock:
+                served.at_once -= 1
+
+        def _answer(self, answer: Broken) -> None:
+            sleep(answer.wait)
+            if answer.cut == 0:
+                return
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header('Content-Length', str(len(answer.body)))
+            self.end_headers()
+            if answer.drip:
+                for byte in answer.body:
+                    self.wfile.write(bytes([byte]))
+                    sleep(answer.drip)
+            self.wfile.write(answer.body[: answer.cut])
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    httpd = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+    httpd.daemon_threads = True
+    served = Served(f'http://127.0.0.1:{httpd.server_port}/v1')
+    thread = threading.Thread(target=httpd.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield served
+    finally:
+        httpd.shutdown()
+        thread.join()
+        httpd.server_close()
+
+
+def _body(choices: list[Union[str, dict[str, Any]]], most: int) -> bytes:
+    made = [choice(c) if isinstance(c, str) else c for c in choices][:most]
+    return json.dumps({'object': 'chat.completion', 'choices': made}).encode()

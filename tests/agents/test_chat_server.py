@@ -1,0 +1,290 @@
+"""The agent whose model runs behind a server, alone, reranked, and in commands."""
+
+import builtins
+import json
+
+import pytest
+from parlai.core.agents import create_agent
+from parlai.core.message import Message
+from parlai.core.metrics import dict_report
+from parlai.core.params import ParlaiParser
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.self_chat import SelfChat
+
+from parlai_q2.agents.chat_server.options import KEY_VARIABLE
+from parlai_q2.errors import ConfigError, ServerError
+from parlai_q2.rerank import Reranker
+from parlai_q2.scripts.interactive_web import AgentConversation
+from tests.agents.protocol_server import choice, serving
+from tests.agents.rerank_toys import AGENT as RERANKED
+from tests.agents.rerank_toys import TASK, reply_to
+
+ALONE = 'parlai_q2.agents.chat_server.chat_server:ChatServerAgent'
+KEY = 'sk-Secret-7'
+RERANKING = {'model': RERANKED, 'generator': ALONE, 'scorer': 'toy'}
+
+
+def digits(fields):
+    """Two replies by digits, of which the second agrees with the knowledge."""
+    return ['5 6', '1 2', '1 6', *['hello'] * 7][: fields['n']]
+
+
+def options(served, **more):
+    return {'server_url': served.url, 'server_model': 'm', 'no_cuda': True, **more}
+
+
+def make(served, **more):
+    opt = ParlaiParser(True, True).parse_kwargs(
+        **options(served, **{'model': ALONE, **more})
+    )
+    return create_agent(opt)
+
+
+def sent(served, n=-1):
+    return [(m['role'], m['content']) for m in served.requests[n]['messages']]
+
+
+def test_alone_it_says_the_first_reply_and_asks_for_one():
+    with serving(digits) as served:
+        [reply] = reply_to(make(served), 'Hello?')
+    assert reply['text'] == '5 6' and reply['beam_texts'] == [('5 6', 0.0)]
+    [request] = served.requests
+    assert (request['model'], request['n']) == ('m', 1)
+    assert (request['temperature'], request['top_p']) == (0.9, 0.95)
+    assert request['max_tokens'] == 128
+    assert not {'seed', 'logprobs'} & set(request)
+
+
+def test_the_best_of_all_is_said_when_they_are_reranked():
+    with serving(digits) as served:
+        [reply] = reply_to(make(served, **RERANKING), 'Hello?')
+    assert [r['n'] for r in served.requests] == [10]
+    assert reply['text'] == '1 2'
+    assert [text for text, _ in reply['beam_texts']] == ['1 2', '1 6', 'hello', '5 6']
+    rows = reply['rerank']
+    assert [row['score'] for row in rows[:2]] == [1.0, 0.5]
+    assert rows[3]['first'] and rows[0]['strategies'] == ['server']
+    json.dumps(reply['rerank'], allow_nan=False)
+
+
+def test_without_knowledge_one_reply_is_asked_for():
+    with serving(digits) as served:
+        [reply] = reply_to(make(served, **RERANKING), 'Hello?', knowledge=None)
+    assert reply['text'] == '5 6' and served.requests[0]['n'] == 1
+    assert 'knowledge' not in sent(served)[0][1]
+
+
+def test_the_turns_are_messages_and_the_knowledge_is_the_systems():
+    with serving(digits) as served:
+        agent = make(served)
+        for knowledge in ('1 2', '3 4'):
+            text = f'__knowledge__ {knowledge} __endknowledge__\nWhich digits?'
+            agent.observe({'text': text, 'episode_done': False})
+            agent.act()
+    system, *turns = sent(served)
+    assert system[0] == 'system' and system[1].endswith('this knowledge: 3 4')
+    assert turns == [
+        ('user', 'Which digits?'),
+        ('assistant', '5 6'),
+        ('user', 'Which digits?'),
+    ]
+
+
+def test_what_one_side_says_in_several_turns_is_one_message():
+    with serving(digits) as served:
+        agent = make(served, use_reply='none')
+        for text in ('One.', 'Two.'):
+            agent.observe({'text': text, 'episode_done': False})
+            agent.act()
+    assert sent(served)[1:] == [('user', 'One.\nTwo.')]
+
+
+def test_a_template_with_history_makes_one_message():
+    template = r'Known: {knowledge}\nSaid: {history}\nReply:'
+    with serving(digits) as served:
+        agent = make(served, prompt_template=template)
+        for fields in ({'text': 'a', 'knowledge': 'k'}, {'text': 'b'}):
+            agent.observe({**fields, 'episode_done': False})
+            agent.act()
+    assert sent(served, 0) == [('user', 'Known: k\nSaid: a\nReply:')]
+    assert sent(served, 1) == [('user', 'Said: a\n5 6\nb\nReply:')]
+
+
+def test_a_new_episode_starts_without_the_last():
+    with serving(digits) as served:
+        agent = make(served)
+        for text in ('One.', 'Two.'):
+            agent.observe({'text': text, 'episode_done': True})
+            agent.act()
+    assert sent(served)[1:] == [('user', 'Two.')]
+
+
+def test_likelier_replies_win_where_the_generator_counts():
+    logprobs = [[-9.0, -9.0], [-5.0], [-0.1, -0.1, -0.1]]
+
+    def likely(fields):
+        texts = ['1 2', '2 1', '1 2 3']
+        return [
+            choice(t, p if fields.get('logprobs') else None)
+            for t, p in zip(texts, logprobs)
+        ]
+
+    by = {'rerank_by': 'score_plus_generator', 'server_samples': 3}
+    with serving(likely) as served:
+        [reply] = reply_to(make(served, **RERANKING, **by), 'Hello?')
+    assert reply['text'] == '1 2 3'
+    assert dict(reply['beam_texts'])['1 2'] == -18.0
+    assert [row['mean_logprob'] for row in reply['rerank']] == [
+        pytest.approx(-0.1),
+        -5.0,
+        -9.0,
+    ]
+
+
+def test_a_server_without_log_probabilities_is_no_such_generator():
+    by = {'rerank_by': 'score_plus_generator'}
+    with serving(digits) as served:
+        with pytest.raises(ServerError, match='gives no log probabilities'):
+            reply_to(make(served, **RERANKING, **by), 'Hello?')
+
+
+@pytest.mark.slow
+def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
+    from tests.agents.hf_models import make_agent
+
+    shipped = make_agent(inference='beam', beam_size=4)
+    knowledge = 'The Eiffel Tower in Paris opened in 1889. It is 330 metres tall.'
+    texts = ['How tall is the tower?', 'When was it opened? I forgot.']
+
+    def search(fields):
+        said = fields['messages'][-1]['content']
+        agent = shipped.clone()
+        agent.observe({'text': said, 'knowledge': knowledge, 'episode_done': True})
+        return [text for text, _ in agent.act()['beam_texts']]
+
+    grounded = {'model': RERANKED, 'scorer': 'grounded'}
+    local = create_agent(
+        ParlaiParser(True, True).parse_kwargs(
+            **grounded, candidate_strategies='beam:4', no_cuda=True
+        )
+    )
+    here = reply_to(local, *texts, knowledge=knowledge)
+    with serving(search) as served:
+        # One at a time, since ParlAI's agents are not made for threads.
+        limits = {'server_samples': 4, 'server_concurrency': 1}
+        remote = make(served, **grounded, generator=ALONE, **limits)
+        there = reply_to(remote, *texts, knowledge=knowledge)
+    assert len(served.requests) == 2
+    own = ('strategies', 'generator_score', 'mean_logprob')
+    for one, other in zip(here, there):
+        assert one['text'] == other['text']
+        rows = [
+            [{k: v for k, v in row.items() if k not in own} for row in reply['rerank']]
+            for reply in (one, other)
+        ]
+        assert len(rows[0]) > 1 and rows[0] == rows[1]
+    # Nor does it matter that an agent ranks them.
+    candidates = search({'messages': [{'content': texts[0]}]})
+    ranked = Reranker('grounded').rank(knowledge, candidates)
+    assert ranked.chosen.text == there[0]['text']
+
+
+def test_no_file_and_no_log_of_an_evaluation_has_the_key(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    with serving(digits) as served:
+        report = EvalModel.main(
+            **options(served, **RERANKING),
+            task=TASK,
+            datatype='valid',
+            batchsize=4,
+            world_logs=str(tmp_path / 'log'),
+            report_filename=str(tmp_path / 'report'),
+        )
+    assert dict_report(report)['rerank/chosen'] > 0
+    assert {h['Authorization'] for h in served.headers} == {f'Bearer {KEY}'}
+    # Three of ten turns have no knowledge.
+    assert sorted(r['n'] for r in served.requests) == [1] * 3 + [10] * 7
+    files = [path for path in tmp_path.rglob('*') if path.is_file()]
+    assert len(files) >= 2
+    written = ''.join(path.read_text('utf-8') for path in files)
+    assert served.url in written and KEY not in written
+    assert KEY not in ''.join(capfd.readouterr())
+
+
+def test_no_option_holds_the_key(monkeypatch):
+    monkeypatch.setenv('MY_KEY', KEY)
+    with serving(digits) as served:
+        agent = make(served, **RERANKING, server_key_variable='MY_KEY')
+        reply_to(agent, 'Hello?')
+    assert served.headers[0]['Authorization'] == f'Bearer {KEY}'
+    for opt in (agent.opt, agent.clone().opt):
+        assert opt['server_key_variable'] == 'MY_KEY'
+        assert KEY not in json.dumps(opt, default=str)
+
+
+def test_somebody_can_chat_with_it(monkeypatch, capsys):
+    lines = iter(['/knowledge 1 2', 'Which?', '/why', '[EXIT]'])
+    monkeypatch.setattr(builtins, 'input', lambda *_: next(lines))
+    with serving(digits) as served:
+        Interactive.main(**options(served, **RERANKING))
+    assert '[GroundedRerank]: 1 2' in capsys.readouterr().out
+    assert [r['n'] for r in served.requests] == [10]
+    assert sent(served)[1:] == [('user', 'Which?')]
+
+
+def test_in_the_browser_a_turn_shows_its_candidates():
+    with serving(digits) as served:
+        agent = make(served, **RERANKING, interactive_mode=True)
+        turn = AgentConversation(agent).interact('Which?', '1 2')['turn']
+    assert turn['said'] == 'Which?' and turn['text'] == '1 2'
+    assert len(turn['candidates']) == 4
+
+
+def test_it_talks_with_itself(tmp_path):
+    with serving(digits) as served:
+        SelfChat.main(
+            **options(served, **RERANKING),
+            num_self_chats=1,
+            selfchat_max_turns=3,
+            outfile=str(tmp_path / 'chat'),
+        )
+    assert len(served.requests) >= 3
+    assert {role for role, _ in sent(served)} >= {'user', 'assistant'}
+
+
+def test_it_cannot_be_trained():
+    with serving(digits) as served:
+        agent = make(served)
+        agent.observe(Message({'text': 'a', 'labels': ['b'], 'episode_done': True}))
+        with pytest.raises(ConfigError, match='cannot be trained'):
+            agent.act()
+
+
+@pytest.mark.parametrize(
+    'wrong, said',
+    [
+        ({'server_url': ''}, '--server-url http'),
+        ({'server_model': ''}, '--server-model NAME'),
+        ({'server_samples': 0}, '--server-samples is 0'),
+        ({'server_temperature': -1.0}, '--server-temperature'),
+        ({'server_topp': 0.0}, '--server-topp'),
+        ({'server_max_tokens': 0}, '--server-max-tokens'),
+        ({'server_timeout': 0.0}, '--server-timeout'),
+        ({'server_retries': -1}, '--server-retries'),
+        ({'server_concurrency': 0}, '--server-concurrency'),
+        ({'server_key_variable': 'UNSET_KEY'}, 'UNSET_KEY is not set'),
+        ({'prompt_template': 'Be nice.'}, '{knowledge}'),
+    ],
+)
+def test_a_wrong_option_says_what_is_right(wrong, said):
+    with serving(digits) as served:
+        with pytest.raises(ConfigError, match=said.replace('{', r'\{')):
+            make(served, **wrong)
+
+
+def test_a_key_in_place_of_its_variable_is_not_repeated():
+    with serving(digits) as served:
+        with pytest.raises(ConfigError, match='environment variable') as e:
+            make(served, server_key_variable=KEY)
+    assert KEY not in str(e.value)

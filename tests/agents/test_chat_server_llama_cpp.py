@@ -1,0 +1,127 @@
+"""
+The agent against llama.cpp's own server, with a tiny random model that is made here.
+Building it takes long, so it is no requirement: pip install 'llama-cpp-python[server]'
+gguf
+"""
+
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.agents.protocol_server import Served
+from tests.agents.rerank_toys import reply_to
+from tests.agents.test_chat_server import RERANKING, make
+
+REASON = 'needs llama-cpp-python[server] and gguf, which are built for minutes'
+gguf = pytest.importorskip('gguf', reason=REASON)
+pytest.importorskip('llama_cpp', reason=REASON)
+pytestmark = pytest.mark.slow
+
+SPECIAL = [b'<unk>', b'<s>', b'</s>']
+BYTES = [f'<0x{byte:02X}>'.encode() for byte in range(256)]
+WORDS = [f'\u2581{word}'.encode() for word in 'bees have five eyes they dance'.split()]
+TEMPLATE = (
+    '{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:'
+)
+SIZE, INNER, LAYERS, HEADS = 64, 128, 2, 4
+
+
+def write_model(path: Path) -> None:
+    """Write a random model of Llama's form."""
+    random = np.random.default_rng(0)
+    words = len(SPECIAL + BYTES + WORDS)
+    writer = gguf.GGUFWriter(path, 'llama')
+    writer.add_context_length(512)
+    writer.add_embedding_length(SIZE)
+    writer.add_block_count(LAYERS)
+    writer.add_feed_forward_length(INNER)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(SIZE // HEADS)
+    writer.add_vocab_size(words)
+    writer.add_tokenizer_model('llama')
+    writer.add_token_list(SPECIAL + BYTES + WORDS)
+    writer.add_token_scores([0.0] * 3 + [-100.0] * 256 + [-1.0] * len(WORDS))
+    writer.add_token_types([2, 3, 3] + [6] * 256 + [1] * len(WORDS))
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)
+    writer.add_chat_template(TEMPLATE)
+    shapes = {
+        'token_embd': (words, SIZE),
+        'output': (words, SIZE),
+        'output_norm': (SIZE,),
+    }
+    for n in range(LAYERS):
+        shapes |= {f'blk.{n}.{kind}_norm': (SIZE,) for kind in ('attn', 'ffn')}
+        for kind in ('q', 'k', 'v', 'output'):
+            shapes[f'blk.{n}.attn_{kind}'] = (SIZE, SIZE)
+        shapes |= {f'blk.{n}.ffn_{kind}': (INNER, SIZE) for kind in ('gate', 'up')}
+        shapes[f'blk.{n}.ffn_down'] = (SIZE, INNER)
+    for name, shape in shapes.items():
+        made = np.ones(shape) if len(shape) == 1 else 0.3 * random.normal(size=shape)
+        writer.add_tensor(f'{name}.weight', made.astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.fixture(scope='module')
+def llama(tmp_path_factory):
+    """The running server."""
+    folder = tmp_path_factory.mktemp('llama')
+    write_model(folder / 'tiny.gguf')
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, '-m', 'llama_cpp.server', '--host', '127.0.0.1']
+    command += ['--port', str(port), '--model', str(folder / 'tiny.gguf')]
+    command += ['--n_ctx', '512', '--n_threads', '1', '--logits_all', 'true']
+    with open(folder / 'log', 'wb') as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            for _ in range(300):
+                try:
+                    socket.create_connection(('127.0.0.1', port)).close()
+                    break
+                except OSError:
+                    assert server.poll() is None, (folder / 'log').read_text()
+                    time.sleep(0.2)
+            yield Served(f'http://127.0.0.1:{port}/v1')
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def test_its_replies_are_reranked(llama):
+    few = {'server_samples': 4, 'server_max_tokens': 8}
+    [reply] = reply_to(make(llama, **RERANKING, **few), 'How many?', knowledge='five')
+    rows = reply['rerank']
+    assert 1 < len(rows) <= 4 and rows[0]['chosen']
+    assert reply['text'] == rows[0]['text'] and reply['text'].strip()
+    assert all(row['score'] is not None for row in rows)
+
+
+def test_its_log_probabilities_count(llama):
+    few = {'server_samples': 3, 'server_max_tokens': 8}
+    by = {'rerank_by': 'score_plus_generator'}
+    [reply] = reply_to(
+        make(llama, **RERANKING, **few, **by), 'How many?', knowledge='five'
+    )
+    means = [row['mean_logprob'] for row in reply['rerank']]
+    assert all(-20 < mean < 0 for mean in means) and len(set(means)) == len(means)
+
+
+def test_a_seed_gives_the_same_replies_again(llama):
+    seeded = {'server_samples': 3, 'server_max_tokens': 8, 'server_seed': 3}
+    agent = make(llama, **RERANKING, **seeded)
+    first, again = (reply_to(agent, 'How many?', knowledge='five') for _ in range(2))
+    assert first[0]['beam_texts'] == again[0]['beam_texts']
+    assert len(first[0]['beam_texts']) > 1

@@ -1,0 +1,88 @@
+"""
+No file of ours holds NaN or Infinity, wherever they came from.
+"""
+
+import json
+import math
+
+import pytest
+
+from parlai_q2.cache.rows import encode
+from parlai_q2.cli.commands import run_command
+from parlai_q2.io.strict_json import read_json, write_json
+from parlai_q2.parlai.conversation_files import ConversationFile
+from tests.cache.counting import score_of
+
+PAIR = '"knowledge": "Bees dance.", "response": "Bees dance."'
+BAD = (
+    '{%s, "p": NaN, "q": {"r": [1, -Infinity]}}\n'
+    '{%s, "p": 1e400, "kept": [null, 1.5]}\n' % (PAIR, PAIR)
+)
+
+
+def strict(text):
+    def refuse(written):
+        raise AssertionError(f'{written} was written')
+
+    values = [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+    assert '1e400' not in text
+    return values
+
+
+@pytest.mark.parametrize(
+    'text, value, names',
+    [
+        ('{"a": 1.5, "b": null}', {'a': 1.5, 'b': None}, ()),
+        ('NaN', None, ('',)),
+        ('{"a": {"b": [NaN, {"c": 1e999}]}}', {'a': {'b': [None, {'c': None}]}},
+         ('a.b', 'a.b.c')),
+        ('[-Infinity, 1e-999]', [None, 0.0], ('',)),
+    ],
+)  # fmt: skip
+def test_reading_puts_null_and_names_the_fields(text, value, names):
+    assert read_json(text) == (value, names)
+
+
+def test_writing_puts_null():
+    given = {'a': [math.nan, 1.0], 'b': (math.inf,), 'c': 'NaN'}
+    assert write_json(given) == '{"a": [null, 1.0], "b": [null], "c": "NaN"}'
+
+
+@pytest.mark.parametrize('workers', [[], ['--workers', '2', '--chunk-size', '1']])
+def test_score_writes_null_and_says_so(tmp_path, workers):
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    infile.write_text(BAD)
+    summary = run_command(
+        *('score', '--infile', str(infile), '--outfile', str(outfile)),
+        *('--scorer', 'precision', *workers),
+    )
+    first, second = strict(outfile.read_text())
+    assert first['p'] is second['p'] is None and first['q'] == {'r': [1, None]}
+    assert second['kept'] == [None, 1.5]
+    assert summary['nulled'] == {'p': 2, 'q.r': 1} and summary['bad'] == 0
+
+
+def test_rerank_writes_null_and_says_so(tmp_path):
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    infile.write_text('{"knowledge": "K.", "candidates": ["a", "b"], "p": Infinity}\n')
+    summary = run_command(
+        *('rerank', '--infile', str(infile), '--outfile', str(outfile)),
+        *('--scorer', 'precision'),
+    )
+    assert strict(outfile.read_text())[0]['p'] is None
+    assert summary['nulled'] == {'p': 1}
+
+
+def test_conversations_are_written_without(tmp_path):
+    path = tmp_path / 'kept.jsonl'
+    with ConversationFile(path) as file:
+        file.write([{'dialog': [[{'text': 'Hi.', 'p': math.nan}]]}])
+        file.finish({'threshold': math.inf})
+    (line,) = strict(path.read_text())
+    assert line['dialog'][0][0]['p'] is None
+    strict(file.metadata.read_text())
+
+
+def test_the_cache_refuses_a_score_that_is_no_number():
+    with pytest.raises(ValueError, match='JSON'):
+        encode(score_of(math.nan), 'counting', b'')

@@ -1,0 +1,115 @@
+"""
+Files from elsewhere are read as data: a pickled option file or checkpoint runs nothing.
+"""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+from parlai.core.opt import Opt
+
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.parlai.trusted import WeightsOnly, read_options
+from tests.conftest import ROOT
+
+
+class Payload:
+    """
+    Makes a folder when it is unpickled.
+    """
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """
+    A model file with a pickled option file beside it, and what its code would make.
+    """
+    made = tmp_path / 'made'
+    # The bytes that are not UTF-8 are what makes ParlAI unpickle.
+    harm = pickle.dumps({'model': Payload(made), 'z': b'\xff\xfe'}, 4)
+    (tmp_path / 'm').write_bytes(b'')
+    (tmp_path / 'm.opt').write_bytes(harm)
+    return tmp_path / 'm', made
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['eval_model', '-t', 'integration_tests', '-mf', '{m}'],
+        ['eval_model', '-t', 'integration_tests', '--init-opt', '{m}.opt', '-m', 'x'],
+        ['eval_model', '-t', 'integration_tests', '-m', 'q2:grounded_rerank']
+        + ['-mf', '{m}'],
+        ['filter', '-t', 'integration_tests', '--outfile', 'o', '-o', '{m}.opt'],
+    ],
+)
+@pytest.mark.slow
+def test_a_pickled_option_file_is_one_line_and_runs_nothing(planted, tmp_path, words):
+    model, made = planted
+    done = subprocess.run(
+        [sys.executable, '-m', 'parlai_q2', *(w.format(m=model) for w in words)],
+        cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert not made.exists()
+    assert done.returncode == 2, done.stderr
+    assert 'Traceback' not in done.stderr
+    assert f'{model}.opt is not a JSON option file' in done.stderr.splitlines()[-1]
+
+
+def test_plain_parlai_reads_it_so_too_once_anything_of_ours_is_imported(planted):
+    model, made = planted
+    with pytest.raises(ConfigError, match='can run any code'):
+        Opt.load(f'{model}.opt')
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(
+    'text', ['[]', '3', '{"a": ', '{"a": 1', 'null', '[' * 100_000, '']
+)
+def test_a_malformed_option_file_is_one_line_with_its_name(tmp_path, text):
+    path = tmp_path / 'm.opt'
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_options(str(path))
+    assert str(path) in str(error.value) and '\n' not in str(error.value)
+
+
+def test_options_are_read_as_parlai_does(tmp_path):
+    path = tmp_path / 'm.opt'
+    path.write_text(json.dumps({'model': 'x', 'datapath': '/theirs', 'n': [1, None]}))
+    assert Opt.load(str(path)) == {'model': 'x', 'n': [1, None]}
+
+
+class Agent(WeightsOnly):
+    def load_state_dict(self, state):
+        self.state = state
+
+
+def test_our_agents_load_weights_and_nothing_that_runs(tmp_path):
+    made, path = tmp_path / 'made', str(tmp_path / 'm')
+    torch.save({'model': {'w': torch.ones(2)}, 'epochs': 3}, path)
+    agent = Agent()
+    assert agent.load(path)['epochs'] == 3 and agent.state['w'].tolist() == [1, 1]
+    torch.save({'model': Payload(made)}, path)
+    with pytest.raises(ModelError, match='not a checkpoint of weights'):
+        agent.load(path)
+    assert not made.exists()
+
+
+def test_our_torch_agents_are_such_agents():
+    from parlai_q2.agents.hf_classifier.hf_classifier import HfClassifierAgent
+    from parlai_q2.agents.hf_seq2seq.hf_seq2seq import HfSeq2seqAgent
+
+    assert HfClassifierAgent.load is HfSeq2seqAgent.load is WeightsOnly.load

@@ -1,0 +1,101 @@
+"""
+Edits are found where they are, and marks are counted against them.
+"""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.records import Comparison, Span, Verdict
+from parlai_q2.zoo.train import marks
+from parlai_q2.zoo.train.marks import Pair, edit_of, measure_marks, read_edited
+from tests.rerank.toys import ToyScorer
+
+K = 'The wall divided Berlin from 1961 to 1989.'
+
+
+@pytest.mark.parametrize(
+    'response, edit',
+    [
+        ('The wall divided Berlin from 1961 to 1993.', '1993'),
+        ('the wall did not divide Berlin', 'did not divide'),
+        ('It divided Berlin, and Rome fell', None),  # two stretches
+        ('The wall divided Berlin.', None),  # nothing new
+        ('The wall divided one two three four five six seven', None),  # too long
+    ],
+)
+def test_where_an_edit_is(response, edit):
+    found = edit_of(K, response)
+    assert (found and found.text) == edit
+    if found:
+        assert response[found.start : found.end] == found.text
+
+
+class Marker(ToyScorer):
+    """
+    Marks the last word of what its knowledge does not have all words of.
+    """
+
+    def _score(self, example):
+        score = super()._score(example)
+        start = example.response.rindex(' ') + 1
+        span = Span(example.response[start:], start, len(example.response))
+        same = score.value == 1
+        comparison = Comparison.EXACT if same else Comparison.CONTRADICTION
+        return replace(score, verdicts=(Verdict('', span, None, comparison, 0.0, 0.0),))
+
+
+def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():
+    pairs = [
+        Pair('a b c', 'a b x', Span('x', 4, 5)),
+        Pair('a b c', 'x b c', Span('x', 0, 1)),
+        Pair('a b c', 'a b c'),
+        Pair('a b c', 'a b'),
+        Pair('a b c', 'a d'),
+    ]
+    found = measure_marks(Marker(), pairs)
+    assert found['overlap'].mean == 0.5
+    assert found['false_marks'].mean == pytest.approx(1 / 3)
+    assert found['words'] == 1
+    with pytest.raises(InputError, match='edited pairs and entailed pairs'):
+        measure_marks(Marker(), pairs[:2])
+
+
+def write(path, *rows):
+    path.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    return path
+
+
+def row(h, y, src='d-syn-num'):
+    return {'p': K, 'h': h, 'y': y, 'src': src}
+
+
+def test_pairs_are_entailed_or_have_one_edit(tmp_path):
+    path = write(
+        tmp_path / 'pairs.jsonl',
+        row('The wall divided Berlin.', 0),
+        row('The wall divided Berlin from 1961 to 1993.', 2),
+        row('Rome fell, and the wall divided Paris.', 2),
+        row('The wall divided Berlin.', 0, 'snli'),
+    )
+    assert [pair.edit and pair.edit.text for pair in read_edited(str(path))] == [
+        None,
+        '1993',
+    ]
+
+
+def test_the_command_prints_a_line_for_each_scorer(tmp_path, monkeypatch, capsys):
+    path = write(
+        tmp_path / 'pairs.jsonl',
+        row('The wall divided Berlin.', 0),
+        row('The wall divided Berlin from 1961 to 1993.', 2),
+    )
+    words = ['marks', '--pairs', str(path), '--scorers', 'spans']
+    monkeypatch.setattr(sys, 'argv', words)
+    marks.main()
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == '1 edited and 1 entailed responses'
+    assert shown[2].split()[:2] == ['spans', '1.000']
