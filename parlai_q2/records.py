@@ -115,7 +115,7 @@ def passages_of(knowledge: Any) -> tuple[Passage, ...]:
     (Passage(text='Bees have five eyes.', title='Bee'),)
     """
     if isinstance(knowledge, str):
-        return (Passage(without_surrogates(knowledge)),)
+        return (Passage(without_surrogates(knowledge)),) if knowledge else ()
     if not isinstance(knowledge, (list, tuple)) or isinstance(knowledge, Passage):
         raise InputError(
             'Example.knowledge must be a string or a list of passages, not '

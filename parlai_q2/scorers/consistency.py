@@ -101,7 +101,7 @@ class Pooling:
         """
         if not self.is_long(index.text):
             return [Premise((), index.text)]
-        chosen = [(i,) for i in index.best(statement, ALONE)]
+        chosen: list[tuple[int, ...]] = [(i,) for i in index.best(statement, ALONE)]
         together = tuple(index.together(statement, TOGETHER))
         if len(together) > 1:
             chosen.append(together)

@@ -23,11 +23,11 @@ NEW_SHARE = 0.3
 # How much a sentence's length counts against it, by different word.
 PER_WORD = 0.02
 FUNCTION_WORDS = frozenset(
-    'a about all also an and any are as at be been being but by can could did do does '
-    'down for from had has have he her his how i if in into is it its just me more most '
-    'my no not of on one only or other our out over she so some such than that the their '
-    'them then there these they this those to too up us very was we were what when where '
-    'which who will with would you your'.split()
+    'a about all also an and any are as at be been being but by can could did do '
+    'does down for from had has have he her his how i if in into is it its just me '
+    'more most my no not of on one only or other our out over she so some such than '
+    'that the their them then there these they this those to too up us very was we '
+    'were what when where which who will with would you your'.split()
 )
 _WORD = re.compile(r'\w+')
 

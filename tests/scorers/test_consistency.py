@@ -75,7 +75,7 @@ def test_of_chit_chat_alone_the_least_generic_decides():
         (Pooling(), LONG, 'eyes. bees.', (2, 3)),
         (Pooling(), LONG, 'Bees do. No match.', (2, 1)),
         # Those that it may rest on together are read together, too.
-        (Pooling(), LONG, 'Bees fly with eyes.', (1, 4)),
+        (Pooling(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
         (Pooling(81), LONG, 'eyes. bees.', (2, 3)),
         (Pooling(82), LONG, 'eyes. bees.', (1, 1)),
         (Pooling(0), LONG, 'eyes. bees.', (1, 1)),

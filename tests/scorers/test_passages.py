@@ -16,14 +16,14 @@ from parlai_q2.scorers.consistency import ConsistencyScorer
 from tests.toys import ToyNliModel
 
 LAKE = (
-    'Lake Baikal in Siberia is the deepest lake in the world. It is 1642 metres deep and '
-    'about 25 million years old. More than 300 rivers flow into it and only one, the '
-    'Angara, flows out.'
+    'Lake Baikal in Siberia is the deepest lake in the world. It is 1642 metres deep '
+    'and about 25 million years old. More than 300 rivers flow into it and only one, '
+    'the Angara, flows out.'
 )
 REST = (
-    'In winter the ice is thick enough for lorries. The largest island is Olkhon, where '
-    'about 1700 people live. Omul is a fish that is smoked and sold at every station. The '
-    'railway around its southern end has 39 tunnels.'
+    'In winter the ice is thick enough for lorries. The largest island is Olkhon, '
+    'where about 1700 people live. Omul is a fish that is smoked and sold at every '
+    'station. The railway around its southern end has 39 tunnels.'
 )
 TOWER = 'The Eiffel Tower is in Paris. It was built in 1889.'
 ALIENS = 'Elvis Presley was murdered by aliens on the Moon in 1234.'
@@ -39,7 +39,7 @@ BEES = {'title': 'Honeybee', 'text': 'Bees have five eyes. They dance.'}
         ([{'text': 'a'}, ''], 'a\n', (Passage('a'), Passage(''))),
         ((Passage('a', 'T'),), 'a', (Passage('a', 'T'),)),
         ([], '', ()),
-        ('', '', (Passage(''),)),
+        ('', '', ()),
         (['\ud83d'], '\ufffd', (Passage('\ufffd'),)),
     ],
 )
@@ -99,7 +99,6 @@ def test_a_statement_that_nothing_supports_rests_on_nothing():
 
 
 def test_a_statement_may_rest_on_sentences_of_two_passages():
-    both = ('bees dance', 'wasps sting')
     facts = {('bees dance. wasps sting.', 'bees dance and wasps sting.'): 'entailment'}
     filler = 'Ants walk in long lines. ' * 14
     scorer = ConsistencyScorer(ToyNliModel(facts))
@@ -112,7 +111,7 @@ def test_a_statement_may_rest_on_sentences_of_two_passages():
         (1, 'Bees dance.'),
         (3, 'Wasps sting.'),
     }
-    assert score.value == 1 and len(both) == 2
+    assert score.value == 1
 
 
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast'])
