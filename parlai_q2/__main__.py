@@ -10,15 +10,19 @@ import select
 import sys
 from typing import Any, Optional
 
+from parlai_q2.cli import short_names
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
-from parlai_q2.cli.host import HELP_COMMANDS, check_known, check_parlai, help_text
+from parlai_q2.cli.host import HELPALL, check_known, check_parlai, help_text
 from parlai_q2.cli.log import show_log
-from parlai_q2.errors import Q2Error, is_out_of_memory
+from parlai_q2.cli.names import check_names
+from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
-HELP = ('-h', '--h', '--help')
+HELP = ('-h', '--h', '--help', 'h', 'help')
+# How ParlAI's error for an option file with an unknown option begins.
+NO_OPTION = 'Trying to set opt from file that does not exist: '
 # The commands that keep finished work, in a file or in the score cache.
 GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
@@ -200,9 +204,10 @@ def run(arguments: Optional[list[str]] = None) -> Any:
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     name, *options = arguments or ['--help']
-    if name in HELP:
+    if name in (*HELP, HELPALL):
         sys.stdout.write(help_text())
-        return None
+        if name in HELP:
+            return None
     command = find(name)
     if command is None:
         check_known(name)
@@ -216,25 +221,37 @@ def run_by_parlai(arguments: list[str]) -> Any:
     """
     Run a command that is a ``ParlaiScript``, ours or ParlAI's.
     """
-    from parlai_q2.parlai import compat, short_names
+    arguments = short_names.expand_arguments(arguments)
+    check_names(arguments[1:])
+    from parlai_q2.parlai import compat
 
     compat.apply()
     # compat.apply() must come first: without it, importing ParlAI itself can fail.
     from parlai.core.script import setup_script_registry, superscript_main
 
-    short_names.register()
+    from parlai_q2.parlai.prefix import register
+
+    register()
     show_log()
     # Ours are registered last, so that they replace ParlAI's of the same name.
     setup_script_registry()
     for command in COMMANDS.values():
-        if command.needs_parlai and arguments[0] in (command.name, *HELP_COMMANDS):
+        if command.needs_parlai and arguments[0] in (command.name, HELPALL):
             module_of(command)
     if ours := find(arguments[0]):
         arguments = [ours.name, *arguments[1:]]
-    arguments = short_names.expand_arguments(arguments)
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
-    return superscript_main(arguments)
+    try:
+        return superscript_main(arguments)
+    except RuntimeError as error:
+        told, _, key = str(error).partition(NO_OPTION)
+        if told or not key:
+            raise
+        raise ConfigError(
+            f'The option file of --init-opt sets {key!r}, which is no option of '
+            f'{arguments[0]}. Remove it there, or give --allow-missing-init-opts true.'
+        ) from error
 
 
 if __name__ == '__main__':

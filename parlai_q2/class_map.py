@@ -135,20 +135,31 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
 
 
 def choose(
-    probabilities: Sequence[float], classes: ClassMap, threshold: Optional[float]
+    outputs: Sequence[float], classes: ClassMap, threshold: Optional[float] = None
 ) -> int:
     """
     Choose the class to answer with.
 
-    :param probabilities: one for each class.
+    :param outputs: the probability of each of the model's outputs.
     :param classes: the classes.
     :param threshold: above this probability the class of entailed responses is chosen,
-        otherwise the likeliest of the other classes. None chooses the likeliest class.
+        otherwise the likeliest of the other classes. None chooses the class of the
+        likeliest output, as the papers do: their classes are merged after the choice,
+        so the probabilities of two outputs are not added up.
     :return: the class's index.
+
+    >>> merged = map_classes(('SUPPORTS', 'NOT ENOUGH INFO', 'REFUTES'),
+    ...                      ('consistent', 'inconsistent'))
+    >>> merged.classes[choose((0.45, 0.30, 0.25), merged)]
+    'consistent'
     """
+    if threshold is None:
+        of_output = {i: c for c, m in enumerate(classes.members) for i in m}
+        return of_output[max(of_output, key=lambda i: outputs[i])]
+    probabilities = classes.probabilities(outputs)
     indices = [i for i, members in enumerate(classes.members) if members]
     reference = place_of(ENTAILMENT, classes)
-    if threshold is not None and reference is not None and len(indices) > 1:
+    if reference is not None and len(indices) > 1:
         if probabilities[reference] > threshold:
             return reference
         indices.remove(reference)

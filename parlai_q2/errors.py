@@ -19,6 +19,9 @@ Each message says what was given, what was expected and what to run.
 import difflib
 from typing import Iterable
 
+# An error lists at most so many names.
+MOST_LISTED = 20
+
 
 class Q2Error(Exception):
     """
@@ -83,12 +86,20 @@ class UnknownNameError(ConfigError, KeyError):
         known = sorted(known)
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f' Did you mean {near[0]!r}?' if near else ''
-        self.message = f'There is no {kind} {name!r}.{hint} Known: {", ".join(known)}.'
+        self.message = f'There is no {kind} {name!r}.{hint}{_listed(known)}'
         super().__init__(self.message)
 
     def __str__(self) -> str:
         # KeyError would show the repr of the message.
         return self.message
+
+
+def _listed(known: list[str]) -> str:
+    if not known:
+        return ''
+    if len(known) > MOST_LISTED:
+        return f' {len(known)} are known.'
+    return f' Known: {", ".join(known)}.'
 
 
 class ModelError(Q2Error):

@@ -4,7 +4,7 @@ Which outputs speak for which class. Probabilities are worked out by hand.
 
 import pytest
 
-from parlai_q2.class_map import map_classes, parse_class_map
+from parlai_q2.class_map import choose, map_classes, parse_class_map
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.text.class_names import FINDINGS
 
@@ -90,3 +90,11 @@ def test_a_class_map_is_read_from_an_option():
     assert parse_class_map(None) == {}
     with pytest.raises(ConfigError, match='output=class'):
         parse_class_map('entailment')
+
+
+def test_the_likeliest_output_decides_before_classes_are_merged():
+    # Supports, not enough information, refutes: the papers predict "supports".
+    merged = map_classes(FINDINGS, SAMPLE[:2])
+    assert merged.classes[choose((0.45, 0.30, 0.25, 0), merged)] == 'consistent'
+    assert merged.classes[choose((0.45, 0.30, 0.25, 0), merged, 0.5)] == 'inconsistent'
+    assert merged.classes[choose((0.2, 0.1, 0.1, 0.6), merged)] == 'consistent'

@@ -127,8 +127,9 @@ class ConsistencyAgent(Agent):
 
     def _answer(self, message: Any, score: Score, reply: Message) -> None:
         classes = self._class_map(message)
-        probabilities = classes.probabilities(finding_probabilities(score, classes))
-        chosen = choose(probabilities, classes, self._threshold(score))
+        outputs = finding_probabilities(score, classes)
+        probabilities = classes.probabilities(outputs)
+        chosen = choose(outputs, classes, self._threshold(score))
         answer = classes.classes[chosen]
         reply['text'] = answer
         reply['consistency'] = {

@@ -14,7 +14,7 @@ from parlai_q2.errors import MissingPackageError, UnknownNameError
 # The versions that were tried together, installed beside ours.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
 # ParlAI's list of all its commands, and of their options.
-HELP_COMMANDS = ('help', 'h', 'helpall')
+HELPALL = 'helpall'
 # Those of ParlAI's commands that its guide starts with.
 FIRST = (
     'display_data',
@@ -55,7 +55,7 @@ def check_known(name: str) -> None:
     theirs = parlai_commands()
     if name in theirs:
         return
-    if name in (*FIRST, *HELP_COMMANDS):
+    if name in (*FIRST, HELPALL):
         check_parlai(name)
         return
     raise UnknownNameError('command', name, [*COMMANDS, *theirs])
@@ -87,7 +87,7 @@ def help_text() -> str:
     if find_spec('parlai'):
         theirs = (
             'and those of ParlAI, where -m and -t take the short names (q2:...):\n'
-            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 help\n'
+            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 helpall\n'
         )
     else:
         theirs = f'ParlAI is not installed. {how_to_install()}\n'

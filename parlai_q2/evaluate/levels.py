@@ -11,10 +11,12 @@ from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.statistics import (
     FIGURES,
+    MACRO,
     Sweep,
     area_under_roc,
     average_precision,
-    macro_f1,
+    macro_figures,
+    nli_class,
     predicted_class,
     threshold_figures,
 )
@@ -140,31 +142,43 @@ def three_way(
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,
+    by_nli: bool = False,
 ) -> Optional[dict[str, Optional[Interval]]]:
     """
-    The F1 of each of BEGIN's three classes, and their mean as ``macro``.
+    How well a scorer tells BEGIN's three classes apart, as in Dziri et al. 2022,
+    Table 5.
 
-    :return: None for a scorer that knows only two classes (it labels no response as
-        generic or not verifiable), or that has no threshold.
+    :param by_nli: take the classes as the paper does for NLI models: the likeliest
+        class, where neutral means generic. Otherwise a response is generic if the
+        scorer calls it generic or not verifiable.
+    :return: by the names of :data:`~parlai_q2.evaluate.statistics.MACRO`; None for a
+        scorer that knows only two classes or, with ``by_nli``, has no class
+        probabilities.
     """
-    known = [r for r in measure.known(responses) if r.label]
+    known = [r for r in measure.known(responses) if r.label in CLASSES]
     called = [measure.score(r) for r in known]
     at = measure.threshold
-    if at is None or not any(s.label in UNVERIFIABLE for s in called):
+    if by_nli:
+        classes = [nli_class(s) for s in called]
+    elif at is None or not any(s.label in UNVERIFIABLE for s in called):
+        return None
+    else:
+        classes = [predicted_class(s, at) for s in called]
+    predicted = [c for c in classes if c is not None]
+    if len(predicted) < len(known) or not known:
         return None
     truth = [r.label for r in known]
-    predicted = [predicted_class(s, at) for s in called]
     found = intervals(
-        lambda weights: macro_f1(weights, truth, predicted),
+        lambda weights: macro_figures(weights, truth, predicted),
         len(known),
         rounds,
         seed,
         passages(known),
     )
-    return dict(zip((*CLASSES, 'macro'), found, strict=True))
+    return dict(zip(MACRO, found, strict=True))
 
 
-# Honovich et al. 2021, section 5.2.
+# Honovich et al. 2021, section 5.1.
 RESPONSES = 350
 PROPORTIONS = (0.05, 0.1, 0.15, 0.2, 0.25)
 
@@ -198,7 +212,15 @@ def system_level(
     seed: int = SEED,
 ) -> SystemLevel:
     """
-    Simulate systems and rank them.
+    Simulate systems and rank them, step for step as the released ``system_level.py``
+    does. Each round samples contexts with replacement, from those to which exactly one
+    of two systems responded inconsistently. Each simulated system takes the
+    inconsistent response in its share of them, chosen anew and without replacement, and
+    the consistent response in the others; its score is the mean over its responses.
+    Spearman's rho compares the scores with the quality of the systems.
+
+    One departure: the released code is unseeded. Here a seed decides all draws, and
+    every scorer gets the same ones.
 
     :param consistent: for each context, the score of its consistent response.
     :param inconsistent: for each context, the score of its inconsistent response.

@@ -4,16 +4,18 @@ evaluation.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
+from parlai_q2.class_map import has_findings
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.records import Comparison, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
+from parlai_q2.text.class_names import ENTAILMENT, FINDINGS, GENERIC
 from parlai_q2.text.passage import passage_key
 
 if TYPE_CHECKING:
@@ -74,6 +76,25 @@ class Measure:
         return np.array(
             [s.parts[part] if part else s.value for s in scores], dtype=float
         )
+
+
+def by_likeliest_class(measure: Measure) -> Optional[Measure]:
+    """
+    A measure that calls a response consistent where entailment is the likeliest class,
+    as the papers do before they merge the others. Generic is left out.
+
+    :return: None where scores have no class probabilities.
+    """
+    if not measure.scores or not all(map(has_findings, measure.scores.values())):
+        return None
+    stated = [finding for finding in FINDINGS if finding != GENERIC]
+    scores = {}
+    for pair, score in measure.scores.items():
+        value = float(max(stated, key=lambda f: score.parts[f]) == ENTAILMENT)
+        label = label_of(value, DEFAULT_THRESHOLD)
+        scores[pair] = replace(score, value=value, label=label)
+    name = f'{measure.name}, likeliest class'
+    return Measure(name, measure.signature, DEFAULT_THRESHOLD, scores)
 
 
 def passages(responses: Sequence[Scored]) -> list[str]:

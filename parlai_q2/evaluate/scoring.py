@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Seque
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.sets import Pair
 from parlai_q2.io.write import write_text
 from parlai_q2.presets import Preset, load_preset
@@ -105,6 +106,8 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
         # The score of an empty response, or without knowledge, has no parts.
         value = score.parts.get('q2_f1', score.value)
         label = label_of(value, scorer.threshold) if score.parts else score.label
+        if score.fallback and '|f1_fallback:nli|' in signature:
+            label = score.label
         scores[pair] = Score(
             value, label, score.verdicts, score.fallback, signature=signature
         )
@@ -137,13 +140,14 @@ class Variant(NamedTuple):
     question_generation: dict[str, Any] = {}
 
 
-# "-top-n" and "-filter personal" are the paper's ablations. Fewer beams stand in for
+# "-top-n" and "-filter personal" are the paper's ablations, the second on top of the
+# first. Fewer beams stand in for
 # the cheaper models of its Table 8, whose weights do not ship. To evaluate smaller
 # models, name their preset as a scorer of its own: q2@PRESET.
 VARIANTS = (
     Variant('beam 2', question_generation={'num_beams': 2, 'num_questions': 2}),
-    Variant('greedy questions (-top-n)', {'decoding': 'greedy'}),
-    Variant('personal questions kept', {'personal_filter': False}),
+    Variant(GREEDY, {'decoding': 'greedy'}),
+    Variant(GREEDY_PERSONAL, {'decoding': 'greedy', 'personal_filter': False}),
     Variant('all valid questions (multi)', {'variant': 'multi'}),
 )
 

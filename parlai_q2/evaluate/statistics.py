@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
+from parlai_q2.class_map import has_findings
 from parlai_q2.evaluate.sets import CLASSES
 from parlai_q2.records import UNVERIFIABLE, Label, Score
 from parlai_q2.scorers.base import label_of
+from parlai_q2.text.class_names import CONTRADICTION, ENTAILMENT, FINDINGS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -187,6 +189,10 @@ def threshold_figures(
     return np.stack(columns, axis=1)
 
 
+# In the order of the columns that macro_figures returns.
+MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
+
+
 def predicted_class(score: Score, threshold: float) -> str:
     """
     The class that a score predicts, one of the three.
@@ -199,37 +205,59 @@ def predicted_class(score: Score, threshold: float) -> str:
     return label_of(score.value, threshold)
 
 
-def macro_f1(
+def nli_class(score: Score) -> Optional[str]:
+    """
+    The class that BEGIN's paper gives to the likeliest class of an NLI model: neutral
+    means generic. None for a score without class probabilities.
+    """
+    if not has_findings(score):
+        return None
+    found = max(FINDINGS, key=lambda finding: score.parts[finding])
+    named = {ENTAILMENT: Label.CONSISTENT, CONTRADICTION: Label.INCONSISTENT}
+    return named.get(found, Label.GENERIC)
+
+
+def macro_figures(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
     """
-    The F1 of each class, and their mean.
+    The F1 of each class, and the means of precision, recall and F1.
 
     :param weights: (R, n), how often each response counts.
     :param truth: n classes, from the annotators.
     :param predicted: n classes, from the scorer.
-    :return: (R, 4): F1 of consistent, inconsistent and generic, and macro F1.
+    :return: (R, 6), in the order of :data:`MACRO`.
     """
     import numpy as np
 
-    columns = []
+    figures = []
     for name in CLASSES:
         given = np.array([t == name for t in truth], dtype=bool)
         called = np.array([p == name for p in predicted], dtype=bool)
-        both = weights @ given + weights @ called
-        columns.append(ratio(2 * (weights @ (given & called)), both, 0.0))
-    columns.append(np.mean(columns, axis=0))
-    return np.stack(columns, axis=1)
+        right = weights @ (given & called)
+        there, said = weights @ given, weights @ called
+        figures.append(
+            (
+                ratio(right, said, 0.0),
+                ratio(right, there, 0.0),
+                ratio(2 * right, there + said, 0.0),
+            )
+        )
+    by_class = np.array(figures)  # (3 classes, 3 figures, R)
+    return np.concatenate([by_class[:, 2], by_class.mean(axis=0)]).T
 
 
 class Correlation(NamedTuple):
     """
-    Both coefficients, each in [-1, 1], and the number of responses behind them.
+    Both coefficients, each in [-1, 1], the number of responses behind them, and the
+    two-sided p of no correlation; None where it is undefined.
     """
 
     spearman: Optional[Interval]
     pearson: Optional[Interval]
     responses: int
+    spearman_p: Optional[float] = None
+    pearson_p: Optional[float] = None
 
 
 def correlation(
@@ -265,7 +293,12 @@ def correlation(
         return np.stack([ranked, plain], axis=1)
 
     spearman, linear = intervals(statistic, len(x), rounds, seed, groups)
-    return Correlation(spearman, linear, len(x))
+    if spearman is None or linear is None or len(x) < 3:
+        return Correlation(spearman, linear, len(x))
+    from scipy.stats import pearsonr, spearmanr
+
+    p = float(spearmanr(x, y).pvalue), float(pearsonr(x, y).pvalue)
+    return Correlation(spearman, linear, len(x), *p)
 
 
 def ranks(weights: 'np.ndarray', values: 'np.ndarray') -> 'np.ndarray':

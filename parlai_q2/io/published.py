@@ -139,8 +139,9 @@ def _download(
         urls = ' '.join(other.url for other in missing if other is not file)
         raise TaskDataError(
             f'Could not download {file.url} ({e}). Without a network, fetch the '
-            f'files elsewhere and place them in {folder}: {names}. Then run the '
-            'command again.' + (f' The others are: {urls}' if urls else '')
+            f'files elsewhere, place them in a folder of your own and name it: {names} '
+            f'in ~/parlai_data/{folder.name}, and --datapath ~/parlai_data.'
+            + (f' The others are: {urls}' if urls else '')
         ) from e
 
 

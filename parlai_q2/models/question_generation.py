@@ -64,10 +64,9 @@ class Seq2SeqQuestionGenerator:
 
     :param config: the preset's section. Its settings are ``num_beams``,
         ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
-        ``max_prompt_tokens``, ``literal_eos`` (end the prompt with the characters
-        ``</s>``, as in the training of the paper's model), ``batch_size`` (spans to
-        decode at the same time), ``gpu_batch_size`` (used on a GPU), ``arithmetic``
-        (``int8`` or ``float32``) and ``search`` (one of :data:`SEARCHES`).
+        ``max_prompt_tokens``, ``batch_size`` (spans to decode at the same time),
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` (``int8`` or ``float32``) and
+        ``search`` (one of :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
     :raises ConfigError: if a setting is invalid, or for CTranslate2 on a GPU.
@@ -83,7 +82,6 @@ class Seq2SeqQuestionGenerator:
         no_repeat_ngram_size: int = 3,
         max_new_tokens: int = 40,
         max_prompt_tokens: int = 160,
-        literal_eos: bool = False,
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
@@ -108,7 +106,6 @@ class Seq2SeqQuestionGenerator:
         self.num_questions = 1 if decoding == 'greedy' else num_questions
         self.no_repeat_ngram_size = no_repeat_ngram_size if decoding == 'beam' else 0
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
-        self.literal_eos = literal_eos
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
         # A loaded model keeps its identity even if the folder's weights change later.
@@ -125,7 +122,6 @@ class Seq2SeqQuestionGenerator:
             ),
             'qg_new_tokens': self.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,
-            'qg_end_token': 'literal' if self.literal_eos else None,
             'qg_search': self.search if self.search == CTRANSLATE2 else None,
         }
         return {
@@ -199,11 +195,11 @@ class Seq2SeqQuestionGenerator:
     def _prompt_ids(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]]
     ) -> list[list]:
-        end = '</s>' if self.literal_eos else ''
-        prompts = [question_prompt(a, c) + (f' {end}' if end else '') for a, c in pairs]
+        prompts = [question_prompt(a, c) for a, c in pairs]
         # Not verbose: prompts are truncated below, so a length warning is irrelevant.
         ids = tokenizer(prompts, add_special_tokens=False, verbose=False)['input_ids']
-        # Every T5 prompt ends with the end token, even if its tokenizer adds none.
+        # Every T5 prompt ends with one end token. The authors' prompt carries a literal
+        # "</s>", and their tokenizer (transformers 3.2.0, T5Tokenizer) adds none then.
         return [i[: self.max_prompt_tokens - 1] + [tokenizer.eos_token_id] for i in ids]
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:

@@ -42,12 +42,16 @@ parlai_q2. In that case run ``parlai_q2`` instead of ``parlai``, or
 import argparse
 import importlib.util
 import inspect
+import os
 import sys
 import warnings
 from functools import lru_cache
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
+
+from parlai_q2.errors import TaskDataError
+from parlai_q2.text.visible import one_line
 
 
 @lru_cache(maxsize=None)
@@ -57,6 +61,7 @@ def apply() -> None:
     """
     bridge_pkg_resources()
     bridge_option_files()
+    bridge_downloads()
     bridge_plateau_scheduler()
     bridge_checkpoints()
     bridge_delayed_nucleus_beam()
@@ -103,6 +108,28 @@ def bridge_option_files() -> None:
     from parlai_q2.parlai.trusted import load_options
 
     Opt.load = classmethod(load_options)
+
+
+def bridge_downloads() -> None:
+    """
+    Say in one line that a task's file could not be downloaded, and what to do.
+    """
+    from parlai.core import build_data
+
+    original = build_data.download
+
+    def download(url: str, path: str, fname: str, *rest: Any, **options: Any) -> None:
+        try:
+            original(url, path, fname, *rest, **options)
+        # What requests raises, and what ParlAI makes of it.
+        except (OSError, ValueError, RuntimeError, AttributeError) as e:
+            raise TaskDataError(
+                f'Cannot download {url}. Without a network, put {fname} into '
+                f'~/parlai_data/{os.path.basename(path)} yourself, and give --datapath '
+                f'~/parlai_data. ({one_line(str(e))[:200]})'
+            ) from e
+
+    build_data.download = download
 
 
 def bridge_plateau_scheduler() -> None:

@@ -39,7 +39,7 @@ from parlai.core.teachers import ChunkTeacher, DialogTeacher, FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
-from parlai_q2.parlai import short_names
+from parlai_q2.parlai.prefix import register
 from parlai_q2.scale.placement import usable_cores, use_threads
 from parlai_q2.scale.worker import end_with_parent, without_interrupts
 
@@ -97,7 +97,7 @@ def _work(rank: int, opt: Opt, port: int, answers: Any) -> None:
     from parlai.scripts.multiprocessing_eval import multiprocess_eval
 
     end_with_parent()
-    short_names.register()
+    register()
     try:
         with bridged(opt, rank) as own_opt:
             if not torch.cuda.is_available():

@@ -86,7 +86,8 @@ def _in_rounds(
         ]
         waiting = [[] if at_once else questions[1:] for questions in waiting]
         if settings.personal_filter:
-            about_speakers = personal([question for _, question in tried])
+            questions = [question for _, question in tried]
+            about_speakers = personal(questions, settings.passive_subjects)
             tried = [
                 t for t, drop in zip(tried, about_speakers, strict=True) if not drop
             ]

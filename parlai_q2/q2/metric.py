@@ -100,8 +100,8 @@ def response_result(
     """
     The mean score of a response's questions, or the fallback if it has none.
 
-    The fallback is end-to-end NLI or, without NLI, the token F1 of knowledge and
-    response.
+    The fallback is end-to-end NLI. Without NLI it is the token F1 of knowledge and
+    response, unless ``nli_fallback`` asks for the same.
 
     :param pair: knowledge and response.
     :param verdicts: the response's verdicts; may be empty.
@@ -111,11 +111,11 @@ def response_result(
     if verdicts:
         value = fmean(v.score for v in verdicts)
         return Q2Result(value, fmean(v.f1 for v in verdicts), tuple(verdicts), nli)
-    f1 = token_f1(*pair)
+    f1 = value = hard_score(nli, settings.neutral_fallback)
+    if not settings.nli_fallback:
+        f1 = token_f1(*pair)
     if not settings.use_nli:
         value = f1
     elif settings.soft_nli:
         value = nli.expected(settings.neutral_fallback)
-    else:
-        value = hard_score(nli, settings.neutral_fallback)
     return Q2Result(value, f1, (), nli)

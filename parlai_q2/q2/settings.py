@@ -14,6 +14,8 @@ SWITCHES = (
     'use_nli',
     'soft_nli',
     'personal_filter',
+    'passive_subjects',
+    'nli_fallback',
     'duplicate_spans',
     'vague_questions',
 )
@@ -33,6 +35,12 @@ class Q2Settings:
         ``neutral_fallback`` * P(neutral). Generic counts as neutral.
     :param personal_filter: drop questions about the speakers; turn it off for persona
         data.
+    :param passive_subjects: count "you" in "Where were you born?" as a subject, too.
+        The paper drops questions with such a pronoun "as the subject"; its released
+        code, and the default, look at active subjects (``nsubj``) only.
+    :param nli_fallback: without NLI, too, score a response without questions by
+        end-to-end NLI, as the released code does (preset ``paper``); otherwise by the
+        token F1 of knowledge and response.
     :param neutral_fallback: the value of a neutral end-to-end NLI verdict on a response
         without questions: 0.5, or 0 for Dialogue NLI, where neutral counts as
         inconsistent.
@@ -50,6 +58,8 @@ class Q2Settings:
     use_nli: bool = True
     soft_nli: bool = False
     personal_filter: bool = True
+    passive_subjects: bool = False
+    nli_fallback: bool = False
     neutral_fallback: float = NOT_VERIFIABLE_VALUE
     max_context_words: int = 90
     drop_pronouns: str = 'none'
@@ -101,4 +111,6 @@ class Q2Settings:
             'drop_pronouns': self.drop_pronouns,
             'duplicate_spans': 'on' if self.duplicate_spans else 'off',
             'vague_questions': 'on' if self.vague_questions else 'off',
+            'passive_subjects': 'on' if self.passive_subjects else None,
+            'f1_fallback': 'nli' if self.nli_fallback else None,
         }

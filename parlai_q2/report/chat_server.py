@@ -175,7 +175,7 @@ class ChatServer(ThreadingHTTPServer):
         """
         Find the evidence of a turn, after all earlier requests.
 
-        :raises Q2Error: when that conversation is over or has no such turn.
+        :raises Refused: when that conversation is over or has no such turn.
         """
         return self.ask(self._evidence, number, conversation)
 
@@ -197,7 +197,8 @@ class ChatServer(ThreadingHTTPServer):
     def _evidence(self, number: int, conversation: int) -> dict[str, Any]:
         turns = self.conversation.state()['turns']
         if conversation != self._number or not 1 <= number <= len(turns):
-            raise Q2Error(f'This conversation has no turn {number}.')
+            problem = f'This conversation has no turn {number}.'
+            raise Refused(HTTPStatus.NOT_FOUND, problem)
         return {'turn': self.conversation.evidence(number)}
 
     def _reset(self) -> dict[str, Any]:

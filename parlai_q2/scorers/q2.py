@@ -116,7 +116,8 @@ class Q2Scorer(Scorer):
         fallback, value = not result.verdicts, result.value
         label = label_of(value, self.threshold)
         settings = self.q2_settings
-        neutral = settings.use_nli and result.nli.label == 'neutral'
+        by_nli = settings.use_nli or settings.nli_fallback
+        neutral = by_nli and result.nli.label == 'neutral'
         if fallback and neutral and settings.neutral_fallback > 0:
             # Cap soft values too: a not verifiable response scores at most this.
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)

@@ -21,25 +21,27 @@ POSSESSIVES = frozenset({'my', 'your'})
 _MAYBE = re.compile(r'\b(?:i(?:m|ma|ve|d|ll)?|you\w*|my)\b', re.IGNORECASE)
 
 
-def personal(questions: Sequence[str]) -> list[bool]:
+def personal(questions: Sequence[str], passive: bool = False) -> list[bool]:
     """
     Which questions are about the speakers.
 
     :param questions: Q questions.
+    :param passive: whether passive subjects count ("Where were you born?").
     :return: Q booleans.
     """
     maybe = list(dict.fromkeys(q for q in questions if _MAYBE.search(q)))
     parsed = zip(maybe, parse_all(maybe, dependencies_only=True), strict=True)
-    found = {question for question, doc in parsed if is_personal(doc)}
+    found = {question for question, doc in parsed if is_personal(doc, passive)}
     return [question in found for question in questions]
 
 
-def is_personal(doc: 'Doc') -> bool:
+def is_personal(doc: 'Doc', passive: bool = False) -> bool:
     """
     Whether a parsed question is about the speakers.
     """
+    subjects = ('nsubj', 'nsubjpass') if passive else ('nsubj',)
     return any(
-        (token.dep_ == 'nsubj' and token.lower_ in SUBJECTS)
+        (token.dep_ in subjects and token.lower_ in SUBJECTS)
         or (token.dep_ == 'poss' and token.lower_ in POSSESSIVES)
         for token in doc
     )

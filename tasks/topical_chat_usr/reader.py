@@ -48,9 +48,12 @@ PUBLISHED_RESPONSES = 360
 
 def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
     """
-    The chosen responses, which have ratings and no classes of ours. There is one fold.
+    The chosen responses to the 52 contexts with knowledge, which have ratings and no
+    classes of ours. Without words, the person's own responses are left out, which makes
+    260 as in Honovich et al. 2021, section 5.2. There is one fold.
     """
-    found = [replace(r, label='') for r in read_part(datapath, words)]
+    systems = words or [name for name in SYSTEMS if name != 'original']
+    found = [replace(r, label='') for r in read_part(datapath, systems) if r.knowledge]
     return AnnotatedSet('topical_chat_usr', 'Topical-Chat of USR', tuple(found))
 
 

@@ -99,8 +99,8 @@ def answers(responses, *args, **options):
         (BEGIN, [BEGIN[0], BEGIN[1], BEGIN[1], BEGIN[2]], 'unsupported is not either'),
         (
             ['inconsistent', 'consistent'],
-            ['consistent', 'inconsistent', 'inconsistent', 'inconsistent'],
-            'without generic, the last is 2 against 1 + 1: the class named first',
+            ['consistent', 'inconsistent', 'inconsistent', 'consistent'],
+            'without generic, entailment is the likeliest output of the last',
         ),
         (
             ['positive', 'neutral', 'negative'],

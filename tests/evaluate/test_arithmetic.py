@@ -33,8 +33,8 @@ def test_a_correlation_worked_out_by_hand():
     assert correlation([1, 2, 9], [0, 5, 4], rounds=2).spearman.mean == pytest.approx(
         0.5
     )
-    assert correlation([1], [1]) == (None, None, 1)
-    assert correlation([], []) == (None, None, 0)
+    assert correlation([1], [1])[:3] == (None, None, 1)
+    assert correlation([], [])[:3] == (None, None, 0)
 
 
 def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():

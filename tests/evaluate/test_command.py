@@ -55,7 +55,10 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     for number in ('2', '3', '4', '10'):
         assert f'q2_wow_table_{number}' in made['q2_wow']
     assert {'begin_by_corpus', 'begin_by_density'} <= set(made['begin'])
-    assert made['topical_chat_usr'] == ['topical_chat_usr_table_5']
+    assert made['topical_chat_usr'] == [
+        'topical_chat_usr_table_5',
+        'topical_chat_usr_agreement',
+    ]
     text = (out / 'meta_eval.txt').read_text()
     assert 'content_overlap|measure:f1' in text and 'seed 0, 20 rounds' in text
     figures = {p.name for p in (out / 'figures').iterdir()}

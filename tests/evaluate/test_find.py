@@ -240,7 +240,8 @@ def test_the_papers_baselines_on_its_own_files(published):
         assert ours['bleu'].mean == pytest.approx(
             papers['bleu'], abs=0.0006 if exact else 0.02
         )
-    systems = systems_table(found).rows
+    # Table 7's two rows come last; they have none of ours.
+    systems = systems_table(found).rows[:-2]
     for ours, papers in zip(systems[::2], systems[1::2], strict=True):
         assert ours['contexts'] == 244
-        assert ours['spearman'].mean == pytest.approx(papers['spearman'], abs=0.06)
+        assert ours['spearman'].mean == pytest.approx(papers['spearman'].mean, abs=0.06)

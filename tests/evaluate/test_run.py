@@ -11,6 +11,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import scoring
 from parlai_q2.evaluate.evaluation import evaluate
 from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.report import (
     scores_csv,
     set_report,
@@ -184,8 +185,9 @@ def test_variants_score_the_set_alone():
 def test_the_settings_of_the_ablations_are_in_their_signatures():
     signed = {v.name: str(load_variant(v, 'mini').signature) for v in VARIANTS}
     assert 'qg_decoding:beam2x2' in signed['beam 2']
-    assert 'qg_decoding:greedy1x1' in signed['greedy questions (-top-n)']
-    assert 'personal_filter:off' in signed['personal questions kept']
+    assert 'qg_decoding:greedy1x1' in signed[GREEDY]
+    assert 'personal_filter:off' in signed[GREEDY_PERSONAL]
+    assert 'qg_decoding:greedy1x1' in signed[GREEDY_PERSONAL]
     assert 'variant:multi' in signed['all valid questions (multi)']
     assert len(set(signed.values())) == len(VARIANTS)
 

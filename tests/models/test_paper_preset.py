@@ -52,7 +52,6 @@ def test_the_paper_preset_names_the_papers_models():
     assert models['question_answering'].model == (
         'ktrapeznikov/albert-xlarge-v2-squad-v2'
     )
-    assert models['question_generation'].settings['literal_eos'] is True
     assert models['question_answering'].settings['reading'] == 'argmax'
 
 
@@ -63,12 +62,12 @@ def test_question_generation_loads_and_asks(preset):
     assert all(isinstance(q, str) for row in questions for q in row)
 
 
-def test_the_paper_prompt_ends_with_a_literal_and_a_real_end_token(preset):
+def test_the_papers_prompt_ends_with_one_end_token(preset):
     generator = load_scorer('q2', preset).models.generator
     _, tokenizer = generator._loaded()
     ids = generator._prompt_ids(tokenizer, [('la', 'in la .')])[0]
     assert tokenizer.convert_ids_to_tokens(ids) == (
-        'answer : la context : in la . </s> </s>'.split()
+        'answer : la context : in la . </s>'.split()
     )
 
 

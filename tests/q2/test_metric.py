@@ -8,6 +8,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.presets import load_preset
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
@@ -108,6 +109,19 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
         assert (found.value, found.verdicts) == (pytest.approx(expected), ())
 
 
+@pytest.mark.parametrize(
+    'response, expected',
+    [('it rocks', 1), ('no it does not', 0), ('wow', 0.5)],
+)
+def test_without_nli_the_released_code_falls_back_on_it_all_the_same(
+    response, expected
+):
+    result = value(response, use_nli=False, nli_fallback=True)
+    assert (result.value, result.f1, result.verdicts) == (expected, expected, ())
+    assert value(response, nli_fallback=True).f1 == expected
+    assert load_preset('paper').q2['nli_fallback'] is True
+
+
 def test_for_persona_data_a_neutral_fallback_counts_as_inconsistent():
     assert value('wow', neutral_fallback=0).value == 0
 
@@ -191,6 +205,8 @@ def test_every_setting_is_in_the_signature():
         'use_nli': False,
         'soft_nli': True,
         'personal_filter': False,
+        'passive_subjects': True,
+        'nli_fallback': True,
         'neutral_fallback': 1,
         'max_context_words': 1,
         'drop_pronouns': 'third',

@@ -3,6 +3,8 @@ A chat for the tests of its page and server: replies such as the reranking agent
 up by what is said.
 """
 
+import http.client
+import json
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any, Iterator, Optional
@@ -10,6 +12,22 @@ from typing import Any, Iterator, Optional
 from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer, Conversation
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
+
+JSON = {'Content-Type': 'application/json'}
+
+
+def ask(server, method, path, body=None, headers=JSON):
+    """
+    The status, headers and body of an answer.
+    """
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    if not isinstance(body, (str, bytes, type(None))):
+        body = json.dumps(body)
+    connection.request(method, path, body, dict(headers))
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, text
 
 
 def reply_with_evidence(**fields: Any) -> dict[str, Any]:

@@ -38,7 +38,6 @@ def with_setting(section, name, value):
         ('question_generation', 'no_repeat_ngram_size', 0),
         ('question_generation', 'max_new_tokens', 8),
         ('question_generation', 'max_prompt_tokens', 32),
-        ('question_generation', 'literal_eos', True),
         ('question_generation', 'arithmetic', 'float32'),
         ('question_answering', 'reading', 'argmax'),
         ('question_answering', 'no_answer_threshold', 1.0),

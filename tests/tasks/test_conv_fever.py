@@ -17,9 +17,9 @@ from parlai.core.worlds import create_task
 from parlai.scripts.eval_model import EvalModel
 from parlai.utils.testing import train_model
 
+from parlai_q2.cli.short_names import expand_tasks
 from parlai_q2.errors import ConfigError, TaskDataError, UnknownNameError
 from parlai_q2.io.files import locked
-from parlai_q2.parlai.short_names import expand_tasks
 from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.counts import (
     PAPER,

@@ -75,6 +75,12 @@ def test_personal_questions(question, expected):
     assert personal([question]) == [expected]
 
 
+def test_a_passive_subject_counts_where_it_is_asked_for():
+    # The paper drops personal pronouns "as the subject"; its code, active ones alone.
+    assert personal(['Where were you born?']) == [False]
+    assert personal(['Where were you born?'], passive=True) == [True]
+
+
 def test_personal_keeps_the_order_of_a_mixed_batch():
     questions = ['What do you do?', 'Who won?', 'What do you do?', 'What is my name?']
     assert personal(questions) == [True, False, True, True]

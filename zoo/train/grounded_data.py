@@ -68,7 +68,7 @@ def begin_examples(folder: Path) -> Iterator[Record]:
     :param folder: the folder with ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
     """
     for corpus in BEGIN_CORPORA:
-        for n, turn in enumerate(read_file(str(folder / f'begin_dev_{corpus}.tsv'))):
+        for n, turn in enumerate(read_file(folder / f'begin_dev_{corpus}.tsv')):
             knowledge, response = turn.knowledge, turn.response
             if knowledge.strip() and response.strip():
                 system = turn.more['system']

@@ -1,6 +1,6 @@
 """
 Draws how scores are distributed by class, by extractiveness and by corpus (Dziri et al.
-2022, section 5).
+2022, section 4.4).
 """
 
 from pathlib import Path

@@ -6,6 +6,11 @@ from typing import Callable, Optional
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.table import Table
+from parlai_q2.evaluate.tables.annotations import (
+    agreement_table,
+    generators_table,
+    lengths_table,
+)
 from parlai_q2.evaluate.tables.responses import (
     class_table,
     density_table,
@@ -36,6 +41,9 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
     coverage_table,
     ablations_table,
     random_knowledge_table,
+    generators_table,
+    agreement_table,
+    lengths_table,
     lambda e: group_table(e, 'system'),
     lambda e: group_table(e, 'corpus'),
     density_table,

@@ -7,10 +7,11 @@ from typing import Mapping, Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import level_difference, three_way
-from parlai_q2.evaluate.measures import questions
+from parlai_q2.evaluate.measures import by_likeliest_class, questions
 from parlai_q2.evaluate.published import (
     ACCURACY,
     BEGIN_MACRO_F1,
+    ROME_EXPERT,
     TABLE_3,
     TABLE_6,
     table_2_row,
@@ -137,7 +138,9 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     """
     annotated = evaluation.annotated.of_classes()
     rows: list[dict[str, Cell]] = []
-    for measure in evaluation.measures:
+    expert = evaluation.annotated.name.startswith('rome_expert')
+    merged = map(by_likeliest_class, evaluation.measures) if expert else ()
+    for measure in (*evaluation.measures, *filter(None, merged)):
         if measure.threshold is None or not measure.known(annotated):
             continue
         level = evaluation.level(measure, annotated)
@@ -158,6 +161,10 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
                 )
     if not rows:
         return None
+    for name, by_class in ROME_EXPERT.items() if expert else ():
+        for label, values in by_class.items():
+            cells = dict(zip(('precision', 'recall', 'f1'), values))
+            rows.append({'scorer': name, 'class': label, 'source': PAPER, **cells})
     return Table(
         f'{evaluation.annotated.name}_table_3',
         evaluation.title('Classes at a fixed threshold', 'Table 3'),
@@ -171,7 +178,10 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
         ),
         tuple(rows),
         (
-            'At: a score of at most this is inconsistent.',
+            'At: a score of at most this is inconsistent.'
+            + expert
+            * ' Likeliest class: consistent where entailment is the likeliest '
+            'of the three, as for the classifiers of Santhanam et al. 2021.',
             *evaluation.notes_on_missing(annotated),
             BRACKETS,
             *evaluation.notes_on_fit(),
@@ -179,9 +189,14 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     )
 
 
+# Marks the rows of three classes by the paper's mapping.
+AS_NLI = ', neutral as generic'
+
+
 def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    F1 of the three classes, and macro F1.
+    F1 of the three classes, and macro precision, recall and F1 (Dziri et al. 2022,
+    Table 5).
 
     :return: None for a set without generic responses, or where no scorer predicts that
         class.
@@ -197,6 +212,9 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
             without.append(measure.name)
         else:
             rows.append({'scorer': measure.name, 'source': OURS, **found})
+        found = three_way(measure, annotated, evaluation.rounds, evaluation.seed, True)
+        if found is not None:
+            rows.append({'scorer': f'{measure.name}{AS_NLI}', 'source': OURS, **found})
     if not rows:
         return None
     if evaluation.annotated.name.startswith('begin'):
@@ -206,7 +224,8 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
                     {'scorer': f'{model}, {data}', 'source': PAPER, 'macro': value}
                 )
     notes = [
-        'Generic: a response that the scorer calls generic or not verifiable.',
+        'Generic: a response that the scorer calls generic or not verifiable. Neutral '
+        "as generic: the paper's mapping of the likeliest class of an NLI model.",
         BRACKETS,
         *evaluation.notes_on_fit(),
     ]
@@ -216,7 +235,12 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
         notes.append(
             "The paper's classifiers were measured on its test set (Dziri et al. 2022)."
         )
-    heads = {**{c: f'F1 {c}' for c in CLASSES}, 'macro': 'macro F1'}
+    heads = {
+        **{c: f'F1 {c}' for c in CLASSES},
+        'macro_precision': 'macro P',
+        'macro_recall': 'macro R',
+        'macro': 'macro F1',
+    }
     return Table(
         f'{evaluation.annotated.name}_three_way',
         f'Three classes, {evaluation.annotated.title}',

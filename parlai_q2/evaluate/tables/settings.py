@@ -4,7 +4,6 @@ Tables of systems, ratings, Q2's other settings, and other knowledge.
 
 from typing import Optional, Sequence
 
-from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import (
     PROPORTIONS,
@@ -17,10 +16,17 @@ from parlai_q2.evaluate.published import (
     TABLE_4,
     TABLE_5,
     TABLE_5_RATING,
-    TABLE_8_COVERAGE,
+    TABLE_7,
+    TABLE_8,
+    TABLE_9,
     TABLE_10,
 )
-from parlai_q2.evaluate.sets import RANDOM_DIALOGUE, SAME_DIALOGUE, contrasts
+from parlai_q2.evaluate.sets import (
+    RANDOM_DIALOGUE,
+    SAME_DIALOGUE,
+    AnnotatedResponse,
+    contrasts,
+)
 from parlai_q2.evaluate.statistics import correlation
 from parlai_q2.evaluate.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.records import Label
@@ -66,11 +72,13 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
         row.update(zip(map(_share, PROPORTIONS), level.means, strict=True))
         rows.append(row)
         if measure.name in TABLE_4 and evaluation.annotated.name == 'q2_wow':
-            mean, low, high = TABLE_4[measure.name]
-            paper: Cell = mean
-            if low is not None and high is not None:
-                paper = Interval(mean, low, high)
+            paper = TABLE_4[measure.name]
             rows.append({'scorer': measure.name, 'source': PAPER, 'spearman': paper})
+    if evaluation.annotated.name == 'q2_wow':
+        rows += [
+            {'scorer': name, 'source': PAPER, 'spearman': smaller}
+            for name, smaller in TABLE_7.items()
+        ]
     there = {measure.name for measure, _ in levels}
     absent = [m.name for m in evaluation.measures if m.name not in there]
     notes = []
@@ -80,7 +88,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
         )
     return Table(
         f'{evaluation.annotated.name}_table_4',
-        evaluation.title('System level: Spearman correlation', 'Table 4'),
+        evaluation.title('System level: Spearman correlation', 'Tables 4 and 7'),
         (
             key('scorer'),
             Column('contexts', 'contexts'),
@@ -132,7 +140,9 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
                     'source': OURS,
                     'count': found.responses,
                     'spearman': found.spearman,
+                    'spearman_p': _p(found.spearman_p),
                     'pearson': found.pearson,
+                    'pearson_p': _p(found.pearson_p),
                 }
             )
         if _same(rating, TABLE_5_RATING):
@@ -152,11 +162,21 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
             key('scorer'),
             Column('count', 'n'),
             Column('spearman', 'Spearman'),
+            Column('spearman_p', 'p'),
             Column('pearson', 'Pearson'),
+            Column('pearson_p', 'p'),
         ),
         tuple(rows),
-        (BRACKETS,),
+        ('p: of no correlation, two-sided; in the paper all are below 0.001.', BRACKETS)
+        if cited
+        else ('p: of no correlation, two-sided.', BRACKETS),
     )
+
+
+def _p(value: Optional[float]) -> Optional[str]:
+    if value is None:
+        return None
+    return f'{value:.3f}' if value >= 0.001 else '< 0.001'
 
 
 def _same(one: str, other: str) -> bool:
@@ -165,46 +185,66 @@ def _same(one: str, other: str) -> bool:
 
 # The classes in column headings.
 SHORT = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
+ALL = 'all'
 
 
 def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    Questions and coverage of Q2 in all its settings.
+    Questions, coverage and mean scores of Q2 in all its settings, by system and class.
 
     :return: None where Q2 was not run in other settings.
     """
     if not evaluation.variants:
         return None
-    annotated = evaluation.annotated.responses
+    annotated = evaluation.annotated
+    systems = annotated.groups('system') if annotated.crossed else {}
+    systems = systems or {ALL: list(annotated.responses)}
+    published = {**TABLE_8, **TABLE_9} if annotated.name == 'q2_wow' else {}
     rows: list[dict[str, Cell]] = []
     for measure in _settings(evaluation):
-        asked = questions(measure, measure.known(annotated))
-        row: dict[str, Cell] = {'setting': measure.name, 'source': OURS}
-        row.update(asked._asdict())
-        row['each'] = asked.questions / asked.responses if asked.responses else None
-        rows.append(row)
-    low, high = TABLE_8_COVERAGE
-    rows.append(
-        {
-            'setting': 'smaller QG and QA models',
-            'source': PAPER,
-            'coverage': f'{low:.0%} to {high:.0%}',
-        }
-    )
+        for system, responses in systems.items():
+            for label in SHORT:
+                known = measure.known([r for r in responses if r.label == label])
+                row: dict[str, Cell] = {'setting': measure.name, 'source': OURS}
+                row.update(
+                    system=system, label=label, **questions(measure, known)._asdict()
+                )
+                row['q2'] = evaluation.mean(measure, known)
+                row['q2_f1'] = _mean_without_nli(measure, known)
+                rows.append(row)
+    for setting, by_group in published.items():
+        for (system, label), (coverage, *means) in by_group.items():
+            named = {'setting': setting, 'system': system, 'label': label}
+            figures = dict(zip(('q2', 'q2_f1'), means))
+            rows.append({**named, 'source': PAPER, 'coverage': coverage, **figures})
     return Table(
-        f'{evaluation.annotated.name}_table_8',
-        evaluation.title('Coverage of Q2 by setting', 'Table 8'),
+        f'{annotated.name}_table_8',
+        evaluation.title('Coverage of Q2 by setting', 'Tables 8 and 9'),
         (
+            key('system'),
+            key('label'),
             key('setting'),
-            Column('responses', 'responses'),
-            Column('questions', 'questions'),
-            Column('each', 'a response', 2),
-            Column('no_answer', 'no answer %', 1, 100),
+            Column('responses', 'n'),
+            Column('questions', '#questions'),
             Column('coverage', 'coverage %', 1, 100),
+            Column('q2', 'q2', bounds=False),
+            Column('q2_f1', 'q2_f1'),
         ),
         tuple(rows),
-        ('Coverage: the share of responses that have a valid question.',),
+        (
+            'Coverage: the share of responses that have a valid question. Settings are '
+            'named by how they differ from q2.',
+        ),
     )
+
+
+def _mean_without_nli(
+    measure: Measure, known: Sequence[AnnotatedResponse]
+) -> Optional[float]:
+    values = [measure.score(r).parts.get('q2_f1') for r in known]
+    if not values or None in values:
+        return None
+    return float(measure.values(known, 'q2_f1').mean())
 
 
 def ablations_table(evaluation: Evaluation) -> Optional[Table]:

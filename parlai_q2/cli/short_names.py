@@ -12,6 +12,7 @@ name, which plain ``parlai`` can find too:
 The leading ``q2_`` of a task's name may be omitted.
 """
 
+import ast
 import pkgutil
 import re
 from functools import lru_cache
@@ -31,25 +32,6 @@ AGENT_OPTIONS = ('-m', '--model', '--generator')
 TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
 AGENT_KEYS = ('model', 'generator')
 TASK_KEYS = ('task', 'evaltask')
-
-
-def register() -> None:
-    """
-    Make the short names known to ParlAI in this process, including option files
-    (``-o``).
-    """
-    from parlai.core.loader import REGISTERED_REPOS
-    from parlai.core.opt import Opt
-
-    if PREFIX in REGISTERED_REPOS:
-        return
-    REGISTERED_REPOS[PREFIX] = {'repo': 'parlai_q2', 'source': 'pip install parlai_q2'}
-    load_init = Opt.load_init.__func__
-
-    def load_written_out(cls, optfile: str) -> Opt:
-        return expand_opt(load_init(cls, optfile))
-
-    Opt.load_init = classmethod(load_written_out)
 
 
 def expand_arguments(arguments: Sequence[str]) -> list[str]:
@@ -98,7 +80,7 @@ def expand_agent(name: str) -> str:
     if folder not in agents():
         raise UnknownNameError('agent', name, _prefixed(agents()))
     module = variant or folder
-    return f'parlai_q2.agents.{folder}.{module}:{_camel_case(module)}Agent'
+    return f'parlai_q2.agents.{folder}.{module}:{camel_case(module)}Agent'
 
 
 def expand_tasks(names: str) -> str:
@@ -137,6 +119,13 @@ def tasks() -> dict[str, str]:
     }
 
 
+def tasks_folder() -> Path:
+    """
+    The folder of our tasks.
+    """
+    return Path(import_module('parlai_q2.tasks').__path__[0])
+
+
 def _expand_value(option: str, value: str) -> str:
     if PREFIX not in value:
         return value
@@ -165,14 +154,16 @@ def _expand_task(name: str) -> str:
 
 def _teacher(task: str, module: str, word: str) -> str:
     # ParlAI completes a teacher's name only if the task's name is not dotted.
-    name = _camel_case(word)
+    name = camel_case(word)
     name = name if TEACHER in name else f'{name}{TEACHER}'
-    there = vars(import_module(module))
+    path = tasks_folder() / module.split('.')[-2] / 'agents.py'
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    there = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
     if name not in there:
         known = {
             re.sub('(?<!^)(?=[A-Z])', '_', other.removesuffix(TEACHER)).lower()
-            for other, value in there.items()
-            if other.endswith(TEACHER) and value.__module__ == module
+            for other in there
+            if other.endswith(TEACHER)
         }
         # The teacher with the task's own name is the base class of the others.
         known.discard(module.split('.')[-2])
@@ -180,7 +171,10 @@ def _teacher(task: str, module: str, word: str) -> str:
     return name
 
 
-def _camel_case(name: str) -> str:
+def camel_case(name: str) -> str:
+    """
+    A name in the form of a class's.
+    """
     return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
 
 

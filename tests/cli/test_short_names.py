@@ -7,8 +7,9 @@ import json
 import pytest
 
 from parlai_q2.__main__ import run
+from parlai_q2.cli import short_names
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.parlai import short_names
+from parlai_q2.parlai.prefix import register
 
 RERANK = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -98,7 +99,7 @@ def test_a_wrong_short_name_names_the_nearest(option, value, nearest):
 def test_options_read_from_a_file_are_written_out_too(tmp_path):
     from parlai.core.opt import Opt
 
-    short_names.register()
+    register()
     preset = tmp_path / 'preset.opt'
     short = {'model': 'q2:grounded_rerank', 'generator': 'q2:hf_seq2seq'}
     preset.write_text(json.dumps({**short, 'task': 'q2:wow'}))
@@ -109,9 +110,9 @@ def test_options_read_from_a_file_are_written_out_too(tmp_path):
 def test_registering_twice_is_registering_once():
     from parlai.core.opt import Opt
 
-    short_names.register()
+    register()
     once = Opt.load_init.__func__
-    short_names.register()
+    register()
     assert Opt.load_init.__func__ is once
 
 

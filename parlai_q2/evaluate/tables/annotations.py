@@ -1,0 +1,159 @@
+"""
+Tables of a set's annotations and texts, whatever the scorers: agreement, lengths, and
+factual correctness by generator.
+"""
+
+from itertools import product
+from typing import Optional, Sequence
+
+from parlai_q2.bootstrap import mean_interval
+from parlai_q2.evaluate.agreement import fleiss_kappa, krippendorff_alpha
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.measures import passages
+from parlai_q2.evaluate.published import TABLE_11
+from parlai_q2.evaluate.sets import BINARY, RANDOM, AnnotatedResponse, random_sample
+from parlai_q2.evaluate.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+
+# Where a response has what each annotator said, by question.
+ANNOTATIONS = 'annotations'
+
+
+def agreement_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    Krippendorff's alpha and Fleiss' kappa of each question.
+
+    :return: None for a set whose files have no single annotations.
+    """
+    given = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
+    with_all = [g for g in given if isinstance(g, dict)]
+    rows: list[dict[str, Cell]] = []
+    for question in sorted({name for one in with_all for name in one}):
+        ratings = [one[question] for one in with_all if question in one]
+        row: dict[str, Cell] = {'question': question, 'source': OURS}
+        row.update(
+            count=len(ratings),
+            alpha=krippendorff_alpha(ratings),
+            kappa=fleiss_kappa(ratings),
+        )
+        rows.append(row)
+    if not rows:
+        return None
+    return Table(
+        f'{evaluation.annotated.name}_agreement',
+        f'Agreement of the annotators, {evaluation.annotated.title}',
+        (
+            key('question'),
+            Column('count', 'n'),
+            Column('alpha', "Krippendorff's alpha"),
+            Column('kappa', "Fleiss' kappa"),
+        ),
+        tuple(rows),
+        ('Alpha: interval. Kappa: categories, whatever their distance.',),
+    )
+
+
+def lengths_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    Mean characters and tokens of responses (Honovich et al. 2021, Table 11).
+
+    :return: None for a set whose contexts were not annotated for several systems.
+    """
+    annotated = evaluation.annotated
+    if not annotated.crossed:
+        return None
+    rows: list[dict[str, Cell]] = []
+    for system, responses in annotated.groups('system').items():
+        groups = {c: [r for r in responses if r.label == c] for c in BINARY}
+        groups[RANDOM] = random_sample(annotated, system, evaluation.seed)
+        for name, members in groups.items():
+            if members:
+                named: dict[str, Cell] = {'system': system, 'responses': name}
+                texts = [r.response for r in members]
+                row = {**named, 'source': OURS, 'count': len(texts)}
+                row['characters'] = sum(map(len, texts)) / len(texts)
+                row['tokens'] = sum(len(t.split()) for t in texts) / len(texts)
+                rows.append(row)
+                if annotated.name == 'q2_wow' and (system, name) in TABLE_11:
+                    paper = dict(zip(('characters', 'tokens'), TABLE_11[system, name]))
+                    rows.append({**named, 'source': PAPER, **paper})
+    return Table(
+        f'{annotated.name}_table_11',
+        evaluation.title('Length of responses', 'Table 11'),
+        (
+            key('system'),
+            key('responses'),
+            Column('count', 'n'),
+            Column('characters', 'characters', 2),
+            Column('tokens', 'tokens', 2),
+        ),
+        tuple(rows),
+        ('Tokens: what white space separates; the responses are tokenised.',),
+    )
+
+
+def generators_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    F and H by retriever, decoding and size (Santhanam et al. 2021): how factual the
+    verifiable responses are, and how many make something up.
+
+    :return: None for a set that does not say how its responses were decoded.
+    """
+    rated = [
+        r
+        for r in evaluation.annotated.responses
+        if 'decoding' in r.more and r.more.get('verifiable') is not None
+    ]
+    corpora, decodings, systems = (
+        sorted({name(r) for r in rated})
+        for name in (
+            lambda r: r.corpus,
+            lambda r: r.more['decoding'],
+            lambda r: r.system,
+        )
+    )
+    rows: list[dict[str, Cell]] = []
+    for corpus, decoding, system in product(corpora, decodings, systems):
+        members = [
+            r
+            for r in rated
+            if (r.corpus, r.more['decoding'], r.system) == (corpus, decoding, system)
+        ]
+        verifiable = [r for r in members if r.more['verifiable']]
+        if members:
+            row: dict[str, Cell] = {'knowledge': corpus, 'decoding': decoding}
+            row.update(size=system, source=OURS, count=len(members))
+            row['verifiable'] = len(verifiable) / len(members)
+            row['factual'] = _mean(evaluation, verifiable, 'factual')
+            row['hallucination'] = _mean(evaluation, verifiable, 'hallucination')
+            rows.append(row)
+    if not rows:
+        return None
+    return Table(
+        f'{evaluation.annotated.name}_generators',
+        f'Factual correctness by generator, {evaluation.annotated.title}',
+        (
+            key('knowledge'),
+            key('decoding'),
+            key('size'),
+            Column('count', 'n'),
+            Column('verifiable', 'verifiable %', 1, 100),
+            Column('factual', 'F'),
+            Column('hallucination', 'H %', 1, 100),
+        ),
+        tuple(rows),
+        (
+            'F: mean factual correctness of the verifiable responses. H: the share of '
+            'them that most annotators say makes something up.',
+            BRACKETS,
+        ),
+    )
+
+
+def _mean(
+    evaluation: Evaluation, responses: Sequence[AnnotatedResponse], name: str
+) -> Cell:
+    known = [r for r in responses if r.more.get(name) is not None]
+    if not known:
+        return None
+    values = [float(r.more[name]) for r in known]
+    return mean_interval(values, evaluation.rounds, evaluation.seed, passages(known))

@@ -1,0 +1,255 @@
+"""
+Where our figures stand beside a paper's: its rules, its numbers, its files.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2.bootstrap import Interval
+from parlai_q2.evaluate import published
+from parlai_q2.evaluate.agreement import fleiss_kappa, krippendorff_alpha
+from parlai_q2.evaluate.evaluation import Evaluation, evaluate
+from parlai_q2.evaluate.find import read_set
+from parlai_q2.evaluate.levels import three_way
+from parlai_q2.evaluate.measures import by_likeliest_class
+from parlai_q2.evaluate.scoring import VARIANTS
+from parlai_q2.evaluate.sets import AnnotatedSet
+from parlai_q2.evaluate.statistics import nli_class
+from parlai_q2.evaluate.tables import all_tables
+from parlai_q2.evaluate.tables.annotations import (
+    agreement_table,
+    generators_table,
+    lengths_table,
+)
+from parlai_q2.evaluate.tables.responses import class_table, three_way_table
+from parlai_q2.evaluate.tables.settings import ratings_table, systems_table
+from parlai_q2.records import Score
+from parlai_q2.scorers import load_scorer
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
+from tests.evaluate.test_tables import CROSSED, SYSTEMS, rows
+
+
+def with_classes(responses, *probabilities, name='nli'):
+    """
+    A measure whose scores have P(entailment), P(neutral), P(contradiction).
+    """
+    found = measure(responses, [p[0] for p in probabilities], name=name)
+    for response, (yes, maybe, no) in zip(responses, probabilities, strict=True):
+        parts = {'entailment': yes, 'neutral': maybe, 'contradiction': no}
+        score = Score(yes, 'any', parts={**parts, 'generic': 0.0})
+        found.scores[response.pair] = score
+    return found
+
+
+# Supports 0.45, not enough information 0.30, refutes 0.25: the papers predict supports.
+MERGED = (0.45, 0.30, 0.25)
+
+
+def test_the_likeliest_of_three_classes_decides_before_two_are_merged():
+    responses = [annotated(0, GOOD), annotated(1, BAD)]
+    found = by_likeliest_class(with_classes(responses, MERGED, (0.3, 0.4, 0.3)))
+    assert [found.score(r).value for r in responses] == [1, 0]
+    assert found.threshold == 0.5 and found.name == 'nli, likeliest class'
+    assert by_likeliest_class(measure(responses, [1, 0])) is None
+
+
+def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():
+    responses = (annotated(0, GOOD), annotated(1, BAD))
+    given = AnnotatedSet('rome_expert', 'Rome', responses)
+    scored = with_classes(responses, MERGED, (0.1, 0.8, 0.1), name='consistency')
+    table = class_table(Evaluation(given, (scored,), rounds=5))
+    named = {'class': GOOD, 'scorer': 'consistency, likeliest class'}
+    (row,) = rows(table, **named)
+    assert row['f1'].mean == 1
+    (row,) = rows(table, scorer='consistency', **{'class': GOOD})
+    assert row['f1'].mean == 0, 'by its threshold, 0.45 is inconsistent'
+    (paper,) = rows(table, scorer='BERT, FEVER + Conv-FEVER', **{'class': BAD})
+    assert (paper['precision'], paper['recall'], paper['f1']) == (0.857, 0.046, 0.088)
+    elsewhere = replace(given, name='rome')
+    table = class_table(Evaluation(elsewhere, (scored,), rounds=5))
+    assert {r['scorer'] for r in table.rows} == {'consistency'}
+
+
+@pytest.mark.parametrize('detector', published.ROME_EXPERT)
+def test_the_papers_f1_of_a_detector_follows_from_its_precision_and_recall(detector):
+    for precision, recall, f1 in published.ROME_EXPERT[detector].values():
+        expected = 2 * precision * recall / (precision + recall)
+        assert expected == pytest.approx(f1, abs=2e-3)
+
+
+def test_begins_paper_takes_neutral_for_generic():
+    responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
+    scored = with_classes(responses, (0.8, 0.1, 0.1), (0, 0.1, 0.9), (0.4, 0.5, 0.1))
+    assert [nli_class(scored.score(r)) for r in responses] == [GOOD, BAD, GENERIC]
+    found = three_way(scored, responses, 5, 0, by_nli=True)
+    assert found['macro'].mean == found['macro_precision'].mean == 1
+    # By its labels it knows two classes only.
+    assert three_way(scored, responses, 5, 0) is None
+    given = AnnotatedSet('begin', 'BEGIN', tuple(responses))
+    table = three_way_table(Evaluation(given, (scored,), rounds=5))
+    assert table.rows[0]['scorer'] == 'nli, neutral as generic'
+    (paper,) = rows(table, scorer='T5, BEGIN-adversarial')
+    assert paper['macro'] == 0.459
+
+
+def test_macro_figures_are_those_of_scikit_learn():
+    from sklearn.metrics import precision_recall_fscore_support
+
+    labels = [GOOD, GOOD, BAD, BAD, GENERIC, GENERIC, BAD]
+    responses = [annotated(i, label) for i, label in enumerate(labels)]
+    probabilities = [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)]
+    scored = with_classes(responses, *(probabilities * 3)[:7])
+    found = three_way(scored, responses, 5, 0, by_nli=True)
+    said = [nli_class(scored.score(r)) for r in responses]
+    expected = precision_recall_fscore_support(labels, said, average='macro')
+    names = ('macro_precision', 'macro_recall', 'macro')
+    assert [found[n].mean for n in names] == pytest.approx(expected[:3])
+
+
+def test_personal_questions_are_kept_on_top_of_greedy_ones():
+    by_name = {variant.name: variant for variant in VARIANTS}
+    greedy = {'decoding': 'greedy'}
+    assert by_name[published.GREEDY].options == greedy
+    kept = by_name[published.GREEDY_PERSONAL].options
+    assert kept == {**greedy, 'personal_filter': False}
+    memnet = published.TABLE_9[published.GREEDY_PERSONAL]['memnet', GOOD]
+    assert memnet == (0.88, 0.719)
+
+
+def test_table_4_has_every_interval_and_table_7_stands_below():
+    assert published.TABLE_4['nli'] == Interval(0.9216, 0.6669, 1)
+    assert published.TABLE_4['bleu'] == (0.3051, -0.7, 1)
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
+    scored = measure(SYSTEMS, [1, 0.2, 0.6, 0], name='q2')
+    table = systems_table(Evaluation(given, (scored,), rounds=20))
+    (paper, *smaller) = rows(table, source='paper')
+    assert paper['spearman'] == Interval(0.9798, 0.9, 1)
+    assert [row['spearman'].mean for row in smaller] == [0.9722, 0.9797]
+
+
+def test_table_11_has_the_lengths():
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
+    table = lengths_table(Evaluation(given, ()))
+    (row,) = rows(table, system='one', responses=GOOD)
+    assert (row['count'], row['characters'], row['tokens']) == (2, 10, 2)
+    assert published.TABLE_11['dodeca', BAD] == (70.84, 15.79)
+
+
+# Fleiss 1971's table as in the textbooks: 14 annotators, 5 categories.
+FLEISS = (
+    (0, 0, 0, 0, 14),
+    (0, 2, 6, 4, 2),
+    (0, 0, 3, 5, 6),
+    (0, 3, 9, 2, 0),
+    (2, 2, 8, 1, 1),
+    (7, 7, 0, 0, 0),
+    (3, 2, 6, 3, 0),
+    (2, 5, 3, 2, 2),
+    (6, 5, 2, 1, 0),
+    (0, 2, 2, 3, 7),
+)
+
+
+def test_fleiss_kappa_of_the_textbook():
+    ratings = [[c for c, n in enumerate(row) for _ in range(n)] for row in FLEISS]
+    assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+    assert fleiss_kappa([[1, 1], [0, 0]]) == 1
+    for undefined in ([], [[1]], [[1, 1], [1, 1, 1]], [[1, 1], [1, 1]]):
+        assert fleiss_kappa(undefined) is None
+
+
+# Krippendorff 2011's reliability data: three annotators, some missing.
+KRIPPENDORFF = (
+    (None, None, None, None, None, 3, 4, 1, 2, 1, 1, 3, 3, None, 3),
+    (1, None, 2, 1, 3, 3, 4, 3, None, None, None, None, None, None, None),
+    (None, None, 2, 1, 3, 4, 4, None, 2, 1, 1, 3, 3, None, 4),
+)
+
+
+def test_krippendorffs_alpha_of_his_example():
+    ratings = [[r for r in unit if r is not None] for unit in zip(*KRIPPENDORFF)]
+    assert krippendorff_alpha(ratings, 'nominal') == pytest.approx(0.691, abs=5e-4)
+    assert krippendorff_alpha(ratings) == pytest.approx(0.811, abs=5e-4)
+    assert krippendorff_alpha([[1], []]) is krippendorff_alpha([[1, 1]]) is None
+
+
+def test_agreement_is_that_of_the_single_annotations():
+    more = {'annotations': {'uses': [1, 1, 0]}}, {'annotations': {'uses': [0, 0, 0]}}
+    responses = tuple(annotated(i, '', more=m) for i, m in enumerate(more))
+    table = agreement_table(Evaluation(AnnotatedSet('s', 's', responses), ()))
+    (row,) = table.rows
+    assert (row['question'], row['count']) == ('uses', 2)
+    assert row['kappa'] == fleiss_kappa([[1, 1, 0], [0, 0, 0]])
+    assert (
+        agreement_table(Evaluation(AnnotatedSet('s', 's', tuple(SYSTEMS)), ())) is None
+    )
+
+
+def test_f_and_h_by_retriever_decoding_and_size():
+    def generated(number, factual, hallucination, verifiable=True, size='small'):
+        more = {'decoding': 'beam', 'verifiable': verifiable, 'factual': factual}
+        more['hallucination'] = hallucination
+        return annotated(number, '', corpus='gt', system=size, more=more)
+
+    responses = (
+        generated(0, 1.0, False),
+        generated(1, 0.5, True),
+        generated(2, None, None, verifiable=False),
+        generated(3, 0.0, True, size='large'),
+    )
+    given = AnnotatedSet('rome', 'Rome', responses)
+    large, small = generators_table(Evaluation(given, (), rounds=5)).rows
+    assert (small['count'], small['verifiable']) == (3, 2 / 3)
+    assert (small['factual'].mean, small['hallucination'].mean) == (0.75, 0.5)
+    assert (large['size'], large['factual'].mean) == ('large', 0)
+    assert (
+        generators_table(Evaluation(AnnotatedSet('s', 's', tuple(SYSTEMS)), ())) is None
+    )
+
+
+@pytest.fixture
+def files(shared, tmp_path):
+    """
+    A datapath with the published test files.
+    """
+    for task, given, name in (
+        ('rome', 'rome_expert.csv', 'factual_dataset_expert.csv'),
+        ('begin', 'begin_test_wow.tsv', 'begin_test_wow.tsv'),
+        ('topical_chat_usr', 'tc_usr_data.json', 'tc_usr_data.json'),
+    ):
+        (tmp_path / task).mkdir()
+        data = (shared / 'data' / 'test' / given).read_bytes()
+        (tmp_path / task / name).write_bytes(data)
+    return str(tmp_path)
+
+
+@pytest.mark.real_data('data/test')
+@pytest.mark.parametrize(
+    'task, counts',
+    [
+        # Santhanam et al. 2021: 502 and 82. Dziri et al. 2022: 3,601 of two classes.
+        ('rome:expert', {GOOD: 502, BAD: 82, GENERIC: 342}),
+        ('begin:wow:test', {GOOD: 1392, BAD: 2209, GENERIC: 6}),
+        # Honovich et al. 2021: 52 contexts with knowledge, five systems.
+        ('topical_chat_usr', {'': 260}),
+        ('topical_chat_usr:original', {'': 52}),
+    ],
+)
+def test_the_published_files_have_the_papers_counts(files, task, counts):
+    assert Counter(r.label for r in read_set(task, files).responses) == counts
+
+
+@pytest.mark.real_data('data/test')
+def test_uses_knowledge_has_the_papers_significance_and_the_annotators_agreement(files):
+    found, _ = evaluate(
+        read_set('topical_chat_usr', files),
+        {'overlap': load_scorer('overlap')},
+        rounds=5,
+    )
+    (row,) = rows(ratings_table(found), rating='uses_knowledge', source='here')
+    assert (row['count'], row['spearman_p']) == (260, '< 0.001')
+    (agreed,) = rows(agreement_table(found), question='uses_knowledge')
+    assert agreed['count'] == 260 and 0.4 < agreed['alpha'] < 1
+    assert all_tables(found)

@@ -1,0 +1,121 @@
+"""
+A chat that other machines can reach: whom it answers, what it tells, what it bears.
+"""
+
+import json
+import socket
+import threading
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.report.chat_server import ChatServer
+from tests.report.chats import Scripted, ask
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def public():
+    """
+    A server that other machines can reach, which is also called ``chat.example``.
+    """
+    with ChatServer('0.0.0.0', 0, ['Chat.example']) as server:
+        thread = threading.Thread(target=server.serve, args=[Scripted(), 'page'])
+        thread.start()
+        yield server
+        server.stop()
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    'host, origin, status',
+    [
+        ('127.0.0.1:8080', None, 200),
+        ('[2001:db8::1]:8080', None, 200),
+        ('192.0.2.7', 'http://192.0.2.7', 200),
+        (socket.gethostname(), None, 200),
+        ('chat.example:80', 'http://chat.example:80', 200),
+        # Strangers' names may have been pointed here.
+        ('attacker.example', None, 403),
+        ('attacker.example', 'http://attacker.example', 403),
+        ('chat.example.attacker.example', None, 403),
+        ('', None, 403),
+        ('192.0.2.7', 'http://attacker.example', 403),
+    ],
+)
+def test_a_server_open_to_others_answers_to_its_own_names(public, host, origin, status):
+    headers = {'Host': host, **({'Origin': origin} if origin else {})}
+    found, _, text = ask(public, 'GET', '/', headers=headers)
+    assert found == status
+    if host.startswith('attacker'):
+        assert '--allow-host' in json.loads(text)['error']
+
+
+def test_others_are_told_no_path_of_this_machine(public):
+    def fail(text, knowledge):
+        raise ConfigError(f'Cannot read {ROOT}/secret.json')
+
+    public.conversation.interact = fail
+    status, _, text = ask(public, 'POST', '/interact', {'text': 'a'})
+    assert status == 500 and str(ROOT) not in text and 'secret' not in text
+    assert 'The reply failed (ConfigError)' in json.loads(text)['error']
+
+
+def test_a_request_that_drips_is_ended(public, monkeypatch):
+    monkeypatch.setattr('parlai_q2.report.chat_requests.PATIENCE_SECONDS', 1.0)
+    began, answer = time.monotonic(), b''
+    head = b'POST /interact HTTP/1.0\r\nHost: localhost\r\nContent-Length: 400\r\n'
+    head += b'Content-Type: application/json\r\n\r\n'
+    for sent in (head, b'GET / HTTP/1.0\r\n'):
+        with socket.create_connection(public.server_address[:2]) as slow:
+            slow.sendall(sent)
+            slow.settimeout(0.1)
+            while time.monotonic() - began < 10:
+                try:
+                    slow.sendall(b' ')
+                    answer = slow.recv(1000)
+                    break
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+        assert time.monotonic() - began < 8
+        if sent == head:
+            assert b'408' in answer
+
+
+def test_one_machine_cannot_hold_all_connections(public):
+    held = [socket.create_connection(public.server_address[:2]) for _ in range(30)]
+    try:
+        last = held[-1]
+        last.settimeout(10)
+        assert b'503' in last.recv(1000)
+    finally:
+        for one in held:
+            one.close()
+    deadline = time.monotonic() + 10
+    while ask(public, 'GET', '/')[0] != 200:
+        assert time.monotonic() < deadline
+    assert len(public._open) <= 1
+
+
+def test_large_bodies_are_not_kept(public):
+    head = b'POST /interact HTTP/1.0\r\nHost: localhost\r\nContent-Length: 16000000\r\n'
+    head += b'Content-Type: application/json\r\n\r\n'
+    tracemalloc.start()
+    try:
+        held = [socket.create_connection(public.server_address[:2]) for _ in range(4)]
+        for one in held:
+            one.sendall(head + b'a' * 4_000_000)
+        assert ask(public, 'GET', '/')[0] == 200
+        # Four times 4 MB have been read by now, or are still on their way.
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        for one in held:
+            one.close()
+    finally:
+        tracemalloc.stop()
