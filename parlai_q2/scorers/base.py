@@ -3,7 +3,7 @@ The interface of all scorers.
 """
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.records import Example, Label, Score, not_verifiable
@@ -55,6 +55,9 @@ class Scorer(ABC):
     # Whether it runs models: it then takes ``device`` and ``batch_size``, and its
     # scores are worth caching.
     has_models: bool = False
+    # The share of consistent responses under which a value is a probability; None if
+    # values are no probabilities.
+    prior: Optional[float] = None
     # Whether its scores have verdicts on questions.
     asks_questions: bool = False
 

@@ -124,6 +124,7 @@ class GroundedFastScorer(Scorer):
 
     name = GROUNDED_FAST
     has_models = True
+    prior = 0.5  # both classes had equal weight in the fit
 
     def __init__(
         self,
@@ -154,6 +155,7 @@ class GroundedFastScorer(Scorer):
         return {
             **self.detector.settings,
             'preset': self.preset,
+            'prior': f'{self.prior:g}',
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
         }
