@@ -41,6 +41,7 @@ COMMANDS = {
     for command in (
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank candidates made elsewhere'),
+        Command('pairs', 'Write preferred and rejected replies for DPO'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
         Command('cache', 'Show or clear the cache of scores'),
