@@ -8,6 +8,7 @@ sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any, Mapping
 
@@ -27,6 +28,23 @@ def unusual(
     {'beams': 4}
     """
     return {k: v for k, v in settings.items() if v not in usual[k]}
+
+
+def assumed(signature: str) -> str:
+    """
+    What the values of a scorer assume of the responses, as a sentence; empty if they
+    are no probabilities.
+
+    :param signature: the scorer's signature.
+
+    >>> assumed('grounded|prior:0.86|threshold:0.5')
+    'Values are probabilities if 86 % of all responses are consistent.'
+    """
+    found = re.search(r'\|prior:([0-9.]+)', signature)
+    if found is None:
+        return ''
+    share = f'{100 * float(found[1]):.3g} %'
+    return f'Values are probabilities if {share} of all responses are consistent.'
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,9 @@ COMMANDS = {
     for command in (
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank candidates made elsewhere'),
+        Command('pairs', 'Write preferred and rejected replies for DPO'),
         Command('report', 'Write scores and their evidence as a page'),
+        Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
         Command('cache', 'Show or clear the cache of scores'),
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('bench', 'Time scoring and reranking'),

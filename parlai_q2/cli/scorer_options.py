@@ -85,6 +85,13 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
         help='a response is inconsistent if its score is at most this, in [0, 1]; '
         "default: the scorer's own threshold",
     )
+    group.add_argument(
+        '--calibration',
+        type=str,
+        default=None,
+        help='a file that parlai_q2 calibrate wrote: the prior and the threshold '
+        'fitted to labelled pairs of your own',
+    )
     add_model_options(group)
     return add_cache_options(parser)
 
@@ -132,6 +139,8 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     options = model_options(opt) if scorer_class(name).has_models else {}
     if opt.get('scorer_threshold') is not None:
         options['threshold'] = opt['scorer_threshold']
+    if opt.get('calibration'):
+        options['calibration'] = opt['calibration']
     scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
     return with_cache(opt, scorer, cache)
 

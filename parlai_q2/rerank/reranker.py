@@ -35,7 +35,7 @@ class Reranker:
 
     :param scorer: the scorer that decides, or its name.
     :param rule: how to choose; None for the best score.
-    :param prefilter: a cheap scorer that prunes first, or None.
+    :param prefilter: a cheap scorer that prunes first, or its name; None for none.
     :param prefilter_keep: how many candidates of a pool it keeps. The generator's first
         is always kept as well, so that the gain over it can be measured.
     :param copy_penalty: subtracted from the score of a verbatim copy, at least 0.
@@ -54,7 +54,7 @@ class Reranker:
         self,
         scorer: Union[str, Scorer] = DEFAULT_SCORER,
         rule: Optional[Rule] = None,
-        prefilter: Optional[Scorer] = None,
+        prefilter: Union[str, Scorer, None] = None,
         prefilter_keep: int = DEFAULT_PREFILTER_KEEP,
         copy_penalty: float = DEFAULT_COPY_PENALTY,
         generic_penalty: float = DEFAULT_GENERIC_PENALTY,
@@ -62,8 +62,9 @@ class Reranker:
     ):
         self.scorer = load_scorer(scorer) if isinstance(scorer, str) else scorer
         self.rule = rule or Rule(threshold=self.scorer.threshold)
-        self.prefilter, self.prefilter_keep = prefilter, prefilter_keep
-        self.evidence = load_scorer(evidence) if isinstance(evidence, str) else evidence
+        self.prefilter = _loaded(prefilter)
+        self.prefilter_keep = prefilter_keep
+        self.evidence = _loaded(evidence)
         self.penalties = {COPY: copy_penalty, GENERIC: generic_penalty}
 
     def rank(
@@ -166,6 +167,10 @@ class Reranker:
             range(len(candidates)), key=lambda n: -candidates[n].prefilter_value
         )
         return sorted({0, *best[: self.prefilter_keep]})
+
+
+def _loaded(scorer: Union[str, Scorer, None]) -> Optional[Scorer]:
+    return load_scorer(scorer) if isinstance(scorer, str) else scorer
 
 
 def _prefiltered(candidate: Candidate) -> Candidate:

@@ -29,7 +29,7 @@ from parlai_q2.io.write import (
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
-from parlai_q2.signature import short_form
+from parlai_q2.signature import assumed, short_form
 
 # Pools in one call of the scorer.
 CHUNK = 16
@@ -104,6 +104,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     )
     log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
     log.debug(f'Signature in full: {signature}')
+    if sentence := assumed(signature):
+        log.info(sentence)
     if not good:
         raise InputError(
             f'None of the {len(pools)} pools in {infile} could be reranked. '

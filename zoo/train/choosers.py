@@ -1,0 +1,104 @@
+"""
+Compares what chooses among candidates, on people's labels::
+
+    python -m parlai_q2.zoo.train.choosers --begin shared/data/dev/begin
+
+A pool has the responses of BEGIN's development sets (Dziri et al. 2022) to the same
+knowledge, which four systems gave. A chooser's rate is the share of pools where it
+chooses a response that is not fully attributable; chit-chat is not wrong. The default
+chooser of reranking was decided by this table (docs/which_scorer.md).
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.errors import Q2Error
+from parlai_q2.records import Label
+from parlai_q2.rerank import Candidate, Pool, Reranker
+from parlai_q2.tasks.begin.reader import read_file
+
+CORPORA = ('wow', 'cmu', 'tc')
+# What the others are compared with: the dearest.
+BASE = 'grounded'
+FIRST = 'first'
+
+
+def choosers() -> dict[str, Reranker]:
+    """
+    The choosers by name. In the cascade, the fast scorer keeps three candidates.
+    """
+    return {
+        BASE: Reranker('grounded'),
+        'grounded_fast': Reranker('grounded_fast'),
+        'cascade': Reranker('grounded', prefilter='grounded_fast', prefilter_keep=3),
+    }
+
+
+def begin_pools(folder: Path) -> Iterator[Pool]:
+    """
+    The pools of BEGIN's development sets, each of at least two responses.
+
+    :param folder: the folder with ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
+    """
+    for corpus in CORPORA:
+        by_knowledge: dict[str, list[tuple[str, str]]] = {}
+        for turn in read_file(folder / f'begin_dev_{corpus}.tsv'):
+            found = by_knowledge.setdefault(turn.knowledge.strip(), [])
+            found.append((turn.response, turn.label))
+        for knowledge, responses in by_knowledge.items():
+            if len(responses) > 1:
+                texts, labels = zip(*responses, strict=True)
+                yield Pool(knowledge, tuple(map(Candidate, texts)), labels=labels)
+
+
+def wrong_choices(
+    rerankers: dict[str, Reranker], pools: Sequence[Pool]
+) -> dict[str, list[float]]:
+    """
+    Whether each chooser's choice is wrong in each pool; ``first`` takes the first
+    response.
+    """
+
+    def wrong(pool: Pool, place: int) -> float:
+        return float(pool.labels[place] == Label.INCONSISTENT)
+
+    found = {FIRST: [wrong(pool, 0) for pool in pools]}
+    for name, reranker in rerankers.items():
+        # One pool at a time: memory stays small, and scores do not depend on it.
+        places = [reranker.rank_batch([pool])[0].order[0] for pool in pools]
+        found[name] = [wrong(p, n) for p, n in zip(pools, places, strict=True)]
+    return found
+
+
+def table(wrong: dict[str, list[float]]) -> Iterator[tuple[str, Interval, Interval]]:
+    """
+    Each chooser's rate and its paired difference from the base, with 95 % intervals.
+    """
+    for name, values in wrong.items():
+        differences = [a - b for a, b in zip(values, wrong[BASE], strict=True)]
+        yield name, mean_interval(values), mean_interval(differences)
+
+
+def main() -> None:
+    """
+    Print the table.
+    """
+    parser = argparse.ArgumentParser(description='Which scorer chooses best?')
+    parser.add_argument('--begin', type=Path, required=True)
+    args = parser.parse_args()
+    pools = list(begin_pools(args.begin))
+    out = sys.stdout.write
+    out(f'{len(pools)} pools, {sum(len(p.candidates) for p in pools)} responses\n')
+    for name, rate, difference in table(wrong_choices(choosers(), pools)):
+        out(f'{name:14}{rate!s:24}{difference!s}\n')
+
+
+if __name__ == '__main__':
+    try:
+        main()
+    except Q2Error as error:
+        sys.stderr.write(f'{error}\n')
+        sys.exit(2)
