@@ -27,11 +27,13 @@ class Command:
     :param name: its name, and its module's.
     :param what: what it does, in a line.
     :param needs_parlai: whether it is a ``ParlaiScript``.
+    :param outfile: an example of its ``--outfile``, if it cannot do without.
     """
 
     name: str
     what: str
     needs_parlai: bool = False
+    outfile: Optional[str] = None
 
 
 COMMANDS = {
@@ -46,8 +48,8 @@ COMMANDS = {
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('bench', 'Time scoring and reranking'),
         Command('demo', 'See scoring and reranking at work, offline', True),
-        Command('filter', 'Keep the grounded turns of a task', True),
-        Command('distill', 'Write a training set of reranked replies', True),
+        Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),
+        Command('distill', 'Write the best replies to train on', True, 'best.jsonl'),
         Command('interactive_web', 'Chat in the browser, with evidence', True),
         Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
         Command('distributed_eval', 'Evaluate a model in a SLURM job', True),
