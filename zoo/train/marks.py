@@ -3,12 +3,12 @@ Measures whether evidence points at the right words, on pairs with a known edit:
 
     python -m parlai_q2.zoo.train.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
 
-The pairs are lines with a premise ``p``, a response ``h``, its class ``y`` (0 entailed, 1
-unsupported, 2 contradicted, 3 chit-chat) and its source ``src``. An inconsistent response that differs from its premise
-in one short stretch of words has its edit there: a swapped name, another number, a
-negation. Two rates are reported: the share of these responses with a mark that overlaps
-the edit, and the share of entailed responses with any mark. A mark is a span that the
-evidence calls contradicted or not in the knowledge.
+The pairs are lines with a premise ``p``, a response ``h``, its class ``y`` (0 entailed,
+1 unsupported, 2 contradicted, 3 chit-chat) and its source ``src``. An inconsistent
+response that differs from its premise in one short stretch of words has its edit there:
+a swapped name, another number, a negation. Two rates are reported: the share of these
+responses with a mark that overlaps the edit, and the share of entailed responses with
+any mark. A mark is a span that the evidence calls contradicted or not in the knowledge.
 """
 
 import argparse
