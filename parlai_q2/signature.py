@@ -8,7 +8,8 @@ sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
 """
 
 import hashlib
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from parlai_q2.version import __version__
@@ -29,6 +30,23 @@ def unusual(
     return {k: v for k, v in settings.items() if v not in usual[k]}
 
 
+def assumed(signature: str) -> str:
+    """
+    What the values of a scorer assume of the responses, as a sentence; empty if they
+    are no probabilities.
+
+    :param signature: the scorer's signature.
+
+    >>> assumed('grounded|prior:0.86|threshold:0.5')
+    'Values are probabilities if 86 % of all responses are consistent.'
+    """
+    found = re.search(r'\|prior:([0-9.]+)', signature)
+    if found is None:
+        return ''
+    share = f'{100 * float(found[1]):.3g} %'
+    return f'Values are probabilities if {share} of all responses are consistent.'
+
+
 @dataclass(frozen=True)
 class Signature:
     """
@@ -36,6 +54,7 @@ class Signature:
 
     :param scorer: the scorer's name.
     :param settings: the settings that determine the score, by name.
+    :param details: what does not, such as the kernels taken; not part of the text.
 
     >>> print(Signature('precision', {'threshold': 0.5}))  # doctest: +ELLIPSIS
     precision|threshold:0.5|version:...
@@ -43,6 +62,7 @@ class Signature:
 
     scorer: str
     settings: Mapping[str, Any]
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))

@@ -142,11 +142,12 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
 
 def _other_scorer(opt: Mapping[str, Any], name: Optional[str]) -> Optional[Scorer]:
     """
-    A scorer beside the one that decides, for which alone --scorer-threshold is meant.
+    A scorer beside the one that decides, for which alone --scorer-threshold and
+    --calibration are meant.
     """
     if name in (None, NONE):
         return None
-    return _scorer({**opt, 'scorer_threshold': None}, name)
+    return _scorer({**opt, 'scorer_threshold': None, 'calibration': None}, name)
 
 
 def _scorer(opt: Mapping[str, Any], name: str) -> Scorer:

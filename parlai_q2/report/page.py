@@ -23,6 +23,7 @@ from parlai_q2.io.write import write_text
 from parlai_q2.report.charts import score_chart
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.figures import Figures
+from parlai_q2.signature import assumed
 from parlai_q2.text.visible import one_line
 
 # The scripts of a table, and of this page; each after those that it builds on.
@@ -151,7 +152,7 @@ def three(value: Optional[float]) -> str:
 
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FunctionLoader(resource),
         autoescape=True,
         undefined=StrictUndefined,
@@ -159,6 +160,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters['assumed'] = assumed
+    return environment
 
 
 def _hash(text: str) -> str:

@@ -101,6 +101,7 @@ def scorer_class(name: str) -> type[Scorer]:
 def load_scorer(
     name: str = 'q2',
     preset: Union[str, PurePath, Preset] = DEFAULT_PRESET,
+    calibration: Union[str, PurePath, None] = None,
     **options: Any,
 ) -> Scorer:
     """
@@ -109,6 +110,8 @@ def load_scorer(
     :param name: one of :func:`scorer_names`, or ``module:Class``.
     :param preset: ``mini`` (shipped, offline), ``paper`` (hub models), a path to a YAML
         file, or a loaded preset.
+    :param calibration: a file that ``parlai_q2 calibrate`` wrote for this scorer, with
+        a prior and a threshold of your own.
     :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
@@ -126,6 +129,27 @@ def load_scorer(
         raise ConfigError(
             f'A preset must be a name, a path or a loaded Preset, not {preset!r}.'
         )
+    if calibration is not None:
+        return _calibrated(kind, preset, str(calibration), options)
+    return _made(name, kind, preset, options)
+
+
+def _calibrated(
+    kind: type[Scorer], preset: Preset, path: str, options: dict[str, Any]
+) -> Scorer:
+    from parlai_q2.scorers.calibrated import CalibratedScorer, read_calibration
+
+    options = dict(options)
+    threshold = options.pop('threshold', None)
+    if read_calibration(path, kind.name).refitted:
+        options['coefficients'] = path
+    scorer = _made(kind.name, kind, preset, options)
+    return CalibratedScorer(scorer, path, threshold)
+
+
+def _made(
+    name: str, kind: type[Scorer], preset: Preset, options: dict[str, Any]
+) -> Scorer:
     try:
         return kind.from_preset(preset, **options)
     except TypeError as e:

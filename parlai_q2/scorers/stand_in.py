@@ -2,7 +2,7 @@
 Base class of scorers that wrap another one and give the same scores.
 """
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Optional, TypeVar
 
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.signature import Signature
@@ -32,6 +32,10 @@ class StandInScorer(Scorer, Generic[S]):
     @property
     def has_models(self) -> bool:  # type: ignore[override]
         return self.scorer.has_models
+
+    @property
+    def prior(self) -> Optional[float]:  # type: ignore[override]
+        return self.scorer.prior
 
     @property
     def asks_questions(self) -> bool:  # type: ignore[override]

@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from tqdm import tqdm
-
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.cli import log
+from parlai_q2.cli.counting import counting
 from parlai_q2.cli.files import given_files
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
@@ -29,7 +28,7 @@ from parlai_q2.io.write import (
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
-from parlai_q2.signature import short_form
+from parlai_q2.signature import assumed, short_form
 
 # Pools in one call of the scorer.
 CHUNK = 16
@@ -109,6 +108,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     )
     log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
     log.debug(f'Signature in full: {signature}')
+    if sentence := assumed(signature):
+        log.info(sentence)
     if not good:
         raise InputError(
             f'None of the {len(pools)} pools in {infile} could be reranked. '
@@ -128,7 +129,7 @@ def rank(
     :return: for each pool its ranking, and the ranking's rows with their evidence.
     """
     found = []
-    with tqdm(total=len(pools), desc=reranker.scorer.name, unit=' pools') as bar:
+    with counting(reranker.scorer.name, len(pools), 'pools') as bar:
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
             ranked = [(r, r.rows()) for r in reranker.rank_batch(chunk)]

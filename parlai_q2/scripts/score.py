@@ -28,7 +28,7 @@ from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Source, Tally, go_on
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.signature import short_form
+from parlai_q2.signature import assumed, short_form
 
 # How many bad records are logged; the output has the "error" of each of them.
 LOGGED_PROBLEMS = 20
@@ -179,6 +179,8 @@ def score_file(
     log.info(f'Wrote {outfile}. {tally.sentence()}')
     log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
     log.debug(f'Signature in full: {signature}')
+    if sentence := assumed(signature):
+        log.info(sentence)
     if cut_short:
         raise InputError(
             f'{infile} was not read to its end: see the last line of {outfile}.'

@@ -5,6 +5,7 @@ What documented commands find where they are run: the files that they name, smal
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from tests.agents.hf_models import causal_checkpoint, checkpoint
@@ -48,6 +49,20 @@ KEPT = {
 }
 
 
+def labelled() -> list[dict[str, Any]]:
+    """
+    Pairs of several passages with a person's labels.
+    """
+    return [
+        {'knowledge': f'{BEES} {n}', 'response': said, 'label': label}
+        for n in range(6)
+        for said, label in (
+            ('They do a waggle dance.', 'consistent'),
+            ('They leave a trail of wax.', 'inconsistent'),
+        )
+    ]
+
+
 def prepare(folder: Path, generator: bool = True) -> Path:
     """
     Write the files that commands name.
@@ -59,6 +74,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     folder.mkdir(parents=True)
     lines(folder / 'pairs.jsonl', *PAIRS)
     lines(folder / 'examples.jsonl', *PAIRS)
+    lines(folder / 'labelled.jsonl', *labelled())
     lines(folder / 'pools.jsonl', *POOLS)
     known = {'corpus': 'bees', 'q2_label': 'consistent'}
     lines(folder / 'examples.jsonl', *({**pair, **known} for pair in PAIRS))

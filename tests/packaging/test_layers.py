@@ -26,7 +26,7 @@ FLOORS = (
     ('q2',),
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),
-    ('filtering', 'benchmark'),
+    ('filtering', 'benchmark', 'calibrate'),
     ('cli',),
     ('parlai',),
     ('agents', 'tasks', '__main__'),

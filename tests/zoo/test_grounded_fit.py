@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from parlai_q2.calibrate.logistic import even_weights, fit, quality, reliability
 from parlai_q2.errors import InputError
 from parlai_q2.scorers.grounded import FEATURES, read_coefficients
 from parlai_q2.zoo.train.grounded import (
@@ -16,7 +17,6 @@ from parlai_q2.zoo.train.grounded import (
     main,
     read_scored,
 )
-from parlai_q2.zoo.train.logistic import even_weights, fit, quality, reliability
 
 
 def test_without_features_the_intercept_is_the_log_odds():

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 from parlai.utils import logging
 
+from parlai_q2.calibrate.logistic import Fit, Quality, even_weights, fit, quality
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label
@@ -33,7 +34,6 @@ from parlai_q2.scorers.grounded import (
 )
 from parlai_q2.text.passage import passage_key
 from parlai_q2.zoo.train.data import read_rows
-from parlai_q2.zoo.train.logistic import Fit, Quality, even_weights, fit, quality
 
 DEFAULT_RIDGE = 0.003
 DEFAULT_FOLDS = 5

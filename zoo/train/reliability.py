@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from parlai_q2.zoo.train.logistic import even_weights, reliability
+from parlai_q2.calibrate.logistic import even_weights, reliability
 
 if TYPE_CHECKING:
     from parlai_q2.zoo.train.grounded import Data

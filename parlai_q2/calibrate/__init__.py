@@ -1,0 +1,3 @@
+"""
+Fits a scorer's prior, threshold and weights to labelled pairs.
+"""

@@ -1,0 +1,183 @@
+"""
+Reads labelled pairs, and fits the calibration of a scorer to them.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.calibrate.fit import (
+    Target,
+    figures,
+    fit_pairs,
+    held_out,
+    interval_of,
+    pairs_of,
+)
+from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.io.read import Record, read_records
+from parlai_q2.records import Example, Label
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.calibrated import Calibration
+from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
+from parlai_q2.text.class_names import ENTAILMENT, GENERIC, finding_of
+
+# Labels that are numbers or truth values.
+TRUTH = {
+    **dict.fromkeys(('1', '1.0', 'true', 'yes'), True),
+    **dict.fromkeys(('0', '0.0', 'false', 'no'), False),
+}
+FEATURES_OF = {GROUNDED: FEATURES, GROUNDED_FAST: FAST_FEATURES}
+DIGITS = 4
+
+
+def read_labelled(
+    path: Path, format: Optional[str], field: str
+) -> tuple[list[Example], list[bool]]:
+    """
+    Read labelled pairs.
+
+    :param path: a file of records with knowledge, response and a label.
+    :param format: the file's format; None to infer it from its ending.
+    :param field: the field with the label.
+    :return: N examples, and whether each is consistent. Generic pairs and those without
+        a text are left out.
+    :raises RecordError: for a record that cannot be read, or whose label is unknown.
+    """
+    examples, consistent = [], []
+    for record in read_records(path, format):
+        if record.error is not None:
+            raise record.error
+        label = label_of(record, path.name, field)
+        example = record.example
+        assert example is not None
+        if label is not None and example.knowledge.strip() and example.response.strip():
+            examples.append(example)
+            consistent.append(label)
+    return examples, consistent
+
+
+def label_of(record: Record, file: str, field: str) -> Optional[bool]:
+    """
+    Whether a record is labelled consistent; None for generic.
+    """
+    given = record.fields.get(field)
+    if given is None or str(given).strip() == '':
+        raise RecordError(
+            file, record.line, f'there is no {field!r}. Name the field with --label.'
+        )
+    finding = finding_of(str(given))
+    if finding is not None:
+        return None if finding == GENERIC else finding == ENTAILMENT
+    truth = TRUTH.get(str(given).strip().lower())
+    if truth is None:
+        raise RecordError(
+            file,
+            record.line,
+            f'{field} is {given!r}; expected consistent, inconsistent or generic (or '
+            'another name for one of them), or 1 or 0.',
+        )
+    return truth
+
+
+def calibrate(
+    scorer: Scorer,
+    examples: Sequence[Example],
+    consistent: Sequence[bool],
+    target: Target,
+    refit: bool = False,
+) -> dict[str, Any]:
+    """
+    Fit a scorer's prior, threshold and perhaps weights to labelled pairs.
+
+    :param scorer: the scorer, with its own threshold.
+    :param examples: N examples.
+    :param consistent: whether people found each consistent.
+    :param target: what the threshold is for.
+    :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
+    :return: the calibration as JSON-safe values: ``calibration``, which scoring reads;
+        the threshold's interval; figures of the pairs when held out, and with the
+        scorer's own threshold.
+    :raises ConfigError: if a scorer without weights is to be refitted.
+    :raises InputError: if there are too few pairs of a class.
+    """
+    if refit and scorer.name not in FEATURES_OF:
+        raise ConfigError(
+            f'--refit is for {" and ".join(FEATURES_OF)}; {scorer.name} has no weights.'
+        )
+    features = FEATURES_OF[scorer.name] if refit else ()
+    scores = scorer.score(examples)
+    pairs = pairs_of(scores, consistent, [e.knowledge for e in examples], features)
+    probabilities = scorer.prior is not None
+    fitted = fit_pairs(pairs, target, probabilities)
+    threshold = interval_of(pairs, fitted, target, probabilities)
+    values, called = held_out(pairs, target, probabilities)
+    before = pairs.values > scorer.threshold
+    share = float(pairs.consistent.mean())
+    found = Calibration(
+        scorer.name,
+        str(scorer.signature),
+        round(fitted.threshold, DIGITS),
+        round(share, DIGITS) if probabilities else None,
+        None if fitted.shift is None else round(fitted.shift, DIGITS),
+        refit,
+    )
+    written: dict[str, Any] = {
+        'calibration': found.to_dict(),
+        'target': str(target),
+        'threshold_interval': rounded([threshold.low, threshold.high]),
+        'pairs': {
+            Label.CONSISTENT: int(pairs.consistent.sum()),
+            Label.INCONSISTENT: int((~pairs.consistent).sum()),
+        },
+        'held_out': rounded(figures(values, pairs.consistent, called)),
+        'before': rounded(figures(pairs.values, pairs.consistent, before)),
+    }
+    if fitted.weights is not None:
+        weights = dict(zip(features, fitted.weights.weights.tolist(), strict=True))
+        written['preset'] = f'{scorer.settings["preset"]}, refitted'
+        written[scorer.name] = {
+            'weights': rounded(weights),
+            'intercept': round(fitted.weights.intercept, DIGITS),
+        }
+    return written
+
+
+def rounded(values: Any) -> Any:
+    """
+    Numbers with :data:`DIGITS` digits, in lists and dicts.
+    """
+    if isinstance(values, dict):
+        return {name: rounded(value) for name, value in values.items()}
+    if isinstance(values, list):
+        return [rounded(value) for value in values]
+    return None if values is None else round(values, DIGITS)
+
+
+def describe(written: dict[str, Any]) -> str:
+    """
+    What :func:`calibrate` found, as text.
+    """
+    found, pairs = written['calibration'], written['pairs']
+    low, high = written['threshold_interval']
+    lines = [
+        f'{pairs[Label.CONSISTENT]} consistent and {pairs[Label.INCONSISTENT]} '
+        f'inconsistent pairs, target {written["target"]}',
+        f'threshold {found["threshold"]:.3f}; 95 % of resamples put it between '
+        f'{low:.3f} and {high:.3f}',
+    ]
+    if found['prior'] is not None:
+        lines.append(
+            f'values are probabilities if {found["prior"]:.1%} of all responses are '
+            'consistent'
+        )
+    for name, title in (('before', 'as it was'), ('held_out', 'held-out pairs')):
+        one = written[name]
+        precision = one['precision']
+        lines.append(
+            f'{title}: accuracy {one["accuracy"]:.3f} (always the more frequent class: '
+            f'{one["majority"]:.3f}), finds {one["recall"]:.3f} of the inconsistent, '
+            f'{one["false_alarms"]:.3f} false alarms, precision '
+            f'{"-" if precision is None else f"{precision:.3f}"}, AUC {one["auc"]:.3f}'
+        )
+    return '\n'.join(lines)

@@ -1,0 +1,355 @@
+"""
+Fits a prior and a threshold to labelled pairs, and says how sure the threshold is.
+
+The prior is the share of consistent pairs. The values are shifted to it, in log-odds,
+so that their mean is that share (maximum likelihood with the scorer's slope). The
+threshold serves one of three targets:
+
+- ``accuracy``: as many pairs as possible are labelled rightly. The best threshold of
+  one small sample is mostly luck, so this is where a logistic regression of the labels
+  on the values gives both classes the same probability (Platt 1999). On development
+  data it was right more often for other pairs, with 50 as with 290;
+- ``recall=0.9``: at least this share of the inconsistent responses is found, with as
+  few false alarms as that allows, which is the highest precision;
+- ``false_alarms=0.05``: at most this share of the consistent responses is called
+  inconsistent, and as many of the others as that allows.
+
+The interval is that of the best thresholds of resamples, drawn by passage. Figures are
+also given for pairs that were held out, all pairs of a passage together.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, percentiles, resamples
+from parlai_q2.calibrate.logistic import Fit, even_weights, fit
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.evaluate.statistics import roc_auc
+from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label, Score
+from parlai_q2.scorers.calibrated import shifted
+from parlai_q2.text.passage import passage_key
+
+ACCURACY, RECALL, FALSE_ALARMS = 'accuracy', 'recall', 'false_alarms'
+TARGETS = (ACCURACY, RECALL, FALSE_ALARMS)
+FOLDS = 10
+RIDGE = 0.003  # that of the shipped weights
+LEAST = 5  # pairs of each class
+FARTHEST, HALVINGS = 30.0, 60  # of the search for a shift of log-odds
+# Of a logistic regression: the ridge on its slope, the number of steps, and how near to
+# 0 and 1 a probability may be.
+SLOPE_RIDGE, NEWTON_STEPS, EDGE = 1e-3, 40, 1e-6
+
+
+class Target(NamedTuple):
+    """
+    What a threshold is chosen for.
+
+    :param kind: one of :data:`TARGETS`.
+    :param share: the share of ``recall`` or ``false_alarms``, in [0, 1].
+    """
+
+    kind: str
+    share: float = 0.0
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == ACCURACY else f'{self.kind}={self.share:g}'
+
+
+def read_target(text: str) -> Target:
+    """
+    Read a target such as ``accuracy`` or ``recall=0.9``.
+
+    :raises ConfigError: for any other text.
+    """
+    kind, equals, number = text.partition('=')
+    try:
+        share = float(number) if equals else 0.0
+    except ValueError:
+        share = -1.0
+    if kind not in TARGETS or bool(equals) == (kind == ACCURACY) or not 0 <= share <= 1:
+        raise ConfigError(
+            'The target is accuracy, recall=SHARE or false_alarms=SHARE with a share '
+            f'in [0, 1], not {text!r}.'
+        )
+    return Target(kind, share)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """
+    N labelled pairs.
+
+    :param values: their scores, [N].
+    :param consistent: whether people found each consistent, [N].
+    :param passages: the passage of each, [N].
+    :param features: the features [N, F] to fit weights to; None keeps the scorer's.
+    :param generic: which the scorer calls generic, [N]; their values stay at most 0.5.
+    """
+
+    values: np.ndarray
+    consistent: np.ndarray
+    passages: np.ndarray
+    features: Optional[np.ndarray]
+    generic: np.ndarray
+
+    def only(self, chosen: np.ndarray) -> 'Pairs':
+        """
+        The pairs that a mask chooses.
+        """
+        return Pairs(
+            self.values[chosen],
+            self.consistent[chosen],
+            self.passages[chosen],
+            None if self.features is None else self.features[chosen],
+            self.generic[chosen],
+        )
+
+
+def pairs_of(
+    scores: Sequence[Score],
+    consistent: Sequence[bool],
+    knowledge: Sequence[str],
+    features: Sequence[str] = (),
+) -> Pairs:
+    """
+    Labelled pairs from their scores, labels and knowledge.
+
+    :param features: the names of the features to fit weights to, if any.
+    :raises InputError: when one class has fewer than :data:`LEAST` pairs.
+    """
+    labels = np.asarray(consistent, dtype=bool)
+    counts = (int(labels.sum()), int((~labels).sum()))
+    if min(counts) < LEAST:
+        raise InputError(
+            f'There are {counts[0]} consistent and {counts[1]} inconsistent pairs. A '
+            f'threshold needs at least {LEAST} of each, and some 50 in all to mean '
+            'anything.'
+        )
+    keys = np.array([passage_key(text) for text in knowledge])
+    parts = [[s.parts[name] for name in features] for s in scores]
+    return Pairs(
+        np.array([score.value for score in scores], dtype=float),
+        labels,
+        keys,
+        np.array(parts) if features else None,
+        np.array([score.label == Label.GENERIC for score in scores]),
+    )
+
+
+class Fitted(NamedTuple):
+    """
+    What was fitted.
+
+    :param weights: weights and intercept under a prior of 0.5; None keeps the scorer's.
+    :param shift: the shift of the log-odds; None where values are no probabilities.
+    :param threshold: the threshold for the shifted values, in [0, 1].
+    """
+
+    weights: Optional[Fit]
+    shift: Optional[float]
+    threshold: float
+
+    def values(self, pairs: Pairs) -> np.ndarray:
+        """
+        The calibrated values of pairs, [N].
+        """
+        return moved(own_values(pairs, self.weights), self.shift)
+
+
+def own_values(pairs: Pairs, weights: Optional[Fit]) -> np.ndarray:
+    """
+    The values of pairs before they are shifted, [N].
+    """
+    if weights is None:
+        return pairs.values
+    assert pairs.features is not None
+    values = weights.probability(pairs.features)
+    return np.where(pairs.generic, np.minimum(values, NOT_VERIFIABLE_VALUE), values)
+
+
+def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
+    """
+    Fit shift and threshold.
+
+    :param pairs: the labelled pairs.
+    :param target: what the threshold is for.
+    :param probabilities: whether the values are probabilities, which have a prior.
+    """
+    weights = None
+    if pairs.features is not None:
+        truth = pairs.consistent.astype(float)
+        even = even_weights(['all'] * len(truth), truth)
+        weights = fit(pairs.features, truth, even, RIDGE)
+    values = own_values(pairs, weights)
+    shift = fit_shift(values, pairs.consistent) if probabilities else None
+    values = moved(values, shift)
+    whole = np.ones((1, len(values)))
+    best = best_thresholds(whole, values, pairs.consistent, target, probabilities)[0]
+    return Fitted(weights, shift, float(best))
+
+
+def interval_of(
+    pairs: Pairs, fitted: Fitted, target: Target, probabilities: bool
+) -> Interval:
+    """
+    How sure a threshold is: the 95 % bootstrap interval, drawing passages.
+    """
+    values, best = fitted.values(pairs), fitted.threshold
+    drawn = [
+        best_thresholds(weights, values, pairs.consistent, target, probabilities)
+        for weights in resamples(list(pairs.passages), ROUNDS, SEED)
+    ]
+    found = percentiles(best, np.concatenate(drawn))
+    return Interval(best, min(found.low, best), max(found.high, best))
+
+
+def moved(values: np.ndarray, shift: Optional[float]) -> np.ndarray:
+    """
+    Values with their log-odds raised.
+    """
+    return np.array([shifted(float(value), shift or 0.0) for value in values])
+
+
+def fit_shift(values: np.ndarray, consistent: np.ndarray) -> float:
+    """
+    The shift of log-odds at which the values' mean is the share that is consistent: the
+    maximum of the likelihood in this one parameter.
+
+    :return: in [-:data:`FARTHEST`, :data:`FARTHEST`].
+    """
+    low, high, share = -FARTHEST, FARTHEST, float(consistent.mean())
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if moved(values, middle).mean() < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def best_thresholds(
+    weights: np.ndarray,
+    values: np.ndarray,
+    consistent: np.ndarray,
+    target: Target,
+    probabilities: bool = False,
+) -> np.ndarray:
+    """
+    The threshold for each of R resamples.
+
+    :param weights: (R, n), how often each pair counts.
+    :param values: n scores in [0, 1].
+    :param consistent: n booleans.
+    :param target: what it is for.
+    :param probabilities: whether the scores are probabilities, for ``accuracy``.
+    :return: R thresholds in [0, 1]; NaN for a resample without pairs of a class that
+        the target needs.
+    """
+    if target.kind == ACCURACY:
+        return even_points(weights, values, consistent, probabilities)
+    order = np.argsort(values, kind='stable')
+    distinct, first = np.unique(values[order], return_index=True)
+    ends = np.append(first[1:], len(values))
+    # With candidate k, the k lowest of the K distinct scores are called inconsistent.
+    wrong = _summed(weights[:, order] * ~consistent[order], ends)  # [R, K + 1]
+    right = _summed(weights[:, order] * consistent[order], ends)
+    cuts = np.concatenate([[0.0], (distinct[1:] + distinct[:-1]) / 2, [1.0]])
+    with np.errstate(invalid='ignore'):
+        found = wrong / wrong[:, -1:]
+        alarms = right / right[:, -1:]
+    if target.kind == RECALL:
+        places = (found >= target.share).argmax(axis=1)
+        undefined = np.isnan(found[:, -1])
+    else:
+        within = alarms <= target.share
+        places = len(cuts) - 1 - within[:, ::-1].argmax(axis=1)
+        undefined = np.isnan(alarms[:, -1])
+    return np.where(undefined, np.nan, cuts[places])
+
+
+def even_points(
+    weights: np.ndarray,
+    values: np.ndarray,
+    consistent: np.ndarray,
+    probabilities: bool,
+) -> np.ndarray:
+    """
+    Where logistic regressions on the scores (or, for probabilities, on their log-odds)
+    give both classes the same probability, for each of R resamples. Where higher scores
+    do not speak for a response, all are called by the more frequent class: 0 or 1.
+    """
+    x = np.clip(values, EDGE, 1 - EDGE)
+    x = np.log(x / (1 - x)) if probabilities else values
+    middle, width = x.mean(), x.std() or 1.0
+    z, y = (x - middle) / width, consistent.astype(float)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    share = weights @ y
+    slope, intercept = np.zeros(len(weights)), np.zeros(len(weights))
+    for _ in range(NEWTON_STEPS):
+        p = 1 / (1 + np.exp(-(slope[:, None] * z + intercept[:, None])))  # [R, n]
+        error, curve = weights * (p - y), weights * p * (1 - p)
+        g = error @ z + SLOPE_RIDGE * slope, error.sum(axis=1)
+        h = curve @ z**2 + SLOPE_RIDGE, curve @ z, curve.sum(axis=1) + EDGE
+        det = h[0] * h[2] - h[1] ** 2
+        slope = slope - np.clip((h[2] * g[0] - h[1] * g[1]) / det, -1, 1)
+        intercept = intercept - np.clip((h[0] * g[1] - h[1] * g[0]) / det, -1, 1)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        point = middle - width * intercept / slope
+    if probabilities:
+        point = 1 / (1 + np.exp(-np.clip(point, -500, 500)))
+    usual = np.where(share > 0.5, 0.0, 1.0)
+    informed = (slope > EDGE) & (share > 0) & (share < 1)
+    return np.where(informed, np.clip(point, 0, 1), usual)
+
+
+def _summed(counts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    sums = np.cumsum(counts, axis=1)[:, ends - 1]
+    return np.concatenate([np.zeros((len(counts), 1)), sums], axis=1)
+
+
+def held_out(
+    pairs: Pairs, target: Target, probabilities: bool, folds: int = FOLDS
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Fit without each fold of passages, and apply what was fitted to it.
+
+    :return: the shifted values [N], and whether each is called consistent [N].
+    """
+    _, of_each = np.unique(pairs.passages, return_inverse=True)
+    fold = np.random.default_rng(SEED).permutation(of_each.max() + 1)[of_each] % folds
+    values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)
+    for part in np.unique(fold):
+        rest = pairs.only(fold != part)
+        if len(set(rest.consistent)) < 2:
+            raise InputError(
+                'All pairs of one class have the same knowledge, or nearly. Label '
+                'pairs of more passages.'
+            )
+        fitted = fit_pairs(rest, target, probabilities)
+        values[fold == part] = fitted.values(pairs.only(fold == part))
+        called[fold == part] = values[fold == part] > fitted.threshold
+    return values, called
+
+
+def figures(
+    values: np.ndarray, consistent: np.ndarray, called: np.ndarray
+) -> dict[str, Any]:
+    """
+    How well pairs are labelled.
+
+    :return: ``accuracy``; ``majority``, the accuracy of always naming the more frequent
+        class; ``precision`` (None where nothing was called inconsistent), ``recall``
+        and ``false_alarms`` of calling a response inconsistent; ``auc``.
+    """
+    alarms = ~called
+    share = float(consistent.mean())
+    return {
+        'accuracy': float((called == consistent).mean()),
+        'majority': max(share, 1 - share),
+        'precision': float((~consistent)[alarms].mean()) if alarms.any() else None,
+        'recall': float(alarms[~consistent].mean()),
+        'false_alarms': float(alarms[consistent].mean()),
+        'auc': roc_auc(values[consistent].tolist(), values[~consistent].tolist()),
+    }

@@ -1,0 +1,186 @@
+"""
+Applies a calibration: the prior and the threshold that ``parlai_q2 calibrate`` fitted
+to labelled pairs, and for the combinations perhaps weights.
+
+A probability was fitted under a prior, the share of responses that are consistent.
+Under another prior its odds are multiplied by a constant (Saerens et al. 2002, section
+2.2), which keeps the order of all responses. The values of other scorers stay as they
+are and only get another threshold.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.io.files import file_sha256
+from parlai_q2.records import Example, Label, Score
+from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.stand_in import StandInScorer
+from parlai_q2.signature import Signature
+
+DIGITS = 8
+# Settings in which the scorer may differ from the one that was calibrated: they change
+# no value, or hardly.
+FREE = ('threshold', 'version')
+ARITHMETIC = '_arithmetic'
+# Those that a calibration's own weights replace.
+REFITTED = ('weights', 'fitted_with')
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """
+    What was fitted to labelled pairs.
+
+    :param scorer: the scorer's name.
+    :param fitted_on: the signature of the scorer whose values were used.
+    :param threshold: a calibrated value of at most this is inconsistent, in [0, 1].
+    :param prior: the share of consistent responses, in (0, 1), under which calibrated
+        values are probabilities; None for a scorer whose values are none.
+    :param shift: the difference of log-odds to the scorer's own values; None where
+        there is no prior.
+    :param refitted: whether the file has weights of its own.
+    """
+
+    scorer: str
+    fitted_on: str
+    threshold: float
+    prior: Optional[float] = None
+    shift: Optional[float] = None
+    refitted: bool = False
+
+    def value(self, value: float) -> float:
+        """
+        A scorer's value, calibrated.
+        """
+        return shifted(value, self.shift or 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        The calibration as JSON-safe values.
+        """
+        return asdict(self)
+
+
+def shifted(value: float, shift: float) -> float:
+    """
+    A probability whose log-odds are raised.
+
+    >>> shifted(0.5, math.log(4)), shifted(0.0, 2.0), shifted(1.0, 2.0)
+    (0.8, 0.0, 1.0)
+    """
+    odds = math.exp(shift)
+    return value * odds / (value * odds + 1 - value) if shift else value
+
+
+def read_calibration(path: str, scorer: str) -> Calibration:
+    """
+    Read a file that ``parlai_q2 calibrate`` wrote.
+
+    :param path: the file.
+    :param scorer: the name of the scorer that it must be for.
+    :raises ConfigError: if it cannot be read or is for another scorer.
+    """
+    try:
+        fields = json.loads(Path(path).read_text(encoding='utf-8'))['calibration']
+        found = Calibration(**fields)
+        numbers = (found.threshold, found.prior or 0.5, found.shift or 0.0)
+        right = all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers)
+        right = right and 0 <= found.threshold <= 1 and 0 < numbers[1] < 1
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
+        raise ConfigError(
+            f'Cannot read the calibration {path}: {e!r}. Write it with "parlai_q2 '
+            f'calibrate --infile labelled.jsonl --scorer {scorer}".'
+        ) from e
+    if not right:
+        raise ConfigError(
+            f'{path}: threshold and prior must be in [0, 1], and shift a number; got '
+            f'{fields}.'
+        )
+    if found.scorer != scorer:
+        raise ConfigError(
+            f'{path} was fitted for the scorer {found.scorer!r}, not for {scorer!r}. '
+            f'Give --scorer {found.scorer}, or calibrate {scorer} too.'
+        )
+    return found
+
+
+class CalibratedScorer(StandInScorer[Scorer]):
+    """
+    Another scorer with calibrated values and threshold.
+
+    :param scorer: the scorer that was calibrated, with its own threshold.
+    :param path: the file of the calibration.
+    :param threshold: replaces the fitted threshold.
+    :raises ConfigError: if the file is not for this scorer with these models.
+    """
+
+    def __init__(self, scorer: Scorer, path: str, threshold: Optional[float] = None):
+        super().__init__(scorer)
+        self.calibration = read_calibration(path, scorer.name)
+        self._file = f'{Path(path).name}@{file_sha256(Path(path))[:DIGITS]}'
+        self._threshold = threshold
+        check_same(path, self.calibration, scorer.signature)
+
+    @property
+    def threshold(self) -> float:  # type: ignore[override]
+        given = self._threshold
+        return self.calibration.threshold if given is None else given
+
+    @property
+    def prior(self) -> Optional[float]:  # type: ignore[override]
+        return self.calibration.prior
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        own = {'calibration': self._file}
+        if self.prior is not None:
+            own['prior'] = f'{self.prior:g}'
+        return {**self.scorer.settings, **own}
+
+    @property
+    def signature(self) -> Signature:
+        return Signature(self.name, {'threshold': self.threshold, **self.settings})
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        signature = str(self.signature)
+        return [self._calibrated(s, signature) for s in self.scorer.score(examples)]
+
+    def _calibrated(self, score: Score, signature: str) -> Score:
+        value = self.calibration.value(score.value)
+        label = score.label
+        if label in (Label.CONSISTENT, Label.INCONSISTENT):
+            label = label_of(value, self.threshold)
+        return replace(score, value=value, label=label, signature=signature)
+
+
+def check_same(path: str, calibration: Calibration, signature: Signature) -> None:
+    """
+    Check that a scorer is the one that was calibrated. Its threshold, the package's
+    version and the arithmetic of its models may differ.
+
+    :raises ConfigError: if another setting differs; names it.
+    """
+    free = FREE + (REFITTED if calibration.refitted else ())
+    then, now = settings_of(calibration.fitted_on), settings_of(str(signature))
+    names = {n for n in {*then, *now} if n not in free and ARITHMETIC not in n}
+    changed = [n for n in sorted(names) if then.get(n) != now.get(n)]
+    if changed:
+        listed = ', '.join(f'{n} {then.get(n)!r}, now {now.get(n)!r}' for n in changed)
+        raise ConfigError(
+            f'{path} was fitted with another {calibration.scorer}: {listed}. Run '
+            '"parlai_q2 calibrate" again, with the preset and options of this run.'
+        )
+
+
+def settings_of(signature: str) -> Mapping[str, str]:
+    """
+    The settings in a signature, as text.
+
+    >>> settings_of('precision|threshold:0.5|version:1')
+    {'threshold': '0.5', 'version': '1'}
+    """
+    return dict(part.split(':', 1) for part in signature.split('|') if ':' in part)

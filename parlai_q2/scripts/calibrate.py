@@ -1,0 +1,74 @@
+"""
+``parlai_q2 calibrate``: fits a scorer's prior and threshold to labelled pairs.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from parlai_q2.cli import log
+from parlai_q2.cli.files import given_files
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.errors import ConfigError
+from parlai_q2.io.read import FORMATS
+from parlai_q2.io.write import writable, write_text
+
+
+def add_options(parser: Any) -> None:
+    """
+    Add the command's options.
+    """
+    group = parser.add_argument_group('Calibration')
+    group.add_argument(
+        '--infile',
+        help='file of records with knowledge, response and label; 50 pairs or more',
+    )
+    group.add_argument('--outfile', help='JSON file to write, for --calibration')
+    group.add_argument('--format', choices=FORMATS, help="the input's format")
+    group.add_argument(
+        '--label',
+        default='label',
+        help='field with the label: consistent or inconsistent, supported or '
+        'unsupported, 1 or 0, ...; generic pairs are left out',
+    )
+    group.add_argument(
+        '--target',
+        default='accuracy',
+        help='what the threshold is for: accuracy; recall=0.9, to find this share of '
+        'the inconsistent responses; or false_alarms=0.05, to call at most this share '
+        'of the consistent ones inconsistent',
+    )
+    group.add_argument(
+        '--refit',
+        nargs='?',
+        type='bool',
+        const=True,
+        default=False,
+        help='also fit the weights of grounded or grounded_fast; needs hundreds of '
+        'pairs',
+    )
+    add_scorer_options(parser, 'grounded')
+
+
+def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Fit a calibration to the file that options name.
+
+    :return: what was written.
+    """
+    from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
+    from parlai_q2.calibrate.fit import read_target
+
+    infile, outfile = given_files(opt)
+    target = read_target(opt['target'])
+    if opt['calibration']:
+        raise ConfigError('calibrate writes the file that --calibration reads.')
+    writable(outfile, infile)
+    examples, consistent = read_labelled(infile, opt['format'], opt['label'])
+    log.info(f'Scoring {len(examples)} labelled pairs.')
+    scorer = scorer_from_opt(opt, cache=True)
+    written = calibrate(scorer, examples, consistent, target, opt['refit'])
+    write_text(outfile, json.dumps(written, indent=1) + '\n')
+    log.info(describe(written))
+    log.info(f'Wrote {outfile}. To use it: --calibration {outfile}')
+    return written

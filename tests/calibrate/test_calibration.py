@@ -1,0 +1,239 @@
+"""
+The command, the file it writes, and the scorer that reads it.
+"""
+
+import json
+import math
+
+import pytest
+
+from parlai_q2 import Example, load_scorer
+from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
+from parlai_q2.calibrate.fit import read_target
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, InputError, RecordError
+from parlai_q2.records import Label, Score
+from parlai_q2.report import write_report
+from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.calibrated import CalibratedScorer, shifted
+from parlai_q2.signature import assumed
+
+KNOWN = 'bees have five eyes and they live in hives with a queen'
+
+
+class Guess(Scorer):
+    """
+    Reads the probability from the response, under a prior of a half.
+    """
+
+    name = 'guess'
+    settings = {'from': 'the text'}
+    prior = 0.5
+
+    def score_texts(self, examples):
+        found = []
+        for example in examples:
+            value = float(example.response.split()[-1])
+            generic = example.response.startswith('wow')
+            label = Label.GENERIC if generic else label_of(value, self.threshold)
+            signature = str(self.signature)
+            found.append(Score(value, label, signature=signature))
+        return found
+
+
+def labelled_lines(count=60):
+    """
+    Responses of which the more words are made up the more are wrong.
+    """
+    lines = []
+    for n in range(count):
+        wrong = n % 3 == 0
+        # Every tenth is labelled against its words.
+        made_up = 5 if wrong != (n % 10 == 0) else 1
+        response = ' '.join([*KNOWN.split()[:6], *[f'x{n}{k}' for k in range(made_up)]])
+        label = 'inconsistent' if wrong else 'consistent'
+        lines.append(
+            {
+                'knowledge': f'{KNOWN} {n}',
+                'response': response,
+                'label': label,
+            }
+        )
+    return lines
+
+
+def write(path, lines):
+    path.write_text(''.join(json.dumps(line) + '\n' for line in lines))
+    return str(path)
+
+
+def test_the_command_writes_what_score_reads(tmp_path):
+    infile = write(tmp_path / 'labelled.jsonl', labelled_lines())
+    mine = str(tmp_path / 'mine.json')
+    options = ['--scorer', 'precision', '--outfile', mine]
+    written = run_command('calibrate', '--infile', infile, *options)
+    said = describe(written)
+    assert '40 consistent and 20 inconsistent pairs, target accuracy' in said
+    assert 'held-out pairs: accuracy 0.900' in said
+    found = written['calibration']
+    # Six of eleven words are known, or six of seven; any threshold between will do.
+    assert 6 / 11 <= found['threshold'] < 6 / 7
+    assert (found['prior'], found['shift']) == (None, None)
+    low, high = written['threshold_interval']
+    assert low <= found['threshold'] <= high
+    assert written['before']['accuracy'] < written['held_out']['accuracy']
+
+    out = tmp_path / 'scored.jsonl'
+    options = ['--scorer', 'precision', '--outfile', str(out)]
+    run_command('score', '--infile', infile, *options, '--calibration', mine)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    right = [row['label'] == row['given_label'] for row in rows]
+    assert sum(right) / len(right) == 0.9
+    assert 'calibration:mine.json@' in rows[0]['signature']
+    assert f'threshold:{found["threshold"]}' in rows[0]['signature']
+
+
+def guesses():
+    """
+    80 % are consistent; the guesses are fair for a half.
+    """
+    rows = [(0.5, True)] * 8 + [(0.5, False)] * 2
+    rows += [(0.9, True)] * 36 + [(0.9, False)] + [(0.1, True)] * 4 + [(0.1, False)] * 9
+    examples = [
+        Example(f'About {n}.', f'r{n} {value}') for n, (value, _) in enumerate(rows)
+    ]
+    return examples, [truth for _, truth in rows]
+
+
+@pytest.fixture
+def mine(tmp_path):
+    examples, truth = guesses()
+    written = calibrate(Guess(), examples, truth, read_target('accuracy'))
+    path = tmp_path / 'mine.json'
+    path.write_text(json.dumps(written))
+    return str(path), written
+
+
+def test_probabilities_assume_the_prior_of_the_pairs(mine):
+    path, written = mine
+    assert written['calibration']['prior'] == 0.8
+    scorer = CalibratedScorer(Guess(), path)
+    assert (scorer.prior, Guess.prior) == (0.8, 0.5)
+    assert '|prior:0.8|' in str(scorer.signature)
+    examples, _ = guesses()
+    values = [score.value for score in scorer.score(examples)]
+    assert sum(values) / len(values) == pytest.approx(0.8, abs=1e-3)
+
+
+def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
+    path, written = mine
+    shift, at = (written['calibration'][n] for n in ('shift', 'threshold'))
+    scorer = CalibratedScorer(Guess(), path)
+    responses = ['a 0.9', 'b 0.05', 'wow 0.4', ' ']
+    high, low, generic, blank = scorer.score([Example('k', r) for r in responses])
+    assert high.value == shifted(0.9, shift) > at
+    assert (high.label, low.label) == (Label.CONSISTENT, Label.INCONSISTENT)
+    assert (generic.label, generic.value) == (Label.GENERIC, shifted(0.4, shift))
+    assert blank.label == Label.NOT_VERIFIABLE
+    assert high.signature == str(scorer.signature)
+    strict = CalibratedScorer(Guess(), path, threshold=0.999)
+    assert strict.score([Example('k', 'a 0.9')])[0].label == Label.INCONSISTENT
+
+
+def test_a_calibration_of_another_scorer_is_refused(mine, tmp_path):
+    path, written = mine
+    with pytest.raises(ConfigError, match="for the scorer 'guess'.*--scorer guess"):
+        load_scorer('precision', calibration=path)
+    other = Guess()
+    other.settings = {'from': 'the air'}
+    with pytest.raises(ConfigError, match="from 'the text', now 'the air'"):
+        CalibratedScorer(other, path)
+    changed = Guess()
+    changed.settings = {'from': 'the text', 'nli_arithmetic': 'float32'}
+    assert CalibratedScorer(changed, path).threshold > 0
+
+
+@pytest.mark.parametrize(
+    'change, named',
+    [
+        ({'threshold': 2}, 'threshold and prior'),
+        ({'prior': 1.0}, 'threshold and prior'),
+        ({'shift': math.nan}, 'threshold and prior'),
+        ({'threshold': 'high'}, 'threshold and prior'),
+        ({'bias': 1}, 'parlai_q2 calibrate'),
+    ],
+)
+def test_a_broken_file_is_named(mine, tmp_path, change, named):
+    path, written = mine
+    bad = tmp_path / 'bad.json'
+    bad.write_text(json.dumps({'calibration': {**written['calibration'], **change}}))
+    with pytest.raises(ConfigError, match=f'bad.json.*{named}'):
+        CalibratedScorer(Guess(), str(bad))
+
+
+def test_labels_have_many_names(tmp_path):
+    labels = [
+        'Fully attributable',
+        'not fully attributable',
+        1,
+        0,
+        '1.0',
+        True,
+        'REFUTES',
+    ]
+    lines = [{'knowledge': 'k', 'response': 'r', 'mine': label} for label in labels]
+    generic = {'knowledge': 'k', 'response': 'wow', 'mine': 'Generic'}
+    path = tmp_path / 'x.jsonl'
+    write(path, [*lines, generic, {**generic, 'response': ' ', 'mine': 'no'}])
+    examples, consistent = read_labelled(path, None, 'mine')
+    assert consistent == [True, False, True, False, True, True, False]
+    assert len(examples) == 7
+    write(path, [{'knowledge': 'k', 'response': 'r', 'mine': 0.5}])
+    with pytest.raises(RecordError, match='line 1.*mine is 0.5'):
+        read_labelled(path, None, 'mine')
+    with pytest.raises(RecordError, match="no 'label'. Name the field with --label"):
+        read_labelled(path, None, 'label')
+
+
+def test_too_few_pairs_are_refused():
+    examples, truth = guesses()
+    with pytest.raises(InputError, match='8 consistent and 2 inconsistent'):
+        calibrate(Guess(), examples[:10], truth[:10], read_target('accuracy'))
+
+
+def test_only_the_combinations_have_weights_to_fit():
+    examples, truth = guesses()
+    with pytest.raises(ConfigError, match='grounded and grounded_fast'):
+        calibrate(Guess(), examples, truth, read_target('accuracy'), refit=True)
+
+
+def test_fitted_weights_are_those_of_the_scorer_that_reads_them(tmp_path):
+    lines = labelled_lines(24)
+    infile = write(tmp_path / 'labelled.jsonl', lines)
+    mine = str(tmp_path / 'mine.json')
+    options = ['--scorer', 'grounded_fast', '--refit', '--cache', 'no']
+    written = run_command('calibrate', '--infile', infile, '--outfile', mine, *options)
+    assert written['calibration']['refitted']
+    scorer = load_scorer('grounded_fast', calibration=mine)
+    weights = written['grounded_fast']['weights']
+    assert scorer.scorer.coefficients.weights == weights
+    assert load_scorer('grounded_fast').coefficients.weights != weights
+    examples = [Example(line['knowledge'], line['response']) for line in lines]
+    values = [score.value for score in scorer.score(examples)]
+    # As many are thought consistent as are.
+    assert sum(values) / len(values) == pytest.approx(16 / 24, abs=0.02)
+
+
+def test_what_values_assume_is_said_where_they_are_shown(mine, tmp_path):
+    path, _ = mine
+    examples, _ = guesses()
+    scorer = CalibratedScorer(Guess(), path)
+    said = 'Values are probabilities if 80 % of all responses are consistent.'
+    assert assumed(str(scorer.signature)) == said
+    assert assumed('precision|threshold:0.5') == ''
+    records = [
+        {**vars(example), **score.to_dict()}
+        for example, score in zip(examples, scorer.score(examples), strict=True)
+    ]
+    page = write_report(records, tmp_path / 'page.html').read_text()
+    assert said in page

@@ -1,0 +1,175 @@
+"""
+Prior and threshold, against values worked out by hand.
+"""
+
+import numpy as np
+import pytest
+
+from parlai_q2.calibrate.fit import (
+    Pairs,
+    best_thresholds,
+    even_points,
+    figures,
+    fit_pairs,
+    fit_shift,
+    held_out,
+    interval_of,
+    moved,
+    read_target,
+)
+from parlai_q2.errors import ConfigError
+
+VALUES = np.array([0.1, 0.2, 0.3, 0.6, 0.8])
+TRUTH = np.array([False, False, True, False, True])
+ONCE = np.ones((1, 5))
+
+
+def best(text, weights=ONCE, values=VALUES, truth=TRUTH):
+    return best_thresholds(np.asarray(weights), values, truth, read_target(text))
+
+
+def test_for_accuracy_the_threshold_is_where_both_classes_are_as_likely():
+    # A logistic regression on scores that mirror one another crosses in the middle.
+    values = np.array([0.1, 0.3, 0.4, 0.6, 0.7, 0.9])
+    truth = np.array([False, False, True, False, True, True])
+    once = np.ones((1, 6))
+    assert best('accuracy', once, values, truth) == pytest.approx([0.5], abs=1e-6)
+    for probabilities in (False, True):
+        (found,) = even_points(once, values, truth, probabilities)
+        assert found == pytest.approx(0.5, abs=1e-6)
+    # With more wrong ones the threshold is higher.
+    (more,) = even_points(np.array([[2, 2, 1, 2, 1, 1]]), values, truth, True)
+    assert 0.5 < more < 0.9
+
+
+@pytest.mark.parametrize('share, threshold', [(3, 0.0), (1, 1.0)])
+def test_where_scores_say_nothing_all_are_called_the_more_frequent_class(
+    share, threshold
+):
+    # The higher score is the wrong one's.
+    weights = np.array([[share, 4 - share]])
+    found = even_points(weights, np.array([0.2, 0.8]), np.array([True, False]), True)
+    assert found.tolist() == [threshold]
+
+
+@pytest.mark.parametrize('truth, threshold', [(True, 0.0), (False, 1.0)])
+def test_of_one_class_alone_all_are_called_by_it(truth, threshold):
+    found = even_points(np.ones((1, 2)), VALUES[:2], np.array([truth] * 2), True)
+    assert found.tolist() == [threshold]
+
+
+def test_recall_is_reached_with_as_few_alarms_as_possible():
+    assert best('recall=0.6').tolist() == [0.25]  # two of three
+    assert best('recall=0.7').tolist() == [pytest.approx(0.7)]  # three of three
+
+
+def test_false_alarms_are_not_exceeded():
+    assert best('false_alarms=0').tolist() == [0.25]
+    assert best('false_alarms=0.5').tolist() == [pytest.approx(0.7)]
+    assert best('false_alarms=1').tolist() == [1.0]
+
+
+def test_a_resample_without_the_class_says_nothing():
+    assert np.isnan(best('recall=0.5', [[0, 0, 1, 0, 1]])).tolist() == [True]
+
+
+def test_equal_scores_are_on_one_side():
+    values, truth = np.array([0.4, 0.4, 0.9]), np.array([True, False, True])
+    found = best('recall=0.5', np.ones((1, 3)), values, truth)
+    assert found.tolist() == [0.65]
+
+
+def test_the_shift_makes_the_mean_the_share():
+    # Half are at 0.5: to be right about 80 %, 0.5 becomes 0.8, log-odds log 4.
+    truth = np.array([True] * 4 + [False])
+    shift = fit_shift(np.full(5, 0.5), truth)
+    assert shift == pytest.approx(np.log(4))
+    assert moved(np.array([0.5, 0.2, 0.0, 1.0]), shift) == pytest.approx(
+        [0.8, 0.5, 0, 1]
+    )
+
+
+@pytest.mark.parametrize(
+    'text', ['accuracy=0.5', 'recall', 'recall=x', 'recall=1.2', 'f1', 'recall=nan']
+)
+def test_a_target_that_is_none_is_refused(text):
+    with pytest.raises(ConfigError, match='accuracy, recall=SHARE'):
+        read_target(text)
+
+
+def drawn(count, seed=1, features=False):
+    """
+    Pairs whose scores assume half to be consistent, while four fifths are.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.random(count) < 0.8
+    odds = rng.normal(np.where(truth, 1.0, -1.0), 1.0)
+    values = 1 / (1 + np.exp(-2 * odds))
+    passages = np.array([f'k{n // 2}' for n in range(count)])
+    x = np.stack([values, rng.random(count)], axis=1) if features else None
+    return Pairs(values, truth, passages, x, np.zeros(count, dtype=bool))
+
+
+def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
+    wide, narrow = (
+        fit_pairs(drawn(n), read_target('accuracy'), True) for n in (50, 2000)
+    )
+    widths = []
+    for count, fitted in ((50, wide), (2000, narrow)):
+        one = interval_of(drawn(count), fitted, read_target('accuracy'), True)
+        assert one.low <= one.mean == fitted.threshold <= one.high
+        widths.append(one.high - one.low)
+    assert widths[1] < 0.7 * widths[0]
+    # The scores are exact probabilities for half, so at 0.8 the odds are four times
+    # as high, and the best threshold of the shifted values is 0.5.
+    assert narrow.shift == pytest.approx(np.log(4), abs=0.2)
+    assert narrow.threshold == pytest.approx(0.5, abs=0.12)
+
+
+def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
+    pairs = drawn(400)
+    values, called = held_out(pairs, read_target('accuracy'), True)
+    found = figures(values, pairs.consistent, called)
+    before = figures(pairs.values, pairs.consistent, pairs.values > 0.5)
+    assert found['accuracy'] >= before['accuracy']
+    assert found['majority'] == pytest.approx(pairs.consistent.mean())
+    whole = fit_pairs(pairs, read_target('accuracy'), True).values(pairs)
+    assert figures(whole, pairs.consistent, called)['auc'] == before['auc']
+
+
+def test_values_that_are_no_probabilities_stay():
+    pairs = drawn(100)
+    fitted = fit_pairs(pairs, read_target('false_alarms=0.1'), False)
+    assert fitted.shift is None and fitted.values(pairs).tolist() == (
+        pairs.values.tolist()
+    )
+    called = pairs.values > fitted.threshold
+    assert figures(pairs.values, pairs.consistent, called)['false_alarms'] <= 0.1
+
+
+def test_weights_are_fitted_to_what_speaks_for_a_response():
+    pairs = drawn(500, features=True)
+    fitted = fit_pairs(pairs, read_target('accuracy'), True)
+    assert fitted.weights.weights[0] > 5 * fitted.weights.weights[1]
+    # A generic response stays at most at the shifted 0.5.
+    generic = Pairs(
+        pairs.values, pairs.consistent, pairs.passages, pairs.features, pairs.values > 0
+    )
+    assert fitted.values(generic).max() == pytest.approx(
+        moved(np.array([0.5]), fitted.shift)[0]
+    )
+
+
+def test_figures_by_hand():
+    called = np.array([False, True, True, False, True])
+    found = figures(VALUES, TRUTH, called)
+    assert found == {
+        'accuracy': pytest.approx(0.8),
+        'majority': pytest.approx(0.6),
+        'precision': 1.0,
+        'recall': pytest.approx(2 / 3),
+        'false_alarms': 0.0,
+        'auc': pytest.approx(5 / 6),
+    }
+    none = figures(VALUES, TRUTH, np.ones(5, dtype=bool))
+    assert none['precision'] is None and none['recall'] == 0
