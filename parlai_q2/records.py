@@ -8,6 +8,7 @@ values; ``from_dict`` reads them back.
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import InputError
@@ -160,7 +161,8 @@ class Example:
     ('How many eyes?',)
     """
 
-    knowledge: str
+    # A text, once the example is made.
+    knowledge: Any
     response: str
     history: Sequence[str] = ()
     id: Optional[str] = None
@@ -416,6 +418,34 @@ def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
     )
 
 
+def passage_starts(passages: Sequence[Passage]) -> list[int]:
+    """
+    Where each passage starts in the joined knowledge.
+
+    >>> passage_starts([Passage('Bees.'), Passage('Ants.')])
+    [0, 6]
+    """
+    lengths = (len(p.text) + len(PASSAGE_END) for p in passages[:-1])
+    return list(accumulate(lengths, initial=0))
+
+
+def in_knowledge(score: Score, passages: Sequence[Passage]) -> Score:
+    """
+    A score whose verdicts have offsets in passages, with offsets in the joined
+    knowledge instead, for showing both.
+    """
+    starts = passage_starts(passages)
+    verdicts = []
+    for verdict in score.verdicts:
+        answer = verdict.knowledge_answer
+        if answer is not None and verdict.passage:
+            first = starts[verdict.passage]
+            moved = Span(answer.text, first + answer.start, first + answer.end)
+            verdict = replace(verdict, knowledge_answer=moved, passage=0)
+        verdicts.append(verdict)
+    return replace(score, verdicts=tuple(verdicts))
+
+
 def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
     """
     A score whose evidence has offsets in the joined knowledge, with offsets in the
@@ -423,12 +453,10 @@ def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
     """
     if len(passages) < 2:
         return score
-    starts = [0]
-    for passage in passages:
-        starts.append(starts[-1] + len(passage.text) + len(PASSAGE_END))
+    starts = passage_starts(passages)
 
     def place(span: Span) -> Evidence:
-        index = min(bisect_right(starts, span.start), len(passages)) - 1
+        index = bisect_right(starts, span.start) - 1
         start = span.start - starts[index]
         end = min(span.end - starts[index], len(passages[index].text))
         return Evidence(index, Span(passages[index].text[start:end], start, end))
