@@ -5,6 +5,8 @@ The options with which ParlAI commands choose a scorer, and the scorer that they
 from typing import Any, Mapping
 
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
+from parlai_q2.presets import load_preset
+from parlai_q2.presets.preset import with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
 
@@ -43,12 +45,20 @@ def add_device_option(group: Any) -> None:
 
 def add_model_options(group: Any) -> None:
     """
-    Add the options for a scorer's models: ``--preset``, ``--scorer-batch-size`` and
-    ``--scorer-device``.
+    Add the options for a scorer's models: ``--preset``, ``--detector``,
+    ``--scorer-batch-size`` and ``--scorer-device``.
 
     :param group: an argument group or a parser, changed in place.
     """
     add_preset_option(group)
+    group.add_argument(
+        '--detector',
+        type=str,
+        default=None,
+        help='another detector for consistency, grounded and grounded_fast: a preset '
+        'such as minicheck or its YAML file, or a folder or hub name of a sequence '
+        "classifier; default: the preset's",
+    )
     group.add_argument(
         '--scorer-batch-size',
         type=int,
@@ -141,7 +151,10 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
         options['threshold'] = opt['scorer_threshold']
     if opt.get('calibration'):
         options['calibration'] = opt['calibration']
-    scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
+    preset = opt.get('preset', DEFAULT_PRESET)
+    if opt.get('detector'):
+        preset = with_detector(load_preset(preset), opt['detector'])
+    scorer = load_scorer(name, preset, **options)
     return with_cache(opt, scorer, cache)
 
 

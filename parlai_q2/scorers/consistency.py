@@ -9,7 +9,7 @@ sentence that supports it most counts. A response is read sentence by sentence: 
 consistent as its least supported sentence, not counting generic ones.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterator, NamedTuple, Sequence
 
 from parlai_q2.errors import ConfigError
@@ -93,7 +93,7 @@ def read(
         probabilities given the piece of knowledge that supports it most.
     """
     asked = [
-        [pooling.pairs(e.knowledge.lower(), e.response.lower()) for e in examples]
+        [pairs_for(model, pooling, example) for example in examples]
         for pooling in poolings
     ]
     flat = [
@@ -107,13 +107,26 @@ def read(
     return [
         [
             [
-                Piece(of_piece[0][1], best([next(answers) for _ in of_piece]))
+                Piece(of_piece[0][1].lower(), best([next(answers) for _ in of_piece]))
                 for of_piece in of_example
             ]
             for of_example in of_pooling
         ]
         for of_pooling in asked
     ]
+
+
+def pairs_for(
+    model: NliModel, pooling: Pooling, example: Example
+) -> list[list[tuple[str, str]]]:
+    """
+    The pairs of texts that a model reads: in lower case, or as they are written and
+    with whole knowledge if it was trained on documents.
+    """
+    if getattr(model, 'reads_documents', False):
+        whole = replace(pooling, knowledge_words=0)
+        return whole.pairs(example.knowledge, example.response)
+    return pooling.pairs(example.knowledge.lower(), example.response.lower())
 
 
 def support(reading: NliProbabilities) -> float:
