@@ -132,7 +132,7 @@ def search_one_by_one(
             # copy.
             copy = type(batch)(**batch)
             with decoding(agent, strategy), seeded(agent, batch, strategy, seed):
-                _, searches = generate(copy, strategy.number)
+                _, searches = generate(copy, strategy.width)
             by_example = _by_example(agent, searches, batch.batchsize)
             found.append([by_example[example] for example in examples])
     return found

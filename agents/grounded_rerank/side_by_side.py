@@ -48,7 +48,7 @@ def few_rows(batch: Batch, asked: Asked) -> bool:
     :param batch: B examples.
     :param asked: the strategies, and the examples that each is to search for.
     """
-    rows = sum(strategy.number * len(examples) for strategy, examples in asked)
+    rows = sum(strategy.width * len(examples) for strategy, examples in asked)
     return batch.text_vec is not None and rows <= MOST_ROWS
 
 
@@ -75,7 +75,7 @@ def search_side_by_side(
     states = model.encoder(*agent._encoder_input(batch))
     found = [_searches(agent, batch, strategy, own, seed) for strategy, own in asked]
     running = [
-        Running(search, example, strategy.number)
+        Running(search, example, strategy.width)
         for (strategy, own), searches in zip(asked, found, strict=True)
         for example, search in zip(own, searches, strict=True)
     ]

@@ -3,12 +3,14 @@ The strategies that find candidates, and their decoding settings.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
-likeliest tokens and then searches with a beam.
+likeliest tokens and then searches with a beam. Their beams are five wide, which
+``beam:4/5,nucleus:3,delayedbeam:3/5`` asks for; the default is as wide as the number of
+candidates.
 """
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping, Optional
 
 from parlai.core.opt import Opt
 
@@ -25,6 +27,7 @@ NAMES = (
     'delayednucleusbeam',
     'greedy',
 )
+BEAMS = ('beam', 'delayedbeam', 'delayednucleusbeam')
 SAMPLING = frozenset(NAMES) - {'beam', 'greedy'}
 
 DEFAULT_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
@@ -39,11 +42,20 @@ class Strategy:
     One search, and how many candidates it gives.
 
     :param name: one of :data:`NAMES`.
-    :param number: how many candidates are wanted, at least 1; also the search's width.
+    :param number: how many candidates are wanted, at least 1.
+    :param beam: the width of the beam, at least ``number``; None for ``number``.
     """
 
     name: str
     number: int
+    beam: Optional[int] = None
+
+    @property
+    def width(self) -> int:
+        """
+        How many sequences the search follows at a time.
+        """
+        return self.beam or self.number
 
     @property
     def samples(self) -> bool:
@@ -53,12 +65,14 @@ class Strategy:
         return self.name in SAMPLING
 
     def __str__(self) -> str:
-        return f'{self.name}:{self.number}'
+        beam = f'/{self.beam}' if self.beam else ''
+        return f'{self.name}:{self.number}{beam}'
 
 
 def parse_strategies(text: str) -> list[Strategy]:
     """
-    Read ``beam:4,nucleus:3``; a name without a number gives one candidate.
+    Read ``beam:4/5,nucleus:3``: the best four of a beam of five, and three samples. A
+    name without a number gives one candidate.
 
     :param text: names and numbers, in the order that decides ties.
     :return: at least one strategy, no name twice.
@@ -66,12 +80,21 @@ def parse_strategies(text: str) -> list[Strategy]:
     """
     strategies: list[Strategy] = []
     for part in split_names(text):
-        name, _, number = (p.strip() for p in part.partition(':'))
+        name, _, size = (p.strip() for p in part.partition(':'))
+        number, slash, beam = size.partition('/')
         if name not in NAMES:
             raise UnknownNameError('candidate strategy', name, NAMES)
         if not (number or '1').isdecimal() or int(number or '1') < 1:
             raise ConfigError(f'{part!r} must be a name and a number from 1: {name}:3')
-        strategies.append(Strategy(name, int(number or '1')))
+        if slash and not (
+            name in BEAMS and beam.isdecimal() and int(beam) >= int(number or '1')
+        ):
+            raise ConfigError(
+                f'{part!r}: after the slash stands the width of the beam of '
+                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/5'
+            )
+        width = int(beam) if slash else None
+        strategies.append(Strategy(name, int(number or '1'), width))
         if name == 'greedy' and strategies[-1].number > 1:
             raise ConfigError('Greedy search gives one candidate: write greedy:1.')
     names = [s.name for s in strategies]
@@ -97,7 +120,7 @@ def decoding_settings(
     """
     return {
         'inference': strategy.name,
-        'beam_size': strategy.number,
+        'beam_size': strategy.width,
         'topk': min(opt.get('rerank_topk', DEFAULT_TOPK), vocabulary),
         'topp': opt.get('rerank_topp', DEFAULT_TOPP),
         'beam_delay': opt.get('rerank_beam_delay', DEFAULT_BEAM_DELAY),

@@ -3,7 +3,8 @@ Natural language inference with a sequence classifier.
 
 A premise that is too long for the model is read in windows of whole sentences. The
 result is that of the window that most entails the hypothesis or, if none entails it, of
-the window that most contradicts it.
+the window that most contradicts it. A hypothesis that takes more than half of what the
+model can read is read in windows, too; its least entailed window counts.
 """
 
 from functools import partial
@@ -23,7 +24,7 @@ from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
-from parlai_q2.text.sentences import windows
+from parlai_q2.text.sentences import count_words, windows
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
@@ -129,28 +130,50 @@ class SequenceNliModel:
         return model, tokenizer, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        pieces: list[tuple[str, str]] = []
-        owners: list[int] = []
-        for i, (premise, hypothesis) in enumerate(pairs):
-            parts = self._split(premise, hypothesis)
-            pieces += [(part, hypothesis) for part in parts]
-            owners += [i] * len(parts)
-        found: list[list[NliProbabilities]] = [[] for _ in pairs]
-        for owner, probabilities in zip(owners, self._classify(pieces), strict=True):
-            found[owner].append(probabilities)
-        return [speak_for(parts) for parts in found]
+        # For each pair and each window of its hypothesis, the windows of its premise.
+        split = [
+            [
+                [(part, said) for part in self._premises(premise, said)]
+                for said in self._hypotheses(premise, hypothesis)
+            ]
+            for premise, hypothesis in pairs
+        ]
+        flat = [pair for of_pair in split for windows in of_pair for pair in windows]
+        found = iter(self._classify(flat))
+        return [
+            min(
+                (speak_for([next(found) for _ in windows]) for windows in of_pair),
+                key=lambda p: p.entailment,
+            )
+            for of_pair in split
+        ]
 
-    def _split(self, premise: str, hypothesis: str) -> list[str]:
+    def _too_long(self, premise: str, hypothesis: str) -> float:
+        """
+        The tokens in a word of a pair that is too long to be read at once, else 0.
+        """
         # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
-            return [premise]
+            return 0.0
         _, tokenizer, _ = self._loaded()
         count = self.input.count(tokenizer, premise, hypothesis)
         if count <= self.max_tokens:
+            return 0.0
+        return count / max(1, count_words(premise) + count_words(hypothesis))
+
+    def _hypotheses(self, premise: str, hypothesis: str) -> list[str]:
+        per_word = self._too_long(premise, hypothesis)
+        if per_word * count_words(hypothesis) <= self.max_tokens / 2:
+            return [hypothesis]
+        room = max(1, int(self.max_tokens / per_word / 4))
+        return [w.text for w in windows(hypothesis, room)] or [hypothesis]
+
+    def _premises(self, premise: str, hypothesis: str) -> list[str]:
+        per_word = self._too_long(premise, hypothesis)
+        if not per_word:
             return [premise]
-        words = max(1, len(premise.split()))
-        per_word = count / (words + len(hypothesis.split()))
-        room = max(32, int(self.max_tokens / per_word) - len(hypothesis.split()) - 8)
+        said = count_words(hypothesis)
+        room = max(8, int(self.max_tokens / per_word) - said - 8)
         return [w.text for w in windows(premise, room)] or [premise]
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:

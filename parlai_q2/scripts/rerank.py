@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tqdm import tqdm
-
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.cli import log
+from parlai_q2.cli.counting import counting
 from parlai_q2.cli.files import given_files
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
@@ -123,7 +122,7 @@ def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
     :return: one ranking for each pool.
     """
     rankings: list[Ranking] = []
-    with tqdm(total=len(pools), desc=reranker.scorer.name, unit=' pools') as bar:
+    with counting(reranker.scorer.name, len(pools), 'pools') as bar:
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
             rankings += reranker.rank_batch(chunk)

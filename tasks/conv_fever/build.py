@@ -26,7 +26,7 @@ from parlai_q2.tasks.conv_fever.counts import (
 from parlai_q2.tasks.conv_fever.fold import build_fold
 from parlai_q2.tasks.conv_fever.wow import TRAIN
 
-VERSION = '1.1'
+VERSION = '1.2'
 SEED = 2021
 # Another process may be downloading and building: minutes, or more on a busy machine.
 PATIENCE_SECONDS = 3600.0

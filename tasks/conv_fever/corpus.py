@@ -61,10 +61,8 @@ def collect_pools(path: Path) -> Pools:
     for conversation in read_conversations(path):
         count += 1
         for example in consistent_examples(conversation):
-            responses.add(example.response, example.episode, example.topic)
-            knowledge.add(
-                example.knowledge, example.episode, example.topic, example.title
-            )
+            responses.add(example.response, example.episode)
+            knowledge.add(example.knowledge, example.episode, example.title)
     if not count:
         raise RecordError(str(path), 1, 'there is no conversation in this list')
     return Pools(responses, knowledge, count)
@@ -90,14 +88,27 @@ def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample
             )
 
 
+def said_texts(conversation: Conversation) -> list[str]:
+    """
+    The texts of a conversation's context: its utterances.
+    """
+    return [turn.text for turn in conversation.turns]
+
+
+def known_texts(conversation: Conversation) -> list[str]:
+    """
+    The texts of a conversation's knowledge: the sentences that were checked, and the
+    passage about the topic.
+    """
+    checked = [turn.checked for turn in conversation.turns if turn.checked]
+    return [*checked, *conversation.passage]
+
+
 def texts_to_parse(conversation: Conversation) -> list[str]:
     """
-    The texts whose entities :func:`examples_of` needs: the utterances, the sentences
-    that were checked, and the passage about the topic.
+    The texts whose entities :func:`examples_of` needs.
     """
-    said = [t.text for t in conversation.turns]
-    checked = [t.checked for t in conversation.turns if t.checked]
-    return [*said, *checked, *conversation.passage]
+    return [*said_texts(conversation), *known_texts(conversation)]
 
 
 def examples_of(
@@ -111,15 +122,19 @@ def examples_of(
     :param entities: the entities in each of :func:`texts_to_parse`.
     :param seed: with the reply's place, decides what is drawn.
     """
-    index = entity_index(
-        entity for text in texts_to_parse(conversation) for entity in entities[text]
-    )
+    indexes = {
+        perturbed: entity_index(e for text in texts for e in entities[text])
+        for perturbed, texts in (
+            (CONTEXT, said_texts(conversation)),
+            (KNOWLEDGE, known_texts(conversation)),
+        )
+    }
     for example in consistent_examples(conversation):
         place = f'{seed}/{example.episode}/{example.turn}'
         yield example
         yield from paired(example, pools, place)
         yield from negated(example, place)
-        yield from swapped(example, entities, index, place)
+        yield from swapped(example, entities, indexes, place)
 
 
 def paired(
@@ -134,7 +149,7 @@ def paired(
     ):
         draw = _random(seed, RANDOM_PAIRING, perturbed)
         text = getattr(example, perturbed)
-        other = pool.draw(text, example.episode, example.topic, draw)
+        other = pool.draw(text, example.episode, draw)
         if other is None:
             continue
         changes = {perturbed: other.text}
@@ -165,12 +180,15 @@ def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
 def swapped(
     example: ConvFeverExample,
     entities: Entities,
-    index: Mapping[str, Sequence[Entity]],
+    indexes: Mapping[str, Mapping[str, Sequence[Entity]]],
     seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
     The example with an entity swapped in its context, and the example with one swapped
-    in its sentence, where that text shares an entity with the reply.
+    in its sentence, where that text shares an entity with the reply. The replacement in
+    the context is an entity of the context, that in the sentence one of the knowledge.
+
+    :param indexes: the conversation's entities by what they may replace an entity in.
     """
     for perturbed, texts in (
         (CONTEXT, example.context),
@@ -178,7 +196,7 @@ def swapped(
     ):
         draw = _random(seed, ENTITY_SWAP, perturbed)
         there = [entity for text in texts for entity in entities[text]]
-        found = swap_entity(texts, there, example.response, index, draw)
+        found = swap_entity(texts, there, example.response, indexes[perturbed], draw)
         if found:
             changed = found.texts if perturbed == CONTEXT else found.texts[0]
             yield _perturbed(

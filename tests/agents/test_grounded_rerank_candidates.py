@@ -24,6 +24,11 @@ def test_the_default_asks_for_ten_candidates():
         ('beam:4,nucleus:3', [Strategy('beam', 4), Strategy('nucleus', 3)]),
         (' greedy , topk:2 ', [Strategy('greedy', 1), Strategy('topk', 2)]),
         ('factual_nucleus:5', [Strategy('factual_nucleus', 5)]),
+        # The paper's beams are five wide.
+        (
+            'beam:4/5,delayedbeam:3/5',
+            [Strategy('beam', 4, 5), Strategy('delayedbeam', 3, 5)],
+        ),
     ],
 )
 def test_strategies_are_read_in_order(text, expected):
@@ -40,6 +45,9 @@ def test_strategies_are_read_in_order(text, expected):
         ('beam:many', 'from 1'),
         ('greedy:2', 'one candidate'),
         ('beam:2,beam:3', 'twice'),
+        ('beam:4/3', 'at least the number'),
+        ('beam:4/', 'beam:4/5'),
+        ('nucleus:3/5', 'beam or delayedbeam'),
     ],
 )
 def test_a_strategy_that_cannot_be_read_says_how_it_is_written(text, says):

@@ -61,12 +61,20 @@ def assert_same(together, apart):
         {'beam_length_penalty': 1.0},
         {'temperature': 0.5},
         {'label_truncate': 2},
+        {'candidate_strategies': 'beam:2/5,delayedbeam:1/3'},
     ],
     ids=lambda options: next(iter(options), 'plain'),
 )
 def test_every_kind_of_search(options, monkeypatch):
     agent = make_agent(**{**MANY, **options})
     assert_same(*replies_both_ways(agent, monkeypatch))
+
+
+def test_a_beam_may_be_wider_than_what_it_keeps():
+    (wide,) = reply_to(make_agent(candidate_strategies='beam:2/5'), TEXTS[0])
+    (whole,) = reply_to(make_agent(candidate_strategies='beam:5'), TEXTS[0])
+    by_score = sorted(whole['beam_texts'], key=lambda c: -c[1])
+    assert sorted(wide['beam_texts'], key=lambda c: -c[1]) == by_score[:2]
 
 
 def test_turns_without_knowledge_have_the_first_strategy_only(monkeypatch):

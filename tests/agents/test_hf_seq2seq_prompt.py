@@ -5,13 +5,13 @@ way when they are long.
 
 import pytest
 
-from parlai_q2.agents.hf_seq2seq.prompt import (
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.prompt_template import (
     Prompt,
     first_characters,
     fit,
     last_characters,
 )
-from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.prompts import reply_prompt
 from tests.agents.hf_models import checkpoint, make_agent, tokenizer
 

@@ -203,14 +203,19 @@ class TestTheCorpus:
             assert after.removeprefix('the ') not in example.response.lower()
             assert any(after in text.lower() for text in texts)
 
-    def test_replacements_are_of_the_same_conversation(self, examples):
-        whole = {
-            topic: ' '.join([*passage, *(text for text, _ in turns)]).lower()
-            for topic, passage, turns in CONVERSATIONS
+    def test_replacements_are_of_the_context_or_of_the_knowledge(self, examples):
+        # Two indexes, as in the paper: the context's entities and the knowledge's.
+        context = {
+            topic: ' '.join(text for text, _ in turns).lower()
+            for topic, _, turns in CONVERSATIONS
+        }
+        knowledge = {
+            topic: ' '.join(passage).lower() for topic, passage, _ in CONVERSATIONS
         }
         for example in examples:
             if example.perturbation == 'entity_swap':
-                assert example.after.lower() in whole[example.topic]
+                of_text = context if example.perturbed == 'context' else knowledge
+                assert example.after.lower() in of_text[example.topic]
 
     def test_the_seed_decides(self, source, built, tmp_path):
         again, other = tmp_path / 'again.jsonl', tmp_path / 'other.jsonl'
