@@ -18,6 +18,8 @@ from parlai_q2.models.engine.batching import (
     map_unique,
     padded_batches,
 )
+from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
+from parlai_q2.models.engine.kernels import checked, limited_to
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.models.protocols import NliProbabilities
@@ -56,7 +58,8 @@ class SequenceNliModel:
         configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
         together) and ``lower_case`` (see
         :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic``, ``kernel`` (see
+        :mod:`parlai_q2.models.engine.kernels`) and ``head``.
     :param device: a torch device name.
     :param role: ``nli`` or ``detector``.
     """
@@ -71,6 +74,7 @@ class SequenceNliModel:
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
+        kernel: str = ANY_KERNEL,
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
         head: str = TRAINED,
@@ -84,6 +88,7 @@ class SequenceNliModel:
         self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        self.kernel = checked(kernel, 'kernel')
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
@@ -117,13 +122,14 @@ class SequenceNliModel:
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:
         from parlai_q2.models.encoders import load_encoder
 
-        model = load_encoder(
-            self.config.model,
-            'AutoModelForSequenceClassification',
-            self.device,
-            self.config.revision,
-            self.arithmetic,
-        )
+        with limited_to(self.kernel):
+            model = load_encoder(
+                self.config.model,
+                'AutoModelForSequenceClassification',
+                self.device,
+                self.config.revision,
+                self.arithmetic,
+            )
         labels = find_labels(self.labels, model.config, self.config.model)
         tokenizer = load_tokenizer(self.config.model, self.config.revision)
         # Load everything here, since backends with other batch sizes share the result.
@@ -177,13 +183,16 @@ class SequenceNliModel:
         return [w.text for w in windows(premise, room)] or [premise]
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
+        from parlai_q2.models.encoders import finite_logits
+
         model, tokenizer, _ = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
         batches, tensors = padded_batches(
             tokenizer, encoded, self.batch_size, length_step(self.device)
         )
-        for batch, logits in zip(batches, model.logits(tensors), strict=True):
+        found = finite_logits(model, tensors, self.config.model)
+        for batch, logits in zip(batches, found, strict=True):
             for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
                 results[i] = self.by_class(row)
         return results

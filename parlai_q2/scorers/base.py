@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
+from parlai_q2.models.engine import kernels_taken
 from parlai_q2.records import Example, Label, Score, in_passages, not_verifiable
 from parlai_q2.signature import Signature
 
@@ -94,7 +95,8 @@ class Scorer(ABC):
         """
         What you need to reproduce this scorer's numbers; part of every score.
         """
-        return Signature(self.name, {'threshold': self.threshold, **self.settings})
+        settings = {'threshold': self.threshold, **self.settings}
+        return Signature(self.name, settings, {'kernels': kernels_taken()})
 
     def score(self, examples: Iterable[Example]) -> list[Score]:
         """

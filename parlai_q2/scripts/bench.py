@@ -24,6 +24,7 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
+from parlai_q2.models.engine import kernels_taken
 from parlai_q2.options import split_names
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
@@ -92,6 +93,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
+    report['kernels'] = kernels_taken()
+    shapes = (f'{name} for {n} shapes' for name, n in report['kernels'].items())
+    log.info(f'Products of int8 matrices: {", ".join(shapes) or "none"}')
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
     if apart > metrics.TOLERANCE:
