@@ -6,9 +6,7 @@ values; ``from_dict`` reads them back.
 """
 
 import re
-from bisect import bisect_right
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import InputError
@@ -416,61 +414,3 @@ def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
     return Score(
         NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
     )
-
-
-def passage_starts(passages: Sequence[Passage]) -> list[int]:
-    """
-    Where each passage starts in the joined knowledge.
-
-    >>> passage_starts([Passage('Bees.'), Passage('Ants.')])
-    [0, 6]
-    """
-    lengths = (len(p.text) + len(PASSAGE_END) for p in passages[:-1])
-    return list(accumulate(lengths, initial=0))
-
-
-def in_knowledge(score: Score, passages: Sequence[Passage]) -> Score:
-    """
-    A score whose verdicts have offsets in passages, with offsets in the joined
-    knowledge instead, for showing both.
-    """
-    starts = passage_starts(passages)
-    verdicts = []
-    for verdict in score.verdicts:
-        answer = verdict.knowledge_answer
-        if answer is not None and verdict.passage:
-            first = starts[verdict.passage]
-            moved = Span(answer.text, first + answer.start, first + answer.end)
-            verdict = replace(verdict, knowledge_answer=moved, passage=0)
-        verdicts.append(verdict)
-    return replace(score, verdicts=tuple(verdicts))
-
-
-def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
-    """
-    A score whose evidence has offsets in the joined knowledge, with offsets in the
-    passages instead. What goes beyond the end of its passage is cut there.
-    """
-    if len(passages) < 2:
-        return score
-    starts = passage_starts(passages)
-
-    def place(span: Span) -> Evidence:
-        index = bisect_right(starts, span.start) - 1
-        start = span.start - starts[index]
-        end = min(span.end - starts[index], len(passages[index].text))
-        return Evidence(index, Span(passages[index].text[start:end], start, end))
-
-    verdicts = []
-    for verdict in score.verdicts:
-        if verdict.knowledge_answer is not None:
-            found = place(verdict.knowledge_answer)
-            verdict = replace(
-                verdict, knowledge_answer=found.sentence, passage=found.passage
-            )
-        verdicts.append(verdict)
-    statements = tuple(
-        replace(s, evidence=tuple(place(e.sentence) for e in s.evidence))
-        for s in score.statements
-    )
-    return replace(score, verdicts=tuple(verdicts), statements=statements)

@@ -15,7 +15,8 @@ from typing import Any, Iterator, Mapping, Sequence, Union
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import Record, example_of, read_records
 from parlai_q2.io.write import meta_of
-from parlai_q2.records import not_verifiable, passage_starts
+from parlai_q2.passages import passage_starts
+from parlai_q2.records import not_verifiable
 from parlai_q2.report.candidates import before_and_after
 from parlai_q2.report.entries import Entry, read_entry
 

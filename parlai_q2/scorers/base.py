@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
-from parlai_q2.records import Example, Label, Score, in_passages, not_verifiable
+from parlai_q2.passages import in_passages
+from parlai_q2.records import Example, Label, Score, not_verifiable
 from parlai_q2.signature import Signature
 
 if TYPE_CHECKING:

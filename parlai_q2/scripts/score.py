@@ -23,7 +23,8 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
 from parlai_q2.io.write import ResumableWriter, encode_line, meta_of, writable
-from parlai_q2.records import Score, in_knowledge
+from parlai_q2.passages import in_knowledge
+from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Source, Tally, go_on

@@ -194,7 +194,7 @@ def test_an_accent_composed_or_not_is_the_same_word(name):
 
 
 def test_score_writes_the_passage_and_the_report_marks_its_words(tmp_path):
-    from parlai_q2.report.scored_file import read_scored
+    from parlai_q2.report.scored_file import read_scored_file
     from parlai_q2.scripts.score import score_file
 
     infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
@@ -205,12 +205,10 @@ def test_score_writes_the_passage_and_the_report_marks_its_words(tmp_path):
     assert written['knowledge'] == record['knowledge']
     assert [v['passage'] for v in written['verdicts']] == [1] * len(written['verdicts'])
     (evidence,) = written['statements'][0]['evidence']
-    assert evidence == {
-        'passage': 1,
-        'sentence': 'Bees have five eyes.',
-        'span': [0, 20],
-    }
-    (entry,) = list(read_scored(outfile))
-    marked = [v.knowledge_answer for v in entry.score.verdicts]
-    assert marked
-    assert all(entry.knowledge[a.start : a.end] == a.text for a in marked)
+    found = {'passage': 1, 'sentence': 'Bees have five eyes.', 'span': [0, 20]}
+    assert evidence == found
+    (entry,) = read_scored_file(outfile)
+    assert ''.join(p[0] for p in entry['knowledge']) == f'{TOWER}\n{BEES["text"]}'
+    assert entry['knowledge'][0] == [f'{TOWER}\n']
+    marked = [p[0] for p in entry['knowledge'] if len(p) > 1]
+    assert ''.join(marked) == 'Beesfive eyes'
