@@ -4,10 +4,10 @@ Converts between scores and the rows of the score cache.
 
 import hashlib
 import json
-import math
 import zlib
 from typing import Any, Optional
 
+from parlai_q2.io.strict_json import is_number
 from parlai_q2.records import Score
 
 Pair = tuple[str, str]
@@ -79,15 +79,9 @@ def _is_score(score: Score) -> bool:
     units += [s.score for s in score.statements]
     return (
         all(isinstance(text, str) for text in texts)
-        and all(_is_number(unit) and 0 <= unit <= 1 for unit in units)
+        and all(is_number(unit) and 0 <= unit <= 1 for unit in units)
         and all(type(n) is int for span in spans for n in (span.start, span.end))
         and all(type(n) is int for n in places)
-        and all(map(_is_number, score.parts.values()))
+        and all(map(is_number, score.parts.values()))
         and isinstance(score.fallback, bool)
     )
-
-
-def _is_number(value: Any) -> bool:
-    # In Python, a bool is an int.
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value)

@@ -41,7 +41,7 @@ showTable({
       fits: (e, value) => e.class === value },
     { id: 'evidence',
       options: [['', 'any'], ['contradicted', 'a contradiction'],
-        ['unsupported', 'something unsupported'], ['supported', 'all supported'],
+        ['unsupported', 'something not in the knowledge'], ['supported', 'all supported'],
         ['none', 'no evidence'], ['fallback', 'fallback used'],
         ...(reranked ? [['changed', 'reranking changed it']] : [])],
       fits: (e, value) => has[value](e) },
