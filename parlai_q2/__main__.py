@@ -14,7 +14,7 @@ from parlai_q2.cli import short_names
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
 from parlai_q2.cli.host import HELPALL, check_known, check_parlai, help_text
 from parlai_q2.cli.log import show_log
-from parlai_q2.cli.names import check_names
+from parlai_q2.cli.names import check_given, check_names
 from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
@@ -223,6 +223,9 @@ def run_by_parlai(arguments: list[str]) -> Any:
     """
     arguments = short_names.expand_arguments(arguments)
     check_names(arguments[1:])
+    ours = find(arguments[0])
+    if ours and ours.outfile and not {'-h', '--help'} & {*arguments}:
+        check_given(arguments, '--outfile', ours.outfile)
     from parlai_q2.parlai import compat
 
     compat.apply()
@@ -238,7 +241,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     for command in COMMANDS.values():
         if command.needs_parlai and arguments[0] in (command.name, HELPALL):
             module_of(command)
-    if ours := find(arguments[0]):
+    if ours:
         arguments = [ours.name, *arguments[1:]]
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments

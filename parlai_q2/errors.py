@@ -45,7 +45,7 @@ class InputError(Q2Error, ValueError):
     ...     Example(knowledge=None, response='')
     ... except InputError as error:
     ...     print(str(error).partition(' Give')[0])
-    Example.knowledge must be a string, not NoneType.
+    Example.knowledge must be a string or a list of passages, not NoneType.
     """
 
 

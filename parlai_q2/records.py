@@ -6,7 +6,8 @@ values; ``from_dict`` reads them back.
 """
 
 import re
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import InputError
@@ -86,14 +87,70 @@ def without_surrogates(text: str) -> str:
     return _SURROGATES.sub('\ufffd', text)
 
 
+class Passage(NamedTuple):
+    """
+    One passage of the knowledge.
+
+    :param text: what it says; may be empty.
+    :param title: its title, or an empty text. Titles are for people: they are not read.
+    """
+
+    text: str
+    title: str = ''
+
+
+# Between the passages of one knowledge text.
+PASSAGE_END = '\n'
+
+
+def passages_of(knowledge: Any) -> tuple[Passage, ...]:
+    """
+    The passages in a value of knowledge.
+
+    :param knowledge: a text, or a list of passages: texts, or mappings with ``text``
+        and, optionally, ``title``.
+    :raises InputError: if it is something else.
+
+    >>> passages_of([{'title': 'Bee', 'text': 'Bees have five eyes.'}])
+    (Passage(text='Bees have five eyes.', title='Bee'),)
+    """
+    if isinstance(knowledge, str):
+        return (Passage(without_surrogates(knowledge)),) if knowledge else ()
+    if not isinstance(knowledge, (list, tuple)) or isinstance(knowledge, Passage):
+        raise InputError(
+            'Example.knowledge must be a string or a list of passages, not '
+            f'{type(knowledge).__name__}. Give knowledge="" if there is none.'
+        )
+    return tuple(_passage(n, one) for n, one in enumerate(knowledge))
+
+
+def _passage(number: int, value: Any) -> Passage:
+    fields = value
+    if isinstance(value, Mapping):
+        fields = value.get('text'), value.get('title') or ''
+    elif isinstance(value, str):
+        fields = value, ''
+    if (
+        not isinstance(fields, tuple)
+        or len(fields) != 2
+        or not all(isinstance(text, str) for text in fields)
+    ):
+        raise InputError(
+            f'Passage {number} of the knowledge must be a string or have "text" and, '
+            f'optionally, "title", both strings; got {str(value)[:40]!r}.'
+        )
+    return Passage(*map(without_surrogates, fields))
+
+
 @dataclass(frozen=True)
 class Example:
     """
     A response to score against its knowledge.
 
-    :param knowledge: the text that should support the response; may be empty. Lone
-        surrogates, which JSON allows but no model can read, are replaced by U+FFFD here
-        and in the response; offsets do not change.
+    :param knowledge: the text that should support the response; may be empty. Or a list
+        of passages, see :func:`passages_of`; ``knowledge`` is then their texts, joined
+        by line breaks. Lone surrogates, which JSON allows but no model can read, are
+        replaced by U+FFFD here and in the response; offsets do not change.
     :param response: what the model said; may be empty.
     :param history: the previous turns, oldest first. Scores do not depend on it; it is
         kept for people who read them.
@@ -107,16 +164,22 @@ class Example:
     response: str
     history: Sequence[str] = ()
     id: Optional[str] = None
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
 
     def __post_init__(self):
-        for name in ('knowledge', 'response'):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                raise InputError(
-                    f'Example.{name} must be a string, not {type(value).__name__}. '
-                    f'Give {name}="" if there is none.'
-                )
-            object.__setattr__(self, name, without_surrogates(value))
+        if not isinstance(self.response, str):
+            raise InputError(
+                'Example.response must be a string, not '
+                f'{type(self.response).__name__}. Give response="" if there is none.'
+            )
+        object.__setattr__(self, 'response', without_surrogates(self.response))
+        passages = passages_of(self.knowledge)
+        text = PASSAGE_END.join(passage.text for passage in passages)
+        # A copy by dataclasses.replace has the passages already.
+        if isinstance(self.knowledge, str) and _joined(self.passages) == text:
+            passages = self.passages
+        object.__setattr__(self, 'knowledge', text)
+        object.__setattr__(self, 'passages', passages)
         turns = self.history
         if isinstance(turns, str):
             raise InputError('Example.history must be a list of turns, not one string.')
@@ -126,6 +189,74 @@ class Example:
                 f'{type(turns).__name__}. Give history=() if there is none.'
             )
         object.__setattr__(self, 'history', tuple(turns))
+
+
+def _joined(passages: Sequence[Passage]) -> Optional[str]:
+    return PASSAGE_END.join(p.text for p in passages) if passages else None
+
+
+class Evidence(NamedTuple):
+    """
+    A sentence of the knowledge that a statement rests on.
+
+    :param passage: the index of its passage, from 0.
+    :param sentence: the sentence, with its offsets in that passage's text.
+    """
+
+    passage: int
+    sentence: Span
+
+
+@dataclass(frozen=True)
+class Statement:
+    """
+    What a scorer found about one sentence of a response.
+
+    :param span: the sentence.
+    :param score: how well the knowledge supports it, in [0, 1].
+    :param label: one of the values of :class:`Label`.
+    :param evidence: the sentences it rests on, at most a few, the main one first; empty
+        if the knowledge does not support it.
+    """
+
+    span: Span
+    score: float
+    label: str
+    evidence: tuple[Evidence, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        The statement as JSON-safe values.
+        """
+        return {
+            'text': self.span.text,
+            'span': [self.span.start, self.span.end],
+            'score': self.score,
+            'label': self.label,
+            'evidence': [
+                {
+                    'passage': e.passage,
+                    'sentence': e.sentence.text,
+                    'span': [e.sentence.start, e.sentence.end],
+                }
+                for e in self.evidence
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Statement':
+        """
+        Restore it from the values that :meth:`to_dict` returned.
+        """
+        return cls(
+            Span(fields['text'], *fields['span']),
+            fields['score'],
+            fields['label'],
+            tuple(
+                Evidence(e['passage'], Span(e['sentence'], *e['span']))
+                for e in fields['evidence']
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -145,10 +276,12 @@ class Verdict:
 
     :param question: the question; empty if a detector marked the words by itself.
     :param response_answer: the span of the response that the question asks for.
-    :param knowledge_answer: the span of the knowledge that answers it, or None.
+    :param knowledge_answer: the span of the knowledge that answers it, or None; its
+        offsets are in its passage's text.
     :param comparison: one of the values of :class:`Comparison`.
     :param score: in [0, 1]; 1 means that the knowledge gives the same answer.
     :param f1: token F1 of the two answers, in [0, 1].
+    :param passage: the index of the passage that answers it, from 0; None if none does.
 
     >>> asked, said = 'How many eyes do they have?', Span('three', 10, 15)
     >>> known = Span('five', 10, 14)
@@ -163,6 +296,11 @@ class Verdict:
     comparison: str
     score: float
     f1: float
+    passage: Optional[int] = None
+
+    def __post_init__(self):
+        if self.passage is None and self.knowledge_answer is not None:
+            object.__setattr__(self, 'passage', 0)
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -175,6 +313,7 @@ class Verdict:
             'response_span': [self.response_answer.start, self.response_answer.end],
             'knowledge_answer': k.text if k else None,
             'knowledge_span': [k.start, k.end] if k else None,
+            'passage': self.passage,
             'comparison': self.comparison,
             'score': self.score,
             'f1': self.f1,
@@ -195,6 +334,7 @@ class Verdict:
             comparison=fields['comparison'],
             score=fields['score'],
             f1=fields['f1'],
+            passage=fields.get('passage'),
         )
 
 
@@ -212,6 +352,8 @@ class Score:
     :param parts: other figures of the scorer by name, each in [0, 1] unless the scorer
         says otherwise.
     :param signature: what you need to reproduce this number.
+    :param statements: the sentences of the response, each with what it rests on; empty
+        for scorers that do not read sentences.
 
     >>> score = Score(0.25, Label.INCONSISTENT, parts={'precision': 0.25})
     >>> score.verifiable, Score.from_dict(score.to_dict()) == score
@@ -224,6 +366,7 @@ class Score:
     fallback: bool = False
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
     signature: str = ''
+    statements: tuple[Statement, ...] = ()
 
     @property
     def verifiable(self) -> bool:
@@ -241,6 +384,7 @@ class Score:
             'label': self.label,
             'fallback': self.fallback,
             'verdicts': [v.to_dict() for v in self.verdicts],
+            'statements': [s.to_dict() for s in self.statements],
             'parts': dict(self.parts),
             'signature': self.signature,
         }
@@ -257,6 +401,9 @@ class Score:
             fallback=fields['fallback'],
             parts=fields.get('parts', {}),
             signature=fields.get('signature', ''),
+            statements=tuple(
+                Statement.from_dict(s) for s in fields.get('statements', ())
+            ),
         )
 
 
@@ -267,3 +414,35 @@ def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
     return Score(
         NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
     )
+
+
+def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
+    """
+    A score whose evidence has offsets in the joined knowledge, with offsets in the
+    passages instead. What goes beyond the end of its passage is cut there.
+    """
+    if len(passages) < 2:
+        return score
+    starts = [0]
+    for passage in passages:
+        starts.append(starts[-1] + len(passage.text) + len(PASSAGE_END))
+
+    def place(span: Span) -> Evidence:
+        index = min(bisect_right(starts, span.start), len(passages)) - 1
+        start = span.start - starts[index]
+        end = min(span.end - starts[index], len(passages[index].text))
+        return Evidence(index, Span(passages[index].text[start:end], start, end))
+
+    verdicts = []
+    for verdict in score.verdicts:
+        if verdict.knowledge_answer is not None:
+            found = place(verdict.knowledge_answer)
+            verdict = replace(
+                verdict, knowledge_answer=found.sentence, passage=found.passage
+            )
+        verdicts.append(verdict)
+    statements = tuple(
+        replace(s, evidence=tuple(place(e.sentence) for e in s.evidence))
+        for s in score.statements
+    )
+    return replace(score, verdicts=tuple(verdicts), statements=statements)

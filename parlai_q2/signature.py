@@ -9,7 +9,7 @@ sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from parlai_q2.version import __version__
@@ -54,6 +54,7 @@ class Signature:
 
     :param scorer: the scorer's name.
     :param settings: the settings that determine the score, by name.
+    :param details: what does not, such as the kernels taken; not part of the text.
 
     >>> print(Signature('precision', {'threshold': 0.5}))  # doctest: +ELLIPSIS
     precision|threshold:0.5|version:...
@@ -61,6 +62,7 @@ class Signature:
 
     scorer: str
     settings: Mapping[str, Any]
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))

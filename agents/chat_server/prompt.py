@@ -11,7 +11,7 @@ from typing import Optional
 from parlai.core.message import Message
 
 from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
-from parlai_q2.agents.hf_seq2seq.prompt import REPLY, Prompt
+from parlai_q2.models.prompt_template import REPLY, Prompt
 
 DEFAULT_PROMPT = (
     'You are in a conversation. Reply to the last message in one or two sentences.\n'

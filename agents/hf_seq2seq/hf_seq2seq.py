@@ -29,9 +29,9 @@ from parlai_q2.agents.hf_seq2seq.dictionary import HfSeq2seqDictionaryAgent
 from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
 from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
 from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
-from parlai_q2.agents.hf_seq2seq.prompt import fit
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import find_knowledge
+from parlai_q2.models.prompt_template import fit
 from parlai_q2.parlai.readable import readable
 from parlai_q2.parlai.trusted import WeightsOnly
 

@@ -4,10 +4,10 @@ Converts between scores and the rows of the score cache.
 
 import hashlib
 import json
-import math
 import zlib
 from typing import Any, Optional
 
+from parlai_q2.io.strict_json import is_number
 from parlai_q2.records import Score
 
 Pair = tuple[str, str]
@@ -68,19 +68,20 @@ def _is_score(score: Score) -> bool:
         for span in (verdict.response_answer, verdict.knowledge_answer)
         if span is not None
     ]
+    spans += [s.span for s in score.statements]
+    spans += [e.sentence for s in score.statements for e in s.evidence]
+    places = [e.passage for s in score.statements for e in s.evidence]
+    places += [v.passage for v in verdicts if v.passage is not None]
     texts = [score.label, score.signature, *(span.text for span in spans)]
     texts += [text for v in verdicts for text in (v.question, v.comparison)]
+    texts += [s.label for s in score.statements]
     units = [score.value, *(n for v in verdicts for n in (v.score, v.f1))]
+    units += [s.score for s in score.statements]
     return (
         all(isinstance(text, str) for text in texts)
-        and all(_is_number(unit) and 0 <= unit <= 1 for unit in units)
+        and all(is_number(unit) and 0 <= unit <= 1 for unit in units)
         and all(type(n) is int for span in spans for n in (span.start, span.end))
-        and all(map(_is_number, score.parts.values()))
+        and all(type(n) is int for n in places)
+        and all(map(is_number, score.parts.values()))
         and isinstance(score.fallback, bool)
     )
-
-
-def _is_number(value: Any) -> bool:
-    # In Python, a bool is an int.
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value)

@@ -27,11 +27,13 @@ class Command:
     :param name: its name, and its module's.
     :param what: what it does, in a line.
     :param needs_parlai: whether it is a ``ParlaiScript``.
+    :param outfile: an example of its ``--outfile``, if it cannot do without.
     """
 
     name: str
     what: str
     needs_parlai: bool = False
+    outfile: Optional[str] = None
 
 
 COMMANDS = {
@@ -39,14 +41,15 @@ COMMANDS = {
     for command in (
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank candidates made elsewhere'),
+        Command('pairs', 'Write preferred and rejected replies for DPO'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
         Command('cache', 'Show or clear the cache of scores'),
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('bench', 'Time scoring and reranking'),
         Command('demo', 'See scoring and reranking at work, offline', True),
-        Command('filter', 'Keep the grounded turns of a task', True),
-        Command('distill', 'Write a training set of reranked replies', True),
+        Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),
+        Command('distill', 'Write the best replies to train on', True, 'best.jsonl'),
         Command('interactive_web', 'Chat in the browser, with evidence', True),
         Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
         Command('distributed_eval', 'Evaluate a model in a SLURM job', True),

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Iterator, Optional, Sequence
 
 from parlai_q2.cli.short_names import AGENT_OPTIONS, TASK_OPTIONS, TEACHER, camel_case
-from parlai_q2.errors import UnknownNameError
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.presets import load_preset
+from parlai_q2.scorers.registry import scorer_names
 
+SCORER_OPTIONS = ('--scorer', '--rerank-scorer')
 MUTATOR_OPTIONS = ('--mutators', '-mut')
 # Names with these prefixes are of repositories whose layout is their own.
 PREFIXES = ('internal:', 'fb:', 'light:', 'projects:', '#')
@@ -26,6 +29,11 @@ def check_names(arguments: Sequence[str]) -> None:
     :raises UnknownNameError: for the first that does not exist; suggests the nearest.
     """
     for option, value in options_of(arguments):
+        if option in SCORER_OPTIONS and ':' not in value:
+            if value not in scorer_names():
+                raise UnknownNameError('scorer', value, scorer_names())
+        elif option == '--preset':
+            load_preset(value)
         if option in TASK_OPTIONS:
             for task in value.split(','):
                 check_task(task.strip())
@@ -35,6 +43,17 @@ def check_names(arguments: Sequence[str]) -> None:
             for name in filter(None, re.split('[+,]', value)):
                 if name not in mutators():
                     raise UnknownNameError('mutator', name, mutators())
+
+
+def check_given(arguments: Sequence[str], option: str, example: str) -> None:
+    """
+    Check that an option is given, by the arguments or perhaps by an option file.
+
+    :raises ConfigError: when it is not.
+    """
+    given = {name for name, _ in options_of(arguments)}
+    if not given & {option, '-o', '--init-opt'}:
+        raise ConfigError(f'{option} is missing. Give a file: {option} {example}')
 
 
 def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

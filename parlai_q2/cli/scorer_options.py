@@ -5,8 +5,15 @@ The options with which ParlAI commands choose a scorer, and the scorer that they
 from typing import Any, Mapping
 
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
+from parlai_q2.errors import UnknownNameError
+from parlai_q2.presets import load_preset
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
+from parlai_q2.scorers.registry import (
+    DEFAULT_PRESET,
+    load_scorer,
+    scorer_class,
+    scorer_names,
+)
 
 MEGABYTE = 1024**2
 
@@ -135,13 +142,17 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
         Scorers without models are faster than a disk, and are never cached.
     :return: the scorer; its models are loaded when it first scores.
     """
-    name = opt.get('scorer', 'q2')
+    name, preset = opt.get('scorer', 'q2'), opt.get('preset', DEFAULT_PRESET)
+    if ':' not in name and name not in scorer_names():
+        raise UnknownNameError('scorer', name, scorer_names())
+    # Read before a scorer's class is imported, and torch with it.
+    preset = load_preset(preset) if isinstance(preset, str) else preset
     options = model_options(opt) if scorer_class(name).has_models else {}
     if opt.get('scorer_threshold') is not None:
         options['threshold'] = opt['scorer_threshold']
     if opt.get('calibration'):
         options['calibration'] = opt['calibration']
-    scorer = load_scorer(name, opt.get('preset', DEFAULT_PRESET), **options)
+    scorer = load_scorer(name, preset, **options)
     return with_cache(opt, scorer, cache)
 
 

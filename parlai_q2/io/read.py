@@ -46,6 +46,7 @@ NO_TEXT = {
     b'\xfe\xff': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
     b'\x1f\x8b': ('compressed with gzip', 'Decompress it: gunzip.'),
 }
+NO_DIALOG = 'has no "dialog" list; is it a ParlAI world log?'
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
 QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
 # The end of the error message after which no more of a file is read.
@@ -325,13 +326,33 @@ def _fields(
     return dict(zip(header, row)), problem
 
 
+def read_conversations(path: Path) -> Iterator[Union[list[dict], RecordError]]:
+    """
+    The messages of each conversation of a file in ParlAI's format, in order. A bad line
+    gives an error in its place.
+
+    :raises InputError: if the file cannot be read at all.
+    """
+    with open_text(path) as stream:
+        for number, value, problem, _ in json_lines(stream):
+            dialog = value.get('dialog') if isinstance(value, dict) else None
+            if problem or not isinstance(dialog, list):
+                yield RecordError(path.name, number, problem or NO_DIALOG)
+                continue
+            messages = [m for said in dialog if isinstance(said, list) for m in said]
+            if all(isinstance(m, dict) for m in messages):
+                yield messages
+            else:
+                problem = 'has a "dialog" with something other than messages.'
+                yield RecordError(path.name, number, problem)
+
+
 def _read_world_logs(stream: TextIO) -> Iterator[Line]:
     commands = 0
     for number, value, problem, nulled in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
         if problem or not isinstance(dialog, list):
-            problem = problem or 'has no "dialog" list; is it a ParlAI world log?'
-            yield Line(number, {}, problem)
+            yield Line(number, {}, problem or NO_DIALOG)
             continue
         for turn, fields in turns_of(dialog):
             if fields is None:

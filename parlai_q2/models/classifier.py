@@ -42,7 +42,9 @@ class PairInput:
     lower_case: bool = False
 
     def __post_init__(self):
-        object.__setattr__(self, 'order', tuple(self.order))
+        object.__setattr__(self, 'order', tuple(map(str, self.order)))
+        if not isinstance(self.separator, (str, type(None))):
+            raise ConfigError(f'separator must be a string, not {self.separator!r}.')
         if sorted(self.order) != sorted(ORDER):
             raise ConfigError(
                 'order must be [premise, hypothesis] or [hypothesis, premise], '
@@ -92,7 +94,11 @@ def check_labels(labels: Mapping[str, int]) -> None:
 
     :raises ConfigError: if a name is unknown, or a required one is missing.
     """
-    unknown = sorted(set(labels) - set(FINDINGS))
+    if not isinstance(labels, Mapping) or not all(
+        type(index) is int and index >= 0 for index in labels.values()
+    ):
+        raise ConfigError(f'labels maps class names to output indices, not {labels!r}.')
+    unknown = sorted(map(str, set(labels) - set(FINDINGS)))
     missing = [c for c in REQUIRED if c not in labels]
     if unknown or missing:
         raise ConfigError(

@@ -10,7 +10,9 @@ from typing import Any, Iterable, Mapping, Optional, Protocol
 
 import torch
 
+from parlai_q2.errors import ModelError
 from parlai_q2.models.device import inference
+from parlai_q2.models.folder import blaming
 from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
 
 
@@ -96,4 +98,30 @@ def _own(folder: Path, auto_class: str) -> Optional[PairEncoder]:
     from parlai_q2.models.engine.stored import StoredModel
 
     stored = StoredModel(folder)
-    return Bert(stored) if computable(stored.config, auto_class) else None
+    with blaming(folder):
+        return Bert(stored) if computable(stored.config, auto_class) else None
+
+
+def finite_logits(
+    encoder: PairEncoder, batches: Iterable[Mapping[str, torch.Tensor]], model: str
+) -> list[torch.Tensor]:
+    """
+    The logits for batches of inputs, as from an encoder.
+
+    :param model: the model's reference, for the message.
+    :raises ModelError: if there is a NaN or an infinity among them.
+    """
+    found = encoder.logits(batches)
+    if not all(bool(logits.isfinite().all()) for logits in found):
+        raise not_finite(model)
+    return found
+
+
+def not_finite(model: str) -> ModelError:
+    """
+    The error for a model that does not compute numbers.
+    """
+    return ModelError(
+        f'{model} computes values that are not numbers (NaN or infinity). Its weights '
+        'are damaged; fetch or train the model again.'
+    )

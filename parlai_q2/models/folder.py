@@ -1,12 +1,18 @@
 """
 Reads a model's folder: its configuration, its checksums, its tokenizer.
+
+If a folder has a list of checksums, only the listed files are read: any other file in
+it would change results without changing the model's identity.
 """
 
 import json
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterable
+from tempfile import TemporaryDirectory
+from typing import Any, Iterable, Iterator, Optional
 
-from parlai_q2.errors import ModelError
+from parlai_q2.errors import ModelError, Q2Error, is_out_of_memory
 from parlai_q2.io.files import file_sha256
 
 CHECKSUMS = 'sha256.json'
@@ -29,56 +35,126 @@ BERT_NORMALIZER = (
 )
 
 
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """
+    Turn whatever a damaged file makes the libraries raise into an error that names it.
+
+    :param path: the file or folder that is read.
+    :raises ModelError: in place of any other error than the project's own.
+    """
+    try:
+        yield
+    except Q2Error:
+        raise
+    except Exception as e:
+        if is_out_of_memory(e):
+            raise  # not the fault of the file
+        said = ' '.join(str(e).split())
+        raise ModelError(f'Cannot load {path}: {type(e).__name__}: {said}') from e
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """
+    Read a JSON file that contains an object.
+
+    :raises ModelError: if it cannot be read, or contains something else.
+    """
+    with blaming(path):
+        found = json.loads(path.read_text(encoding='utf-8'))
+    if not isinstance(found, dict):
+        raise ModelError(f'Cannot load {path}: it must contain an object.')
+    return found
+
+
+def listed_files(folder: Path) -> Optional[dict[str, str]]:
+    """
+    The files of a folder that may be read, with their checksums.
+
+    :return: None if the folder has no list, so that all may be read.
+    :raises ModelError: if the list cannot be read.
+    """
+    path = folder / CHECKSUMS
+    if not path.exists():
+        return None
+    listed = read_object(path)
+    for name, checksum in listed.items():
+        if not isinstance(checksum, str) or Path(name).name != name:
+            raise ModelError(
+                f'{path} must map the names of files in its folder to their SHA-256, '
+                f'but has {name!r}: {str(checksum)[:80]!r}. Reinstall parlai_q2.'
+            )
+    return listed
+
+
+def has_file(folder: Path, name: str) -> bool:
+    """
+    Whether a folder has a file that may be read.
+    """
+    listed = listed_files(folder)
+    return (folder / name).exists() and (listed is None or name in listed)
+
+
+@contextmanager
+def only_listed(folder: Path) -> Iterator[Path]:
+    """
+    The folder without unlisted files, for libraries that read what they find: the
+    folder itself if it has no list, otherwise a temporary one.
+    """
+    listed = listed_files(folder)
+    if listed is None or {p.name for p in folder.iterdir()} <= {*listed, CHECKSUMS}:
+        yield folder
+        return
+    with TemporaryDirectory(prefix='parlai_q2_') as made:
+        for name in listed:
+            if (folder / name).exists():
+                try:
+                    (Path(made) / name).symlink_to((folder / name).resolve())
+                except OSError:  # a system without links
+                    shutil.copyfile(folder / name, Path(made) / name)
+        yield Path(made)
+
+
 def folder_config(folder: Path) -> Any:
     """
     Read a model folder's configuration without importing its model's own class.
 
-    :param folder: a model folder.
     :return: a ``PretrainedConfig`` with the contents of ``config.json``.
     :raises ModelError: if the file cannot be read.
     """
     from transformers.configuration_utils import PretrainedConfig
 
     path = folder / 'config.json'
-    try:
-        return PretrainedConfig.from_dict(json.loads(path.read_text(encoding='utf-8')))
-    except (OSError, ValueError, TypeError, AttributeError) as e:
-        raise ModelError(f'Cannot load {path}: {e}') from e
+    fields = read_object(path)
+    with blaming(path):
+        return PretrainedConfig.from_dict(fields)
 
 
 def folder_generation(folder: Path, config: Any) -> Any:
     """
     Read the generation settings of a model folder.
 
-    :param folder: a model folder.
     :param config: its configuration, used if there is no file of generation settings.
     :return: a ``GenerationConfig``.
     :raises ModelError: if the file cannot be read.
     """
     from transformers.generation.configuration_utils import GenerationConfig
 
-    path = folder / 'generation_config.json'
-    if not path.exists():
+    if not has_file(folder, 'generation_config.json'):
         return GenerationConfig.from_model_config(config)
-    try:
+    with blaming(folder / 'generation_config.json'):
         return GenerationConfig.from_pretrained(folder)
-    except (OSError, ValueError, TypeError, AttributeError) as e:
-        raise ModelError(f'Cannot load {path}: {e}') from e
 
 
 def verify_checksums(folder: Path) -> None:
     """
     Check a folder's files against its ``sha256.json``, if it has one.
 
-    :param folder: a model folder. Its ``sha256.json`` maps file names to checksums.
-    :raises ModelError: if a file is missing or differs.
+    :raises ModelError: if a file is missing or differs, or the list cannot be read.
     """
-    listed = folder / CHECKSUMS
-    if not listed.exists():
-        return
-    for name, expected in json.loads(listed.read_text()).items():
+    for name, expected in (listed_files(folder) or {}).items():
         path = folder / name
-        if not path.exists():
+        if not path.is_file():
             raise ModelError(f'{path} is missing. Reinstall parlai_q2.')
         if file_sha256(path) != expected:
             raise ModelError(
@@ -91,7 +167,6 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
     """
     Write the ``sha256.json`` that :func:`verify_checksums` checks.
 
-    :param folder: a model folder.
     :param names: the names of the files to list, in order.
     """
     sums = {name: file_sha256(folder / name) for name in names}
@@ -105,13 +180,14 @@ def stored_tokenizer(folder: Path) -> Any:
     """
     from transformers import PreTrainedTokenizerFast
 
+    more = any(has_file(folder, name) for name in MORE_OF_TOKENIZERS)
     try:
         said = json.loads((folder / 'tokenizer_config.json').read_text('utf-8'))
         options = {n: v for n, v in said.items() if n.endswith('_token')}
         plain = (
             said.get('tokenizer_class') in TOKENIZERS
             and all(v is None or isinstance(v, str) for v in options.values())
-            and not any((folder / name).exists() for name in MORE_OF_TOKENIZERS)
+            and not more
         )
         if not plain:
             return None

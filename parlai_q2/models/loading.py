@@ -7,7 +7,6 @@ weights are read from safetensors or, if a hub model has only older files, by to
 ``weights_only`` reader.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Optional
 
@@ -27,7 +26,11 @@ from parlai_q2.models.engine.int8_weights import (
     read_int8,
 )
 from parlai_q2.models.folder import (
+    blaming,
     folder_generation,
+    has_file,
+    only_listed,
+    read_object,
     stored_tokenizer,
     verify_checksums,
 )
@@ -107,7 +110,7 @@ def load_model(
                 f'{", ".join(options)} cannot be changed. Name a model that '
                 'save_pretrained wrote.'
             )
-        with in_float32():
+        with in_float32(), blaming(folder):
             model = _load_quantised(folder, auto_class, arithmetic)
     elif arithmetic == INT8:
         raise ConfigError(
@@ -159,7 +162,8 @@ def load_seq2seq(
     folder = Path(resolve(reference))
     verify_checksums(folder)
     model = load_model(base, AutoModelForSeq2SeqLM)
-    merge_adapter(model, load_int8(folder / ADAPTER_WEIGHTS))
+    with blaming(folder):
+        merge_adapter(model, load_int8(folder / ADAPTER_WEIGHTS))
     return model.to(device), tokenizer
 
 
@@ -171,9 +175,13 @@ def adapter_base(reference: str) -> Optional[str]:
     :return: the reference of the base model; None if this is not an adapter.
     """
     place = resolve(reference)
-    if isinstance(place, Path) and (place / ADAPTER_WEIGHTS).exists():
-        return json.loads((place / 'adapter.json').read_text())['base']
-    return None
+    if not isinstance(place, Path) or not has_file(place, ADAPTER_WEIGHTS):
+        return None
+    path = place / 'adapter.json'
+    base = read_object(path).get('base')
+    if not isinstance(base, str):
+        raise ModelError(f'{path} must name the "base" of the adapter.')
+    return base
 
 
 def int8_folder(reference: str) -> Optional[Path]:
@@ -184,9 +192,8 @@ def int8_folder(reference: str) -> Optional[Path]:
     :return: the folder; None if the model has no int8 weights.
     """
     place = resolve(reference)
-    if isinstance(place, Path) and (place / INT8_WEIGHTS).exists():
-        return place
-    return None
+    found = isinstance(place, Path) and has_file(place, INT8_WEIGHTS)
+    return Path(place) if found else None
 
 
 def effective_arithmetic(arithmetic: str, device: str) -> str:
@@ -209,7 +216,8 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
     import transformers
 
     verify_checksums(folder)
-    config = transformers.AutoConfig.from_pretrained(folder, **NO_CODE)
+    with only_listed(folder) as place:
+        config = transformers.AutoConfig.from_pretrained(place, **NO_CODE)
     # Otherwise transformers 5 would round the weights to the type in config.json.
     config.dtype = torch.float32
     stored = read_int8(folder / INT8_WEIGHTS)
@@ -262,7 +270,10 @@ def _from_pretrained(
     if revision and isinstance(place, str):
         options['revision'] = revision
     try:
-        return auto_class.from_pretrained(place, **NO_CODE, **options)
+        if isinstance(place, str):
+            return auto_class.from_pretrained(place, **NO_CODE, **options)
+        with only_listed(place) as local:
+            return auto_class.from_pretrained(local, **NO_CODE, **options)
     except Exception as e:
         if is_out_of_memory(e):
             raise  # not the fault of the files

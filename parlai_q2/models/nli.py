@@ -3,7 +3,8 @@ Natural language inference with a sequence classifier.
 
 A premise that is too long for the model is read in windows of whole sentences. The
 result is that of the window that most entails the hypothesis or, if none entails it, of
-the window that most contradicts it.
+the window that most contradicts it. A hypothesis that takes more than half of what the
+model can read is read in windows, too; its least entailed window counts.
 """
 
 from functools import partial
@@ -17,13 +18,15 @@ from parlai_q2.models.engine.batching import (
     map_unique,
     padded_batches,
 )
+from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
+from parlai_q2.models.engine.kernels import checked, limited_to
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
-from parlai_q2.text.sentences import windows
+from parlai_q2.text.sentences import count_words, windows
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
@@ -55,7 +58,8 @@ class SequenceNliModel:
         configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
         together) and ``lower_case`` (see
         :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and ``head``.
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic``, ``kernel`` (see
+        :mod:`parlai_q2.models.engine.kernels`) and ``head``.
     :param device: a torch device name.
     :param role: ``nli`` or ``detector``.
     """
@@ -70,6 +74,7 @@ class SequenceNliModel:
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
+        kernel: str = ANY_KERNEL,
         order: Sequence[str] = ORDER,
         separator: Optional[str] = None,
         head: str = TRAINED,
@@ -83,6 +88,7 @@ class SequenceNliModel:
         self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
         self.max_tokens, self.lower_case = max_tokens, lower_case
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        self.kernel = checked(kernel, 'kernel')
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
@@ -116,51 +122,77 @@ class SequenceNliModel:
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:
         from parlai_q2.models.encoders import load_encoder
 
-        model = load_encoder(
-            self.config.model,
-            'AutoModelForSequenceClassification',
-            self.device,
-            self.config.revision,
-            self.arithmetic,
-        )
+        with limited_to(self.kernel):
+            model = load_encoder(
+                self.config.model,
+                'AutoModelForSequenceClassification',
+                self.device,
+                self.config.revision,
+                self.arithmetic,
+            )
         labels = find_labels(self.labels, model.config, self.config.model)
         tokenizer = load_tokenizer(self.config.model, self.config.revision)
         # Load everything here, since backends with other batch sizes share the result.
         return model, tokenizer, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        pieces: list[tuple[str, str]] = []
-        owners: list[int] = []
-        for i, (premise, hypothesis) in enumerate(pairs):
-            parts = self._split(premise, hypothesis)
-            pieces += [(part, hypothesis) for part in parts]
-            owners += [i] * len(parts)
-        found: list[list[NliProbabilities]] = [[] for _ in pairs]
-        for owner, probabilities in zip(owners, self._classify(pieces), strict=True):
-            found[owner].append(probabilities)
-        return [speak_for(parts) for parts in found]
+        # For each pair and each window of its hypothesis, the windows of its premise.
+        split = [
+            [
+                [(part, said) for part in self._premises(premise, said)]
+                for said in self._hypotheses(premise, hypothesis)
+            ]
+            for premise, hypothesis in pairs
+        ]
+        flat = [pair for of_pair in split for windows in of_pair for pair in windows]
+        found = iter(self._classify(flat))
+        return [
+            min(
+                (speak_for([next(found) for _ in windows]) for windows in of_pair),
+                key=lambda p: p.entailment,
+            )
+            for of_pair in split
+        ]
 
-    def _split(self, premise: str, hypothesis: str) -> list[str]:
+    def _too_long(self, premise: str, hypothesis: str) -> float:
+        """
+        The tokens in a word of a pair that is too long to be read at once, else 0.
+        """
         # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
-            return [premise]
+            return 0.0
         _, tokenizer, _ = self._loaded()
         count = self.input.count(tokenizer, premise, hypothesis)
         if count <= self.max_tokens:
+            return 0.0
+        return count / max(1, count_words(premise) + count_words(hypothesis))
+
+    def _hypotheses(self, premise: str, hypothesis: str) -> list[str]:
+        per_word = self._too_long(premise, hypothesis)
+        if per_word * count_words(hypothesis) <= self.max_tokens / 2:
+            return [hypothesis]
+        room = max(1, int(self.max_tokens / per_word / 4))
+        return [w.text for w in windows(hypothesis, room)] or [hypothesis]
+
+    def _premises(self, premise: str, hypothesis: str) -> list[str]:
+        per_word = self._too_long(premise, hypothesis)
+        if not per_word:
             return [premise]
-        words = max(1, len(premise.split()))
-        per_word = count / (words + len(hypothesis.split()))
-        room = max(32, int(self.max_tokens / per_word) - len(hypothesis.split()) - 8)
+        said = count_words(hypothesis)
+        room = max(8, int(self.max_tokens / per_word) - said - 8)
         return [w.text for w in windows(premise, room)] or [premise]
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
+        from parlai_q2.models.encoders import finite_logits
+
         model, tokenizer, _ = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
         batches, tensors = padded_batches(
             tokenizer, encoded, self.batch_size, length_step(self.device)
         )
-        for batch, logits in zip(batches, model.logits(tensors), strict=True):
+        found = finite_logits(model, tensors, self.config.model)
+        for batch, logits in zip(batches, found, strict=True):
             for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
                 results[i] = self.by_class(row)
         return results

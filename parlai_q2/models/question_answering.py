@@ -25,6 +25,8 @@ from parlai_q2.models.engine.batching import (
     map_unique,
     padded_batches,
 )
+from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
+from parlai_q2.models.engine.kernels import checked, limited_to
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
 from parlai_q2.models.references import identified
@@ -62,7 +64,8 @@ class SpanQuestionAnswerer:
     :param config: the preset's section. Its settings are ``reading`` (``argmax`` or
         ``joint``, see the module's docstring), ``no_answer_threshold`` (in logits, 0 by
         default), ``max_answer_tokens``, ``max_tokens`` (of question and text together),
-        ``batch_size``, ``gpu_batch_size`` (used on a GPU) and ``arithmetic``.
+        ``batch_size``, ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and
+        ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`).
     :param device: a torch device name.
     """
 
@@ -77,6 +80,7 @@ class SpanQuestionAnswerer:
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
+        kernel: str = ANY_KERNEL,
     ):
         if reading not in READINGS:
             raise ConfigError(f'reading must be one of {READINGS}, not {reading!r}.')
@@ -85,6 +89,7 @@ class SpanQuestionAnswerer:
         self.max_answer_tokens = max_answer_tokens
         self.max_tokens = max_tokens
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        self.kernel = checked(kernel, 'kernel')
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
@@ -112,16 +117,19 @@ class SpanQuestionAnswerer:
     def _load(self) -> tuple['PairEncoder', Any]:
         from parlai_q2.models.encoders import load_encoder
 
-        model = load_encoder(
-            self.config.model,
-            'AutoModelForQuestionAnswering',
-            self.device,
-            self.config.revision,
-            self.arithmetic,
-        )
+        with limited_to(self.kernel):
+            model = load_encoder(
+                self.config.model,
+                'AutoModelForQuestionAnswering',
+                self.device,
+                self.config.revision,
+                self.arithmetic,
+            )
         return model, load_tokenizer(self.config.model, self.config.revision)
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
+        from parlai_q2.models.encoders import finite_logits
+
         model, tokenizer = self._loaded()
         room = self.max_tokens // QUESTION_SHARE
         encoded = tokenizer(
@@ -139,7 +147,8 @@ class SpanQuestionAnswerer:
         batches, tensors = padded_batches(
             tokenizer, encoded, self.batch_size, length_step(self.device)
         )
-        for batch, logits in zip(batches, model.logits(tensors), strict=True):
+        found = finite_logits(model, tensors, self.config.model)
+        for batch, logits in zip(batches, found, strict=True):
             for row, window in zip(logits, batch, strict=True):  # [L, 2]
                 start, end = row[: len(ids[window])].unbind(-1)
                 reading = self.read(

@@ -7,6 +7,7 @@ one greedy question.
 """
 
 import copy
+import math
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
@@ -20,7 +21,9 @@ from parlai_q2.models.engine.batching import (
     map_unique,
     pad,
 )
-from parlai_q2.models.folder import folder_config, folder_generation
+from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
+from parlai_q2.models.engine.kernels import checked, limited_to
+from parlai_q2.models.folder import blaming, folder_config, folder_generation
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
     FLOAT32,
@@ -65,8 +68,9 @@ class Seq2SeqQuestionGenerator:
     :param config: the preset's section. Its settings are ``num_beams``,
         ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
         ``max_prompt_tokens``, ``batch_size`` (spans to decode at the same time),
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` (``int8`` or ``float32``) and
-        ``search`` (one of :data:`SEARCHES`).
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` (``int8`` or ``float32``),
+        ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`) and ``search`` (one of
+        :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
     :raises ConfigError: if a setting is invalid, or for CTranslate2 on a GPU.
@@ -85,6 +89,7 @@ class Seq2SeqQuestionGenerator:
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
+        kernel: str = ANY_KERNEL,
         search: str = AUTO,
     ):
         if search not in SEARCHES:
@@ -107,6 +112,7 @@ class Seq2SeqQuestionGenerator:
         self.no_repeat_ngram_size = no_repeat_ngram_size if decoding == 'beam' else 0
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        self.kernel = checked(kernel, 'kernel')
         self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
@@ -152,9 +158,10 @@ class Seq2SeqQuestionGenerator:
         return self._search() if self.search == AUTO else None
 
     def _load(self) -> tuple[Any, Any]:
-        return load_seq2seq(
-            self.config.model, self.device, self.config.revision, self.arithmetic
-        )
+        with limited_to(self.kernel):
+            return load_seq2seq(
+                self.config.model, self.device, self.config.revision, self.arithmetic
+            )
 
     def _load_tokenizer(self) -> Any:
         if self.search != CTRANSLATE2 and self._stored_folder() is None:
@@ -169,9 +176,11 @@ class Seq2SeqQuestionGenerator:
             from parlai_q2.models.engine.stored import StoredModel
             from parlai_q2.models.engine.t5.stored import stored_t5
 
-            return T5Search(stored_t5(StoredModel(folder)))
+            with limited_to(self.kernel), blaming(folder):
+                return T5Search(stored_t5(StoredModel(folder)))
         model, _ = self._loaded()
-        return T5Search(model) if searchable(model) else None
+        with limited_to(self.kernel):
+            return T5Search(model) if searchable(model) else None
 
     def _make_ct2_search(self) -> 'CT2Search':
         from parlai_q2.models.ct2_search import CT2Search
@@ -190,7 +199,9 @@ class Seq2SeqQuestionGenerator:
 
         config = folder_config(folder)
         generation = folder_generation(folder, config)
-        return folder if computable(config) and known_settings(generation) else None
+        with blaming(folder):
+            ours = computable(config) and known_settings(generation)
+        return folder if ours else None
 
     def _prompt_ids(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]]
@@ -225,8 +236,12 @@ class Seq2SeqQuestionGenerator:
     def _searched(
         self, search: 'T5Search', ids: list[list[int]]
     ) -> list[list[list[int]]]:
+        from parlai_q2.models.encoders import not_finite
+
         settings = self._beam_settings(search.generation)
         found = search.search(ids, settings, self.batch_size)
+        if any(math.isnan(f.score) for row in found for f in row):
+            raise not_finite(self.config.model)
         return [[f.tokens for f in row[: self.num_questions]] for row in found]
 
     def _translated(
@@ -258,6 +273,12 @@ class Seq2SeqQuestionGenerator:
         self, model: Any, tokenizer: Any, ids: list[list[int]]
     ) -> list[list[list[int]]]:
         from parlai_q2.models.device import inference
+        from parlai_q2.models.encoders import not_finite
+
+        def finite(_: Any, scores: Any) -> Any:
+            if bool(scores.isnan().any()):
+                raise not_finite(self.config.model)
+            return scores
 
         inputs = {'input_ids': ids, 'attention_mask': [[1] * len(i) for i in ids]}
         found: list[list[list[int]]] = [[] for _ in ids]
@@ -273,6 +294,7 @@ class Seq2SeqQuestionGenerator:
                     early_stopping=self.num_beams > 1,
                     max_new_tokens=self.max_new_tokens,
                     do_sample=False,
+                    logits_processor=[finite],
                 )
             rows = output.view(len(batch), self.num_questions, -1).tolist()
             for i, of_span in zip(batch, rows, strict=True):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import parlai.utils.logging as logging
-from tqdm import tqdm
 
+from parlai_q2.cli.counting import counting
 from parlai_q2.filtering.conversation import LEFT_OUT, conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
@@ -69,7 +69,7 @@ def write_filtered(
         ConversationFile(outfile) as kept,
         ConversationFile(outfile.with_suffix(DROPPED)) as dropped,
     ):
-        with tqdm(total=total, desc=scorer.name, unit=' turns') as bar:
+        with counting(scorer.name, total, 'turns') as bar:
             for episode in judged:
                 kept.write(conversations(episode, True, left_out))
                 dropped.write(conversations(episode, False, left_out))

@@ -123,8 +123,12 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
         raise ConfigError(f'The preset {path} is its own base. Leave "base" out.')
     try:
         fields = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as e:
-        raise ConfigError(f'Cannot read the preset {path}: {e}') from e
+    except RecursionError:
+        said = 'too deeply nested'
+        raise ConfigError(f'Cannot read the preset {path}: {said}.') from None
+    except (OSError, ValueError, OverflowError, yaml.YAMLError) as e:
+        said = ' '.join(str(e).split())
+        raise ConfigError(f'Cannot read the preset {path}: {said}') from e
     if not isinstance(fields, dict):
         raise ConfigError(
             f'{path} must contain a mapping with "name" and model sections.'

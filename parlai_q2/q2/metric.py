@@ -18,6 +18,7 @@ from parlai_q2.models.protocols import (
 )
 from parlai_q2.q2.ask import SpanFinder, valid_questions
 from parlai_q2.q2.compare import hard_score, pairs_to_compare, verdicts
+from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Verdict
 from parlai_q2.text.overlap import token_f1
@@ -77,10 +78,11 @@ def q2(
         for question in of_response
     ]  # Q questions
     asked = [question for question, _ in flat]
-    answers = models.answerer.answer([(q.text, knowledge) for q, knowledge in flat])
+    excerpts = Excerpts(settings)
+    answers = excerpts.answers([(q.text, k) for q, k in flat], models.answerer)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
-    whole = [(k.lower(), r) for k, r in pairs]
+    whole = [(excerpts.of(r, k).lower(), r) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
     judged = iter(verdicts(asked, answers, compared, settings.soft_nli))

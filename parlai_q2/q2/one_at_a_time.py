@@ -9,6 +9,7 @@ batched metric gives the same numbers; nothing else uses it.
 from parlai_q2.q2.ask import context_of, same_answer
 from parlai_q2.q2.compare import judge
 from parlai_q2.q2.filters import questions_to_try, spans_to_ask
+from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Question, Span, Verdict
@@ -30,7 +31,8 @@ def q2_one_at_a_time(
     verdicts: list[Verdict] = []
     for span in spans_to_ask(models.find_spans([response])[0], settings):
         verdicts += _of_span(span, knowledge, response, models, settings)
-    nli = models.nli.classify([(knowledge.lower(), response)])[0]
+    whole = Excerpts(settings).of(response, knowledge)
+    nli = models.nli.classify([(whole.lower(), response)])[0]
     return response_result(pair, verdicts, nli, settings)
 
 
@@ -47,7 +49,7 @@ def _of_span(
         answer = models.answerer.answer([(text, response)])[0]
         if answer is None or not same_answer(answer.text, span.text):
             continue
-        found = models.answerer.answer([(text, knowledge)])
+        found = Excerpts(settings).answers([(text, knowledge)], models.answerer)
         nli = models.nli if settings.use_nli else None
         verdicts += judge([Question(text, span)], found, nli, settings.soft_nli)
         if settings.variant == 'single':

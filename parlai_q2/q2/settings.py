@@ -46,6 +46,8 @@ class Q2Settings:
         inconsistent.
     :param max_context_words: the question generator reads at most this many words
         around a span of a long response.
+    :param knowledge_words: of knowledge of more words than this, read only the
+        sentences that match a question best; 0, as in the paper, reads all of it.
     :param drop_pronouns: which spans to skip if they consist of pronouns alone:
         ``none`` (as in the paper), ``third`` ("it", "they"), or ``all``.
     :param duplicate_spans: ask about every span, even if an earlier one is equal after
@@ -62,6 +64,7 @@ class Q2Settings:
     nli_fallback: bool = False
     neutral_fallback: float = NOT_VERIFIABLE_VALUE
     max_context_words: int = 90
+    knowledge_words: int = 0
     drop_pronouns: str = 'none'
     duplicate_spans: bool = True
     vague_questions: bool = True
@@ -76,6 +79,11 @@ class Q2Settings:
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise ConfigError(
                 f'max_context_words must be a whole number of at least 1, not {size!r}.'
+            )
+        size = self.knowledge_words
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+            raise ConfigError(
+                f'knowledge_words must be a whole number of at least 0, not {size!r}.'
             )
         if self.variant not in VARIANTS:
             raise ConfigError(f'variant must be single or multi, not {self.variant!r}.')
@@ -108,6 +116,7 @@ class Q2Settings:
             'personal_filter': 'on' if self.personal_filter else 'off',
             'neutral_fallback': f'{self.neutral_fallback:g}',
             'context_words': self.max_context_words,
+            'knowledge_words': self.knowledge_words,
             'drop_pronouns': self.drop_pronouns,
             'duplicate_spans': 'on' if self.duplicate_spans else 'off',
             'vague_questions': 'on' if self.vague_questions else 'off',

@@ -8,10 +8,10 @@ are cut at their spans here, because spans count characters, which a browser cou
 differently.
 """
 
-import math
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
+from parlai_q2.io.strict_json import is_number
 from parlai_q2.records import Verdict
 from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
@@ -44,6 +44,8 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     history = record.get('history') or []
     if isinstance(history, str):
         history = [history]
+    if not isinstance(history, (list, tuple)):
+        raise InputError(f"'history' must be a list, not {type(history).__name__}")
     name = record.get('id')
     entry = {
         'id': one_line(str(place if name is None or name == '' else name)),
@@ -87,9 +89,7 @@ def _number(value: Any) -> Optional[float]:
     """
     A finite number, rounded for display; None for anything else.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return round(float(value), 4) if math.isfinite(value) else None
+    return round(float(value), 4) if is_number(value) else None
 
 
 def _unit(fields: Mapping[str, Any], name: str) -> float:

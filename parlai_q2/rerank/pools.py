@@ -8,7 +8,6 @@ probability that its generator gave it), ``tokens`` (its number of tokens) and `
 """
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Optional
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import history_of, joined, json_lines, open_text
+from parlai_q2.io.strict_json import is_number
 from parlai_q2.records import Label
 from parlai_q2.rerank.candidate import Candidate
 
@@ -111,20 +111,10 @@ def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
             f'{" or ".join(HUMAN_LABELS)}.'
         )
     score, tokens = given.get('score', 0.0), given.get('tokens', 1)
-    if not _is_number(score) or not _is_number(tokens) or tokens < 1:
+    if not is_number(score) or not is_number(tokens) or tokens < 1:
         raise InputError(
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '
             '"tokens" at least 1.'
         )
     mean = float(score) / int(tokens)
     return Candidate(given['text'], GIVEN, float(score), mean), label
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return math.isfinite(value)
-    # An integer may be too large for a float.
-    except OverflowError:
-        return False

@@ -170,9 +170,10 @@ class Pool:
             if self._failed_starts >= MAX_DEATHS:
                 raise WorkerError(
                     f'{MAX_DEATHS} worker processes in a row ended before they '
-                    f'could start, the last {ending}. A script that asks for '
-                    'workers must be a file and must do so below "if __name__ == '
-                    "'__main__':\"."
+                    f'could start, the last {ending}. A killed process has often '
+                    'run out of memory: use fewer --workers. A script that asks '
+                    'for workers must be a file and must do so below "if __name__ '
+                    "== '__main__':\"."
                 )
         elif self._idle.pop(pipe, None) is None:
             _, task = self._busy.pop(pipe)

@@ -3,7 +3,8 @@ Creates the models of scorers from presets. Scorers that use the same model with
 same device and settings share it: it is loaded once, even if batch sizes differ.
 """
 
-from typing import Any
+import inspect
+from typing import Any, Mapping
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.lazy import Lazy
@@ -41,12 +42,36 @@ def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
                 f'{section} of the preset {preset.name!r} has a {name} of '
                 f'{size!r}; it must be a whole number of at least 1.'
             )
-    made = kind(config, **settings)
+    where = f'{section} of the preset {preset.name!r}'
+    check_types(kind, settings, where)
+    try:
+        made = kind(config, **settings)
+    except (AttributeError, TypeError, ValueError) as e:
+        raise ConfigError(f'{where} cannot be used: {e}') from e
     for name in NOT_LOADED:
         settings.pop(name, None)
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
     share_loaded(made, _BACKENDS.setdefault(key, made))
     return made
+
+
+def check_types(kind: type, settings: Mapping[str, Any], where: str) -> None:
+    """
+    Check that settings have the types of the backend's defaults.
+
+    :raises ConfigError: if one has another type.
+    """
+    for name, parameter in inspect.signature(kind).parameters.items():
+        default, value = parameter.default, settings.get(name, parameter.default)
+        wanted = (int, float) if type(default) is float else type(default)
+        if default in (None, parameter.empty) or isinstance(default, tuple):
+            continue
+        if not isinstance(value, wanted) or isinstance(value, bool) > (
+            type(default) is bool
+        ):
+            raise ConfigError(
+                f'{where} has {name}: {value!r}, which must be like {default!r}.'
+            )
 
 
 def detector(preset: Preset, **options: Any) -> SequenceNliModel:

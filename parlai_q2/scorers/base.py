@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
-from parlai_q2.records import Example, Label, Score, not_verifiable
+from parlai_q2.models.engine import kernels_taken
+from parlai_q2.records import Example, Label, Score, in_passages, not_verifiable
 from parlai_q2.signature import Signature
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Scorer(ABC):
         """
         Score examples whose knowledge and response are not blank.
 
-        :param examples: B examples, no two with the same knowledge and response.
+        :param examples: B examples, no two with the same knowledge and response, each
+            with its knowledge as one text.
         :return: B scores, in order.
         """
 
@@ -93,7 +95,8 @@ class Scorer(ABC):
         """
         What you need to reproduce this scorer's numbers; part of every score.
         """
-        return Signature(self.name, {'threshold': self.threshold, **self.settings})
+        settings = {'threshold': self.threshold, **self.settings}
+        return Signature(self.name, settings, {'kernels': kernels_taken()})
 
     def score(self, examples: Iterable[Example]) -> list[Score]:
         """
@@ -123,8 +126,12 @@ class Scorer(ABC):
         by_text: dict[tuple[str, str], Example] = {}
         for example in examples:
             if example.knowledge.strip() and example.response.strip():
-                by_text.setdefault((example.knowledge, example.response), example)
+                pair = example.knowledge, example.response
+                by_text.setdefault(pair, Example(*pair, example.history, example.id))
         scores = dict(
             zip(by_text, self.score_texts(list(by_text.values())), strict=True)
         )
-        return [scores.get((e.knowledge, e.response), nothing) for e in examples]
+        return [
+            in_passages(scores.get((e.knowledge, e.response), nothing), e.passages)
+            for e in examples
+        ]

@@ -4,9 +4,11 @@ response entailed, unsupported, contradicted or generic (chit-chat).
 
 Such a classifier is trained on one or two sentences at a time. Longer texts are split
 to that size and the results are pooled, following SummaC (Laban et al. 2022, section
-3.2). Long knowledge is read sentence by sentence: for each piece of the response, the
-sentence that supports it most counts. A response is read sentence by sentence: it is as
-consistent as its least supported sentence, not counting generic ones.
+3.2). A response is read sentence by sentence: it is as consistent as its least
+supported sentence, not counting generic ones. Of long knowledge, the detector reads for
+each sentence of the response the few sentences that could support it
+(:mod:`parlai_q2.text.retrieval`): each alone, and those it may rest on together; the
+reading that supports it most counts.
 """
 
 from dataclasses import dataclass
@@ -15,15 +17,38 @@ from typing import Any, Iterator, NamedTuple, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
+from parlai_q2.records import (
+    NOT_VERIFIABLE_VALUE,
+    Evidence,
+    Example,
+    Label,
+    Score,
+    Span,
+    Statement,
+)
 from parlai_q2.scorers.backends import detector
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.text.sentences import sentences
+from parlai_q2.text.retrieval import SentenceIndex, pieces
+from parlai_q2.text.sentences import count_words
 
 # Chosen on development data; see docs/accuracy.md for the figures.
 DEFAULT_KNOWLEDGE_WORDS = 60
+# A longer response is split even if the knowledge is short.
+RESPONSE_WORDS = 60
+# Sentences of long knowledge that are read alone, and at most so many together.
+ALONE, TOGETHER = 3, 2
 LONG, ALWAYS, NEVER = 'long', 'always', 'never'
 SPLITS = (LONG, ALWAYS, NEVER)
+
+
+class Premise(NamedTuple):
+    """
+    A part of the knowledge to read: the indices of its sentences (none: all of it) and
+    its text.
+    """
+
+    chosen: tuple[int, ...]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +58,8 @@ class Pooling:
 
     :param knowledge_words: split knowledge of more words than this; 0 never splits it.
     :param split_response: when to split the response: ``long`` (if the knowledge is
-        split), ``always`` or ``never``.
+        split, or the response has more than :data:`RESPONSE_WORDS` words), ``always``
+        or ``never``.
     """
 
     knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
@@ -50,70 +76,149 @@ class Pooling:
                 f'{self.split_response!r}.'
             )
 
-    def pairs(self, knowledge: str, response: str) -> list[list[tuple[str, str]]]:
+    def is_long(self, knowledge: str) -> bool:
         """
-        The pairs of texts to classify for an example.
+        Whether knowledge is split.
+        """
+        return 0 < self.knowledge_words < count_words(knowledge)
 
-        :return: for each piece of the response, pairs of each piece of the knowledge
-            with that piece.
+    def hypotheses(self, knowledge: str, response: str) -> list[Span]:
         """
-        premises, hypotheses = [knowledge], [response]
-        long = 0 < self.knowledge_words < len(knowledge.split())
-        if long:
-            premises = [s.text for s in sentences(knowledge)] or premises
-        if self.split_response == ALWAYS or (long and self.split_response == LONG):
-            hypotheses = [s.text for s in sentences(response)] or hypotheses
-        return [[(p, h) for p in premises] for h in hypotheses]
+        The pieces of a response, at least one.
+        """
+        split = self.split_response == ALWAYS or (
+            self.split_response == LONG
+            and (self.is_long(knowledge) or count_words(response) > RESPONSE_WORDS)
+        )
+        return split and pieces(response) or [Span(response, 0, len(response))]
+
+    def premises(self, index: SentenceIndex, statement: str) -> list[Premise]:
+        """
+        What to read for a piece of a response, at least one.
+
+        :param index: the sentences of the knowledge.
+        :param statement: the piece.
+        """
+        if not self.is_long(index.text):
+            return [Premise((), index.text)]
+        chosen: list[tuple[int, ...]] = [(i,) for i in index.best(statement, ALONE)]
+        together = tuple(index.together(statement, TOGETHER))
+        if len(together) > 1:
+            chosen.append(together)
+        return [Premise(c, index.joined(c)) for c in chosen]
 
 
 DEFAULT_POOLING = Pooling()
-WHOLE = Pooling(0, NEVER)
+WHOLE = Pooling(split_response=NEVER)
 SENTENCES = Pooling(split_response=ALWAYS)
 
 
 class Piece(NamedTuple):
     """
-    A piece of a response, in lower case, and the detector's class probabilities for it.
+    A piece of a response.
+
+    :param text: the piece in lower case.
+    :param reading: the detector's probabilities for it, by the premise that supports it
+        most.
+    :param span: where it is in the response.
+    :param premise: that premise.
     """
 
     text: str
     reading: NliProbabilities
+    span: Span = Span('', 0, 0)
+    premise: Premise = Premise((), '')
+
+
+def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
+    """
+    The sentences of each example's knowledge; each text is split once.
+    """
+    found = {text: SentenceIndex(text) for text in {e.knowledge for e in examples}}
+    return [found[e.knowledge] for e in examples]
 
 
 def read(
-    model: NliModel, examples: Sequence[Example], *poolings: Pooling
+    model: NliModel,
+    examples: Sequence[Example],
+    indexed: Sequence[SentenceIndex],
+    *poolings: Pooling,
 ) -> list[list[list[Piece]]]:
     """
     Classify every piece of every response, in one call of the model.
 
     :param model: the classifier.
     :param examples: B examples.
+    :param indexed: the sentences of their knowledge, from :func:`indices`.
     :param poolings: one or more ways to split the examples.
-    :return: for each pooling, B lists of at least one piece, each with its
-        probabilities given the piece of knowledge that supports it most.
+    :return: for each pooling, B lists of at least one piece.
     """
     asked = [
-        [pooling.pairs(e.knowledge.lower(), e.response.lower()) for e in examples]
+        [
+            [
+                (span, pooling.premises(index, span.text))
+                for span in pooling.hypotheses(example.knowledge, example.response)
+            ]
+            for example, index in zip(examples, indexed, strict=True)
+        ]
         for pooling in poolings
     ]
-    flat = [
-        pair
-        for of_pooling in asked
-        for of_example in of_pooling
-        for of_piece in of_example
-        for pair in of_piece
-    ]
-    answers: Iterator[NliProbabilities] = iter(model.classify(flat))
+    answers: Iterator[NliProbabilities] = iter(
+        model.classify(
+            [
+                (premise.text.lower(), span.text.lower())
+                for of_pooling in asked
+                for of_example in of_pooling
+                for span, premises in of_example
+                for premise in premises
+            ]
+        )
+    )
     return [
         [
             [
-                Piece(of_piece[0][1], best([next(answers) for _ in of_piece]))
-                for of_piece in of_example
+                _piece(span, premises, [next(answers) for _ in premises])
+                for span, premises in of_example
             ]
             for of_example in of_pooling
         ]
         for of_pooling in asked
     ]
+
+
+def _piece(
+    span: Span, premises: Sequence[Premise], readings: Sequence[NliProbabilities]
+) -> Piece:
+    n = max(range(len(premises)), key=lambda n: support(readings[n]))
+    return Piece(span.text.lower(), readings[n], span, premises[n])
+
+
+def statements_of(
+    found: Sequence[Piece], index: SentenceIndex, threshold: float
+) -> tuple[Statement, ...]:
+    """
+    What was found about each piece of a response, and what it rests on.
+
+    The evidence for a supported piece is the premise that supports it most or, where
+    the knowledge was read whole, the sentences of it that match the piece by its words.
+    """
+    return tuple(_statement(piece, index, threshold) for piece in found)
+
+
+def _statement(piece: Piece, index: SentenceIndex, threshold: float) -> Statement:
+    value = support(piece.reading)
+    if is_generic(piece.reading):
+        value = min(value, NOT_VERIFIABLE_VALUE)
+        return Statement(piece.span, value, Label.GENERIC)
+    label = label_of(value, threshold)
+    if label != Label.CONSISTENT:
+        return Statement(piece.span, value, label)
+    chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
+    chosen = chosen or index.best(piece.text, 1)
+    matches = index.matches(piece.text)
+    ordered = sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
+    evidence = tuple(Evidence(0, index.sentences[i]) for i in ordered)
+    return Statement(piece.span, value, label, evidence)
 
 
 def support(reading: NliProbabilities) -> float:
@@ -127,13 +232,6 @@ def support(reading: NliProbabilities) -> float:
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
 
 
-def best(readings: Sequence[NliProbabilities]) -> NliProbabilities:
-    """
-    The reading with the highest support.
-    """
-    return max(readings, key=support)
-
-
 def is_generic(reading: NliProbabilities) -> bool:
     """
     Whether generic is the likeliest class.
@@ -141,24 +239,24 @@ def is_generic(reading: NliProbabilities) -> bool:
     return reading.generic > max(reading[:3])
 
 
-def statements(pieces: Sequence[Piece]) -> list[Piece]:
+def stating(found: Sequence[Piece]) -> list[Piece]:
     """
     The pieces of a response that are not generic; may be empty.
     """
-    return [piece for piece in pieces if not is_generic(piece.reading)]
+    return [piece for piece in found if not is_generic(piece.reading)]
 
 
-def deciding(pieces: Sequence[Piece]) -> NliProbabilities:
+def deciding(found: Sequence[Piece]) -> NliProbabilities:
     """
     The reading that determines a response's score: that of its least supported
     statement or, if all pieces are generic, that of its least generic piece.
 
-    :param pieces: the pieces of the response, at least one.
+    :param found: the pieces of the response, at least one.
     """
-    stating = [piece.reading for piece in statements(pieces)]
-    if stating:
-        return min(stating, key=support)
-    return min((piece.reading for piece in pieces), key=lambda r: r.generic)
+    readings = [piece.reading for piece in stating(found)]
+    if readings:
+        return min(readings, key=support)
+    return min((piece.reading for piece in found), key=lambda r: r.generic)
 
 
 class ConsistencyScorer(Scorer):
@@ -211,17 +309,30 @@ class ConsistencyScorer(Scorer):
             **self.model.settings,
             'knowledge_words': self.pooling.knowledge_words,
             'split_response': self.pooling.split_response,
+            'evidence': f'{ALONE}+{TOGETHER}',
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature = str(self.signature)
-        (read_of,) = read(self.model, examples, self.pooling)
-        return [self._score(deciding(pieces), signature) for pieces in read_of]
+        signature, indexed = str(self.signature), indices(examples)
+        (found,) = read(self.model, examples, indexed, self.pooling)
+        return [
+            self._score(of_response, index, signature)
+            for of_response, index in zip(found, indexed, strict=True)
+        ]
 
-    def _score(self, reading: NliProbabilities, signature: str) -> Score:
+    def _score(
+        self, found: Sequence[Piece], index: SentenceIndex, signature: str
+    ) -> Score:
+        reading = deciding(found)
         value = support(reading)
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
         else:
             label = label_of(value, self.threshold)
-        return Score(value, label, parts=reading._asdict(), signature=signature)
+        return Score(
+            value,
+            label,
+            parts=reading._asdict(),
+            signature=signature,
+            statements=statements_of(found, index, self.threshold),
+        )

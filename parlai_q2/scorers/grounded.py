@@ -29,20 +29,23 @@ from parlai_q2.records import (
     Score,
 )
 from parlai_q2.scorers import backends
-from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     WHOLE,
     Piece,
     deciding,
+    indices,
     is_generic,
     read,
-    statements,
+    statements_of,
+    stating,
     support,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.numbers import known_numbers
+from parlai_q2.text.retrieval import SentenceIndex
 
 COEFFICIENTS = 'grounded.json'
 GROUNDED, GROUNDED_FAST = 'grounded', 'grounded_fast'
@@ -167,26 +170,27 @@ class GroundedFastScorer(Scorer):
         self, examples: Sequence[Example], asked: Sequence[Optional[Score]]
     ) -> list[Score]:
         signature = str(self.signature)
-        whole, pieces = read(self.detector, examples, WHOLE, SENTENCES)
+        indexed = indices(examples)
+        whole, found = read(self.detector, examples, indexed, WHOLE, SENTENCES)
         return [
-            self._score(example, q2, one[0].reading, of_response, signature)
-            for example, q2, one, of_response in zip(
-                examples, asked, whole, pieces, strict=True
+            self._score(index, q2, one[0].reading, of_response, signature)
+            for index, q2, one, of_response in zip(
+                indexed, asked, whole, found, strict=True
             )
         ]
 
     def _score(
         self,
-        example: Example,
+        index: SentenceIndex,
         q2: Optional[Score],
         whole: NliProbabilities,
-        pieces: Sequence[Piece],
+        found: Sequence[Piece],
         signature: str,
     ) -> Score:
-        parts = fast_parts(example, whole, pieces)
+        parts = fast_parts(knowledge_read(index, found), whole, found)
         if q2:
             parts['q2'] = q2.value
-        reading = deciding(pieces)
+        reading = deciding(found)
         value = self.coefficients.probability(parts)
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
@@ -199,6 +203,7 @@ class GroundedFastScorer(Scorer):
             q2.fallback if q2 else False,
             {**parts, 'generic': reading.generic},
             signature,
+            statements_of(found, index, DEFAULT_THRESHOLD),
         )
 
 
@@ -248,8 +253,22 @@ class GroundedScorer(GroundedFastScorer):
         return self._combine(examples, self.q2.score_texts(examples))
 
 
+def knowledge_read(index: SentenceIndex, found: Sequence[Piece]) -> str:
+    """
+    The knowledge that words are compared with: all of it or, if it is long, the
+    sentences that could support a piece of the response.
+
+    :param index: the sentences of the knowledge.
+    :param found: the pieces of the response.
+    """
+    if not SENTENCES.is_long(index.text):
+        return index.text
+    premises = [SENTENCES.premises(index, piece.span.text) for piece in found]
+    return index.joined(sorted({i for of in premises for p in of for i in p.chosen}))
+
+
 def fast_parts(
-    example: Example, whole: NliProbabilities, pieces: Sequence[Piece]
+    knowledge: str, whole: NliProbabilities, found: Sequence[Piece]
 ) -> dict[str, float]:
     """
     The features of the detector and of the words.
@@ -260,19 +279,19 @@ def fast_parts(
     ones. Words and numbers are taken from the sentences that are not generic, because
     chit-chat does not occur in knowledge.
 
-    :param example: knowledge and response.
+    :param knowledge: the knowledge, or what of it could support the response.
     :param whole: the detector's reading of the whole texts.
-    :param pieces: its readings of the response's sentences.
+    :param found: its readings of the response's sentences.
     :return: a value in [0, 1] for each of :data:`FAST_FEATURES`.
     """
     readings = (
         support(whole),
-        support(deciding(pieces)),
-        fmean(support(piece.reading) for piece in pieces),
+        support(deciding(found)),
+        fmean(support(piece.reading) for piece in found),
     )
-    stated = ' '.join(piece.text for piece in statements(pieces) or pieces)
+    stated = ' '.join(piece.text for piece in stating(found) or found)
     return {
         'detector': fmean(readings),
-        'words': extractiveness(example.knowledge, stated).coverage,
-        'numbers': known_numbers(example.knowledge, stated),
+        'words': extractiveness(knowledge, stated).coverage,
+        'numbers': known_numbers(knowledge, stated),
     }

@@ -13,14 +13,6 @@ from statistics import fmean
 from typing import Any
 
 from parlai_q2.benchmark.clock import machine, peak_memory_mb
-from parlai_q2.benchmark.metric import (
-    TOLERANCE,
-    Pair,
-    describe_metric,
-    differences,
-    measure_batched,
-    measure_loop,
-)
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
 from parlai_q2.cli import log
 from parlai_q2.cli.host import check_parlai
@@ -32,6 +24,7 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
+from parlai_q2.models.engine import kernels_taken
 from parlai_q2.options import split_names
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET
@@ -83,23 +76,29 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     pairs = responses_of(opt)[: opt['responses']]
     if len(pairs) < 2:
         raise InputError('A benchmark needs at least two responses.')
+    # It imports torch.
+    from parlai_q2.benchmark import metric as metrics
+
     report: dict[str, Any] = {'machine': machine()}
     apart = 0.0
     if {'metric', 'loop'} & set(parts):
         scorer: Any = load_scorer('q2', opt['preset'], device=scorer_device(opt))
         report['signature'] = str(scorer.signature)
-        metric, batched = measure_batched(scorer, pairs, opt['rounds'])
+        metric, batched = metrics.measure_batched(scorer, pairs, opt['rounds'])
         report['metric'] = metric
         report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
             apart = add_loops(metric, opt, scorer, pairs, batched)
-        log.info(describe_metric(metric))
+        log.info(metrics.describe_metric(metric))
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
+    report['kernels'] = kernels_taken()
+    shapes = (f'{name} for {n} shapes' for name, n in report['kernels'].items())
+    log.info(f'Products of int8 matrices: {", ".join(shapes) or "none"}')
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
-    if apart > TOLERANCE:
+    if apart > metrics.TOLERANCE:
         raise Q2Error('The batched metric differs from the loop.')
     return report
 
@@ -108,7 +107,7 @@ def add_loops(
     metric: dict[str, Any],
     opt: Mapping[str, Any],
     scorer: Any,
-    pairs: list[Pair],
+    pairs: list[tuple[str, str]],
     batched: list[Any],
 ) -> float:
     """
@@ -117,14 +116,19 @@ def add_loops(
     :param metric: the figures so far; the loops' are added.
     :return: the largest difference between a value of the loop and of the batch.
     """
-    seconds, looped = measure_loop(scorer, pairs)
+    # It imports torch.
+    from parlai_q2.benchmark import metric as metrics
+
+    seconds, looped = metrics.measure_loop(scorer, pairs)
     metric['loop'] = {opt['preset']: seconds}
-    metric['largest_difference'] = max(differences(batched, looped))
+    metric['largest_difference'] = max(metrics.differences(batched, looped))
     if opt['preset'] == DEFAULT_PRESET:
         published: Any = load_scorer('q2', FLOAT32_PRESET, device=scorer_device(opt))
-        seconds, looped = measure_loop(published, pairs)
+        seconds, looped = metrics.measure_loop(published, pairs)
         metric['loop'][FLOAT32_PRESET] = seconds
-        metric['mean_difference_to_float32'] = fmean(differences(batched, looped))
+        metric['mean_difference_to_float32'] = fmean(
+            metrics.differences(batched, looped)
+        )
     batch = metric['batched']['median']
     metric['speed_up'] = {name: s / batch for name, s in metric['loop'].items()}
     return metric['largest_difference']
@@ -151,7 +155,7 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def responses_of(opt: Mapping[str, Any]) -> list[Pair]:
+def responses_of(opt: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     The (knowledge, response) pairs of the file, or of the sample.
     """

@@ -6,12 +6,11 @@ the papers' tables and figures.
 import errno
 import os
 from pathlib import Path
-from typing import Any, Mapping, Optional
-
-from tqdm import tqdm
+from typing import Any, Mapping
 
 from parlai_q2.bootstrap import ROUNDS, SEED
 from parlai_q2.cli import log
+from parlai_q2.cli.counting import counting
 from parlai_q2.cli.scorer_options import (
     add_cache_options,
     add_model_options,
@@ -251,7 +250,7 @@ class Bars:
 
     def __init__(self, title: str):
         self.title = title
-        self.bar: Optional[tqdm] = None
+        self.bar: Any = None
         self.name = ''
 
     def __enter__(self) -> 'Bars':
@@ -268,9 +267,7 @@ class Bars:
         if self.bar is None or name != self.name:
             self.__exit__()
             self.name = name
-            self.bar = tqdm(
-                desc=f'{self.title}, {name}', total=total, unit=' responses'
-            )
+            self.bar = counting(f'{self.title}, {name}', total, 'responses')
         self.bar.update(done - self.bar.n)
 
 

@@ -7,12 +7,11 @@ that helps.
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from tqdm import tqdm
+from typing import Any, Optional
 
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.cli import log
+from parlai_q2.cli.counting import counting
 from parlai_q2.cli.files import given_files
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
@@ -69,10 +68,15 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         if pool.error:
             log.error(f'Not reranked: {pool.error}')
     good = [pool for pool in pools if not pool.error]
-    rankings = dict(zip(map(id, good), rank(good, reranker), strict=True))
+    found = rank(good, reranker)
+    rankings = {id(p): ranking for p, (ranking, _) in zip(good, found, strict=True)}
+    rows = {id(p): of_pool for p, (_, of_pool) in zip(good, found, strict=True)}
     signature = str(reranker.scorer.signature)
     abstain_text = opt['abstain_text']
-    lines = [line_of(p, rankings.get(id(p)), abstain_text, signature) for p in pools]
+    lines = [
+        line_of(p, rankings.get(id(p)), rows.get(id(p), []), abstain_text, signature)
+        for p in pools
+    ]
     text = ''.join(write_json(line) + '\n' for line in lines)
     summary: dict[str, Any] = {
         'signature': signature,
@@ -114,32 +118,41 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return summary
 
 
-def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
+def rank(
+    pools: Sequence[Pool], reranker: Reranker
+) -> list[tuple[Ranking, list[dict[str, Any]]]]:
     """
-    Rank the candidates of pools, several pools at a time.
+    Rank the candidates of pools and explain the choices, several pools at a time.
 
     :param pools: pools without errors.
     :param reranker: the reranker.
-    :return: one ranking for each pool.
+    :return: for each pool its ranking, and the ranking's rows with their evidence.
     """
-    rankings: list[Ranking] = []
-    with tqdm(total=len(pools), desc=reranker.scorer.name, unit=' pools') as bar:
+    found = []
+    with counting(reranker.scorer.name, len(pools), 'pools') as bar:
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
-            rankings += reranker.rank_batch(chunk)
+            ranked = [(r, r.rows()) for r in reranker.rank_batch(chunk)]
+            reranker.explain([(r.knowledge, rows) for r, rows in ranked])
+            found += ranked
             bar.update(len(chunk))
-    return rankings
+    return found
 
 
 def line_of(
-    pool: Pool, ranking: Any, abstain_text: str, signature: str
+    pool: Pool,
+    ranking: Optional[Ranking],
+    rows: list[dict[str, Any]],
+    abstain_text: str,
+    signature: str,
 ) -> dict[str, Any]:
     """
     The line to write for a pool: its fields, the chosen text, the order and the
     evidence.
 
     :param pool: the pool.
-    :param ranking: its ranking.
+    :param ranking: its ranking; None if it has an error.
+    :param rows: the ranking's rows.
     :param abstain_text: the text to give if the ranking abstains.
     :param signature: the scorer's signature.
     """
@@ -152,7 +165,7 @@ def line_of(
         'order': ranking.order,
         'reason': ranking.reason,
         'abstained': ranking.abstain,
-        'rerank': ranking.rows(),
+        'rerank': rows,
         'rerank_signature': signature,
     }
 

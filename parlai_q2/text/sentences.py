@@ -16,6 +16,15 @@ _NO_END = re.compile(
     r'sr|vs|vol|inc|ltd|co|corp|approx|e\.g|i\.e|ca)\s*\.$',
     re.IGNORECASE,
 )
+# Longer words, as in scripts without spaces, count as several and can be cut.
+_WORD = re.compile(r'\S{1,40}')
+
+
+def count_words(text: str) -> int:
+    """
+    The number of words of a text, long ones counted as several.
+    """
+    return sum(1 for _ in _WORD.finditer(text))
 
 
 def sentences(text: str) -> list[Span]:
@@ -62,7 +71,7 @@ def windows(text: str, max_words: int) -> list[Span]:
     """
     pieces: list[Span] = []
     for sentence in sentences(text):
-        words = list(re.finditer(r'\S+', sentence.text))
+        words = list(_WORD.finditer(sentence.text))
         for i in range(0, len(words), max_words):
             part = words[i : i + max_words]
             start, end = (
@@ -73,7 +82,7 @@ def windows(text: str, max_words: int) -> list[Span]:
     packed: list[Span] = []
     count = 0
     for piece in pieces:
-        size = len(piece.text.split())
+        size = count_words(piece.text)
         if packed and count + size <= max_words:
             start = packed[-1].start
             packed[-1] = Span(text[start : piece.end], start, piece.end)

@@ -26,8 +26,14 @@ from parlai_q2.errors import ConfigError, Q2Error, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import write_text
 from parlai_q2.options import split_names
-from parlai_q2.perturb.hard_negatives import Grounded, HardNegatives, read_grounded
+from parlai_q2.perturb.hard_negatives import (
+    LEAST_PRECISION,
+    Grounded,
+    HardNegatives,
+    read_grounded,
+)
 from parlai_q2.records import Label
+from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all
 
 ORIGINAL, GENERIC, PREFIX = 'original', 'generic', 'prefix'
@@ -59,6 +65,8 @@ CHAT = (
 )
 # The share of a response's words that the new end follows.
 KEPT = 0.5
+# A new end of fewer words says nothing.
+LEAST_WORDS = 3
 NEW_TOKENS = 40
 
 Regenerate = Callable[[Sequence[str]], Sequence[str]]
@@ -140,8 +148,9 @@ class Adversarial:
                 yield Made(one.knowledge, said, Label.GENERIC, GENERIC)
         if PREFIX in kinds and self.regenerate is not None:
             starts = [self.start(one.response) for one in self.grounded]
-            for one, text in zip(self.grounded, self.regenerate(starts), strict=True):
-                if text.strip() and text.strip() != one.response.strip():
+            ends = self.regenerate(starts)
+            for one, start, text in zip(self.grounded, starts, ends, strict=True):
+                if is_new(one.knowledge, text[len(start) :]):
                     yield Made(one.knowledge, text, Label.INCONSISTENT, PREFIX)
 
     def verb(self, one: Grounded) -> Optional[tuple[str, str]]:
@@ -195,6 +204,14 @@ class Adversarial:
         """
         words = response.split()
         return ' '.join(words[: max(1, round(KEPT * len(words)))])
+
+
+def is_new(knowledge: str, end: str) -> bool:
+    """
+    Whether the end of a response says something, and most of it not from the knowledge.
+    """
+    new = token_overlap(knowledge, end).precision < LEAST_PRECISION
+    return len(end.split()) >= LEAST_WORDS and new
 
 
 def writer(folder: str, seed: int) -> Regenerate:

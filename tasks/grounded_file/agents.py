@@ -8,12 +8,14 @@ or ``checked_sentence`` therefore trains as it did on the task they came from.
 """
 
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 import parlai.utils.logging as logging
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
-from parlai_q2.errors import InputError
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.read import read_conversations
 from parlai_q2.io.world_logs import (
     COMMAND,
     LEFT_OUT,
@@ -23,6 +25,8 @@ from parlai_q2.io.world_logs import (
 )
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 
+# What the first speaker answers.
+SILENCE = '__SILENCE__'
 # The file's two turns, which ParlAI puts into the message as they are.
 TURNS = frozenset({'x_turn', 'y_turn'})
 # Fields that a message has of its own, or that ParlAI sets. The eval_labels of a world
@@ -38,14 +42,22 @@ class GroundedFileTeacher(JsonTeacher):
 
     def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
         """
-        Read the turns of the file.
+        Read the turns of the file; a bad line is named and left out.
 
         :raises InputError: when it has none, since nothing can be trained on it.
         """
         turn = None
         self._commands = 0
-        for turn in super().setup_data(path):
-            yield turn
+        for messages in read_conversations(Path(path)):
+            if isinstance(messages, RecordError):
+                logging.error(f'Left out: {messages}')
+                continue
+            # The context is not said by anybody.
+            said = [m for m in messages if m.get('id') != 'context']
+            for examples in self._episodes(said):
+                for n, turn in enumerate(examples):
+                    turn.pop('episode_done', None)
+                    yield turn, n == 0
         if self._commands:
             logging.warning(LEFT_OUT.format(self._commands))
         if turn is None:
@@ -53,6 +65,15 @@ class GroundedFileTeacher(JsonTeacher):
                 f'{path} has no turns. If filter or distill wrote it, they kept none: '
                 'look at the summary beside it, and lower --threshold.'
             )
+
+    def _episodes(self, said: Sequence[dict]) -> Iterator[list[dict[str, Any]]]:
+        """
+        A conversation's examples, once for each speaker whose turns are labels.
+        """
+        if self.label_turns in ('firstspeaker', 'both'):
+            yield self._get_ep_from_turns([{'text': SILENCE}, *said[1::2]], said[::2])
+        if self.label_turns in ('secondspeaker', 'both'):
+            yield self._get_ep_from_turns(said[::2], said[1::2])
 
     def _get_ep_from_turns(
         self, xturns: Sequence[dict], yturns: Sequence[dict]

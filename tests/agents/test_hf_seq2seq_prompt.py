@@ -5,13 +5,13 @@ way when they are long.
 
 import pytest
 
-from parlai_q2.agents.hf_seq2seq.prompt import (
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.prompt_template import (
     Prompt,
     first_characters,
     fit,
     last_characters,
 )
-from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.prompts import reply_prompt
 from tests.agents.hf_models import checkpoint, make_agent, tokenizer
 
@@ -31,9 +31,7 @@ def bart(tmp_path_factory):
 
 
 def read(agent, observation):
-    """
-    The text of what the encoder reads, without the end token.
-    """
+    """The text of what the encoder reads, without the end token."""
     return agent.dict.hf_tokenizer.decode(observation['text_vec'].tolist()[:-1])
 
 

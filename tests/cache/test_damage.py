@@ -273,3 +273,20 @@ def test_a_file_deleted_under_it_costs_nothing_but_the_scores(path, caplog):
         if name.startswith('scores'):
             (path.parent / name).unlink()
     assert scorer.score(examples(9)) == CountingScorer().score(examples(9))
+
+
+def test_a_cache_that_can_only_be_read_is_read(path, monkeypatch, caplog):
+    before = path.read_bytes()
+    # As on a read-only mount, where nothing can be put beside the file either.
+    monkeypatch.setattr(os, 'access', lambda place, mode: mode != os.W_OK)
+    cache = ScoreCache(path)
+    assert cache.get(SIGNATURE, scores(300)) == scores(300)
+    for _ in range(2):
+        cache.put(SIGNATURE, scores(5, start=1000))
+    assert cache.get(SIGNATURE, scores(5, start=1000)) == {}
+    assert cache.signatures()[0].rows == 300
+    cache.close()
+    assert path.read_bytes() == before
+    names = {p.name for p in path.parent.iterdir()}
+    assert names <= {path.name, f'{path.name}.lock'}
+    assert caplog.text.count('can only be read: new scores are not kept') == 1

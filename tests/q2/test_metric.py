@@ -209,6 +209,7 @@ def test_every_setting_is_in_the_signature():
         'nli_fallback': True,
         'neutral_fallback': 1,
         'max_context_words': 1,
+        'knowledge_words': 1,
         'drop_pronouns': 'third',
         'duplicate_spans': False,
         'vague_questions': False,

@@ -195,7 +195,8 @@ def cannot_be_imported_there(folder):
 
 
 def test_workers_that_cannot_start_end_the_run(run, tmp_path):
-    with pytest.raises(WorkerError, match=f'{MAX_DEATHS} worker processes in a row'):
+    told = f'{MAX_DEATHS} worker processes in a row.*fewer --workers.*__main__'
+    with pytest.raises(WorkerError, match=told):
         run(many(3), make=cannot_be_imported_there(tmp_path))
 
 

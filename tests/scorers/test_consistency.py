@@ -15,10 +15,12 @@ from parlai_q2.scorers.consistency import (
     Piece,
     Pooling,
     deciding,
+    indices,
     is_generic,
     read,
     support,
 )
+from parlai_q2.text.retrieval import SentenceIndex
 from tests.toys import ToyNliModel
 
 LONG = 'bees fly. ' + 'they have five eyes. ' * 20  # 82 words
@@ -69,17 +71,47 @@ def test_of_chit_chat_alone_the_least_generic_decides():
     'pooling, knowledge, response, count',
     [
         (Pooling(), SHORT, 'one. two.', (1, 1)),
-        (Pooling(), LONG, 'one. two.', (2, 21)),
-        (Pooling(81), LONG, 'one. two.', (2, 21)),
-        (Pooling(82), LONG, 'one. two.', (1, 1)),
-        (Pooling(split_response='never'), LONG, 'one. two.', (1, 21)),
+        # Three sentences alone, or as many as match.
+        (Pooling(), LONG, 'eyes. bees.', (2, 3)),
+        (Pooling(), LONG, 'Bees do. No match.', (2, 1)),
+        # Those that it may rest on together are read together, too.
+        (Pooling(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
+        (Pooling(81), LONG, 'eyes. bees.', (2, 3)),
+        (Pooling(82), LONG, 'eyes. bees.', (1, 1)),
+        (Pooling(0), LONG, 'eyes. bees.', (1, 1)),
+        (Pooling(split_response='never'), LONG, 'eyes.', (1, 3)),
         (SENTENCES, SHORT, 'one. two.', (2, 1)),
-        (WHOLE, LONG, 'one. two.', (1, 1)),
+        (WHOLE, SHORT, 'one. two.', (1, 1)),
+        (WHOLE, SHORT, 'one. ' * 60, (1, 1)),
+        # A long response is split even if its knowledge is short.
+        (Pooling(), SHORT, 'one. ' * 60, (1, 1)),
+        (Pooling(), SHORT, 'one. ' * 61, (61, 1)),
+        # A long sentence is cut.
+        (SENTENCES, SHORT, 'one ' * 61, (2, 1)),
     ],
 )
 def test_what_is_split(pooling, knowledge, response, count):
-    pairs = pooling.pairs(knowledge, response)
-    assert (len(pairs), len(pairs[0])) == count
+    index = SentenceIndex(knowledge)
+    spans = pooling.hypotheses(knowledge, response)
+    assert all(response[s.start : s.end] == s.text for s in spans)
+    assert (len(spans), len(pooling.premises(index, spans[0].text))) == count
+
+
+def test_long_knowledge_costs_no_more_than_what_is_read_of_it():
+    sizes = []
+
+    class Counting(ToyNliModel):
+        def classify(self, pairs):
+            sizes.append(sum(len(p.split()) for p, _ in pairs))
+            return super().classify(pairs)
+
+    response = 'Bees have five eyes. They fly.'
+    for words in (200, 20_000):
+        knowledge = ' '.join(
+            f'Fact {n} is about bees, eyes and flies.' for n in range(words // 8)
+        )
+        ConsistencyScorer(Counting()).score([Example(knowledge, response)])
+    assert sizes[1] <= 1.5 * sizes[0]
 
 
 def test_the_sentence_that_most_supports_a_piece_speaks_for_the_knowledge():
@@ -92,7 +124,7 @@ def test_the_sentence_that_most_supports_a_piece_speaks_for_the_knowledge():
 def test_one_wrong_sentence_makes_a_long_response_inconsistent():
     facts = {
         ('they have five eyes.', 'five eyes.'): 'entailment',
-        ('they have five eyes.', 'six legs.'): 'neutral',
+        ('bees fly.', 'six legs.'): 'neutral',
         ('they have five eyes.', 'wow!'): 'generic',
         ('bees fly.', 'wow!'): 'generic',
     }
@@ -122,9 +154,8 @@ def test_two_ways_to_read_are_one_call():
             calls.append(pairs)
             return super().classify(pairs)
 
-    whole, apart = read(
-        Counting(), [Example(SHORT, 'Ants fly. Cows dig.')], WHOLE, SENTENCES
-    )
+    example = Example(SHORT, 'Ants fly. Cows dig.')
+    whole, apart = read(Counting(), [example], indices([example]), WHOLE, SENTENCES)
     assert [[p.text for p in found[0]] for found in (whole, apart)] == [
         ['ants fly. cows dig.'],
         ['ants fly.', 'cows dig.'],

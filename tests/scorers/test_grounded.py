@@ -70,7 +70,7 @@ def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
         Piece('wow', NliProbabilities(0.05, 0.05, 0.0, 0.9)),
     ]
     parts = fast_parts(
-        Example('five eyes', 'Five eyes, 6 legs. Wow'),
+        'five eyes',
         NliProbabilities(0.8, 0.1, 0.1),
         pieces,
     )

@@ -46,7 +46,7 @@ def run(tmp_path, pools, **options):
         infile=str(infile),
         outfile=str(outfile),
         scorer='precision',
-        **options,
+        **{'evidence': 'none', **options},
     )
     return summary, [json.loads(line) for line in outfile.read_text().splitlines()]
 
@@ -61,6 +61,11 @@ def test_the_most_grounded_comes_first_with_evidence(tmp_path):
     ]
     assert lines[0]['rerank'][0]['chosen'] and lines[0]['rerank'][1]['first']
     assert lines[0]['id'] == 'a'
+
+
+def test_the_shown_replies_are_explained_if_asked(tmp_path):
+    _, (line, *_) = run(tmp_path, POOLS[:1], evidence='overlap')
+    assert [row['evidence'].split('|')[0] for row in line['rerank']] == ['overlap'] * 2
 
 
 def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):

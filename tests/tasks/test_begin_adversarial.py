@@ -80,10 +80,16 @@ def test_a_new_end_follows_the_beginning_and_never_sees_the_knowledge():
 
     def regenerate(starts):
         asked.extend(starts)
-        return [f'{start} something else' for start in starts]
+        new = [' by somebody quite else', ' in Italy', '', ' by somebody else']
+        return [start + end for start, end in zip(starts, new)]
 
     found = made('prefix', regenerate=regenerate)
-    assert asked[2] == 'It was' and found[2].response == 'It was something else'
+    assert asked[2] == 'It was' and asked[3] == 'They were'
+    # What says nothing new, or only what the knowledge says, is left out.
+    assert [one.response for one in found] == [
+        f'{asked[0]} by somebody quite else',
+        'They were by somebody else',
+    ]
     assert {one.label for one in found} == {'inconsistent'}
     with pytest.raises(ConfigError, match='--model'):
         made('prefix')

@@ -74,3 +74,29 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
 def test_a_text_that_is_null_or_missing_is_none(tmp_path):
     dialog = [[{'text': None}, {'text': 'oh'}], [{'text': 'hi'}, {}]]
     assert turns_of(tmp_path, dialog) == [('', 'oh'), ('hi', '')]
+
+
+@pytest.mark.parametrize(
+    'line, says',
+    [
+        ('{"dialog": [[', 'is not JSON'),
+        ('[1, 2]', 'has no "dialog" list'),
+        ('{"dialog": 3}', 'has no "dialog" list'),
+        ('{"dialog": [[{"text": "a"}, 7]]}', 'something other than messages'),
+        ('{"dialog": [["a", "b"]]}', 'something other than messages'),
+        ('\udc80{}', 'is not UTF-8'),
+        ('[' * 100_000, 'is not JSON'),
+    ],
+)
+def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line, says):
+    told = []
+    monkeypatch.setattr(logging, 'error', told.append)
+    good = json.dumps({'dialog': [[{'text': 'hi'}, {'text': 'oh'}]]})
+    path = tmp_path / 'log.jsonl'
+    text = f'{good}\n{line}\n{good}\n'
+    path.write_bytes(text.encode('utf-8', 'surrogateescape'))
+    world = make_world(task=FILE, scorer='overlap', jsonfile_datapath=str(path))
+    teacher = world.get_task_agent()
+    assert teacher.num_examples() == 2
+    (told,) = set(told)
+    assert 'log.jsonl, line 2' in told and says in told

@@ -78,6 +78,7 @@ def test_pairs_are_entailed_or_have_one_edit(tmp_path):
         tmp_path / 'pairs.jsonl',
         row('The wall divided Berlin.', 0),
         row('The wall divided Berlin from 1961 to 1993.', 2),
+        row('The wall! Do you like Berlin?', 3),
         row('Rome fell, and the wall divided Paris.', 2),
         row('The wall divided Berlin.', 0, 'snli'),
     )

@@ -3,8 +3,8 @@ Compares what chooses among candidates, on people's labels::
 
     python -m parlai_q2.zoo.train.choosers --begin shared/data/dev/begin
 
-A pool has the responses of BEGIN's development sets (Dziri et al. 2022) to the same
-knowledge, which four systems gave. A chooser's rate is the share of pools where it
+A pool has up to ten responses of BEGIN's development sets (Dziri et al. 2022) to the
+same knowledge, which four systems gave. A chooser's rate is the share of pools where it
 chooses a response that is not fully attributable; chit-chat is not wrong. The default
 chooser of reranking was decided by this table (docs/which_scorer.md).
 """
@@ -21,6 +21,8 @@ from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.tasks.begin.reader import read_file
 
 CORPORA = ('wow', 'cmu', 'tc')
+# As many as the agent looks for; some passages have dozens of responses.
+MOST = 10
 # What the others are compared with: the dearest.
 BASE = 'grounded'
 FIRST = 'first'
@@ -50,7 +52,7 @@ def begin_pools(folder: Path) -> Iterator[Pool]:
             found.append((turn.response, turn.label))
         for knowledge, responses in by_knowledge.items():
             if len(responses) > 1:
-                texts, labels = zip(*responses, strict=True)
+                texts, labels = zip(*responses[:MOST], strict=True)
                 yield Pool(knowledge, tuple(map(Candidate, texts)), labels=labels)
 
 

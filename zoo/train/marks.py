@@ -3,12 +3,12 @@ Measures whether evidence points at the right words, on pairs with a known edit:
 
     python -m parlai_q2.zoo.train.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
 
-The pairs are lines with a premise ``p``, a response ``h``, its class ``y`` (0 for
-entailed) and its source ``src``. An inconsistent response that differs from its premise
-in one short stretch of words has its edit there: a swapped name, another number, a
-negation. Two rates are reported: the share of these responses with a mark that overlaps
-the edit, and the share of entailed responses with any mark. A mark is a span that the
-evidence calls contradicted or not in the knowledge.
+The pairs are lines with a premise ``p``, a response ``h``, its class ``y`` (0 entailed,
+1 unsupported, 2 contradicted, 3 chit-chat) and its source ``src``. An inconsistent
+response that differs from its premise in one short stretch of words has its edit there:
+a swapped name, another number, a negation. Two rates are reported: the share of these
+responses with a mark that overlaps the edit, and the share of entailed responses with
+any mark. A mark is a span that the evidence calls contradicted or not in the knowledge.
 """
 
 import argparse
@@ -31,6 +31,8 @@ from parlai_q2.zoo.train.data import read_rows
 # The sources whose responses were made from their premises.
 MADE = 'd-syn-'
 LONGEST_EDIT = 6  # words
+# The classes of the pairs; the fourth is chit-chat.
+ENTAILED, NOT_ENTAILED = 0, (1, 2)
 _WORD = re.compile(r'\w+|[^\w\s]')
 
 
@@ -81,9 +83,9 @@ def read_edited(path: str) -> Iterator[Pair]:
     for row in read_rows(path):
         if not row['src'].startswith(MADE):
             continue
-        if row['y'] == 0:
+        if row['y'] == ENTAILED:
             yield Pair(row['p'], row['h'])
-        elif edit := edit_of(row['p'], row['h']):
+        elif row['y'] in NOT_ENTAILED and (edit := edit_of(row['p'], row['h'])):
             yield Pair(row['p'], row['h'], edit)
 
 

@@ -82,6 +82,8 @@ class Bert:
 
     def __init__(self, stored: StoredModel):
         config = self.config = stored.config
+        if config.num_hidden_layers < 1:
+            raise ValueError(f'{config.num_hidden_layers} layers')
         width, words = config.hidden_size, 'bert.embeddings'
         self.words = stored.embedding(
             f'{words}.word_embeddings', config.vocab_size, width
@@ -146,6 +148,8 @@ class _Layer:
         config = stored.config
         width, wide = config.hidden_size, config.intermediate_size
         self.heads = config.num_attention_heads
+        if width % self.heads:
+            raise ValueError(f'{width} features for {self.heads} attention heads')
         attention = f'{name}.attention'
         self.project = stored.linear(
             *(f'{attention}.self.{part}' for part in ('query', 'key', 'value')),

@@ -4,22 +4,23 @@ Linear layers that compute in int8, with the weights as they are stored.
 Weights have one scale per row. Activations get one scale per token, computed on the fly
 (Dettmers et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise
 quantisation). Sums are exact (:mod:`parlai_q2.models.engine.kernels`), so a token's
-output does not depend on what else is in its batch. Processors with int8 dot products
-run this several times faster than fp32. Rounding the activations can change scores
-slightly, so it is a setting (``arithmetic`` in a preset).
+output does not depend on what else is in its batch. Rounding the activations can change
+scores slightly, so it is a setting (``arithmetic`` in a preset).
 """
+
+from typing import Optional
 
 import torch
 from torch import nn
 
 from parlai_q2.models.engine.int8_weights import INT8_MAX
-from parlai_q2.models.engine.kernels import for_products, sums
+from parlai_q2.models.engine.kernels import Kernel, current_choice, kernel_for
 
 SMALLEST_SCALE = 1e-12
-# Large enough for fast products, small enough that intermediate results stay in the
-# CPU's cache. Rows and columns are independent, so these sizes do not affect results.
-ROWS_AT_ONCE, COLUMNS_AT_ONCE = 512, 4096
-BUFFERS = ('weight', 'scale', 'bias')
+# The most numbers to compute at once: enough for fast products, few enough that they
+# stay in the CPU's cache. Rows are independent, so this does not affect results.
+NUMBERS_AT_ONCE = 2**21
+MOST_ROWS = 512
 # Up to this many numbers, making a copy is cheaper than a second pass over them.
 SMALL = 65536
 # 1.5 * 2^23. All floats between 2^23 and 2^24 are integers, and this one is in the
@@ -31,30 +32,31 @@ class Int8Linear(nn.Module):
     """
     ``y = x W^T + b`` with W in int8.
 
-    :param quantised: the weights, int8 of shape [out, in]. The first product converts
-        them to the form that this processor multiplies.
+    :param quantised: the weights, int8 of shape [out, in]. The first product hands them
+        to a kernel, which may keep them in another form.
     :param scale: one scale per row of the weights, fp32 of shape [out].
     :param bias: fp32 of shape [out], or None.
     """
 
-    weight: torch.Tensor
+    weight: Optional[torch.Tensor]
     scale: torch.Tensor
-    bias: torch.Tensor | None
+    bias: Optional[torch.Tensor]
 
     def __init__(
         self,
         quantised: torch.Tensor,
         scale: torch.Tensor,
-        bias: torch.Tensor | None = None,
+        bias: Optional[torch.Tensor] = None,
     ):
         super().__init__()
         self.register_buffer('weight', quantised)
         self.register_buffer('scale', scale.float())
         self.register_buffer('bias', None if bias is None else bias.float())
-        self._ready = False
+        self._choice = current_choice()
+        self._kernel: Optional[Kernel] = None
 
     def __call__(
-        self, x: torch.Tensor, room: torch.Tensor | None = None
+        self, x: torch.Tensor, room: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
         """
         The same as :meth:`forward`, without the overhead of ``nn.Module.__call__``: a
@@ -63,7 +65,7 @@ class Int8Linear(nn.Module):
         return self.forward(x, room)
 
     def forward(
-        self, x: torch.Tensor, room: torch.Tensor | None = None
+        self, x: torch.Tensor, room: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
         """
         The output of the layer.
@@ -73,60 +75,47 @@ class Int8Linear(nn.Module):
             overwrite; allocating new memory for every product would be slower.
         :return: [..., out], fp32.
         """
-        if not self._ready:  # not before: layers may be joined until then
-            self.weight, self._ready = for_products(self.weight), True
-        weight, scale, bias = map(self._buffers.__getitem__, BUFFERS)
-        assert weight is not None and scale is not None
         rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
-        if len(rows) * len(weight) <= ROWS_AT_ONCE * COLUMNS_AT_ONCE:
-            whole, step = quantise_tokens(rows)
-            out = product(whole, step, weight, scale, bias)
+        kernel = self._kernel or self._taken(len(rows))
+        scale, bias = self._buffers['scale'], self._buffers['bias']
+        assert scale is not None
+        at_once = min(MOST_ROWS, max(1, NUMBERS_AT_ONCE // len(scale)))
+        if len(rows) <= at_once:
+            out = product(rows, kernel, scale, bias)
         else:
-            if room is None:
-                out = rows.new_empty(len(rows), len(weight))
-            else:
-                out = room[: len(rows)]
-            for start in range(0, len(rows), ROWS_AT_ONCE):
-                part = slice(start, start + ROWS_AT_ONCE)
-                whole, step = quantise_tokens(rows[part])
-                for first in range(0, len(weight), COLUMNS_AT_ONCE):
-                    of = slice(first, first + COLUMNS_AT_ONCE)
-                    some = None if bias is None else bias[of]
-                    out[part, of] = product(whole, step, weight[of], scale[of], some)
+            out = rows.new_empty(len(rows), len(scale)) if room is None else room
+            out = out[: len(rows)]
+            for to, some in zip(out.split(at_once), rows.split(at_once), strict=True):
+                to.copy_(product(some, kernel, scale, bias))
         return out if x.dim() == 2 else out.view(*x.shape[:-1], -1)
+
+    def _taken(self, rows: int) -> Kernel:
+        # Not before the first product: layers may be joined until then.
+        assert self.weight is not None
+        self._kernel = kernel_for(self.weight, rows, self._choice)
+        self.weight = None  # the kernel has them
+        return self._kernel
 
 
 def product(
-    whole: torch.Tensor,
-    step: torch.Tensor,
-    weight: torch.Tensor,
+    rows: torch.Tensor,
+    kernel: Kernel,
     scale: torch.Tensor,
-    bias: torch.Tensor | None,
+    bias: Optional[torch.Tensor],
 ) -> torch.Tensor:
     """
-    The output of a layer for quantised activations.
+    The output of a layer for some rows.
 
-    :param whole: activations, int8 [tokens, in].
-    :param step: the scales of the activations [tokens, 1].
-    :param weight: a weight from :func:`~parlai_q2.models.engine.kernels.for_products`,
-        [out, in].
-    :param scale: the scales of the weight [out].
+    :param rows: activations, fp32 [tokens, in].
+    :param kernel: what multiplies by the weights.
+    :param scale: the scales of the weights [out].
     :param bias: [out] or None.
     :return: [tokens, out].
     """
-    out = sums(whole, weight).mul_(step).mul_(scale)
-    return out if bias is None else out.add_(bias)
-
-
-def quantise_tokens(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """
-    Quantise activations to int8, with one scale per token.
-
-    :param rows: fp32 of shape [tokens, in].
-    :return: int8 of the same shape, and the scales, fp32 of shape [tokens, 1].
-    """
     step = token_steps(rows)
-    return rounded(rows.div(step)).to(torch.int8), step
+    whole = rounded(rows.div(step), kernel.dtype, kernel.zero)
+    out = kernel(whole).mul_(step).mul_(scale)
+    return out if bias is None else out.add_(bias)
 
 
 def token_steps(rows: torch.Tensor) -> torch.Tensor:
@@ -143,7 +132,9 @@ def token_steps(rows: torch.Tensor) -> torch.Tensor:
     return largest.clamp_(min=SMALLEST_SCALE).div_(INT8_MAX)
 
 
-def rounded(numbers: torch.Tensor, zero: int = 0) -> torch.Tensor:
+def rounded(
+    numbers: torch.Tensor, dtype: torch.dtype = torch.int8, zero: int = 0
+) -> torch.Tensor:
     """
     Round to the nearest integers, and ties to even, like ``torch.round``.
 
@@ -152,10 +143,13 @@ def rounded(numbers: torch.Tensor, zero: int = 0) -> torch.Tensor:
     rounds, and leaves the result in the lowest bits.
 
     :param numbers: fp32, in [-128, 127]; changed in place.
+    :param dtype: the type of the result: int8, uint8 or float32.
     :param zero: an even number to add to each.
-    :return: int32 of the same shape; only the lowest byte is meaningful.
     """
-    return numbers.add_(WHOLE_FROM + zero).view(torch.int32)
+    numbers.add_(WHOLE_FROM + zero)
+    if dtype == torch.float32:
+        return numbers.sub_(WHOLE_FROM)
+    return numbers.view(torch.int32).to(dtype)
 
 
 class SteadyLinear(nn.Module):

@@ -44,7 +44,7 @@ function marked(pieces, verdicts, onPick, limit = Infinity) {
       .map((v) => `${v.question} (${v.comparison})`);
     const mark = el('mark', {
       class: status + (last ? ' end' : ''),
-      title: said.length ? `${status}: ${said.join('; ')}` : SHOWN[status],
+      title: said.length ? `${SHOWN[status]}: ${said.join('; ')}` : SHOWN[status],
     }, shown);
     if (onPick) makeButton(mark, () => onPick(places));
     box.append(mark);

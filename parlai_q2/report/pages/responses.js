@@ -39,7 +39,7 @@ showTable({
       fits: (e, value) => e.class === value },
     { id: 'evidence',
       options: [['', 'any'], ['contradicted', 'a contradiction'],
-        ['unsupported', 'something unsupported'], ['supported', 'all supported'],
+        ['unsupported', 'something not in the knowledge'], ['supported', 'all supported'],
         ['none', 'no questions'], ['fallback', 'fallback used'],
         ...(reranked ? [['changed', 'reranking changed it']] : [])],
       fits: (e, value) => has[value](e) },

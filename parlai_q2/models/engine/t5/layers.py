@@ -33,7 +33,10 @@ def joined(layers: Sequence[nn.Module]) -> Layer:
     if len(layers) == 1:
         return layers[0]
     plain = all(type(layer) is nn.Linear and layer.bias is None for layer in layers)
-    whole = all(type(layer) is Int8Linear and layer.bias is None for layer in layers)
+    whole = all(
+        type(layer) is Int8Linear and layer.bias is None and layer.weight is not None
+        for layer in layers
+    )
     if not (plain or whole):
         return lambda x: torch.cat([layer(x) for layer in layers], -1)
     weight = torch.cat([_data(layer.weight) for layer in layers])

@@ -65,7 +65,7 @@ def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
     """
     if not isinstance(layer, Int8Linear):
         return None
-    return layer.scale.new_empty(rows, len(layer.weight))
+    return layer.scale.new_empty(rows, len(layer.scale))
 
 
 def top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:

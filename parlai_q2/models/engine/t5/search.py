@@ -13,7 +13,6 @@ import torch
 
 from parlai_q2.models.device import inference, is_cpu
 from parlai_q2.models.engine.batching import length_batches, length_step, padded_length
-from parlai_q2.models.engine.packed import packed
 from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, Finished
 from parlai_q2.models.engine.t5.decoder import Decoder, Lane
 from parlai_q2.models.engine.t5.encoder import Encoder
@@ -58,7 +57,7 @@ class T5Search:
         tied = getattr(config, 'scale_decoder_outputs', config.tie_word_embeddings)
         scale = config.d_model**-0.5 if tied else 1.0
         self.decoder = Decoder(model.decoder, scale)
-        self.output, self.device = packed(model.lm_head), model.device
+        self.output, self.device = model.lm_head, model.device
         self.step = length_step(self.device.type)
         # On a GPU, each lane costs calls at every step and keeps its memory to the end.
         self.refills = is_cpu(self.device.type)

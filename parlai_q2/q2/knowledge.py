@@ -1,0 +1,78 @@
+"""
+Answers questions from knowledge of any length.
+
+Question answering reads short knowledge whole. Of long knowledge, which departs from
+the paper, it reads the few sentences that match the question best, in the order of the
+text; if they do not answer it, the knowledge does not.
+"""
+
+from typing import Optional, Sequence
+
+from parlai_q2.models.protocols import QuestionAnswerer
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.records import Span
+from parlai_q2.text.retrieval import SentenceIndex
+from parlai_q2.text.sentences import count_words
+
+# Sentences read for a question or, in end-to-end NLI, for a response.
+SENTENCES_READ = 3
+
+
+class Excerpts:
+    """
+    What to read of each knowledge text; each is split into sentences once.
+
+    :param settings: ``knowledge_words`` says which knowledge is long.
+    """
+
+    def __init__(self, settings: Q2Settings):
+        self._longest = settings.knowledge_words
+        self._indices: dict[str, Optional[SentenceIndex]] = {}
+
+    def index(self, knowledge: str) -> Optional[SentenceIndex]:
+        """
+        The sentences of long knowledge; None if the knowledge is read whole.
+        """
+        if knowledge not in self._indices:
+            long = 0 < self._longest < count_words(knowledge)
+            self._indices[knowledge] = SentenceIndex(knowledge) if long else None
+        return self._indices[knowledge]
+
+    def chosen(self, text: str, knowledge: str) -> list[int]:
+        """
+        The sentences of long knowledge to read for a question or a response.
+        """
+        index = self.index(knowledge)
+        return sorted(index.best(text, SENTENCES_READ)) if index else []
+
+    def of(self, text: str, knowledge: str) -> str:
+        """
+        What to read for a question or a response.
+        """
+        index = self.index(knowledge)
+        return index.joined(self.chosen(text, knowledge)) if index else knowledge
+
+    def answers(
+        self, pairs: Sequence[tuple[str, str]], answerer: QuestionAnswerer
+    ) -> list[Optional[Span]]:
+        """
+        The answers to questions, with offsets in the whole knowledge.
+
+        :param pairs: Q pairs (question, knowledge).
+        :param answerer: answers questions from short texts.
+        :return: Q spans; None if the knowledge has no answer.
+        """
+        found = answerer.answer([(q, self.of(q, knowledge)) for q, knowledge in pairs])
+        return [
+            self._whole(answer, *pair)
+            for pair, answer in zip(pairs, found, strict=True)
+        ]
+
+    def _whole(
+        self, answer: Optional[Span], question: str, knowledge: str
+    ) -> Optional[Span]:
+        index = self.index(knowledge)
+        if answer is None or index is None:
+            return answer
+        chosen = self.chosen(question, knowledge)
+        return index.located(chosen, answer.start, answer.end)

@@ -1,0 +1,94 @@
+"""
+Pairs of a preferred and a rejected reply, made from ranked candidates, in the format
+that TRL's DPO trainer reads: ``prompt``, ``chosen`` and ``rejected``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.read import history_of, joined, json_lines, open_text
+from parlai_q2.io.world_logs import turns_of
+from parlai_q2.models.prompt_template import Prompt
+from parlai_q2.records import Label
+
+# The least difference of the scores of a pair.
+DEFAULT_MARGIN = 0.3
+
+
+def pair_of(
+    rows: Sequence[Mapping[str, Any]], margin: float = DEFAULT_MARGIN
+) -> Optional[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """
+    The best and the worst candidate of a turn.
+
+    :param rows: the rows of a ranking, best first (``Ranking.rows``).
+    :param margin: the least difference of their scores after the guards.
+    :return: both rows; None where the best one is no example to follow (not consistent,
+        a copy, generic), or no other is so much worse.
+    """
+    scored = [
+        row
+        for row in rows
+        if row['guarded_score'] is not None and row['label'] != Label.NOT_VERIFIABLE
+    ]
+    if not scored or scored[0] is not rows[0]:
+        return None
+    best, worst = scored[0], min(scored, key=lambda row: row['guarded_score'])
+    if best['label'] != Label.CONSISTENT or best['guards']:
+        return None
+    enough = best['guarded_score'] - worst['guarded_score'] >= margin
+    return (best, worst) if enough and worst is not best else None
+
+
+def pair_record(
+    fields: Mapping[str, Any], prompt: Prompt, margin: float = DEFAULT_MARGIN
+) -> Optional[dict[str, Any]]:
+    """
+    The pair of a turn, as TRL reads it, with both scores.
+
+    :param fields: a turn with ``rerank`` and ``knowledge``, and perhaps ``history``.
+    :raises InputError: when it has none, or they are not as ``rerank`` writes them.
+    """
+    rows, knowledge = fields.get('rerank'), joined(fields.get('knowledge'))
+    try:
+        found = pair_of(rows, margin) if rows else None
+        if rows is None or not isinstance(knowledge, str):
+            raise TypeError
+        if found is None:
+            return None
+        best, worst = found
+        return {
+            'prompt': prompt.render(history_of(fields), knowledge),
+            'chosen': best['text'],
+            'rejected': worst['text'],
+            'score_chosen': best['guarded_score'],
+            'score_rejected': worst['guarded_score'],
+        }
+    except (TypeError, KeyError) as e:
+        raise InputError(
+            'has no ranked candidates with their knowledge ("rerank", "knowledge"). '
+            'Rank them first: parlai_q2 rerank'
+        ) from e
+
+
+def ranked_turns(path: Path) -> Iterator[tuple[dict[str, Any], Optional[RecordError]]]:
+    """
+    The turns of a file that ``rerank`` wrote, or of the reranking agent's log
+    (``--world-logs``), each with what is wrong with its line.
+    """
+    with open_text(path) as stream:
+        for line, value, problem, _ in json_lines(stream):
+            if problem is None and not isinstance(value, dict):
+                problem = f'is a JSON {type(value).__name__}, not an object.'
+            if problem is not None:
+                yield {}, RecordError(path.name, line, problem)
+            elif 'error' in value and 'rerank' not in value:
+                yield {}, RecordError(path.name, line, str(value['error']))
+            elif not isinstance(value.get('dialog'), list):
+                yield value, None
+            else:
+                turns = (fields for _, fields in turns_of(value['dialog']))
+                # A command is no turn.
+                yield from ((fields, None) for fields in turns if fields is not None)

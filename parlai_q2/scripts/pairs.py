@@ -1,0 +1,71 @@
+"""
+``parlai_q2 pairs``: writes preferred and rejected replies from ranked candidates, for
+training from preferences (DPO).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlai_q2.cli import log
+from parlai_q2.cli.files import given_files
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.io.strict_json import write_json
+from parlai_q2.io.write import AGAIN, whole_file, writable, writing
+from parlai_q2.models.prompt_template import REPLY, Prompt
+from parlai_q2.options import line_ends
+from parlai_q2.rerank.pairs import DEFAULT_MARGIN, pair_record, ranked_turns
+
+
+def add_options(parser: Any) -> None:
+    """Add the command's options."""
+    group = parser.add_argument_group('Pairs of replies')
+    group.add_argument(
+        '--infile',
+        help='what parlai_q2 rerank wrote, or a log of the reranking agent '
+        '(--world-logs)',
+    )
+    group.add_argument('--outfile', help='JSON lines file to write')
+    group.add_argument(
+        '--margin',
+        type=float,
+        default=DEFAULT_MARGIN,
+        help='the least difference between the scores of a pair, in (0, 1]',
+    )
+    group.add_argument(
+        '--prompt-template',
+        default=REPLY,
+        help="the generator's prompt: a format string with {history} and {knowledge}, "
+        'or reply for that of the shipped reply model',
+    )
+
+
+def run(opt: Mapping[str, Any]) -> dict[str, int]:
+    """
+    Write the pairs of the file that options name.
+
+    :return: how many turns were read, how many pairs written, how many lines are bad.
+    """
+    infile, outfile = given_files(opt)
+    outfile = writable(outfile, infile)
+    margin = opt['margin']
+    if not 0 < margin <= 1:
+        raise ConfigError(f'--margin is {margin}; it must be in (0, 1].')
+    prompt = Prompt(line_ends(opt['prompt_template']))
+    pairs, turns, bad = [], 0, 0
+    for fields, error in ranked_turns(infile):
+        try:
+            if error is not None:
+                raise error
+            turns += 1
+            pairs.append(pair_record(fields, prompt, margin))
+        except InputError as e:
+            bad += 1
+            log.error(f'No pair: {e}')
+    found = [pair for pair in pairs if pair is not None]
+    if not pairs:
+        raise InputError(f'{infile} has no ranked turns. Run: parlai_q2 rerank')
+    with writing(outfile, AGAIN), whole_file(outfile) as unfinished:
+        text = ''.join(write_json(pair) + '\n' for pair in found)
+        unfinished.write_text(text, encoding='utf-8')
+    log.info(f'Wrote {outfile}: {len(found)} pairs from {turns} turns.')
+    return {'turns': turns, 'pairs': len(found), 'bad': bad}

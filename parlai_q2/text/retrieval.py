@@ -1,0 +1,154 @@
+"""
+Finds the sentences of a long text that could support a statement or answer a question.
+
+Sentences are matched by their words, cut to a stem of five letters and weighted by
+their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza 2009,
+section 3.3). Function words do not count. The cost grows with the length of the text,
+but it is small: a word of the text is looked at once.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from typing import Sequence
+
+from parlai_q2.records import Span
+from parlai_q2.text.sentences import count_words, sentences, windows
+
+# Longer sentences are cut, so that whatever is found can be read at once.
+LONGEST = 60
+STEM = 5
+# A further sentence must add this share of the weight that the text can give at all.
+NEW_SHARE = 0.3
+# How much a sentence's length counts against it, by different word.
+PER_WORD = 0.02
+FUNCTION_WORDS = frozenset(
+    'a about all also an and any are as at be been being but by can could did do '
+    'does down for from had has have he her his how i if in into is it its just me '
+    'more most my no not of on one only or other our out over she so some such than '
+    'that the their them then there these they this those to too up us very was we '
+    'were what when where which who will with would you your'.split()
+)
+_WORD = re.compile(r'\w+')
+
+
+def stems(text: str) -> list[str]:
+    """
+    The stems of a text's words, without function words.
+
+    >>> stems('The Angara flows out of it.')
+    ['angar', 'flows']
+    """
+    words = _WORD.findall(text.lower())
+    return [word[:STEM] for word in words if word not in FUNCTION_WORDS]
+
+
+def pieces(text: str) -> list[Span]:
+    """
+    The sentences of a text, those of more than :data:`LONGEST` words cut.
+    """
+    found = []
+    for sentence in sentences(text):
+        if count_words(sentence.text) <= LONGEST:
+            found.append(sentence)
+            continue
+        for part in windows(sentence.text, LONGEST):
+            start = sentence.start + part.start
+            found.append(Span(part.text, start, start + len(part.text)))
+    return found
+
+
+class SentenceIndex:
+    """
+    The sentences of one text, to find some of them by their words.
+
+    :param text: any text.
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        self.sentences = pieces(text)
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._lengths = []
+        for i, sentence in enumerate(self.sentences):
+            found = set(stems(sentence.text))
+            self._lengths.append(len(found))
+            for stem in found:
+                self._places[stem].append(i)
+
+    def weight(self, stem: str) -> float:
+        """
+        The inverse document frequency of a stem; 0 if no sentence has it.
+        """
+        count = len(self._places.get(stem, ()))
+        total = len(self.sentences)
+        return math.log(1 + (total - count + 0.5) / (count + 0.5)) if count else 0.0
+
+    def best(self, statement: str, most: int) -> list[int]:
+        """
+        The sentences that match a statement best.
+
+        :return: at most ``most`` indices, best first; of equals, the earlier ones. If
+            no sentence shares a word, the first ones.
+        """
+        scores = self.matches(statement)
+        if not scores:
+            return list(range(min(most, len(self.sentences))))
+        return sorted(scores, key=lambda i: (-scores[i], i))[:most]
+
+    def matches(self, statement: str) -> dict[int, float]:
+        """
+        How well sentences match a statement, by index; none shares no word with it.
+        """
+        found = self._matches(set(stems(statement)))
+        return {i: w / (1 + PER_WORD * self._lengths[i]) for i, w in found.items()}
+
+    def together(self, statement: str, most: int) -> list[int]:
+        """
+        The sentences that a statement may rest on together: the one that shares the
+        most with it, and each further one that adds enough.
+
+        :return: at most ``most`` indices, in the order of the text; empty if no
+            sentence shares a word.
+        """
+        left = {stem for stem in set(stems(statement)) if stem in self._places}
+        least = NEW_SHARE * math.fsum(map(self.weight, left))
+        chosen: list[int] = []
+        while left and len(chosen) < most:
+            found = self._matches(left)
+            i = max(found, key=lambda i: (found[i], -i))
+            if chosen and found[i] < least:
+                break
+            chosen.append(i)
+            left = {stem for stem in left if i not in self._places[stem]}
+        return sorted(chosen)
+
+    def joined(self, chosen: Sequence[int]) -> str:
+        """
+        Some sentences as one text.
+        """
+        return ' '.join(self.sentences[i].text for i in chosen)
+
+    def located(self, chosen: Sequence[int], start: int, end: int) -> Span:
+        """
+        Where a piece of :meth:`joined` is in the whole text. A piece that spans several
+        sentences is cut at the end of the first one.
+        """
+        offset = 0
+        for i in chosen:
+            sentence = self.sentences[i]
+            after = offset + len(sentence.text)
+            if start < after:
+                first = sentence.start + max(0, start - offset)
+                last = sentence.start + min(end, after) - offset
+                return Span(self.text[first:last], first, last)
+            offset = after + 1
+        raise IndexError(f'{start} is behind the end of the sentences')
+
+    def _matches(self, wanted: set[str]) -> dict[int, float]:
+        found: Counter[int] = Counter()
+        for stem in sorted(wanted):
+            weight = self.weight(stem)
+            for i in self._places.get(stem, ()):
+                found[i] += weight  # type: ignore[assignment]
+        return dict(found)

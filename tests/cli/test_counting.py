@@ -1,0 +1,37 @@
+"""
+Progress where there is no terminal is a line of the log, not a bar drawn over.
+"""
+
+from parlai_q2.cli import counting as module
+from parlai_q2.cli.counting import counting
+
+
+def test_a_pipe_gets_whole_lines_and_none_twice(monkeypatch, capsys):
+    said = []
+    clock = iter(range(0, 1000, 6))
+    monkeypatch.setattr('parlai_q2.cli.log.info', said.append)
+    monkeypatch.setattr(module.time, 'monotonic', lambda: next(clock))
+    with counting('grounded', 1200, 'pools', done=1000) as bar:
+        for _ in range(4):
+            bar.update(50)
+    assert said[-1].startswith('grounded: 1,200 of 1,200 pools, ')
+    assert len(said) == len(set(said)) and len(said) > 1
+    assert capsys.readouterr() == ('', '')
+
+
+def test_a_terminal_gets_a_bar(monkeypatch):
+    monkeypatch.setattr(module.sys.stderr, 'isatty', lambda: True, raising=False)
+    with counting('grounded', 2, 'pools') as bar:
+        bar.update(2)
+    assert isinstance(bar, module.tqdm)
+
+
+def test_a_run_that_fails_does_not_say_it_is_done(monkeypatch):
+    said = []
+    monkeypatch.setattr('parlai_q2.cli.log.info', said.append)
+    try:
+        with counting('grounded', 2, 'pools'):
+            raise RuntimeError
+    except RuntimeError:
+        pass
+    assert said == []

@@ -1,0 +1,145 @@
+"""
+What a command imports before it needs it; a time would depend on the machine.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+HEAVY = ('torch', 'transformers', 'parlai', 'spacy', 'scipy')
+# Runs the command, then prints which heavy packages it has imported.
+RUN = f"""
+import sys
+from parlai_q2 import __main__ as command
+status = command.obey(sys.argv[1:])
+print('imported:', *[name for name in {HEAVY} if name in sys.modules])
+sys.exit(status)
+"""
+
+
+def run(folder: Path, *words: str) -> tuple[int, str, str, str]:
+    """
+    Runs a command: its status, output, errors, and the heavy packages it imported.
+    """
+    done = subprocess.run(
+        [sys.executable, '-c', RUN, *words],
+        cwd=folder,
+        env={'PYTHONPATH': str(ROOT), 'HOME': str(folder)},
+        capture_output=True,
+        text=True,
+    )
+    shown, _, imported = done.stdout.rpartition('imported:')
+    return done.returncode, shown, done.stderr, imported.strip()
+
+
+@pytest.fixture
+def records(tmp_path):
+    lines = [
+        json.dumps({'knowledge': f'It opened in {year}.', 'response': f'in {year}'})
+        for year in range(1960, 1970)
+    ]
+    (tmp_path / 'in.jsonl').write_text('\n'.join(lines) + '\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['--help'],
+        ['help'],
+        ['score', '--help'],
+        ['rerank', '--help'],
+        ['report', '--help'],
+        ['cache', '--help'],
+        ['meta_eval', '--help'],
+        ['bench', '--help'],
+        ['--version'],
+    ],
+)
+def test_help_imports_nothing_heavy(tmp_path, words):
+    status, shown, _, imported = run(tmp_path, *words)
+    assert (status, imported) == (0, '') and 'parlai_q2' in shown
+
+
+def test_ten_records_are_scored_by_precision_without_torch(records):
+    words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
+    status, shown, _, imported = run(records, *words, '--scorer', 'precision')
+    assert (status, imported) == (0, '')
+    assert len((records / 'out.jsonl').read_text().splitlines()) == 10
+    # A page of them, and the cache, too.
+    status, _, _, imported = run(records, 'report', 'out.jsonl')
+    assert (status, imported) == (0, '')
+    assert run(records, 'cache')[3] == ''
+
+
+@pytest.mark.parametrize(
+    'words, told',
+    [
+        (['scroe'], "Did you mean 'score'"),
+        (['score'], '--infile is missing'),
+        (['score', '--infle', 'x'], "Did you mean '--infile'"),
+        (['score', '--infile'], 'parlai_q2 score --help'),
+        (['score', '--chunk-size', 'a'], "'a'"),
+        (['score', '--infile', 'none', '--outfile', 'o'], 'There is no file none'),
+        (['score', *'--infile in.jsonl --outfile o --scorer q3'.split()], "'q3'"),
+        (['score', *'--infile in.jsonl --outfile o --scorer ..:x'.split()], '..:x'),
+        (['score', *'--infile in.jsonl --outfile o --preset min'.split()], "'mini'"),
+        (['rerank', '--infile', 'in.jsonl'], '--outfile is missing'),
+        (['report'], 'Which scores?'),
+        (['report', 'none.jsonl'], 'none.jsonl'),
+        (['filter', '-t', 'babi'], '--outfile is missing'),
+        (['filter', '-t', 'q2:grounded_sampel'], "'q2:grounded_sample'"),
+        (['filter', '--outfile', 'o', '--scorer', 'q3'], "'q3'"),
+        (['distill'], '--outfile is missing'),
+        (['train_model', '-t', 'integration_testz'], "'integration_tests'"),
+        (['eval_model', '-m', 'repeat_labl'], "'repeat_label'"),
+        (['display_data', '--mutators', 'q2_fliter'], "'q2_filter'"),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_heavy_is_loaded(records, words, told):
+    status, _, errors, imported = run(records, *words)
+    assert (status, imported) == (2, '')
+    assert told in errors and errors.count('\n') == 1
+    assert not (records / 'o').exists()
+
+
+# Runs the command where ParlAI is not installed.
+WITHOUT_PARLAI = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == 'parlai' else find(name)
+sys.modules['parlai'] = None
+"""
+
+
+@pytest.mark.parametrize('words', [['filter', '--outfile', 'o'], ['eval_model']])
+def test_what_needs_parlai_says_how_to_install_it(tmp_path, words):
+    done = subprocess.run(
+        [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words],
+        cwd=tmp_path,
+        env={'PYTHONPATH': str(ROOT), 'HOME': str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and done.stderr.count('\n') == 1
+    said, _, path = done.stderr.strip().partition('pip install --no-deps -r ')
+    assert 'needs ParlAI' in said
+    assert 'parlai==' in Path(path).read_text()
+
+
+def test_everything_of_the_core_runs_without_parlai(records):
+    words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
+    done = subprocess.run(
+        [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words, '--scorer', 'consistency'],
+        cwd=records,
+        env={'PYTHONPATH': str(ROOT), 'HOME': str(records)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len((records / 'out.jsonl').read_text().splitlines()) == 10

@@ -1,0 +1,226 @@
+"""
+Damaged and hostile model folders and presets: an error of one line that names the file.
+"""
+
+import json
+import random
+import shutil
+
+import pytest
+from safetensors.torch import save_file
+
+from parlai_q2 import Example, load_scorer
+from parlai_q2.errors import ModelError, Q2Error
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, read_int8
+from parlai_q2.models.folder import CHECKSUMS, read_object, write_checksums
+from parlai_q2.models.loading import load_seq2seq, load_tokenizer
+from parlai_q2.models.references import shipped_folder
+from parlai_q2.presets import ModelConfig, load_preset
+
+PAIR = [Example('Rome was built in 1776 by Bo.', 'Bo built Rome in 1778.')]
+SECTIONS = {
+    'consistency': ('detector', 'nli'),
+    'question_answering': ('question_answering',),
+    'question_generation': ('question_generation',),
+}
+# How many damaged files the fuzzers try.
+PRESETS, FOLDERS = 150, 40
+WORDS = 'name|model|[|]|{|}|: |\n|&a|*a|!!python/x|- '.split('|')
+VALUES = (None, True, -1, 0, 3, 1e400, 'x', [], [1], {}, {'a': []}, '\u0000', 10**30)
+
+
+@pytest.fixture
+def model(tmp_path):
+    """
+    Copies a shipped model to a folder.
+    """
+
+    def copied(name='consistency'):
+        return shutil.copytree(shipped_folder(f'q2_mini/{name}'), tmp_path / name)
+
+    return copied
+
+
+def relisted(folder):
+    write_checksums(folder, list(read_object(folder / CHECKSUMS)))
+
+
+def preset_of(folder, name='consistency'):
+    # A section with another model inherits nothing, so it repeats the settings.
+    mini = load_preset('mini')
+    path = folder.parent / 'own.yaml'
+    fields = {
+        section: {'model': str(folder), **mini.model(section).settings}
+        for section in SECTIONS[name]
+    }
+    path.write_text(json.dumps({'name': 'own', 'base': 'mini', **fields}))
+    return str(path)
+
+
+def one_line(error):
+    assert '\n' not in str(error.value), str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    'name, weight, scorer',
+    [
+        ('consistency', 'classifier.weight', 'consistency'),
+        ('consistency', 'bert.encoder.layer.0.output.dense.weight.s', 'grounded_fast'),
+        ('question_answering', 'qa_outputs.weight', 'q2'),
+        ('question_generation', 'lm_head.weight.s', 'q2'),
+    ],
+)
+def test_a_nan_among_the_weights_is_an_error_and_no_score(model, name, weight, scorer):
+    folder = model(name)
+    stored = read_int8(folder / INT8_WEIGHTS)
+    stored[weight].view(-1)[0] = float('nan')
+    save_file(stored, folder / INT8_WEIGHTS)
+    relisted(folder)
+    with pytest.raises(ModelError, match='not numbers') as error:
+        load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
+    assert str(folder) in one_line(error)
+
+
+def test_what_generate_computes_is_looked_at_too(model):
+    from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+
+    folder = model('question_generation')
+    generator = Seq2SeqQuestionGenerator(
+        ModelConfig(str(folder)), search='generate', num_beams=1, num_questions=1
+    )
+    loaded = load_seq2seq(str(folder))
+    loaded[0].lm_head.weight[5] = float('nan')
+    generator._load = lambda: loaded
+    generator._loaded = lambda: loaded
+    with pytest.raises(ModelError, match='not numbers'):
+        generator.generate([('Rome', 'Rome is old.')])
+
+
+@pytest.mark.parametrize('name', ['special_tokens_map.json', 'added_tokens.json'])
+def test_a_file_that_is_not_listed_is_not_read(model, name):
+    folder = model()
+    expected = load_tokenizer(str(folder))('Rome is old.')['input_ids']
+    planted = {'unk_token': '[SEP]', 'cls_token': 'the', 'sep_token': 'a', 'rome': 7}
+    (folder / name).write_text(json.dumps(planted))
+    found = load_tokenizer(str(folder))
+    assert found('Rome is old.')['input_ids'] == expected
+    assert found.cls_token == '[CLS]'
+
+
+def test_planted_settings_of_generation_are_not_read(model):
+    folder = model('question_generation')
+    expected = load_seq2seq(str(folder))[0].generation_config.to_dict()
+    listed = read_object(folder / CHECKSUMS)
+    listed.pop('generation_config.json')
+    (folder / CHECKSUMS).write_text(json.dumps(listed))
+    (folder / 'generation_config.json').write_text('{"num_beams": 99}')
+    found = load_seq2seq(str(folder))[0].generation_config
+    assert found.num_beams != 99
+    assert found.eos_token_id == expected['eos_token_id']
+
+
+@pytest.mark.parametrize(
+    'text', ['', '[]', '{"config.json": 3}', '{"../x": "y"}', '\xff', '[' * 100_000]
+)
+def test_a_malformed_list_of_checksums_is_named(model, text):
+    folder = model()
+    (folder / CHECKSUMS).write_bytes(text.encode('latin-1'))
+    with pytest.raises(ModelError, match='sha256.json') as error:
+        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    one_line(error)
+
+
+@pytest.mark.parametrize('text', ['', '[]', '{}', '{"base": 3}', '[' * 100_000])
+def test_a_malformed_adapter_is_named(model, text):
+    folder = model('reply')
+    (folder / 'adapter.json').write_text(text)
+    relisted(folder)
+    with pytest.raises(ModelError, match='adapter.json') as error:
+        load_seq2seq(str(folder))
+    one_line(error)
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [
+        '',
+        '[]',
+        '[' * 100_000,
+        {'num_attention_heads': 5},
+        {'num_attention_heads': 0},
+        {'hidden_size': 'x'},
+        {'num_hidden_layers': -1},
+        {'vocab_size': None},
+        {'id2label': 3},
+        {'architectures': 3},
+    ],
+    ids=lambda changes: str(changes)[:30],
+)
+def test_a_malformed_configuration_is_named(model, changes):
+    folder = model()
+    path = folder / 'config.json'
+    if isinstance(changes, dict):
+        changes = json.dumps({**json.loads(path.read_text()), **changes})
+    path.write_text(changes)
+    relisted(folder)
+    with pytest.raises(Q2Error, match=str(folder)) as error:
+        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    one_line(error)
+
+
+def test_a_deeply_nested_preset_is_named(tmp_path):
+    path = tmp_path / 'deep.yaml'
+    path.write_text('name: ' + '[' * 5000 + ']' * 5000)
+    with pytest.raises(Q2Error, match='deep.yaml.*nested') as error:
+        load_preset(str(path))
+    one_line(error)
+
+
+@pytest.mark.parametrize('seed', range(PRESETS))
+def test_a_damaged_preset_loads_or_is_an_error_of_one_line(tmp_path, seed):
+    rng = random.Random(seed)
+    mini = load_preset('mini')
+    path = tmp_path / 'mine.yaml'
+    if seed % 2:
+        section = rng.choice(list(mini.models))
+        settings = dict(mini.model(section).settings, model='some/model')
+        settings[rng.choice([*settings, 'other', 'kernel'])] = rng.choice(VALUES)
+        path.write_text(json.dumps({'base': 'mini', section: settings}))
+    else:
+        source = shipped_folder('.').parent / 'presets' / 'mini.yaml'
+        text = source.read_text()
+        for _ in range(rng.randint(1, 6)):
+            at, to = sorted(rng.choices(range(len(text)), k=2))
+            text = text[:at] + rng.choice(WORDS) + text[min(to, at + 9) :]
+        path.write_text(text)
+    for scorer in ('q2', 'grounded_fast'):
+        try:
+            load_scorer(scorer, preset=str(path))
+        except Q2Error as e:
+            assert '\n' not in str(e), str(e)
+
+
+@pytest.mark.parametrize('seed', range(FOLDERS))
+def test_a_damaged_folder_is_an_error_of_one_line(model, seed):
+    rng = random.Random(seed)
+    folder = model()
+    name = rng.choice(['config.json', 'tokenizer_config.json', CHECKSUMS])
+    path = folder / name
+    if rng.random() < 0.5:
+        fields = json.loads(path.read_text())
+        fields[rng.choice(list(fields))] = rng.choice(VALUES)
+        path.write_text(json.dumps(fields))
+    else:
+        data = bytearray(path.read_bytes())
+        for _ in range(rng.randint(1, 5)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data)
+    if name != CHECKSUMS:
+        relisted(folder)
+    try:
+        (score,) = load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    except Q2Error as e:
+        assert '\n' not in str(e), str(e)
+    else:
+        assert 0 <= score.value <= 1

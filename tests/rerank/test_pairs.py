@@ -1,0 +1,116 @@
+"""Pairs of replies to learn from, of ranked files and of logs."""
+
+import json
+
+import pytest
+
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.rerank import Reranker
+from parlai_q2.rerank.pairs import pair_of
+from tests.rerank.toys import ToyScorer
+
+KNOWN = 'Bees have five eyes.'
+
+
+def rows(*texts, knowledge=KNOWN):
+    return Reranker(ToyScorer()).rank(knowledge, texts).rows()
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text('utf-8').splitlines()]
+
+
+def write(path, *records):
+    path.write_text(''.join(json.dumps(r) + '\n' for r in records), 'utf-8')
+    return path
+
+
+def test_the_best_and_the_worst_make_a_pair():
+    best, worst = pair_of(rows('Three legs.', 'Bees have eyes.', 'Bees have legs.'))
+    assert (best['text'], worst['text']) == ('Bees have eyes.', 'Three legs.')
+
+
+def test_they_differ_by_the_margin():
+    ranked = rows('Bees have eyes.', 'Bees have legs.')
+    assert pair_of(ranked, 0.3) is not None
+    assert pair_of(ranked, 0.4) is None
+
+
+@pytest.mark.parametrize(
+    'texts',
+    [
+        ['Bees have eyes.'],
+        ['Three legs.', 'Four wings here.'],
+        # It cannot be verified, and stays first.
+        ['hello', 'hello there'],
+    ],
+)
+def test_there_is_no_pair_without_two_to_compare(texts):
+    assert pair_of(rows(*texts)) is None
+
+
+def test_without_knowledge_nothing_was_compared():
+    assert pair_of(rows('a', 'b', knowledge='')) is None
+
+
+def test_a_copy_is_no_example_to_follow():
+    knowledge = 'Bees have five eyes and they see in colour.'
+    ranked = rows(knowledge, 'Three legs.', knowledge=knowledge)
+    assert ranked[0]['guards'] == ['copy'] and ranked[0]['label'] == 'consistent'
+    assert pair_of(ranked) is None
+
+
+def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
+    record = {'knowledge': KNOWN, 'history': ['Hi.', 'Eyes?']}
+    pools = [{**record, 'candidates': ['Three legs.', 'Bees have eyes.']}]
+    write(tmp_path / 'in.jsonl', *pools, {'candidates': []})
+    ranked, out = str(tmp_path / 'ranked.jsonl'), tmp_path / 'pairs.jsonl'
+    infile = str(tmp_path / 'in.jsonl')
+    run_command('rerank', infile=infile, outfile=ranked, scorer='precision')
+    counts = run_command('pairs', infile=ranked, outfile=str(out))
+    assert counts == {'turns': 1, 'pairs': 1, 'bad': 1}
+    [pair] = lines(out)
+    assert pair.pop('score_chosen') - pair.pop('score_rejected') >= 0.3
+    assert pair == {
+        'prompt': f'respond: [0] Hi. [1] Eyes? knowledge: {KNOWN}',
+        'chosen': 'Bees have eyes.',
+        'rejected': 'Three legs.',
+    }
+    template = r'{history}\n{knowledge}'
+    run_command('pairs', infile=ranked, outfile=str(out), prompt_template=template)
+    assert lines(out)[0]['prompt'] == f'Hi.\nEyes?\n{KNOWN}'
+
+
+def test_so_does_a_log_of_the_agent(tmp_path):
+    reply = {'text': 'Bees have eyes.', 'rerank_knowledge': KNOWN}
+    reply['rerank'] = rows('Three legs.', 'Bees have eyes.')
+    command = {'text': 'Because.', 'rerank_command': 'why'}
+    dialog = [
+        [{'text': 'Hi.'}, {**reply, 'rerank': []}],
+        [{'text': '/why'}, command],
+        [{'text': 'Eyes?'}, reply],
+    ]
+    log = write(tmp_path / 'log.jsonl', {'dialog': dialog})
+    out = tmp_path / 'pairs.jsonl'
+    counts = run_command('pairs', infile=str(log), outfile=str(out))
+    assert counts == {'turns': 2, 'pairs': 1, 'bad': 0}
+    [pair] = lines(out)
+    # The shipped model reads two turns.
+    assert pair['prompt'].startswith('respond: [0] Bees have eyes. [1] Eyes?')
+
+
+def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
+    log = write(tmp_path / 'in.jsonl', {'knowledge': KNOWN, 'response': 'a'})
+    with pytest.raises(InputError, match='Run: parlai_q2 rerank'):
+        run_command('pairs', infile=str(log), outfile=str(tmp_path / 'out.jsonl'))
+    assert not (tmp_path / 'out.jsonl').exists()
+
+
+@pytest.mark.parametrize('margin', [0.0, 1.5, -1.0])
+def test_a_margin_is_a_difference_of_scores(tmp_path, margin):
+    log = write(tmp_path / 'in.jsonl', {'knowledge': KNOWN})
+    with pytest.raises(ConfigError, match='--margin'):
+        run_command(
+            'pairs', infile=str(log), outfile=str(tmp_path / 'o'), margin=margin
+        )

@@ -1,0 +1,158 @@
+"""
+Knowledge of several passages and of any length: what is read, and what it is said to
+rest on.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from parlai_q2 import Example, Label, Score, load_scorer
+from parlai_q2.cache import CachedScorer, ScoreCache
+from parlai_q2.errors import InputError
+from parlai_q2.records import Passage
+from parlai_q2.scorers.consistency import ConsistencyScorer
+from tests.toys import ToyNliModel
+
+LAKE = (
+    'Lake Baikal in Siberia is the deepest lake in the world. It is 1642 metres deep '
+    'and about 25 million years old. More than 300 rivers flow into it and only one, '
+    'the Angara, flows out.'
+)
+REST = (
+    'In winter the ice is thick enough for lorries. The largest island is Olkhon, '
+    'where about 1700 people live. Omul is a fish that is smoked and sold at every '
+    'station. The railway around its southern end has 39 tunnels.'
+)
+TOWER = 'The Eiffel Tower is in Paris. It was built in 1889.'
+ALIENS = 'Elvis Presley was murdered by aliens on the Moon in 1234.'
+BEES = {'title': 'Honeybee', 'text': 'Bees have five eyes. They dance.'}
+
+
+@pytest.mark.parametrize(
+    'knowledge, text, passages',
+    [
+        ('a b', 'a b', (Passage('a b'),)),
+        (['a', 'b'], 'a\nb', (Passage('a'), Passage('b'))),
+        ([{'title': 'T', 'text': 'a'}], 'a', (Passage('a', 'T'),)),
+        ([{'text': 'a'}, ''], 'a\n', (Passage('a'), Passage(''))),
+        ((Passage('a', 'T'),), 'a', (Passage('a', 'T'),)),
+        ([], '', ()),
+        ('', '', ()),
+        (['\ud83d'], '\ufffd', (Passage('\ufffd'),)),
+    ],
+)
+def test_knowledge_is_a_text_or_passages(knowledge, text, passages):
+    example = Example(knowledge, 'r')
+    assert (example.knowledge, example.passages) == (text, passages)
+    # A copy keeps them; with another knowledge it has that one's.
+    assert replace(example, response='s').passages == passages
+    assert replace(example, knowledge='other').passages == (Passage('other'),)
+
+
+@pytest.mark.parametrize(
+    'wrong', [None, 3, {'text': 'a'}, ['a', 3], [{'title': 'T'}], [['a', 'b']], b'a']
+)
+def test_what_is_no_passage_is_refused(wrong):
+    with pytest.raises(InputError, match='string'):
+        Example(wrong, 'r')
+
+
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'q2', 'precision'])
+def test_an_empty_list_is_no_knowledge(name):
+    (score,) = load_scorer(name).score([Example([], 'Bees dance.')])
+    assert score.label == Label.NOT_VERIFIABLE
+
+
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'q2'])
+def test_passages_score_as_their_joined_text_and_say_which(name):
+    response = 'Bees have five eyes.'
+    several = Example([LAKE, REST, BEES], response)
+    scorer = load_scorer(name)
+    one, other = scorer.score([several, Example(several.knowledge, response)])
+    assert one.value == other.value and one.label == Label.CONSISTENT
+    if name == 'q2':
+        found = [(v.passage, v.knowledge_answer) for v in one.verdicts]
+    else:
+        found = [(e.passage, e.sentence) for s in one.statements for e in s.evidence]
+    assert found
+    for passage, span in found:
+        assert passage == 2
+        assert BEES['text'][span.start : span.end] == span.text
+    assert Score.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+
+
+def test_a_cached_score_says_which_passage_of_the_example_asked_for(tmp_path):
+    scorer = CachedScorer(load_scorer('consistency'), ScoreCache(tmp_path / 'c.sqlite'))
+    response = 'Bees have five eyes.'
+    divided = [[TOWER, BEES], [f'{TOWER}\n{BEES["text"]}'], ['', TOWER, BEES]]
+    found = [scorer.score([Example(k, response)])[0] for k in divided]
+    assert [s.statements[0].evidence[0].passage for s in found] == [1, 0, 2]
+    assert (scorer.hits, scorer.misses) == (1, 2)
+    assert found[0].value == found[1].value
+
+
+def test_a_statement_that_nothing_supports_rests_on_nothing():
+    (score,) = load_scorer('consistency').score([Example([LAKE, REST], ALIENS)])
+    assert [s.evidence for s in score.statements] == [()]
+
+
+def test_a_statement_may_rest_on_sentences_of_two_passages():
+    facts = {('bees dance. wasps sting.', 'bees dance and wasps sting.'): 'entailment'}
+    filler = 'Ants walk in long lines. ' * 14
+    scorer = ConsistencyScorer(ToyNliModel(facts))
+    example = Example(
+        [filler, 'Bees dance.', filler, 'Wasps sting.'], 'Bees dance and wasps sting.'
+    )
+    (score,) = scorer.score([example])
+    (statement,) = score.statements
+    assert {(e.passage, e.sentence.text) for e in statement.evidence} == {
+        (1, 'Bees dance.'),
+        (3, 'Wasps sting.'),
+    }
+    assert score.value == 1
+
+
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast'])
+def test_sentences_count_the_same_with_much_text_around_them(name):
+    response = 'It is 1642 metres deep, and only the Angara flows out.'
+    long = ' '.join([LAKE] + [REST] * 8)
+    short, among = load_scorer(name).score(
+        [Example(LAKE, response), Example(long, response)]
+    )
+    assert short.label == among.label == Label.CONSISTENT
+    assert abs(short.value - among.value) < 0.15
+
+
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'nli'])
+def test_the_end_of_a_long_response_is_read(name):
+    response = ' '.join([TOWER] * 30 + [ALIENS])
+    good, bad = load_scorer(name).score(
+        [Example(TOWER, ' '.join([TOWER] * 30)), Example(TOWER, response)]
+    )
+    assert (good.label, bad.label) == (Label.CONSISTENT, Label.INCONSISTENT)
+
+
+def test_a_batch_of_mixed_lengths_gives_what_each_gives_alone():
+    response = 'It is 1642 metres deep, and only the Angara flows out.'
+    examples = [
+        Example(LAKE, response),
+        Example([REST] * 20 + [LAKE], response),
+        Example([TOWER, BEES], 'Bees dance. ' * 40),
+        Example(LAKE, ALIENS),
+    ]
+    scorer = load_scorer('grounded_fast')
+    assert scorer.score(examples) == [scorer.score([e])[0] for e in examples]
+
+
+@pytest.mark.parametrize('name', ['consistency', 'q2'])
+def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
+    many = [f'Lake {n} in the north is {n} metres deep. {REST}' for n in range(2_300)]
+    many.insert(1_000, BEES['text'])
+    example = Example(many, 'Bees have five eyes.')
+    assert len(example.knowledge.split()) > 100_000
+    (score,) = load_scorer(name).score([example])
+    assert score.label == Label.CONSISTENT
+    named = [e.passage for s in score.statements for e in s.evidence]
+    assert 1_000 in named or 1_000 in [v.passage for v in score.verdicts]

@@ -1,0 +1,86 @@
+"""
+Sentences are found by the words they share, the rare ones first.
+"""
+
+import time
+
+import pytest
+
+from parlai_q2.text.retrieval import LONGEST, SentenceIndex, pieces, stems
+
+LAKE = (
+    'Lake Baikal is in Siberia. It is 1642 metres deep. In winter the lake freezes. '
+    'Only one river, the Angara, flows out. Omul is a fish of the lake.'
+)
+
+
+def texts(index, chosen):
+    return [index.sentences[i].text for i in chosen]
+
+
+def test_function_words_do_not_count_and_words_are_cut():
+    assert stems('It was the flowing of rivers') == ['flowi', 'river']
+
+
+@pytest.mark.parametrize(
+    'statement, best, why',
+    [
+        ('It is 1642 metres deep.', 'It is 1642 metres deep.', 'the same'),
+        ('The rivers flow out.', 'Only one river, the Angara, flows out.', 'stems'),
+        ('the lake fish', 'Omul is a fish of the lake.', 'the rare word decides'),
+        ('so what', 'Lake Baikal is in Siberia.', 'nothing matches: the first'),
+    ],
+)
+def test_the_sentence_that_shares_the_most(statement, best, why):
+    index = SentenceIndex(LAKE)
+    assert texts(index, index.best(statement, 1)) == [best], why
+
+
+@pytest.mark.parametrize(
+    'statement, expected',
+    [
+        ('It is 1642 metres deep.', [1]),
+        ('It is 1642 metres deep, and the Angara flows out.', [1, 3]),
+        ('so what', []),
+    ],
+)
+def test_what_a_statement_may_rest_on_together(statement, expected):
+    assert SentenceIndex(LAKE).together(statement, 3) == expected
+
+
+def test_what_is_found_in_joined_sentences_is_located_in_the_text():
+    index = SentenceIndex(LAKE)
+    chosen = [1, 3]
+    joined = index.joined(chosen)
+    for word in ('1642 metres', 'Angara'):
+        start = joined.index(word)
+        span = index.located(chosen, start, start + len(word))
+        assert span.text == LAKE[span.start : span.end] == word
+    # Over the end of a sentence: what lies in the first one.
+    start = joined.index('deep')
+    assert index.located(chosen, start, len(joined)).text == 'deep.'
+
+
+def test_pieces_are_short_and_cover_every_word():
+    text = 'short one. ' + 'word ' * 150 + '. ' + '漢' * 5000
+    found = pieces(text)
+    assert all(text[p.start : p.end] == p.text for p in found)
+    assert all(len(p.text.split()) <= LONGEST for p in found)
+    assert ''.join(''.join(p.text for p in found).split()) == ''.join(text.split())
+    assert max(len(p.text) for p in found) <= LONGEST * 41
+
+
+def test_an_empty_text_has_no_sentences():
+    index = SentenceIndex(' \n')
+    assert (index.best('bees', 3), index.together('bees', 3)) == ([], [])
+
+
+def test_a_hundred_thousand_words_are_indexed_in_seconds():
+    text = ' '.join(
+        f'The lake number {n} is {n % 97} metres deep.' for n in range(12_500)
+    )
+    began = time.process_time()
+    index = SentenceIndex(text)
+    for n in range(5):
+        assert index.best(f'The lake number {n} is deep.', 1) == [n]
+    assert time.process_time() - began < 20
