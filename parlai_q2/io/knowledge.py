@@ -10,6 +10,8 @@ Wizard of Wikipedia's markers or before a delimiter. The markers are removed.
 
 from typing import Any, Mapping, Optional
 
+from parlai_q2.records import PASSAGE_END, Passage
+
 # From parlai/tasks/wizard_of_wikipedia: the placeholder for "no sentence was used", the
 # mark between a passage's title and its text (which also opens knowledge inside a
 # message's text), and the mark that closes it.
@@ -24,45 +26,82 @@ def find_knowledge(
     message: Mapping[str, Any], delimiter: Optional[str] = None
 ) -> Optional[str]:
     """
-    The knowledge of one turn.
+    The knowledge of one turn as one text: :func:`find_passages`, joined by line breaks.
+    None if there is none.
+    """
+    return _text_of(find_passages(message, delimiter)) or None
+
+
+def find_passages(
+    message: Mapping[str, Any], delimiter: Optional[str] = None
+) -> tuple[Passage, ...]:
+    """
+    The knowledge of one turn. Lines that WoW gives the same title are one passage; each
+    text of a list is one or more; other text is one.
 
     :param message: a teacher's message.
     :param delimiter: if given, and there is no knowledge elsewhere, everything before
         its last occurrence in ``text`` is the knowledge.
-    :return: the knowledge, or None if there is none.
+    :return: the passages; empty if there is none.
+
+    >>> find_passages({'knowledge': 'Bee __knowledge__ Bees.\\nAnt __knowledge__ No.'})
+    (Passage(text='Bees.', title='Bee'), Passage(text='No.', title='Ant'))
     """
     for name in FIELDS:
-        found = as_text(message.get(name))
-        if found:
+        found = passages_in(message.get(name))
+        if _text_of(found):
             return found
     if isinstance(message.get('x_turn'), Mapping):
-        found_inside = find_knowledge({**message['x_turn'], 'text': None})
+        found_inside = find_passages({**message['x_turn'], 'text': None})
         if found_inside:
             return found_inside
-    text = as_text(message.get('text'))
+    text, inside = as_text(message.get('text')), ''
     if TOKEN_KNOWLEDGE in text:
         inside = text.partition(TOKEN_KNOWLEDGE)[2].partition(TOKEN_END_KNOWLEDGE)[0]
-        return inside.strip() or None
-    if delimiter and delimiter in text:
-        return text.rpartition(delimiter)[0].strip() or None
-    return None
+    elif delimiter and delimiter in text:
+        inside = text.rpartition(delimiter)[0]
+    return (Passage(inside.strip()),) if inside.strip() else ()
 
 
 def as_text(value: Any) -> str:
     """
     A field's value as one text: lists are joined by line breaks, markers are removed.
     """
+    return _text_of(passages_in(value))
+
+
+def passages_in(value: Any) -> tuple[Passage, ...]:
+    """
+    The passages in a field's value, without markers; none of them is empty.
+    """
     if value is None:
-        return ''
+        return ()
     if isinstance(value, (list, tuple)):
-        return '\n'.join(filter(None, map(as_text, value)))
+        return tuple(passage for one in value for passage in passages_in(one))
     if not isinstance(value, str):
-        return str(value)
-    lines = []
+        return (Passage(str(value)),)
+    found: list[tuple[str, list[str]]] = []
     for line in value.splitlines():
         if line.lstrip().startswith(TOKEN_NOCHOSEN):
             continue
         # WoW lists the sentences that were shown as "title __knowledge__ sentence".
         title, marked, sentence = line.partition(f' {TOKEN_KNOWLEDGE} ')
-        lines.append(sentence if marked and title else line)
-    return '\n'.join(lines).strip()
+        if not (marked and title):
+            title, sentence = '', line
+        if found and (title == found[-1][0] or not line.strip()):
+            found[-1][1].append(sentence)
+        else:
+            found.append((title, [sentence]))
+    passages = [Passage('\n'.join(lines), title) for title, lines in found]
+    while passages and not passages[0].text.strip():
+        del passages[0]
+    while passages and not passages[-1].text.strip():
+        del passages[-1]
+    if passages:
+        passages[0] = passages[0]._replace(text=passages[0].text.lstrip())
+        passages[-1] = passages[-1]._replace(text=passages[-1].text.rstrip())
+    return tuple(passages)
+
+
+def _text_of(passages: tuple[Passage, ...]) -> str:
+    return PASSAGE_END.join(passage.text for passage in passages)

@@ -5,7 +5,7 @@ Adds Q2 to any knowledge-grounded teacher, in one line::
         pass
 
 Each response of a model is scored against the knowledge of its turn, which
-:func:`~parlai_q2.io.knowledge.find_knowledge` finds in the teacher's message. The
+:func:`~parlai_q2.io.knowledge.find_passages` finds in the teacher's message. The
 metrics are added to ParlAI's own in the report and in the field ``metrics`` of the
 model's message, and so appear in ``--world-logs``. A batch is scored in one call.
 Training turns are not scored.
@@ -20,7 +20,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.io.knowledge import find_knowledge
+from parlai_q2.io.knowledge import find_passages
 from parlai_q2.parlai.q2_metrics import (
     OF_SCORED,
     UNVERIFIABLE,
@@ -155,7 +155,7 @@ class Q2TeacherMixin(_Base):
                     'score. To score them, evaluate without --skip-generation.'
                 )
             return
-        example = Example(find_knowledge(turn) or '', str(text))
+        example = Example(find_passages(turn), str(text))
         evidence = _dict_in(observation, EVIDENCE) if self._q2_evidence else None
         metrics = _dict_in(observation, 'metrics')
         queue.add(Waiting(example, self.metrics, metrics, evidence))

@@ -6,7 +6,12 @@ tokens. So texts in a script that its tokenizer lacks, and texts of emoji, contr
 zero-width characters, are not given to it.
 """
 
+import re
 from typing import Any, Callable, Optional
+
+# Of a long text, the beginning is looked at.
+LOOKED_AT = 4000
+_PLAIN = re.compile(r'[\s\x20-\x7e]*')
 
 
 def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
@@ -17,7 +22,8 @@ def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
     :param text: any text.
     :return: False for a text without any token.
     """
-    if text.isascii() and text.isprintable() or tokenizer is None:
+    text = text.strip()[:LOOKED_AT]
+    if tokenizer is None or _PLAIN.fullmatch(text):
         return True
     if not any(char.isprintable() and not char.isspace() for char in text):
         return False

@@ -3,6 +3,7 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 """
 
 import re
+from functools import lru_cache
 
 from parlai_q2.records import Span
 
@@ -20,6 +21,8 @@ _NO_END = re.compile(
 _WORD = re.compile(r'\S{1,40}')
 
 
+# Asked about the same knowledge for each candidate response.
+@lru_cache(maxsize=256)
 def count_words(text: str) -> int:
     """
     The number of words of a text, long ones counted as several.

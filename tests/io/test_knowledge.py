@@ -4,7 +4,7 @@ Where the knowledge of a ParlAI message is found.
 
 import pytest
 
-from parlai_q2.io.knowledge import find_knowledge
+from parlai_q2.io.knowledge import find_knowledge, find_passages
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,29 @@ def test_a_passage_in_the_text_by_a_delimiter(text, delimiter, expected):
 )
 def test_the_fields_of_a_turn_are_looked_into(message, expected, why):
     assert find_knowledge(message) == expected, why
+
+
+@pytest.mark.parametrize(
+    'message, passages',
+    [
+        # As Wizard of Wikipedia sends what was shown: a line for each sentence.
+        (
+            {
+                'knowledge': 'no_passages_used __knowledge__ no_passages_used\n'
+                'Bee __knowledge__ Bees fly.\nBee __knowledge__ They dance.\n'
+                'Ant __knowledge__ Ants walk.\n'
+            },
+            [('Bees fly.\nThey dance.', 'Bee'), ('Ants walk.', 'Ant')],
+        ),
+        ({'knowledge': 'One text.\nTwo lines.'}, [('One text.\nTwo lines.', '')]),
+        ({'knowledge': ['One.', 'Two.']}, [('One.', ''), ('Two.', '')]),
+        ({'text': 'hi\n__knowledge__ One. __endknowledge__'}, [('One.', '')]),
+        ({'checked_sentence': 'One.', 'knowledge': 'Two.'}, [('One.', '')]),
+        ({'x_turn': {'knowledge': ['One.', 'Two.']}}, [('One.', ''), ('Two.', '')]),
+        ({'text': 'hello'}, []),
+    ],
+)
+def test_the_passages_of_a_message(message, passages):
+    found = find_passages(message)
+    assert [tuple(p) for p in found] == passages
+    assert '\n'.join(p.text for p in found) == (find_knowledge(message) or '')
