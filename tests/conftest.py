@@ -61,42 +61,32 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope='session')
 def shared() -> Path:
-    """
-    The folder of data beside the checkout, for tests marked ``real_data``.
-    """
+    """The folder of data beside the checkout, for tests marked ``real_data``."""
     return SHARED
 
 
 @pytest.fixture(scope='session')
 def parlai_data(tmp_path_factory) -> Path:
-    """
-    The data folder of this run's ParlAI tasks.
-    """
+    """The data folder of this run's ParlAI tasks."""
     return tmp_path_factory.mktemp('parlai_data')
 
 
 @pytest.fixture(autouse=True)
 def own_parlai_data(monkeypatch, parlai_data):
-    """
-    Nothing is written beside the installed ParlAI.
-    """
+    """Nothing is written beside the installed ParlAI."""
     # ParlAI keeps a --datapath that was given once in the environment of the process.
     monkeypatch.setenv('PARLAI_DATAPATH', str(parlai_data))
 
 
 @pytest.fixture(autouse=True)
 def own_score_cache(monkeypatch, tmp_path):
-    """
-    No score comes from the user's cache, and none goes there.
-    """
+    """No score comes from the user's cache, and none goes there."""
     monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'cache' / 'scores.sqlite'))
 
 
 @pytest.fixture
 def without_package(monkeypatch) -> Callable[[str], None]:
-    """
-    Makes an installed package, by the name it is imported by, one that is not.
-    """
+    """Makes an installed package, by the name it is imported by, one that is not."""
 
     def without(missing: str) -> None:
         find = importlib.util.find_spec

@@ -20,8 +20,8 @@ ENGINES = (LOCAL, RAY)
 
 def add_scale_options(parser: Any) -> Any:
     """
-    Add ``--workers``, ``--devices``, ``--chunk-size``, ``--engine``, ``--ray-address``
-    and ``--log-every-n-secs``.
+    Add ``--workers``, ``--devices``, ``--chunk-size``, ``--engine``
+    and ``--ray-address``.
 
     :param parser: the parser, changed in place.
     :return: the same parser.
@@ -61,13 +61,6 @@ def add_scale_options(parser: Any) -> Any:
         default=None,
         help='address of the Ray cluster, host:port or auto; default: $RAY_ADDRESS, '
         'else a cluster on this machine that ends with the run',
-    )
-    group.add_argument(
-        '-ltim',
-        '--log-every-n-secs',
-        type=float,
-        default=10.0,
-        help='seconds between progress lines when the output is not a terminal',
     )
     return parser
 

@@ -11,7 +11,7 @@ each sentence of the response the few sentences that could support it
 reading that supports it most counts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterator, NamedTuple, Sequence
 
 from parlai_q2.errors import ConfigError
@@ -153,6 +153,10 @@ def read(
     :param poolings: one or more ways to split the examples.
     :return: for each pooling, B lists of at least one piece.
     """
+    # A judge of documents reads them whole, and as they are written.
+    documents = getattr(model, 'reads_documents', False)
+    if documents:
+        poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
     asked = [
         [
             [
@@ -166,7 +170,9 @@ def read(
     answers: Iterator[NliProbabilities] = iter(
         model.classify(
             [
-                (premise.text.lower(), span.text.lower())
+                (premise.text, span.text)
+                if documents
+                else (premise.text.lower(), span.text.lower())
                 for of_pooling in asked
                 for of_example in of_pooling
                 for span, premises in of_example

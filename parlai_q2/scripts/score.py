@@ -82,7 +82,6 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         opt['explain'],
         engine,
         chunk_size,
-        opt['log_every_n_secs'],
     )
 
 

@@ -55,9 +55,7 @@ def tokenizer(kind: str) -> PreTrainedTokenizerFast:
 
 
 def untrained(kind: str, size: int) -> Any:
-    """
-    A random model of the family.
-    """
+    """A random model of the family."""
     torch.manual_seed(3)
     if kind == 't5':
         config = T5Config(
@@ -94,9 +92,7 @@ def untrained(kind: str, size: int) -> Any:
 
 
 def checkpoint(kind: str, folder: Path, steps: int = 80) -> str:
-    """
-    Teach a model its lessons and write it with ``save_pretrained``.
-    """
+    """Teach a model its lessons and write it with ``save_pretrained``."""
     words = tokenizer(kind)
     model = untrained(kind, len(words))
     end = '' if kind == 'bart' else '</s>'
@@ -134,17 +130,13 @@ def causal_checkpoint(folder: Path) -> None:
 
 
 def make_agent(**options: Any) -> Any:
-    """
-    An agent as ParlAI's commands make it, for evaluation, on the CPU.
-    """
+    """An agent as ParlAI's commands make it, for evaluation, on the CPU."""
     options = {'model': AGENT, 'no_cuda': True, 'datatype': 'valid', **options}
     return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
 
 
 def observe(agent: Any, texts: list[str], **fields: Any) -> list[Any]:
-    """
-    One finished conversation of one turn for each text.
-    """
+    """One finished conversation of one turn for each text."""
     return [
         agent.clone().observe({'text': text, 'episode_done': True, **fields})
         for text in texts

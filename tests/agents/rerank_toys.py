@@ -51,9 +51,7 @@ class ToyTeacher(DialogTeacher):
 
 @lru_cache(maxsize=None)
 def trained_generator() -> str:
-    """
-    The model file of a transformer that repeats four digits, trained once a run.
-    """
+    """The model file of a transformer that repeats four digits, trained once a run."""
     import parlai.utils.testing as testing
 
     random.seed(0)
@@ -85,9 +83,7 @@ def trained_generator() -> str:
 
 
 def make_agent(**options):
-    """
-    The reranking agent over the trained generator, with the toy scorer.
-    """
+    """The reranking agent over the trained generator, with the toy scorer."""
     defaults = {'model': AGENT, 'scorer': 'toy', 'evidence': 'none', 'no_cuda': True}
     if 'generator' not in options:
         defaults['model_file'] = trained_generator()
@@ -96,9 +92,7 @@ def make_agent(**options):
 
 
 def reply_to(agent, *texts, knowledge='1 2 3 4', **fields):
-    """
-    The replies to a batch of messages, each the first of its episode.
-    """
+    """The replies to a batch of messages, each the first of its episode."""
     if knowledge is not None:
         fields['knowledge'] = knowledge
     clones = [agent.clone() for _ in texts]

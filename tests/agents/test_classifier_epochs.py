@@ -19,9 +19,7 @@ ROWS = 32  # two batches
 
 
 def trained(folder, name, *more):
-    """
-    What ParlAI says of a training by an option file.
-    """
+    """What ParlAI says of a training by an option file."""
     pairs = on_pairs(write_pairs(folder))
     train = folder / 'train.jsonl'
     write_rows(train, read_rows(train)[:ROWS])

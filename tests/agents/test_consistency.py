@@ -1,6 +1,4 @@
-"""
-The consistency agent's logic, on scorers that give what a test tells them.
-"""
+"""The consistency agent's logic, on scorers that give what a test tells them."""
 
 import json
 
@@ -23,9 +21,7 @@ ENTAILED, UNSUPPORTED, DENIED, CHAT = '7 1 1 1', '2 4 2 2', '1 2 5 2', '2 1 1 6'
 
 
 class Told(Scorer):
-    """
-    Reads a score out of the response.
-    """
+    """Reads a score out of the response."""
 
     name = 'told'
     parts = True
@@ -73,9 +69,7 @@ def agent(**options):
 
 
 def ask(responses, candidates=BEGIN, label=None, **options):
-    """
-    The answers of an agent to a batch.
-    """
+    """The answers of an agent to a batch."""
     model = agent(**options)
     messages = [
         {'text': f'k\n{r}', 'label_candidates': candidates, 'episode_done': True}

@@ -1,6 +1,4 @@
-"""
-Strategies as they are written, and candidates as they are merged.
-"""
+"""Strategies as they are written, and candidates as they are merged."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The commands of a chat.
-"""
+"""The commands of a chat."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Reranking over ParlAI's various generators, with small random weights.
-"""
+"""Reranking over ParlAI's various generators, with small random weights."""
 
 import json
 from unittest.mock import patch
@@ -33,9 +31,7 @@ RECURRENT = {'hiddensize': 16, 'embeddingsize': 16}
 
 @pytest.fixture(autouse=True)
 def the_same_weights():
-    """
-    Random weights do not depend on which test ran before.
-    """
+    """Random weights do not depend on which test ran before."""
     # Its training draws numbers too, the first time.
     trained_generator()
     torch.manual_seed(1)
@@ -70,9 +66,7 @@ def check(agent):
 
 
 def check_commands(chat):
-    """
-    In a chat, a command is answered.
-    """
+    """In a chat, a command is answered."""
     chat.set_interactive_mode(True)
     chat.observe({'text': '/knowledge 4 3 2', 'episode_done': False})
     assert chat.act()['text'].endswith('stick to this: 4 3 2')
@@ -177,9 +171,7 @@ RETRIEVING = {
 
 @pytest.fixture
 def two_documents(monkeypatch):
-    """
-    Generators that retrieve find the same two documents for each message.
-    """
+    """Generators that retrieve find the same two documents for each message."""
 
     class TwoDocuments(RagRetriever):
         def retrieve_and_score(self, query):
@@ -228,9 +220,7 @@ def test_with_several_searches_an_example_has_in_a_batch_what_it_has_alone(
 
 
 class LearnsFromWhatItSays(TransformerGeneratorAgent):
-    """
-    Searches for its loss too, as unlikelihood training does.
-    """
+    """Searches for its loss too, as unlikelihood training does."""
 
     def compute_loss(self, batch, return_output=False):
         self._generate(batch, self.beam_size, self.label_truncate)
@@ -248,9 +238,7 @@ def test_what_is_searched_for_a_loss_is_not_reranked():
 
 
 class TakesWordsByName(TransformerGeneratorAgent):
-    """
-    Has a search of its own, which takes what ParlAI gives it by name.
-    """
+    """Has a search of its own, which takes what ParlAI gives it by name."""
 
     def _generate(self, batch, beam_size, max_ts, **by_name):
         return super()._generate(batch, beam_size, max_ts, **by_name)

@@ -1,6 +1,4 @@
-"""
-Where the knowledge of a turn is found, and what the generator is given of it.
-"""
+"""Where the knowledge of a turn is found, and what the generator is given of it."""
 
 import json
 

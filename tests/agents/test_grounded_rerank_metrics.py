@@ -1,6 +1,4 @@
-"""
-The metrics of reranked turns.
-"""
+"""The metrics of reranked turns."""
 
 import pytest
 from parlai.core.metrics import aggregate_unnamed_reports, dict_report
@@ -12,9 +10,7 @@ from tests.rerank.toys import ToyScorer, pool
 
 
 def total(values):
-    """
-    What ParlAI adds up: it leaves out what is None.
-    """
+    """What ParlAI adds up: it leaves out what is None."""
     there = [value for value in values if value is not None]
     return sum(there[1:], there[0]) if there else None
 

@@ -54,9 +54,7 @@ def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
 
 
 def saved_beside_a_generator(folder, more):
-    """
-    The trained generator with more in its .opt.
-    """
+    """The trained generator with more in its .opt."""
     trained = Path(trained_generator())
     for ending in ('', '.opt', '.dict'):
         (folder / f'model{ending}').write_bytes(
@@ -130,9 +128,7 @@ def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):
 
 
 class OwnRerankAgent(GroundedRerankAgent):
-    """
-    A reranking agent of somebody's own.
-    """
+    """A reranking agent of somebody's own."""
 
 
 def test_an_agent_made_of_it_is_saved_as_what_it_is(tmp_path):

@@ -1,6 +1,4 @@
-"""
-ParlAI's own commands with the reranking agent.
-"""
+"""ParlAI's own commands with the reranking agent."""
 
 import builtins
 import json
@@ -121,9 +119,7 @@ def test_options_of_the_generator_are_read_from_the_command_line():
 
 
 def chat(monkeypatch, capsys, lines, **options):
-    """
-    What a chat prints after each line that is typed.
-    """
+    """What a chat prints after each line that is typed."""
     typed = iter(lines)
     printed = []
 

@@ -1,6 +1,4 @@
-"""
-Searches that take their steps together find what they find one after another.
-"""
+"""Searches that take their steps together find what they find one after another."""
 
 import pytest
 import torch
@@ -18,9 +16,7 @@ TEXTS = ('1 2 3 4', '3 3', '5 1 6 2 4')
 
 
 def decoder_rows(agent, monkeypatch):
-    """
-    How many rows each call of the decoder reads, from now on.
-    """
+    """How many rows each call of the decoder reads, from now on."""
     rows = []
     forward = agent.model.decoder.forward
 
@@ -86,9 +82,7 @@ def test_turns_without_knowledge_have_the_first_strategy_only(monkeypatch):
 
 
 def mixed_pools(agent):
-    """
-    The candidates of a batch in which the second example has no knowledge.
-    """
+    """The candidates of a batch in which the second example has no knowledge."""
     seen = []
     for text, knowledge in zip(TEXTS, ('1 2 3', None, '4 5 6'), strict=True):
         fields = {'knowledge': knowledge} if knowledge else {}

@@ -1,6 +1,4 @@
-"""
-The classifier agent's logic, on random models.
-"""
+"""The classifier agent's logic, on random models."""
 
 import json
 import math
@@ -49,9 +47,7 @@ def agent(tmp_path, model, settings=None, chat=False, **options):
 
 
 def ask(model, pairs=PAIRS, label=None):
-    """
-    The answers to a batch, with padding in it.
-    """
+    """The answers to a batch, with padding in it."""
     messages = [{'text': '\n'.join(p), 'episode_done': True} for p in pairs]
     for message in messages:
         if label:
@@ -64,9 +60,7 @@ def ask(model, pairs=PAIRS, label=None):
 
 
 def outputs(model, pairs=PAIRS):
-    """
-    The probabilities of a model's outputs, one pair at a time.
-    """
+    """The probabilities of a model's outputs, one pair at a time."""
     hf, words = model.network.eval(), model.dict.hf_tokenizer
     with torch.no_grad():
         return [

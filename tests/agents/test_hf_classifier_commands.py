@@ -35,9 +35,7 @@ def pairs(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def trained(pairs, tmp_path_factory):
-    """
-    A model file that was trained from a folder that is gone.
-    """
+    """A model file that was trained from a folder that is gone."""
     folder = tmp_path_factory.mktemp('trained')
     (folder / 'base').mkdir()
     base = tiny_bert(folder / 'base')
@@ -62,9 +60,7 @@ def accuracy(**options):
 
 
 def test_training_learns_what_holds_for_things_it_has_not_seen(trained, pairs):
-    """
-    Chance is one half, and so is what either text alone would give.
-    """
+    """Chance is one half, and so is what either text alone would give."""
     assert accuracy(model_file=trained, datatype='test', **on_pairs(pairs)) > 0.9
 
 

@@ -1,6 +1,4 @@
-"""
-The agent gives what transformers gives: the same loss, greedy and beam outputs.
-"""
+"""The agent gives what transformers gives: the same loss, greedy and beam outputs."""
 
 import pytest
 import torch
@@ -26,9 +24,7 @@ def t5(tmp_path_factory):
 
 
 def hf_outputs(agent, text, **settings):
-    """
-    What ``generate`` gives for one text, in new tokens.
-    """
+    """What ``generate`` gives for one text, in new tokens."""
     ids = torch.tensor([agent.dict.encode_text(text)])
     out = agent.model.hf.eval().generate(ids, max_new_tokens=12, **settings)
     return [row.tolist()[1:] for row in out]

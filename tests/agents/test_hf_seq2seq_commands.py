@@ -1,6 +1,4 @@
-"""
-ParlAI's commands with the agent: training, saving, loading, evaluating, chatting.
-"""
+"""ParlAI's commands with the agent: training, saving, loading, evaluating, chatting."""
 
 import builtins
 import json
@@ -33,9 +31,7 @@ QUESTIONS = 'shipped:q2_mini/question_generation'
 
 @pytest.fixture(scope='module')
 def task(tmp_path_factory):
-    """
-    The lessons as a ParlAI task.
-    """
+    """The lessons as a ParlAI task."""
     path = tmp_path_factory.mktemp('task') / 'lessons.txt'
     lines = [f'text:{t}\tlabels:{r}\tepisode_done:True\n' for t, r in LESSONS]
     path.write_text(''.join(lines))
@@ -49,9 +45,7 @@ def task(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def trained(task, tmp_path_factory):
-    """
-    A model file that was trained from an untrained folder that is gone.
-    """
+    """A model file that was trained from an untrained folder that is gone."""
     folder = tmp_path_factory.mktemp('trained')
     base = checkpoint('t5', folder / 'base', steps=0)
     model_file = str(folder / 'model')

@@ -31,9 +31,7 @@ def bart(tmp_path_factory):
 
 
 def read(agent, observation):
-    """
-    The text of what the encoder reads, without the end token.
-    """
+    """The text of what the encoder reads, without the end token."""
     return agent.dict.hf_tokenizer.decode(observation['text_vec'].tolist()[:-1])
 
 

@@ -1,6 +1,4 @@
-"""
-The output layer for a few rows.
-"""
+"""The output layer for a few rows."""
 
 import copy
 import pickle

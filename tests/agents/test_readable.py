@@ -1,6 +1,4 @@
-"""
-Halves of surrogate pairs, which terminals and JSON can send, stop at the agents.
-"""
+"""Halves of surrogate pairs, which terminals and JSON can send, stop at the agents."""
 
 import numpy as np
 import torch

@@ -26,9 +26,7 @@ WORDS = [*SPECIAL, *'the is it not never . , -'.split(), *THINGS, *ADJECTIVES]
 
 
 def tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """
-    Write a word-level tokenizer that marks pairs as BERT's does.
-    """
+    """Write a word-level tokenizer that marks pairs as BERT's does."""
     vocabulary = {word: i for i, word in enumerate(WORDS)}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token='[UNK]'))
     raw.normalizer = normalizers.Lowercase()
@@ -101,9 +99,7 @@ def write_pairs(folder: Path) -> str:
 
 
 def on_pairs(pairs_file: str) -> dict[str, Any]:
-    """
-    Options of a ParlAI command on the task.
-    """
+    """Options of a ParlAI command on the task."""
     return {
         'task': TASK,
         'pairs_file': pairs_file,

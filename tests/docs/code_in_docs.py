@@ -46,9 +46,7 @@ class Code(NamedTuple):
 
 
 def pages() -> list[Path]:
-    """
-    The pages whose code is run.
-    """
+    """The pages whose code is run."""
     found = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md']
     for pattern in ('docs/**/*.md', 'tasks/*/README.md', 'zoo/**/README.md'):
         found += sorted(ROOT.glob(pattern))
@@ -56,16 +54,12 @@ def pages() -> list[Path]:
 
 
 def code_of(page: Path) -> Iterator[Code]:
-    """
-    A page's code, in order.
-    """
+    """A page's code, in order."""
     return code_in(page.read_text('utf-8'), page.relative_to(ROOT).as_posix())
 
 
 def code_in(text: str, page: str) -> Iterator[Code]:
-    """
-    The code of a page's text, in order.
-    """
+    """The code of a page's text, in order."""
     for token in MarkdownIt().parse(text):
         if token.type not in ('fence', 'code_block') or token.map is None:
             continue
@@ -91,9 +85,7 @@ def _code_of_block(page: str, line: int, mark: str, text: str) -> Iterator[Code]
 
 
 def _commands(text: str, mark: str) -> Iterator[tuple[int, str]]:
-    """
-    The commands of a block, each with its line from 0.
-    """
+    """The commands of a block, each with its line from 0."""
     lines = text.split('\n')
     place = 0
     while place < len(lines):

@@ -1,6 +1,4 @@
-"""
-The documented commands that are not run, each with the reason.
-"""
+"""The documented commands that are not run, each with the reason."""
 
 import re
 from typing import Optional
@@ -26,9 +24,7 @@ EXCEPTIONS = {
 
 
 def reason_not_to_run(command: str) -> Optional[str]:
-    """
-    Why a command is not run; None if it is.
-    """
+    """Why a command is not run; None if it is."""
     for pattern, reason in EXCEPTIONS.items():
         if re.fullmatch(pattern, command, re.DOTALL):
             return reason

@@ -79,9 +79,7 @@ def run_command(command: str, monkeypatch: Any) -> None:
 
 
 def run_in_shell(command: str) -> None:
-    """
-    Let a shell run it, with this environment's programs.
-    """
+    """Let a shell run it, with this environment's programs."""
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     done = subprocess.run(
         ['bash', '-ec', command],
@@ -139,9 +137,7 @@ RUNNERS = {
 
 
 def person(said: tuple[str, ...]) -> Any:
-    """
-    What stands for the keyboard: says these lines, and then leaves.
-    """
+    """What stands for the keyboard: says these lines, and then leaves."""
     lines = iter(said)
     return lambda prompt='': next(lines, '[EXIT]')
 

@@ -1,6 +1,4 @@
-"""
-What documented commands find where they are run: the files that they name, small.
-"""
+"""What documented commands find where they are run: the files that they name, small."""
 
 import json
 import shutil
@@ -50,9 +48,7 @@ KEPT = {
 
 
 def labelled() -> list[dict[str, Any]]:
-    """
-    Pairs of several passages with a person's labels.
-    """
+    """Pairs of several passages with a person's labels."""
     return [
         {'knowledge': f'{BEES} {n}', 'response': said, 'label': label}
         for n in range(6)
@@ -99,18 +95,14 @@ def prepare(folder: Path, generator: bool = True) -> Path:
 
 
 def place_data(datapath: Path) -> None:
-    """
-    Place the files of all tasks, of our own writing, in ParlAI's data folder.
-    """
+    """Place the files of all tasks, of our own writing, in ParlAI's data folder."""
     wow = write_wow(datapath)
     shutil.copy(wow / 'train.json', wow / 'data.json')
     place_sets(datapath)
 
 
 def place_sets(datapath: Path) -> None:
-    """
-    Place the files of the annotated sets.
-    """
+    """Place the files of the annotated sets."""
     write_q2_wow(datapath / 'q2_wow')
     for task, files in annotated_sets.SETS.items():
         (datapath / task).mkdir(parents=True)
@@ -119,16 +111,12 @@ def place_sets(datapath: Path) -> None:
 
 
 def expect_data(monkeypatch) -> None:
-    """
-    Let the tasks expect those files in place of the published ones.
-    """
+    """Let the tasks expect those files in place of the published ones."""
     annotated_sets.expect(annotated_sets.begin_build, annotated_sets.BEGIN, monkeypatch)
     annotated_sets.expect(annotated_sets.rome_build, annotated_sets.ROME, monkeypatch)
     annotated_sets.expect(q2_wow_build, Q2_WOW, monkeypatch)
 
 
 def lines(path: Path, *records: dict) -> None:
-    """
-    Write records as JSON lines.
-    """
+    """Write records as JSON lines."""
     path.write_text(''.join(json.dumps(record) + '\n' for record in records))

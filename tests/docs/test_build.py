@@ -1,6 +1,4 @@
-"""
-The documentation builds without a warning, and each of its links leads somewhere.
-"""
+"""The documentation builds without a warning, and each of its links leads somewhere."""
 
 import re
 import subprocess
@@ -19,9 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope='module')
 def site(tmp_path_factory) -> Path:
-    """
-    The site, built as ``make docs`` builds it.
-    """
+    """The site, built as ``make docs`` builds it."""
     for package in ('sphinx', 'myst_parser', 'furo'):
         pytest.importorskip(package, reason='is for Python 3.11 and newer')
     folder = tmp_path_factory.mktemp('site')

@@ -42,9 +42,7 @@ def is_light(code: Code) -> bool:
 
 
 def parameters(codes: list[Code]) -> list:
-    """
-    What is run; slow where something on the page is, for it may build on that.
-    """
+    """What is run; slow where something on the page is, for it may build on that."""
     slow = {code.page for code in codes if not is_light(code)}
     return [
         pytest.param(
@@ -56,9 +54,7 @@ def parameters(codes: list[Code]) -> list:
 
 @pytest.fixture(scope='module')
 def data(tmp_path_factory):
-    """
-    ParlAI's data folder.
-    """
+    """ParlAI's data folder."""
     folder = tmp_path_factory.mktemp('data')
     place_data(folder)
     return folder
@@ -66,9 +62,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def scratch(tmp_path_factory):
-    """
-    Gives the folder and the names of a page, which all of its code shares.
-    """
+    """Gives the folder and the names of a page, which all of its code shares."""
     opened: dict = {}
 
     def of(page):

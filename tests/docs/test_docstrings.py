@@ -1,6 +1,4 @@
-"""
-The examples in docstrings give what they say, and the public names have some.
-"""
+"""The examples in docstrings give what they say, and the public names have some."""
 
 import doctest
 import inspect
@@ -17,9 +15,7 @@ WITHOUT_EXAMPLES = {'Comparison', 'ConfigError', 'ModelError'}
 
 
 def with_examples() -> list[str]:
-    """
-    The modules whose docstrings have examples; the others are not imported.
-    """
+    """The modules whose docstrings have examples; the others are not imported."""
     root = Path(parlai_q2.__file__).parent
     found = []
     for path in sorted(root.rglob('*.py')):
@@ -31,9 +27,7 @@ def with_examples() -> list[str]:
 
 @pytest.fixture
 def own_names(monkeypatch):
-    """
-    What an example registers is forgotten.
-    """
+    """What an example registers is forgotten."""
     monkeypatch.setattr(registry, '_SCORERS', dict(registry._SCORERS))
 
 

@@ -47,7 +47,8 @@ def ranked(tmp_path_factory):
     folder = tmp_path_factory.mktemp('ranked')
     infile, outfile = write(folder / 'pools.jsonl', *POOLS), folder / 'ranked.jsonl'
     options = {'scorer': 'precision', 'abstain_below': 0.1}
-    run_command('rerank', infile=str(infile), outfile=str(outfile), **options)
+    files = {'infile': str(infile), 'outfile': str(outfile)}
+    run_command('rerank', evidence='none', **files, **options)
     return outfile
 
 
