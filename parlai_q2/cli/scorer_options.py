@@ -7,6 +7,7 @@ from typing import Any, Mapping
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.presets import load_preset
+from parlai_q2.presets.preset import with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
@@ -50,12 +51,20 @@ def add_device_option(group: Any) -> None:
 
 def add_model_options(group: Any) -> None:
     """
-    Add the options for a scorer's models: ``--preset``, ``--scorer-batch-size`` and
-    ``--scorer-device``.
+    Add the options for a scorer's models: ``--preset``, ``--detector``,
+    ``--scorer-batch-size`` and ``--scorer-device``.
 
     :param group: an argument group or a parser, changed in place.
     """
     add_preset_option(group)
+    group.add_argument(
+        '--detector',
+        type=str,
+        default=None,
+        help='another detector for consistency, grounded and grounded_fast: a preset '
+        'such as minicheck or its YAML file, or a folder or hub name of a sequence '
+        "classifier; default: the preset's",
+    )
     group.add_argument(
         '--scorer-batch-size',
         type=int,
@@ -147,6 +156,8 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
         raise UnknownNameError('scorer', name, scorer_names())
     # Read before a scorer's class is imported, and torch with it.
     preset = load_preset(preset) if isinstance(preset, str) else preset
+    if opt.get('detector'):
+        preset = with_detector(preset, opt['detector'])
     options = model_options(opt) if scorer_class(name).has_models else {}
     if opt.get('scorer_threshold') is not None:
         options['threshold'] = opt['scorer_threshold']

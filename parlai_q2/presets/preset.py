@@ -14,7 +14,7 @@ because settings such as the class labels fit only their own model. A section th
 ``batch_size`` does not inherit ``gpu_batch_size``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Mapping, Optional
@@ -139,6 +139,20 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
     if not isinstance(base, str):
         raise ConfigError(f'{path}: "base" must be the name or the path of a preset.')
     return _parse(fields, path, _load(base, (*through, path)))
+
+
+def with_detector(preset: Preset, detector: str) -> Preset:
+    """
+    A preset with another detector.
+
+    :param detector: a preset's name or file, whose detector is taken; or a model
+        reference of a sequence classifier whose configuration names its classes.
+    """
+    if detector in preset_names() or detector.endswith(('.yaml', '.yml')):
+        config = load_preset(detector).model('detector')
+    else:
+        config = ModelConfig(detector)
+    return replace(preset, models={**preset.models, 'detector': config})
 
 
 def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

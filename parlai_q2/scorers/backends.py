@@ -7,8 +7,10 @@ import inspect
 from typing import Any, Mapping
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
 from parlai_q2.presets import Preset
 from parlai_q2.presets.preset import overlaid
@@ -74,11 +76,14 @@ def check_types(kind: type, settings: Mapping[str, Any], where: str) -> None:
             )
 
 
-def detector(preset: Preset, **options: Any) -> SequenceNliModel:
+def detector(preset: Preset, **options: Any) -> NliModel:
     """
-    The consistency model of a preset.
+    The consistency model of a preset: a judge if its section has a prompt, else a
+    sequence classifier.
     """
-    return backend(SequenceNliModel, preset, DETECTOR, role=DETECTOR, **options)
+    judges = 'prompt' in preset.model(DETECTOR).settings
+    kind = WordJudge if judges else SequenceNliModel
+    return backend(kind, preset, DETECTOR, role=DETECTOR, **options)
 
 
 def share_loaded(one: Any, other: Any) -> None:

@@ -11,7 +11,7 @@ each sentence of the response the few sentences that could support it
 reading that supports it most counts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterator, NamedTuple, Sequence
 
 from parlai_q2.errors import ConfigError
@@ -28,6 +28,7 @@ from parlai_q2.records import (
 )
 from parlai_q2.scorers.backends import detector
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.text.readable import knows
 from parlai_q2.text.retrieval import SentenceIndex, pieces
 from parlai_q2.text.sentences import count_words
 
@@ -153,6 +154,10 @@ def read(
     :param poolings: one or more ways to split the examples.
     :return: for each pooling, B lists of at least one piece.
     """
+    # A judge of documents reads them whole, and as they are written.
+    documents = getattr(model, 'reads_documents', False)
+    if documents:
+        poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
     asked = [
         [
             [
@@ -166,7 +171,9 @@ def read(
     answers: Iterator[NliProbabilities] = iter(
         model.classify(
             [
-                (premise.text.lower(), span.text.lower())
+                (premise.text, span.text)
+                if documents
+                else (premise.text.lower(), span.text.lower())
                 for of_pooling in asked
                 for of_example in of_pooling
                 for span, premises in of_example
@@ -311,6 +318,9 @@ class ConsistencyScorer(Scorer):
             'split_response': self.pooling.split_response,
             'evidence': f'{ALONE}+{TOGETHER}',
         }
+
+    def can_read(self, text: str) -> bool:
+        return knows(getattr(self.model, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, indexed = str(self.signature), indices(examples)

@@ -26,7 +26,7 @@ AGENTS = {
     'hf_seq2seq': hf_seq2seq,
 }
 # Documented with the scorers.
-SHARED = ('--scorer-', '--cache', '--preset', '--calibration')
+SHARED = ('--scorer-', '--cache', '--preset', '--calibration', '--detector')
 
 
 def text_of(page: str) -> str:

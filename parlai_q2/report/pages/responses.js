@@ -2,13 +2,15 @@
 const classed = entries.some((e) => e.class);
 const reranked = entries.some((e) => e.rerank.length);
 // To add a column, add it here.
+// Words that the detector marked come without a question.
+const asked = (e) => e.verdicts.filter((v) => v.question).length;
 const columns = [
   { name: 'Score', key: (e) => e.score, kind: 'number', cell: (e) => scoreOf(e.score) },
   { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
   { name: 'Response', kind: 'said', cell: (e, pick) => [
     marked(e.response, e.verdicts, pick, CLIP), gainBadge(e.rerank)] },
-  { name: 'Questions', key: (e) => e.verdicts.length, kind: 'number minor',
-    cell: (e) => String(e.verdicts.length) },
+  { name: 'Questions', key: (e) => asked(e), kind: 'number minor',
+    cell: (e) => String(asked(e)) },
   ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
     cell: (e) => words(e.class) }] : []),
   { name: 'Record', key: (e) => e.place, kind: 'minor id', cell: (e) => e.id },
@@ -40,7 +42,7 @@ showTable({
     { id: 'evidence',
       options: [['', 'any'], ['contradicted', 'a contradiction'],
         ['unsupported', 'something not in the knowledge'], ['supported', 'all supported'],
-        ['none', 'no questions'], ['fallback', 'fallback used'],
+        ['none', 'no evidence'], ['fallback', 'fallback used'],
         ...(reranked ? [['changed', 'reranking changed it']] : [])],
       fits: (e, value) => has[value](e) },
     { id: 'bin',

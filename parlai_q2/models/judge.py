@@ -1,0 +1,167 @@
+"""
+A sequence-to-sequence model as a judge: asked whether a text supports a statement, it
+answers with one word, and the probability of that word is the support.
+
+MiniCheck (Tang et al. 2024, arXiv 2404.10774) and TrueTeacher (Gekhman et al. 2023,
+arXiv 2305.11171) are such models. A preset's section gives the prompt and the words;
+only the first token that the decoder says is read.
+"""
+
+from functools import partial
+from typing import Any, Optional, Sequence
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.device import inference
+from parlai_q2.models.engine.batching import (
+    batch_size_on,
+    length_step,
+    map_unique,
+    padded_batches,
+)
+from parlai_q2.models.lazy import Lazy
+from parlai_q2.models.loading import FLOAT32, load_seq2seq
+from parlai_q2.models.nli import DETECTOR
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.references import identified
+from parlai_q2.presets import ModelConfig
+from parlai_q2.text.sentences import windows
+
+PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
+
+
+class WordJudge:
+    """
+    Gives the probability of the word that means "supported".
+
+    It reads texts as they are written, and long knowledge whole, in windows of
+    sentences of which the most supporting one counts.
+
+    :param config: the preset's section.
+    :param device: a torch device name.
+    :param prompt: the prompt, with ``{premise}`` and ``{hypothesis}`` in it.
+    :param supported: the word that means that the premise supports the hypothesis.
+    :param unsupported: the word for the opposite: the two words' probabilities are then
+        taken to sum to 1. None compares the first word with the whole vocabulary.
+    :param max_tokens: the limit for a prompt, whose end is cut off if it is longer.
+    :param window_words: the most words of a premise that are read at once.
+    :param role: what the model is for; its settings' names in signatures start with it.
+    :raises ConfigError: if the prompt lacks one of its places.
+    """
+
+    reads_documents = True
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        prompt: str,
+        supported: str,
+        unsupported: Optional[str] = None,
+        max_tokens: int = 2048,
+        window_words: int = 500,
+        batch_size: int = 8,
+        gpu_batch_size: Optional[int] = None,
+        device: str = 'cpu',
+        role: str = DETECTOR,
+    ):
+        if not (PREMISE in prompt and HYPOTHESIS in prompt):
+            raise ConfigError(
+                f'The prompt of {config.model} must have {PREMISE} and {HYPOTHESIS} in '
+                f'it: {prompt!r}.'
+            )
+        self.config, self.device, self.role = config, device, role
+        self.prompt, self.words = prompt, (supported, unsupported)
+        self.max_tokens, self.window_words = max_tokens, window_words
+        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
+        # A loaded model keeps its identity even if the folder's weights change later.
+        self._identity = Lazy(partial(identified, config))
+        self._loaded = Lazy(self._load)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        prompt = self.prompt.replace('|', '\\x7c').encode('unicode_escape').decode()
+        return {
+            self.role: self._identity(),
+            f'{self.role}_arithmetic': FLOAT32,
+            f'{self.role}_prompt': prompt,
+            f'{self.role}_words': '/'.join(word or '*' for word in self.words),
+            f'{self.role}_max_tokens': self.max_tokens,
+            f'{self.role}_window_words': self.window_words,
+        }
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
+        """
+        The probabilities of pairs (premise, hypothesis): supported as ``entailment``,
+        the rest as ``neutral``.
+        """
+        return map_unique(pairs, self._classify)
+
+    def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
+        pieces = [
+            (i, premise, hypothesis)
+            for i, (whole, hypothesis) in enumerate(pairs)
+            for premise in self._windows(whole)
+        ]
+        best = [0.0] * len(pairs)
+        prompts = [
+            self.prompt.replace(HYPOTHESIS, hypothesis).replace(PREMISE, premise)
+            for _, premise, hypothesis in pieces
+        ]
+        for (i, _, _), value in zip(pieces, self._support(prompts), strict=True):
+            best[i] = max(best[i], value)
+        return [NliProbabilities(value, 1 - value, 0.0) for value in best]
+
+    def _windows(self, premise: str) -> list[str]:
+        if len(premise.split()) <= self.window_words:
+            return [premise]
+        return [w.text for w in windows(premise, self.window_words)] or [premise]
+
+    def _support(self, prompts: list[str]) -> list[float]:
+        import torch
+
+        model, tokenizer, (yes, no) = self._loaded()
+        encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
+        rows, batches = padded_batches(
+            tokenizer, encoded, self.batch_size, length_step(self.device)
+        )
+        found = [0.0] * len(prompts)
+        start = model.config.decoder_start_token_id
+        for of_batch, batch in zip(rows, batches, strict=True):
+            with inference(self.device):
+                tensors = {name: t.to(self.device) for name, t in batch.items()}
+                first = torch.full((len(of_batch), 1), start, device=self.device)
+                output = model(
+                    input_ids=tensors['input_ids'],
+                    attention_mask=tensors['attention_mask'],
+                    decoder_input_ids=first,
+                )
+                logits = output.logits[:, 0].float()  # [B, vocabulary]
+                if no is None:
+                    values = logits.softmax(-1)[:, yes]
+                else:
+                    values = logits[:, [no, yes]].softmax(-1)[:, 1]
+            for row, value in zip(of_batch, values.tolist(), strict=True):
+                found[row] = value
+        return found
+
+    def _load(self) -> tuple[Any, Any, tuple[int, Optional[int]]]:
+        model, tokenizer = load_seq2seq(
+            self.config.model, self.device, self.config.revision
+        )
+        supported, unsupported = self.words
+        yes = self._token(tokenizer, supported)
+        no = None if unsupported is None else self._token(tokenizer, unsupported)
+        if yes == no:
+            raise ConfigError(
+                f'The words {self.words} of {self.config.model} begin with the same '
+                'token, so they cannot be told apart.'
+            )
+        return model, tokenizer, (yes, no)
+
+    def _token(self, tokenizer: Any, word: str) -> int:
+        ids = tokenizer(word, add_special_tokens=False)['input_ids']
+        if not ids or ids[0] == tokenizer.unk_token_id:
+            raise ConfigError(
+                f'{self.config.model} does not know the word {word!r}. Correct it in '
+                "the preset's section."
+            )
+        return ids[0]

@@ -1,0 +1,290 @@
+"""
+Makes training data for classifiers of BEGIN's three classes from grounded responses, as
+BEGIN-Adversarial is made (Dziri et al. 2022, section 6)::
+
+    python -m parlai_q2.tasks.begin.adversarial --infile pairs.jsonl --outfile adv.jsonl
+
+The responses themselves are ``consistent``. Each is changed once in each of the chosen
+ways: by another entity, number, verb or antonym, a negation, knowledge of another
+response, or a new end that a local model writes without the knowledge; the result is
+``inconsistent``. Chit-chat that fits anything is ``generic``. The lines are read by the
+task ``pairs``.
+
+The lists of antonyms and of chit-chat are ours, as the paper's are not published.
+"""
+
+import argparse
+import json
+import random
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
+
+from parlai_q2.errors import ConfigError, Q2Error, UnknownNameError
+from parlai_q2.io.read import read_records
+from parlai_q2.io.write import write_text
+from parlai_q2.options import split_names
+from parlai_q2.perturb.hard_negatives import (
+    LEAST_PRECISION,
+    Grounded,
+    HardNegatives,
+    read_grounded,
+)
+from parlai_q2.records import Label
+from parlai_q2.text.overlap import token_overlap
+from parlai_q2.text.pipeline import parse_all
+
+ORIGINAL, GENERIC, PREFIX = 'original', 'generic', 'prefix'
+ANTONYMS = dict(
+    pair.split()
+    for pair in (
+        'first last|largest smallest|biggest smallest|oldest newest|highest lowest|'
+        'longest shortest|best worst|most fewest|many few|more less|before after|'
+        'north south|northern southern|east west|eastern western|old new|large small|'
+        'big small|long short|high low|early late|hot cold|warm cool|good bad|'
+        'easy hard|fast slow|strong weak|rich poor|open closed|male female|'
+        'popular unpopular|famous unknown|public private|modern ancient|often rarely|'
+        'always never|above below|inside outside|up down|left right|won lost|'
+        'born died|began ended|increased decreased|same different'
+    ).split('|')
+)
+ANTONYMS |= {b: a for a, b in ANTONYMS.items() if b not in ANTONYMS}
+CHAT = (
+    "That's really interesting!",
+    'I did not know that.',
+    'Wow, thanks for telling me.',
+    "I'm not sure, to be honest.",
+    'What do you think?',
+    'Haha, me too!',
+    'That sounds great.',
+    'Do you want to talk about something else?',
+    'Oh, I see.',
+    'Have a nice day!',
+)
+# The share of a response's words that the new end follows.
+KEPT = 0.5
+# A new end of fewer words says nothing.
+LEAST_WORDS = 3
+NEW_TOKENS = 40
+
+Regenerate = Callable[[Sequence[str]], Sequence[str]]
+
+
+class Made(NamedTuple):
+    """
+    An example of a classifier, and the kind of change that made it.
+    """
+
+    knowledge: str
+    response: str
+    label: str
+    kind: str
+
+
+class Adversarial:
+    """
+    Makes examples from grounded responses.
+
+    :param pairs: their (knowledge, response).
+    :param seed: decides every choice.
+    :param regenerate: writes new ends of given beginnings; needed for ``prefix``.
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        seed: int = 0,
+        regenerate: Optional[Regenerate] = None,
+    ):
+        self.grounded = read_grounded(pairs)
+        self.rng = random.Random(seed)
+        self.regenerate = regenerate
+        shared = HardNegatives(self.grounded, seed)
+        self.changes: dict[str, Callable[[Grounded], Optional[tuple[str, str]]]] = {
+            'entity': shared.entity,
+            'number': shared.number,
+            'verb': self.verb,
+            'antonym': self.antonym,
+            'negation': shared.negation,
+            'knowledge': self.knowledge,
+        }
+        self._docs = dict(
+            zip(
+                (g.response for g in self.grounded),
+                parse_all([g.response for g in self.grounded]),
+                strict=True,
+            )
+        )
+        self._verbs: dict[str, list[str]] = {}
+        for doc in self._docs.values():
+            for token in doc:
+                if token.pos_ == 'VERB':
+                    self._verbs.setdefault(token.tag_, []).append(token.text)
+
+    def make(self, kinds: Sequence[str]) -> Iterator[Made]:
+        """
+        All examples of the chosen kinds, one response after the other.
+
+        :raises UnknownNameError: for a kind that there is not.
+        :raises ConfigError: for ``prefix`` without a model.
+        """
+        known = (ORIGINAL, *self.changes, PREFIX, GENERIC)
+        for kind in kinds:
+            if kind not in known:
+                raise UnknownNameError('kind of change', kind, known)
+        if PREFIX in kinds and self.regenerate is None:
+            raise ConfigError('The kind prefix needs a model: --model FOLDER')
+        for one in self.grounded:
+            if ORIGINAL in kinds:
+                yield Made(one.knowledge, one.response, Label.CONSISTENT, ORIGINAL)
+            for kind, change in self.changes.items():
+                pair = change(one) if kind in kinds else None
+                if pair is not None and pair != (one.knowledge, one.response):
+                    yield Made(*pair, Label.INCONSISTENT, kind)
+            if GENERIC in kinds:
+                said = self.rng.choice(CHAT)
+                yield Made(one.knowledge, said, Label.GENERIC, GENERIC)
+        if PREFIX in kinds and self.regenerate is not None:
+            starts = [self.start(one.response) for one in self.grounded]
+            ends = self.regenerate(starts)
+            for one, start, text in zip(self.grounded, starts, ends, strict=True):
+                if is_new(one.knowledge, text[len(start) :]):
+                    yield Made(one.knowledge, text, Label.INCONSISTENT, PREFIX)
+
+    def verb(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Replace a verb by another in the same form, of another response.
+        """
+        doc = self._docs[one.response]
+        for token in self.rng.sample(list(doc), len(doc)):
+            others = [
+                text
+                for text in self._verbs.get(token.tag_, ())
+                if token.pos_ == 'VERB' and text.lower() not in one.knowledge.lower()
+            ]
+            if others:
+                end = token.idx + len(token.text)
+                new = self.rng.choice(others)
+                changed = one.response[: token.idx] + new + one.response[end:]
+                return one.knowledge, changed
+        return None
+
+    def antonym(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Replace a word of both texts by its opposite.
+        """
+        known = set(re.findall(r'\w+', one.knowledge.lower()))
+        words = [
+            found
+            for found in re.finditer(r'\w+', one.response)
+            if (word := found.group().lower()) in ANTONYMS
+            and word in known
+            and ANTONYMS[word] not in known
+        ]
+        if not words:
+            return None
+        found = self.rng.choice(words)
+        new = ANTONYMS[found.group().lower()]
+        new = new.capitalize() if found.group()[0].isupper() else new
+        start, end = found.span()
+        return one.knowledge, one.response[:start] + new + one.response[end:]
+
+    def knowledge(self, one: Grounded) -> Optional[tuple[str, str]]:
+        """
+        Take the knowledge of another response.
+        """
+        others = [g.knowledge for g in self.grounded if g.knowledge != one.knowledge]
+        return (self.rng.choice(others), one.response) if others else None
+
+    def start(self, response: str) -> str:
+        """
+        The beginning of a response that a new end follows.
+        """
+        words = response.split()
+        return ' '.join(words[: max(1, round(KEPT * len(words)))])
+
+
+def is_new(knowledge: str, end: str) -> bool:
+    """
+    Whether the end of a response says something, and most of it not from the knowledge.
+    """
+    new = token_overlap(knowledge, end).precision < LEAST_PRECISION
+    return len(end.split()) >= LEAST_WORDS and new
+
+
+def writer(folder: str, seed: int) -> Regenerate:
+    """
+    A local encoder-decoder that goes on from a beginning, without any knowledge, by
+    nucleus sampling with p = 0.9.
+
+    :param folder: a folder that ``save_pretrained`` wrote, or a hub name.
+    """
+    import torch
+
+    from parlai_q2.models.loading import load_seq2seq
+
+    model, tokenizer = load_seq2seq(folder)
+
+    def regenerate(starts: Sequence[str]) -> list[str]:
+        torch.manual_seed(seed)
+        found = []
+        for start in starts:
+            begin = tokenizer(start, add_special_tokens=False).input_ids
+            ids = [model.config.decoder_start_token_id, *begin]
+            read = tokenizer(start, return_tensors='pt')
+            made = model.generate(
+                input_ids=read.input_ids,
+                attention_mask=read.attention_mask,
+                decoder_input_ids=torch.tensor([ids]),
+                do_sample=True,
+                top_p=0.9,
+                max_new_tokens=NEW_TOKENS,
+            )
+            found.append(tokenizer.decode(made[0], skip_special_tokens=True))
+        return found
+
+    return regenerate
+
+
+def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
+    """
+    Write the examples of a file.
+
+    :return: how many of each kind were made.
+    """
+    parser = argparse.ArgumentParser(description='Make BEGIN-Adversarial')
+    parser.add_argument('--infile', required=True, help='records as score reads them')
+    parser.add_argument('--outfile', required=True, help='JSON lines file to write')
+    parser.add_argument(
+        '--kinds',
+        default='original,entity,number,verb,antonym,negation,knowledge,generic',
+        help='comma-separated kinds of examples; also prefix, with --model '
+        '(default: %(default)s)',
+    )
+    parser.add_argument('--model', help='local encoder-decoder for the kind prefix')
+    parser.add_argument('--seed', type=int, default=0, help='of every choice')
+    given = parser.parse_args(arguments)
+    pairs = []
+    for record in read_records(Path(given.infile)):
+        if record.error is not None:
+            raise record.error
+        assert record.example is not None
+        pairs.append((record.example.knowledge, record.example.response))
+    write = writer(given.model, given.seed) if given.model else None
+    made = list(Adversarial(pairs, given.seed, write).make(split_names(given.kinds)))
+    lines: list[dict[str, Any]] = [one._asdict() for one in made]
+    write_text(Path(given.outfile), ''.join(json.dumps(line) + '\n' for line in lines))
+    counts = Counter(one.kind for one in made)
+    shown = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
+    sys.stdout.write(f'Wrote {given.outfile}: {len(made):,} examples ({shown}).\n')
+    return dict(counts)
+
+
+if __name__ == '__main__':
+    try:
+        run()
+    except Q2Error as error:
+        sys.stderr.write(f'{error}\n')
+        sys.exit(2)

@@ -1,0 +1,178 @@
+"""
+Judges that answer with one word: probabilities by hand, windows, and the commands.
+"""
+
+import json
+
+import pytest
+import torch
+import yaml
+from transformers import BertForSequenceClassification
+
+from parlai_q2 import Example, load_preset, load_scorer
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.judge import WordJudge
+from parlai_q2.presets import ModelConfig
+from tests.scorers.tiny_bert import tiny_bert
+from tests.zoo.tiny_training import seq2seq
+
+PROMPT = 'the {premise} . {hypothesis}'
+PAIRS = [('the cat sat', 'i am fine'), ('hello', 'the cat'), ('the cat', 'hello')]
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    return seq2seq(tmp_path_factory.mktemp('judge') / 't5')
+
+
+def judge(folder, **options):
+    options = {'prompt': PROMPT, 'supported': 'cat', 'unsupported': 'am', **options}
+    return WordJudge(ModelConfig(folder), **options)
+
+
+def logits(made, prompt):
+    model, tokenizer, _ = made._loaded()
+    inputs = tokenizer(prompt, return_tensors='pt')
+    start = torch.tensor([[model.config.decoder_start_token_id]])
+    with torch.no_grad():
+        return model(
+            input_ids=inputs['input_ids'],
+            attention_mask=inputs['attention_mask'],
+            decoder_input_ids=start,
+        ).logits[0, 0]
+
+
+def test_the_probability_is_that_of_the_word_against_the_other(folder):
+    made = judge(folder)
+    tokenizer = made._loaded()[1]
+    yes, no = (tokenizer.convert_tokens_to_ids(word) for word in ('cat', 'am'))
+    found = made.classify(PAIRS)
+    for (premise, hypothesis), one in zip(PAIRS, found, strict=True):
+        said = logits(made, f'the {premise} . {hypothesis}')
+        expected = said[[no, yes]].softmax(-1)[1].item()
+        assert one.entailment == pytest.approx(expected, abs=1e-6)
+        assert sum(one) == pytest.approx(1) and one.neutral == 1 - one.entailment
+    assert len({one.entailment for one in found}) == 3
+
+
+def test_without_another_word_all_words_are_compared(folder):
+    made = judge(folder, unsupported=None)
+    yes = made._loaded()[1].convert_tokens_to_ids('cat')
+    (found,) = made.classify([('hello', 'the cat')])
+    expected = logits(made, 'the hello . the cat').softmax(-1)[yes].item()
+    assert found.entailment == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_batch_gives_what_each_pair_gives_alone(folder):
+    together = judge(folder, batch_size=3).classify([*PAIRS, PAIRS[0]])
+    alone = [judge(folder).classify([pair])[0] for pair in PAIRS]
+    for one, other in zip(together, [*alone, alone[0]], strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_of_a_long_premise_the_window_that_supports_most_counts(folder):
+    parts = ('The cat sat.', 'I am fine.', 'Hello you.')
+    (found,) = judge(folder, window_words=3).classify([(' '.join(parts), 'the cat')])
+    single = judge(folder).classify([(part, 'the cat') for part in parts])
+    highest = max(one.entailment for one in single)
+    assert found.entailment == pytest.approx(highest, abs=1e-6)
+
+
+def test_braces_in_the_texts_are_text(folder):
+    made = judge(folder)
+    assert made.classify([('{hypothesis} {0}', 'the cat')])
+
+
+@pytest.mark.parametrize(
+    'options, named',
+    [
+        ({'prompt': 'the {premise}'}, 'must have {premise} and {hypothesis}'),
+        ({'supported': 'zebra'}, "does not know the word 'zebra'"),
+        ({'unsupported': 'cat'}, 'the same token'),
+    ],
+)
+def test_what_cannot_judge_is_refused(folder, options, named):
+    with pytest.raises(ConfigError, match=named):
+        judge(folder, **options).classify(PAIRS)
+
+
+@pytest.fixture
+def preset(folder, tmp_path):
+    """
+    A file of a preset whose detector is a judge.
+    """
+    section = {'model': folder, 'prompt': PROMPT, 'supported': 'cat'}
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump({'name': 'mine', 'detector': section}))
+    return str(path)
+
+
+def test_its_signature_says_how_it_was_asked(preset):
+    settings = load_scorer('consistency', preset).settings
+    assert settings['detector_prompt'] == PROMPT
+    assert settings['detector_words'] == 'cat/*'
+    assert '@' in settings['detector']
+
+
+def test_knowledge_is_read_whole_and_as_it_is_written(preset):
+    scorer = load_scorer('consistency', preset)
+    seen = []
+
+    def classify(pairs):
+        seen.extend(pairs)
+        return WordJudge.classify(scorer.model, pairs)
+
+    scorer.model.classify = classify
+    long = 'The Cat sat. ' * 30
+    scorer.score([Example(long, 'Hello')])
+    assert seen == [(long, 'Hello')]
+
+
+@pytest.fixture(scope='module')
+def classifier(tmp_path_factory):
+    """
+    A folder of a random classifier whose configuration names its classes.
+    """
+    folder = tmp_path_factory.mktemp('classifier') / 'bert'
+    tiny_bert(folder, max_position_embeddings=64)
+    names = {0: 'SUPPORTS', 1: 'REFUTES'}
+    torch.manual_seed(3)
+    model = BertForSequenceClassification.from_pretrained(
+        folder, num_labels=2, id2label=names, label2id={v: k for k, v in names.items()}
+    )
+    model.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.mark.parametrize('kind', ['judge', 'classifier'])
+def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_path):
+    detector = ['--detector', preset if kind == 'judge' else classifier]
+    knowledge = {'knowledge': 'bees have five eyes'}
+    lines = [{**knowledge, 'response': said} for said in ('five eyes', 'the cat')]
+    pairs, pools = tmp_path / 'pairs.jsonl', tmp_path / 'pools.jsonl'
+    pairs.write_text(''.join(json.dumps(line) + '\n' for line in lines))
+    pools.write_text(
+        json.dumps({**knowledge, 'candidates': ['five eyes', 'the cat']}) + '\n'
+    )
+    scores, ranked = tmp_path / 'scores.jsonl', tmp_path / 'ranked.jsonl'
+    options = ['--scorer', 'consistency', *detector]
+    run_command('score', '--infile', str(pairs), '--outfile', str(scores), *options)
+    run_command('rerank', '--infile', str(pools), '--outfile', str(ranked), *options)
+    page = tmp_path / 'page.html'
+    run_command('report', str(scores), '--outfile', str(page))
+    found = [json.loads(line) for line in scores.read_text().splitlines()]
+    values = {row['response']: row['score'] for row in found}
+    assert all(0 < value < 1 for value in values.values())
+    line = json.loads(ranked.read_text().splitlines()[0])
+    assert {c['text']: c['score'] for c in line['rerank']} == pytest.approx(values)
+    assert ('detector_prompt' in found[0]['signature']) is (kind == 'judge')
+    assert found[0]['signature'] in page.read_text()
+
+
+@pytest.mark.parametrize('name', ['minicheck', 'trueteacher'])
+def test_the_published_judges_are_asked_as_their_authors_do(name):
+    section = load_preset(name).model('detector')
+    made = WordJudge(section, **section.settings)
+    assert made.words[0] == '1' and made.max_tokens == 2048
+    assert load_scorer('consistency', name).model.prompt == made.prompt

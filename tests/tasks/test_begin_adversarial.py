@@ -1,0 +1,114 @@
+"""
+BEGIN-Adversarial from grounded responses.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.tasks.begin.adversarial import ANTONYMS, CHAT, Adversarial, run
+from parlai_q2.tasks.pairs.reader import read_pairs
+
+PAIRS = [
+    (
+        'Marie Curie was the first woman to win a Nobel Prize, in 1903.',
+        'Marie Curie was the first woman to win it, in 1903.',
+    ),
+    (
+        'Garry Kasparov lost a match to Deep Blue in 1997.',
+        'Garry Kasparov lost to Deep Blue in 1997.',
+    ),
+    ('Pizza was invented in Naples, a city in Italy.', 'It was invented in Naples.'),
+    ('The Beatles were formed in Liverpool in 1960.', 'They were formed in 1960.'),
+    # Not grounded: it names what the knowledge does not.
+    ('The sea is salty.', 'The sea near Malta is salty since 1800.'),
+]
+KINDS = ('original', 'entity', 'number', 'verb', 'antonym', 'negation', 'knowledge')
+
+
+def made(*kinds, **options):
+    return list(Adversarial(PAIRS, **options).make(kinds))
+
+
+def test_each_kind_has_a_switch_and_its_class():
+    found = made(*KINDS, 'generic')
+    labels = {one.kind: one.label for one in found}
+    assert set(labels) == {*KINDS, 'generic'}
+    assert labels.pop('original') == 'consistent' and labels.pop('generic') == 'generic'
+    assert set(labels.values()) == {'inconsistent'}
+    for kind in KINDS:
+        assert {one.kind for one in made(kind)} == {kind}
+
+
+def test_what_is_not_grounded_is_left_out():
+    found = made('original')
+    assert [(one.knowledge, one.response) for one in found] == PAIRS[:4]
+
+
+@pytest.mark.parametrize('kind', KINDS[1:])
+def test_a_change_leaves_one_of_the_two_texts_as_it_was(kind):
+    for one in made(kind):
+        assert (one.knowledge, one.response) not in PAIRS
+        knowledge, responses = zip(*PAIRS)
+        assert (one.knowledge in knowledge) and (
+            (one.response in responses) == (kind == 'knowledge')
+        )
+
+
+def test_an_antonym_is_of_a_word_that_the_knowledge_has():
+    responses = [one.response for one in made('antonym')]
+    assert responses == [
+        'Marie Curie was the last woman to win it, in 1903.',
+        'Garry Kasparov won to Deep Blue in 1997.',
+    ]
+    assert all(ANTONYMS[ANTONYMS[word]] for word in ANTONYMS)
+
+
+def test_a_verb_becomes_another_in_the_same_form():
+    responses = [one.response for one in made('verb')]
+    assert 'They were invented in 1960.' in responses
+
+
+def test_a_generic_response_says_nothing():
+    assert {one.response for one in made('generic')} <= set(CHAT)
+
+
+def test_a_new_end_follows_the_beginning_and_never_sees_the_knowledge():
+    asked = []
+
+    def regenerate(starts):
+        asked.extend(starts)
+        new = [' by somebody quite else', ' in Italy', '', ' by somebody else']
+        return [start + end for start, end in zip(starts, new)]
+
+    found = made('prefix', regenerate=regenerate)
+    assert asked[2] == 'It was' and asked[3] == 'They were'
+    # What says nothing new, or only what the knowledge says, is left out.
+    assert [one.response for one in found] == [
+        f'{asked[0]} by somebody quite else',
+        'They were by somebody else',
+    ]
+    assert {one.label for one in found} == {'inconsistent'}
+    with pytest.raises(ConfigError, match='--model'):
+        made('prefix')
+    with pytest.raises(UnknownNameError, match="Did you mean 'verb'"):
+        made('verbs')
+
+
+def test_the_seed_decides():
+    assert made(*KINDS, seed=1) == made(*KINDS, seed=1) != made(*KINDS, seed=2)
+
+
+def test_a_file_is_written_that_the_task_pairs_reads(tmp_path, capsys):
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'adv.jsonl'
+    rows = [json.dumps({'knowledge': k, 'response': r}) + '\n' for k, r in PAIRS]
+    infile.write_text(''.join(rows))
+    options = ['--infile', str(infile), '--outfile', str(outfile)]
+    counts = run([*options, '--kinds', 'original,number'])
+    assert counts == Counter(
+        pair.label == 'consistent' and 'original' or 'number'
+        for pair in read_pairs(outfile)
+    )
+    assert counts['original'] == 4 and 'original 4, number' in capsys.readouterr().out
