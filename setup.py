@@ -87,8 +87,6 @@ setup(
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],
-        # Looks for questions in half the time; of the presets, mini_fast needs it.
-        'fast': ['ctranslate2>=4.5,<5'],
         'ray': ['pyarrow', 'ray[data]>=2.40'],
         'plots': ['matplotlib'],
         'docs': ['furo', 'myst-parser', 'sphinx'],

@@ -64,20 +64,6 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     return _from_pretrained(AutoTokenizer, base, revision)
 
 
-def load_config(reference: str, revision: Optional[str] = None) -> Any:
-    """
-    Load the transformers configuration of a model.
-
-    :param reference: see the module's docstring.
-    :param revision: the revision of a hub model.
-    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
-    :raises ModelError: if its configuration cannot be read.
-    """
-    from transformers import AutoConfig
-
-    return _from_pretrained(AutoConfig, reference, revision)
-
-
 def load_model(
     reference: str,
     auto_class: Any,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.device import is_cpu
 from parlai_q2.models.engine.batching import (
     batch_size_on,
     length_batches,
@@ -39,16 +38,14 @@ from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
 if TYPE_CHECKING:
-    from parlai_q2.models.ct2_search import CT2Search
     from parlai_q2.models.engine.t5.beams import BeamSettings
     from parlai_q2.models.engine.t5.search import T5Search
 
 DECODINGS = ('beam', 'greedy')
 # How to search. "auto" uses parlai_q2.models.engine.t5 if the model allows, otherwise
-# the model's own generate; both give the same questions. With CTranslate2 in int8, some
-# questions differ.
-AUTO, GENERATE, CTRANSLATE2 = 'auto', 'generate', 'ctranslate2'
-SEARCHES = (AUTO, GENERATE, CTRANSLATE2)
+# the model's own generate; both give the same questions.
+AUTO, GENERATE = 'auto', 'generate'
+SEARCHES = (AUTO, GENERATE)
 # mrm8488/t5-base-finetuned-question-generation-ap starts each question with this.
 QUESTION_PREFIX = 'question: '
 # Usual values, which signatures leave out. Greedy search does not restrict repetition.
@@ -56,8 +53,6 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     'qg_no_repeat_ngram': (3, None),
     'qg_new_tokens': (40,),
     'qg_prompt_tokens': (160,),
-    'qg_end_token': (None,),
-    'qg_search': (None,),
 }
 
 
@@ -73,7 +68,7 @@ class Seq2SeqQuestionGenerator:
         :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
     :param device: a torch device name.
-    :raises ConfigError: if a setting is invalid, or for CTranslate2 on a GPU.
+    :raises ConfigError: if a setting is invalid.
     """
 
     def __init__(
@@ -94,11 +89,6 @@ class Seq2SeqQuestionGenerator:
     ):
         if search not in SEARCHES:
             raise ConfigError(f'search must be one of {SEARCHES}, not {search!r}.')
-        if search == CTRANSLATE2 and not is_cpu(device):
-            raise ConfigError(
-                f'"search: {CTRANSLATE2}" runs on CPUs only, not on {device}. '
-                'Leave it out of the preset, or score on the CPU.'
-            )
         if decoding not in DECODINGS:
             raise ConfigError(f'decoding must be beam or greedy, not {decoding!r}.')
         if not 1 <= num_questions <= num_beams:
@@ -117,7 +107,6 @@ class Seq2SeqQuestionGenerator:
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
         self._loaded, self._search = Lazy(self._load), Lazy(self._make_search)
-        self._ct2_search = Lazy(self._make_ct2_search)
         self._tokenizer = Lazy(self._load_tokenizer)
 
     @property
@@ -128,7 +117,6 @@ class Seq2SeqQuestionGenerator:
             ),
             'qg_new_tokens': self.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,
-            'qg_search': self.search if self.search == CTRANSLATE2 else None,
         }
         return {
             'qg': self._identity(),
@@ -143,7 +131,7 @@ class Seq2SeqQuestionGenerator:
     def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
         """
         The same generator with another search. The two share what they have loaded, but
-        ``generate`` needs a transformers model, and CTranslate2 a model of its own.
+        ``generate`` needs a transformers model.
 
         :param search: one of :data:`SEARCHES`.
         """
@@ -164,7 +152,7 @@ class Seq2SeqQuestionGenerator:
             )
 
     def _load_tokenizer(self) -> Any:
-        if self.search != CTRANSLATE2 and self._stored_folder() is None:
+        if self._stored_folder() is None:
             return self._loaded()[1]
         return load_tokenizer(self.config.model, self.config.revision)
 
@@ -181,11 +169,6 @@ class Seq2SeqQuestionGenerator:
         model, _ = self._loaded()
         with limited_to(self.kernel):
             return T5Search(model) if searchable(model) else None
-
-    def _make_ct2_search(self) -> 'CT2Search':
-        from parlai_q2.models.ct2_search import CT2Search
-
-        return CT2Search(self.config, self.arithmetic)
 
     def _stored_folder(self) -> Optional[Path]:
         """
@@ -216,9 +199,7 @@ class Seq2SeqQuestionGenerator:
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         tokenizer = self._tokenizer()
         ids = self._prompt_ids(tokenizer, pairs)
-        if self.search == CTRANSLATE2:
-            found = self._translated(self._ct2_search(), tokenizer, ids)
-        elif (search := self.searcher()) is not None:
+        if (search := self.searcher()) is not None:
             found = self._searched(search, ids)
         else:
             found = self._generated(self._loaded()[0], tokenizer, ids)
@@ -243,17 +224,6 @@ class Seq2SeqQuestionGenerator:
         if any(math.isnan(f.score) for row in found for f in row):
             raise not_finite(self.config.model)
         return [[f.tokens for f in row[: self.num_questions]] for row in found]
-
-    def _translated(
-        self, search: 'CT2Search', tokenizer: Any, ids: list[list[int]]
-    ) -> list[list[list[int]]]:
-        found = search.search(
-            [tokenizer.convert_ids_to_tokens(i) for i in ids],
-            self._beam_settings(search.generation),
-            self.num_questions,
-            self.batch_size,
-        )
-        return [[tokenizer.convert_tokens_to_ids(f) for f in row] for row in found]
 
     def _beam_settings(self, generation: Any) -> 'BeamSettings':
         from parlai_q2.models.engine.t5.beams import BeamSettings

@@ -126,16 +126,11 @@ def test_every_preset_that_ships_is_named_as_its_file(name):
     assert load_preset(name).name == name
 
 
-def test_the_variants_of_mini_differ_from_it_in_what_they_are_for():
+def test_the_variant_of_mini_differs_from_it_in_its_arithmetic():
     mini = load_preset('mini')
-    for name, setting, sections in (
-        ('mini_fast', {'search': 'ctranslate2'}, {'question_generation'}),
-        ('mini_float32', {'arithmetic': 'float32'}, set(mini.models)),
-    ):
-        other = load_preset(name)
-        assert other.q2 == mini.q2
-        for section, model in mini.models.items():
-            settings = dict(model.settings)
-            settings.update(setting if section in sections else {})
-            assert other.model(section).settings == settings
-            assert other.model(section).model == model.model
+    other = load_preset('mini_float32')
+    assert other.q2 == mini.q2
+    for section, model in mini.models.items():
+        settings = {**model.settings, 'arithmetic': 'float32'}
+        assert other.model(section).settings == settings
+        assert other.model(section).model == model.model

@@ -32,7 +32,7 @@ AUTO, INT8, FLOAT32 = 'auto', 'int8', 'float32'
 CHOICES = (AUTO, INT8, FLOAT32)
 ENVIRONMENT = 'PARLAI_Q2_KERNEL'
 # Rows of a trial: products with at most the first number are tried with it alone.
-FEW_ROWS, MANY_ROWS = 8, 64
+FEW_ROWS, MANY_ROWS = 8, 32
 # Columns of a trial, at most: too many for the CPU's cache, as in wide layers.
 MOST_COLUMNS = 8192
 TRIES, ENOUGH_SECONDS = 5, 0.02  # two tries at least
