@@ -29,7 +29,7 @@ from typing import (
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
-from parlai_q2.records import Example
+from parlai_q2.records import PASSAGE_END, Example, passages_of
 
 # A csv cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
@@ -160,7 +160,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     Make an example from a record's fields.
 
     :param fields: must have ``response``, a text, and ``knowledge``, a text or a list
-        of texts.
+        of passages: texts, or objects with ``text`` and ``title``.
     :raises InputError: if a field is missing or has the wrong type.
     """
     for name in ('knowledge', 'response'):
@@ -173,18 +173,23 @@ def example_of(fields: Mapping[str, Any]) -> Example:
                 'text that is empty.'
             )
             raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
-    knowledge = joined(fields['knowledge'])
+    knowledge = fields['knowledge']
+    if not isinstance(knowledge, (str, list)):
+        raise InputError(
+            f"'knowledge' must be a string or a list of passages, not "
+            f'{type(knowledge).__name__} ({json.dumps(knowledge, default=str)[:40]}).'
+        )
     history = history_of(fields)
-    for name, value in (('knowledge', knowledge), ('response', fields['response'])):
-        if not isinstance(value, str):
-            raise InputError(
-                f'{name!r} must be a string, not {type(value).__name__} '
-                f'({json.dumps(value, default=str)[:40]}).'
-            )
+    response = fields['response']
+    if not isinstance(response, str):
+        raise InputError(
+            f"'response' must be a string, not {type(response).__name__} "
+            f'({json.dumps(response, default=str)[:40]}).'
+        )
     identity = fields.get('id')
     return Example(
         knowledge,
-        fields['response'],
+        response,
         history,
         None if identity is None else str(identity),
     )
@@ -192,10 +197,12 @@ def example_of(fields: Mapping[str, Any]) -> Example:
 
 def joined(knowledge: Any) -> Any:
     """
-    Join a list of knowledge sentences into one text; return anything else unchanged.
+    Join a list of passages into one text; return anything else unchanged.
+
+    :raises InputError: if one of them is not a passage.
     """
-    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
-        return '\n'.join(knowledge)
+    if isinstance(knowledge, list):
+        return PASSAGE_END.join(passage.text for passage in passages_of(knowledge))
     return knowledge
 
 

@@ -19,7 +19,7 @@ from parlai_q2.records import not_verifiable
 from parlai_q2.report.candidates import before_and_after
 from parlai_q2.report.entries import Entry, read_entry
 
-_SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
+_SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
 
 
 def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
@@ -180,7 +180,7 @@ def _with_texts(record: Record) -> dict[str, Any]:
     example = record.example
     return {
         **record.fields,
-        'knowledge': example.knowledge,
+        'knowledge': list(example.passages),
         'response': example.response,
         'history': list(example.history),
     }

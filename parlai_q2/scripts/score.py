@@ -263,6 +263,6 @@ def _explain(lines: bytes) -> None:
         if 'label' in fields:
             example = example_of(fields)
             score = Score.from_dict(fields)
-            texts = example.response, example.knowledge
+            texts = example.response, example.passages
             # An empty line separates the responses.
             tqdm.write(f'{render_score(score, *texts, colour, width)}\n')
