@@ -208,7 +208,6 @@ def test_score_writes_the_passage_and_the_report_marks_its_words(tmp_path):
     found = {'passage': 1, 'sentence': 'Bees have five eyes.', 'span': [0, 20]}
     assert evidence == found
     (entry,) = read_scored_file(outfile)
-    assert ''.join(p[0] for p in entry['knowledge']) == f'{TOWER}\n{BEES["text"]}'
-    assert entry['knowledge'][0] == [f'{TOWER}\n']
-    marked = [p[0] for p in entry['knowledge'] if len(p) > 1]
-    assert ''.join(marked) == 'Beesfive eyes'
+    shown = ''.join(p[0] for p in entry['knowledge'])
+    assert shown == f'{TOWER}\nHoneybee: {BEES["text"]}'
+    assert entry['knowledge'][0][0].startswith(TOWER)
