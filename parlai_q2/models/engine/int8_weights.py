@@ -42,7 +42,6 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
     Write a state dict as a row-wise int8 safetensors file.
 
     :param state: the model's ``state_dict()``.
-    :param path: the file to write.
     :return: the file's size in bytes.
     """
     tensors = {}
