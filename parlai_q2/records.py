@@ -6,8 +6,7 @@ values; ``from_dict`` reads them back.
 """
 
 import re
-from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import InputError
@@ -160,7 +159,8 @@ class Example:
     ('How many eyes?',)
     """
 
-    knowledge: str
+    # A text, once the example is made.
+    knowledge: Any
     response: str
     history: Sequence[str] = ()
     id: Optional[str] = None
@@ -414,35 +414,3 @@ def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
     return Score(
         NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
     )
-
-
-def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
-    """
-    A score whose evidence has offsets in the joined knowledge, with offsets in the
-    passages instead. What goes beyond the end of its passage is cut there.
-    """
-    if len(passages) < 2:
-        return score
-    starts = [0]
-    for passage in passages:
-        starts.append(starts[-1] + len(passage.text) + len(PASSAGE_END))
-
-    def place(span: Span) -> Evidence:
-        index = min(bisect_right(starts, span.start), len(passages)) - 1
-        start = span.start - starts[index]
-        end = min(span.end - starts[index], len(passages[index].text))
-        return Evidence(index, Span(passages[index].text[start:end], start, end))
-
-    verdicts = []
-    for verdict in score.verdicts:
-        if verdict.knowledge_answer is not None:
-            found = place(verdict.knowledge_answer)
-            verdict = replace(
-                verdict, knowledge_answer=found.sentence, passage=found.passage
-            )
-        verdicts.append(verdict)
-    statements = tuple(
-        replace(s, evidence=tuple(place(e.sentence) for e in s.evidence))
-        for s in score.statements
-    )
-    return replace(score, verdicts=tuple(verdicts), statements=statements)

@@ -22,6 +22,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser, class2str
 from parlai.core.torch_agent import Batch, Output
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.utils import logging
 from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
@@ -133,6 +134,7 @@ class GroundedRerankAgent(ChatCommands):
             opt['generator'] = generator_name(opt)
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
+            logging.info(f'Metrics of rerank/ are of {self.reranker.scorer.name}.')
             source = KnowledgeSource(
                 opt.get('knowledge_delimiter'), opt.get('knowledge_file')
             )

@@ -160,7 +160,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     Make an example from a record's fields.
 
     :param fields: must have ``response``, a text, and ``knowledge``, a text or a list
-        of texts.
+        of passages: texts, or objects with ``text`` and ``title``.
     :raises InputError: if a field is missing or has the wrong type.
     """
     for name in ('knowledge', 'response'):
@@ -173,18 +173,23 @@ def example_of(fields: Mapping[str, Any]) -> Example:
                 'text that is empty.'
             )
             raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
-    knowledge = joined(fields['knowledge'])
+    knowledge = fields['knowledge']
+    if not isinstance(knowledge, (str, list)):
+        raise InputError(
+            f"'knowledge' must be a string or a list of passages, not "
+            f'{type(knowledge).__name__} ({json.dumps(knowledge, default=str)[:40]}).'
+        )
     history = history_of(fields)
-    for name, value in (('knowledge', knowledge), ('response', fields['response'])):
-        if not isinstance(value, str):
-            raise InputError(
-                f'{name!r} must be a string, not {type(value).__name__} '
-                f'({json.dumps(value, default=str)[:40]}).'
-            )
+    response = fields['response']
+    if not isinstance(response, str):
+        raise InputError(
+            f"'response' must be a string, not {type(response).__name__} "
+            f'({json.dumps(response, default=str)[:40]}).'
+        )
     identity = fields.get('id')
     return Example(
         knowledge,
-        fields['response'],
+        response,
         history,
         None if identity is None else str(identity),
     )

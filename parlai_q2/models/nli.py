@@ -91,6 +91,7 @@ class SequenceNliModel:
         self.arithmetic = effective_arithmetic(arithmetic, device)
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
+        self.tokenizer = Lazy(partial(load_tokenizer, config.model, config.revision))
         self._loaded = Lazy(self._load)
 
     @property
@@ -130,7 +131,7 @@ class SequenceNliModel:
                 self.arithmetic,
             )
         labels = find_labels(self.labels, model.config, self.config.model)
-        tokenizer = load_tokenizer(self.config.model, self.config.revision)
+        tokenizer = self.tokenizer()
         # Load everything here, since backends with other batch sizes share the result.
         return model, tokenizer, labels
 

@@ -2,12 +2,14 @@
 The interface of all scorers.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
-from parlai_q2.records import Example, Label, Score, in_passages, not_verifiable
+from parlai_q2.passages import in_passages
+from parlai_q2.records import Example, Label, Score, not_verifiable
 from parlai_q2.signature import Signature
 
 if TYPE_CHECKING:
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
+
+
+# The part of a score whose texts the scorer's model could not read.
+UNREADABLE = 'unreadable'
+_logger = logging.getLogger(__name__)
+_warned: set[str] = set()
 
 
 def label_of(value: float, threshold: float) -> str:
@@ -90,6 +98,13 @@ class Scorer(ABC):
         :return: B scores, in order.
         """
 
+    def can_read(self, text: str) -> bool:
+        """
+        Whether the scorer's model knows what a text is made of; scorers without models
+        read everything.
+        """
+        return True
+
     @property
     def signature(self) -> Signature:
         """
@@ -103,8 +118,9 @@ class Scorer(ABC):
         Score a batch of any size in a few large model calls; duplicates are scored
         once.
 
-        :param examples: B examples. One with blank knowledge or a blank response gets
-            the label ``not_verifiable``.
+        :param examples: B examples. One with blank knowledge or a blank response, or
+            with one that the scorer cannot read, gets the label ``not_verifiable``; the
+            latter has the part ``unreadable``.
         :return: B scores, in order. Each is the same as if the example had been scored
             alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
         :raises InputError: if any of them is not an Example.
@@ -128,10 +144,28 @@ class Scorer(ABC):
             if example.knowledge.strip() and example.response.strip():
                 pair = example.knowledge, example.response
                 by_text.setdefault(pair, Example(*pair, example.history, example.id))
+        readable = {text: self.can_read(text) for pair in by_text for text in pair}
+        unread = [pair for pair in by_text if not all(readable[t] for t in pair)]
+        for pair in unread:
+            del by_text[pair]
         scores = dict(
             zip(by_text, self.score_texts(list(by_text.values())), strict=True)
         )
+        if unread:
+            self._warn(unread[0])
+            unknown = not_verifiable(str(self.signature), parts={UNREADABLE: 1.0})
+            scores.update(dict.fromkeys(unread, unknown))
         return [
             in_passages(scores.get((e.knowledge, e.response), nothing), e.passages)
             for e in examples
         ]
+
+    def _warn(self, pair: tuple[str, str]) -> None:
+        # Once a run: a file in another script would give a warning a record.
+        if self.name not in _warned:
+            _warned.add(self.name)
+            shown = ' / '.join(ascii(text[:40]) for text in pair)
+            _logger.warning(
+                f'The model of {self.name} does not know most of a text, which is '
+                f'therefore not verifiable: {shown}. The shipped models read English.'
+            )

@@ -28,6 +28,7 @@ from parlai_q2.records import (
 )
 from parlai_q2.scorers.backends import detector
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.text.readable import knows
 from parlai_q2.text.retrieval import SentenceIndex, pieces
 from parlai_q2.text.sentences import count_words
 
@@ -317,6 +318,9 @@ class ConsistencyScorer(Scorer):
             'split_response': self.pooling.split_response,
             'evidence': f'{ALONE}+{TOGETHER}',
         }
+
+    def can_read(self, text: str) -> bool:
+        return knows(getattr(self.model, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, indexed = str(self.signature), indices(examples)

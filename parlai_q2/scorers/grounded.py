@@ -45,6 +45,7 @@ from parlai_q2.scorers.consistency import (
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.numbers import known_numbers
+from parlai_q2.text.readable import knows
 from parlai_q2.text.retrieval import SentenceIndex
 
 COEFFICIENTS = 'grounded.json'
@@ -162,6 +163,9 @@ class GroundedFastScorer(Scorer):
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
         }
+
+    def can_read(self, text: str) -> bool:
+        return knows(getattr(self.detector, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         return self._combine(examples, [None] * len(examples))

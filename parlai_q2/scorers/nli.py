@@ -12,6 +12,7 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.backends import backend
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import is_generic
+from parlai_q2.text.readable import knows
 
 
 class NliScorer(Scorer):
@@ -51,6 +52,9 @@ class NliScorer(Scorer):
     @property
     def settings(self) -> dict:
         return {'preset': self.preset, **self.model.settings}
+
+    def can_read(self, text: str) -> bool:
+        return knows(getattr(self.model, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         pairs = [(e.knowledge.lower(), e.response) for e in examples]

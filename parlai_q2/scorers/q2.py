@@ -15,6 +15,7 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.backends import backend
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name
+from parlai_q2.text.readable import knows
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
 # memory however many responses there are.
@@ -102,6 +103,9 @@ class Q2Scorer(Scorer):
             **self.models.nli.settings,
             **self.q2_settings.describe(),
         }
+
+    def can_read(self, text: str) -> bool:
+        return knows(getattr(self.models.nli, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []

@@ -41,6 +41,9 @@ class StandInScorer(Scorer, Generic[S]):
     def asks_questions(self) -> bool:  # type: ignore[override]
         return self.scorer.asks_questions
 
+    def can_read(self, text: str) -> bool:
+        return self.scorer.can_read(text)
+
     @property
     def settings(self) -> dict[str, Any]:
         return self.scorer.settings

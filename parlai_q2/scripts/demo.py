@@ -113,7 +113,8 @@ def evaluate(scorer: str) -> Iterator[Record]:
     show(
         f'1. Evaluating the annotated responses with {scorer}\n'
         f'   parlai eval_model -t {TASK}:AnnotatedTeacher -m repeat_label '
-        f'--scorer {scorer}'
+        f'--scorer {scorer}\n'
+        '   Loading the models first ...'
     )
     began = time.monotonic()
     world = _world(
@@ -129,8 +130,8 @@ def evaluate(scorer: str) -> Iterator[Record]:
         log.log(world)
         new = sum(not act.is_padding() for act in world.get_acts()[0])
         # The last parleys of a batch world only end its episodes.
-        if new:
-            said += new
+        said += new
+        if new == BATCH or (new and said == world.num_examples()):
             seconds = time.monotonic() - began
             show(f'   {said} of {world.num_examples()} responses, {seconds:.0f} s')
     # Asking for the report makes the teacher score the responses that still wait.
@@ -141,7 +142,8 @@ def evaluate(scorer: str) -> Iterator[Record]:
         score = model['q2_evidence']
         classes.setdefault(teacher['q2_label'], Mean()).add(score['score'])
         yield {**_texts(teacher, model), **score, 'q2_label': teacher['q2_label']}
-    show(f'\n   {"class":<14}{"responses":>9}{"mean score":>12}')
+    show('\n   The mean score of each class that people gave; 1 is grounded:')
+    show(f'   {"class":<14}{"responses":>9}{"mean score":>12}')
     for name, mean in sorted(classes.items(), key=lambda item: -(item[1].value or 0)):
         show(f'   {name:<14}{mean.count:>9}{mean.value:>12.3f}')
     about = about_questions(report)
@@ -170,7 +172,8 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
     """
     show(
         f"2. Reranking the reply generator's candidates with {scorer}\n"
-        f'   parlai eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}'
+        f'   parlai eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}\n'
+        '   Loading the reply model; its first turn takes longest ...'
     )
     # The agent has scored its candidates, so the teacher need not score the choice.
     world = _world(task=RERANKED, model=AGENT, scorer=scorer, q2_metrics=False)

@@ -48,7 +48,8 @@ class InteractiveWebScript(ParlaiScript):
         allowed = split_names(self.opt.get('allow_host'))
         with ChatServer(self.opt['host'], self.opt['port'], allowed) as server:
             agent = create_agent(self.opt, requireModelExists=True)
-            agent.opt.log()
+            if self.opt.get('verbose'):
+                agent.opt.log()
             if not server.private:
                 logging.warning(
                     'Anyone who can reach this machine can read and write in this chat.'

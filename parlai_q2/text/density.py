@@ -12,6 +12,8 @@ import re
 from collections import defaultdict
 from typing import NamedTuple
 
+from parlai_q2.text.normalize import composed
+
 _TOKEN = re.compile(r'\w+|[^\w\s]')
 
 
@@ -58,10 +60,10 @@ def extractiveness(knowledge: str, response: str) -> Extractiveness:
     :param response: any text. Its tokens are words and punctuation; case is ignored.
     :return: zeros for an empty response.
     """
-    tokens = _TOKEN.findall(response.lower())
+    tokens = _TOKEN.findall(composed(response).lower())
     if not tokens:
         return Extractiveness(0.0, 0.0)
-    lengths = fragments(_TOKEN.findall(knowledge.lower()), tokens)
+    lengths = fragments(_TOKEN.findall(composed(knowledge).lower()), tokens)
     return Extractiveness(
         sum(lengths) / len(tokens), sum(n * n for n in lengths) / len(tokens)
     )

@@ -8,11 +8,20 @@ This is SQuAD's normalisation with two more stop words.
 
 import re
 import string
+import unicodedata
 
 STOP_WORDS = ('a', 'an', 'the', 'in', 'our')
 
 _PUNCTUATION = str.maketrans('', '', string.punctuation)
 _STOP_WORDS = re.compile(r'\b(?:' + '|'.join(STOP_WORDS) + r')\b')
+
+
+def composed(text: str) -> str:
+    """
+    A text with each letter and its accents as one character (NFC), so that words are
+    equal however they were typed.
+    """
+    return text if text.isascii() else unicodedata.normalize('NFC', text)
 
 
 def normalize(text: str) -> str:
@@ -25,7 +34,7 @@ def normalize(text: str) -> str:
     >>> normalize("The Beatles' hits, in 1964!")
     'beatles hits 1964'
     """
-    text = text.lower().translate(_PUNCTUATION)
+    text = composed(text).lower().translate(_PUNCTUATION)
     return ' '.join(_STOP_WORDS.sub(' ', text).split())
 
 

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from typing import Sequence
 
 from parlai_q2.records import Span
+from parlai_q2.text.normalize import composed
 from parlai_q2.text.sentences import count_words, sentences, windows
 
 # Longer sentences are cut, so that whatever is found can be read at once.
@@ -39,7 +40,7 @@ def stems(text: str) -> list[str]:
     >>> stems('The Angara flows out of it.')
     ['angar', 'flows']
     """
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(composed(text).lower())
     return [word[:STEM] for word in words if word not in FUNCTION_WORDS]
 
 

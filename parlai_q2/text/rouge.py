@@ -14,6 +14,7 @@ py-rouge.
 import re
 from typing import Sequence
 
+from parlai_q2.text.normalize import composed
 from parlai_q2.text.overlap import NO_OVERLAP, Overlap
 
 _WORD = re.compile(r'[^\W_]+')
@@ -23,7 +24,7 @@ def rouge_words(text: str) -> list[str]:
     """
     The words of a text, as ROUGE compares them.
     """
-    return _WORD.findall(text.lower())
+    return _WORD.findall(composed(text).lower())
 
 
 def rouge_l(reference: str, candidate: str) -> Overlap:

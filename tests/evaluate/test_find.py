@@ -245,3 +245,16 @@ def test_the_papers_baselines_on_its_own_files(published):
     for ours, papers in zip(systems[::2], systems[1::2], strict=True):
         assert ours['contexts'] == 244
         assert ours['spearman'].mean == pytest.approx(papers['spearman'].mean, abs=0.06)
+
+
+def test_the_command_runs_where_parlai_and_torch_are_not(tmp_path):
+    code = (
+        'import sys; sys.modules["parlai"] = sys.modules["torch"] = None\n'
+        'from parlai_q2.cli.commands import run_command\n'
+        'made = run_command("meta_eval", *sys.argv[1:])\n'
+        'print(list(made["sets"]))'
+    )
+    words = ['--task', 'grounded_sample', '--scorers', 'precision', '--rounds', '2']
+    words += ['--figures', 'no', '--outdir', str(tmp_path)]
+    said = subprocess.check_output([sys.executable, '-c', code, *words], text=True)
+    assert said.endswith("['grounded_sample']\n")

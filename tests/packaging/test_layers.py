@@ -21,7 +21,7 @@ FLOORS = (
         'bootstrap',
         'presets',
     ),
-    ('text', 'io'),
+    ('text', 'io', 'passages'),
     ('models', 'perturb'),
     ('q2',),
     ('scorers',),

@@ -12,6 +12,7 @@ from parlai_q2 import Example, Label, Score, load_scorer
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import InputError
 from parlai_q2.records import Passage
+from parlai_q2.scorers import base
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from tests.toys import ToyNliModel
 
@@ -156,3 +157,58 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
     assert score.label == Label.CONSISTENT
     named = [e.passage for s in score.statements for e in s.evidence]
     assert 1_000 in named or 1_000 in [v.passage for v in score.verdicts]
+
+
+@pytest.mark.parametrize(
+    'knowledge, response',
+    [
+        ('蜜蜂有五只眼睛。它们跳舞。', 'ผึ้งมีห้าตา'),
+        ('😀😃🎉', '\x00\x01\u200b'),
+        ('Bees have five eyes.', '\u200b\u200b\x07'),
+        ('蜜蜂有五只眼睛。', 'Bees have five eyes.'),
+    ],
+)
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'nli', 'q2'])
+def test_what_a_model_does_not_know_is_not_verifiable(
+    name, knowledge, response, caplog
+):
+    base._warned.clear()
+    examples = [Example(knowledge, response), Example(knowledge, f'{response} ')]
+    scores = load_scorer(name).score(examples)
+    assert {s.label for s in scores} == {Label.NOT_VERIFIABLE}
+    assert [dict(s.parts) for s in scores] == [{'unreadable': 1.0}] * 2
+    assert len([r for r in caplog.records if 'does not know' in r.message]) == 1
+
+
+@pytest.mark.parametrize('response', ['Bees have five eyes 🐝!', 'Café? Five eyes.'])
+def test_a_few_unknown_characters_do_no_harm(response):
+    (score,) = load_scorer('consistency').score([Example(BEES['text'], response)])
+    assert 'unreadable' not in score.parts
+
+
+@pytest.mark.parametrize('name', ['precision', 'overlap', 'rouge_l', 'grounded_fast'])
+def test_an_accent_composed_or_not_is_the_same_word(name):
+    one, other = 'The Caf\u00e9 opened.', 'The Cafe\u0301 opened.'
+    examples = [Example(k, r) for k in (one, other) for r in (one, other)]
+    assert len({s.value for s in load_scorer(name).score(examples)}) == 1
+
+
+def test_score_writes_the_passage_and_the_report_marks_its_words(tmp_path):
+    from parlai_q2.report.scored_file import read_scored_file
+    from parlai_q2.scripts.score import score_file
+
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    record = {'knowledge': [TOWER, BEES], 'response': 'Bees have five eyes.'}
+    infile.write_text(json.dumps(record) + '\n')
+    score_file(infile, outfile, load_scorer('grounded'), explain=True)
+    (written,) = map(json.loads, outfile.read_text().splitlines())
+    assert written['knowledge'] == record['knowledge']
+    assert [v['passage'] for v in written['verdicts']] == [1] * len(written['verdicts'])
+    (evidence,) = written['statements'][0]['evidence']
+    found = {'passage': 1, 'sentence': 'Bees have five eyes.', 'span': [0, 20]}
+    assert evidence == found
+    (entry,) = read_scored_file(outfile)
+    assert ''.join(p[0] for p in entry['knowledge']) == f'{TOWER}\n{BEES["text"]}'
+    assert entry['knowledge'][0] == [f'{TOWER}\n']
+    marked = [p[0] for p in entry['knowledge'] if len(p) > 1]
+    assert ''.join(marked) == 'Beesfive eyes'

@@ -10,10 +10,14 @@ import torch
 from parlai_q2.io.write import whole_file
 from parlai_q2.models.engine.int8_weights import (
     INT8_WEIGHTS,
+    PART_BYTES,
     SMALLEST_QUANTISED,
     dequantise,
+    further_parts,
+    in_parts,
     quantise_rows,
-    save_int8,
+    stored_form,
+    write_int8,
 )
 from parlai_q2.models.folder import CHECKSUMS, write_checksums
 
@@ -57,8 +61,9 @@ def distinct(state: Weights) -> Weights:
 
 def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     """
-    Write a model in its shipped form: int8 weights, configuration, tokenizer, and the
-    checksums that are verified when it is loaded.
+    Write a model in its shipped form: int8 weights (in files of at most
+    :data:`PART_BYTES`), configuration, tokenizer, and the checksums that are verified
+    when it is loaded.
 
     :param model: a Hugging Face model.
     :param tokenizer: its tokenizer.
@@ -68,12 +73,18 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     # While the weights are being replaced, checksums of the old ones would be wrong.
     (folder / CHECKSUMS).unlink(missing_ok=True)
-    with whole_file(folder / INT8_WEIGHTS) as unfinished:
-        size = save_int8(distinct(model.state_dict()), unfinished)
+    parts = in_parts(stored_form(distinct(model.state_dict())), PART_BYTES)
+    for old in further_parts(folder / INT8_WEIGHTS):
+        old.unlink()
+    size = 0
+    for name, tensors in parts.items():
+        with whole_file(folder / name) as unfinished:
+            size += write_int8(tensors, unfinished)
     model.config.architectures = [type(model).__name__]
     model.config.save_pretrained(folder)
     if getattr(model, 'generation_config', None) is not None:
         model.generation_config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    write_checksums(folder, [name for name in SHIPPED if (folder / name).exists()])
+    names = [*SHIPPED, *(name for name in parts if name not in SHIPPED)]
+    write_checksums(folder, [name for name in names if (folder / name).exists()])
     return size

@@ -6,6 +6,9 @@ the matrix's shape) and ``<name>.s`` (one scale per row), with ``w = q * s[:, No
 Vectors (biases, layer norms) are stored in fp16. The file is a plain safetensors file:
 reading it runs no code. Reference: symmetric weight quantisation, e.g. Jacob et al.
 2018, arXiv 1712.05877, section 2, with zero point 0.
+
+A model of more than :data:`PART_BYTES` has further files, ``model.int8.2.safetensors``
+and so on; which tensor is in which does not matter.
 """
 
 from pathlib import Path
@@ -17,6 +20,8 @@ from safetensors.torch import load_file, save
 from parlai_q2.errors import ModelError
 
 INT8_WEIGHTS = 'model.int8.safetensors'
+# Hosts of repositories refuse files of 100 MB.
+PART_BYTES = 90_000_000
 INT8_MAX = 127
 # Matrices with up to this many elements (relative position tables) stay in fp16.
 SMALLEST_QUANTISED = 4096
@@ -44,6 +49,21 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
     :param state: the model's ``state_dict()``.
     :return: the file's size in bytes.
     """
+    return write_int8(stored_form(state), path)
+
+
+def write_int8(tensors: dict[str, torch.Tensor], path: Path) -> int:
+    """
+    Write tensors in their stored form; returns the file's size in bytes.
+    """
+    # Not save_file: only the owner can read the files it writes.
+    return path.write_bytes(save(tensors))
+
+
+def stored_form(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """
+    The tensors that a file has for a model's ``state_dict()``.
+    """
     tensors = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.numel() > SMALLEST_QUANTISED:
@@ -51,25 +71,69 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
                 tensors[f'{name}.{part}'] = tensor.contiguous()
         else:
             tensors[name] = weight.half().contiguous()
-    # Not save_file: only the owner can read the files it writes.
-    return path.write_bytes(save(tensors))
+    return tensors
+
+
+def in_parts(
+    tensors: dict[str, torch.Tensor], most: int = PART_BYTES
+) -> dict[str, dict[str, torch.Tensor]]:
+    """
+    Divide tensors among files.
+
+    :param tensors: tensors in their stored form.
+    :param most: the most bytes of a file, unless one tensor is larger.
+    :return: maps the files' names to their tensors, :data:`INT8_WEIGHTS` first.
+    """
+    parts: list[dict[str, torch.Tensor]] = [{}]
+    size = 0
+    for name, tensor in tensors.items():
+        size += tensor.nbytes
+        if size > most and parts[-1]:
+            parts.append({})
+            size = tensor.nbytes
+        parts[-1][name] = tensor
+    return {part_name(n): part for n, part in enumerate(parts, 1)}
+
+
+def part_name(number: int) -> str:
+    """
+    The name of a model's file, numbered from 1.
+
+    >>> part_name(1), part_name(2)
+    ('model.int8.safetensors', 'model.int8.2.safetensors')
+    """
+    return INT8_WEIGHTS if number == 1 else f'model.int8.{number}.safetensors'
+
+
+def further_parts(path: Path) -> list[Path]:
+    """
+    The files beside a model's first one, in order.
+    """
+    found: list[Path] = []
+    while (part := path.with_name(part_name(len(found) + 2))).exists():
+        found.append(part)
+    return found if path.name == INT8_WEIGHTS else []
 
 
 def read_int8(path: Path) -> dict[str, torch.Tensor]:
     """
     Read the tensors of a row-wise int8 safetensors file as they are stored.
 
-    :param path: a file that :func:`save_int8` wrote.
+    :param path: a file that :func:`save_int8` wrote, or the first of several.
     :return: ``<name>.q`` and ``<name>.s`` of each matrix; vectors by their names.
-    :raises ModelError: if the file is missing, truncated or not safetensors.
+    :raises ModelError: if a file is missing, truncated or not safetensors.
     """
-    try:
-        return load_file(str(path))
-    except (OSError, SafetensorError) as e:
-        raise ModelError(
-            f'Cannot read the weights in {path}: {e}. The file is missing, truncated '
-            'or not a safetensors file; reinstall parlai_q2 or fetch the file again.'
-        ) from e
+    found: dict[str, torch.Tensor] = {}
+    for part in (path, *further_parts(path)):
+        try:
+            found.update(load_file(str(part)))
+        except (OSError, SafetensorError) as e:
+            raise ModelError(
+                f'Cannot read the weights in {part}: {e}. The file is missing, '
+                'truncated or not a safetensors file; reinstall parlai_q2 or fetch '
+                'the file again.'
+            ) from e
+    return found
 
 
 def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

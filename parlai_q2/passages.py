@@ -1,0 +1,71 @@
+"""
+Places evidence in the passages of the knowledge, or in their joined text.
+
+Scorers read knowledge as one text; a :class:`~parlai_q2.records.Score` has offsets in
+the passages of its example.
+"""
+
+from bisect import bisect_right
+from dataclasses import replace
+from itertools import accumulate
+from typing import Sequence
+
+from parlai_q2.records import PASSAGE_END, Evidence, Passage, Score, Span
+
+
+def passage_starts(passages: Sequence[Passage]) -> list[int]:
+    """
+    Where each passage starts in the joined knowledge.
+
+    >>> passage_starts([Passage('Bees.'), Passage('Ants.')])
+    [0, 6]
+    """
+    lengths = (len(p.text) + len(PASSAGE_END) for p in passages[:-1])
+    return list(accumulate(lengths, initial=0))
+
+
+def in_knowledge(score: Score, passages: Sequence[Passage]) -> Score:
+    """
+    A score whose verdicts have offsets in passages, with offsets in the joined
+    knowledge instead, for showing both.
+    """
+    starts = passage_starts(passages)
+    verdicts = []
+    for verdict in score.verdicts:
+        answer = verdict.knowledge_answer
+        if answer is not None and verdict.passage:
+            first = starts[verdict.passage]
+            moved = Span(answer.text, first + answer.start, first + answer.end)
+            verdict = replace(verdict, knowledge_answer=moved, passage=0)
+        verdicts.append(verdict)
+    return replace(score, verdicts=tuple(verdicts))
+
+
+def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
+    """
+    A score whose evidence has offsets in the joined knowledge, with offsets in the
+    passages instead. What goes beyond the end of its passage is cut there.
+    """
+    if len(passages) < 2:
+        return score
+    starts = passage_starts(passages)
+
+    def place(span: Span) -> Evidence:
+        index = bisect_right(starts, span.start) - 1
+        start = span.start - starts[index]
+        end = min(span.end - starts[index], len(passages[index].text))
+        return Evidence(index, Span(passages[index].text[start:end], start, end))
+
+    verdicts = []
+    for verdict in score.verdicts:
+        if verdict.knowledge_answer is not None:
+            found = place(verdict.knowledge_answer)
+            verdict = replace(
+                verdict, knowledge_answer=found.sentence, passage=found.passage
+            )
+        verdicts.append(verdict)
+    statements = tuple(
+        replace(s, evidence=tuple(place(e.sentence) for e in s.evidence))
+        for s in score.statements
+    )
+    return replace(score, verdicts=tuple(verdicts), statements=statements)

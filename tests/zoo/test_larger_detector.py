@@ -1,0 +1,141 @@
+"""
+A detector of another architecture, in several files: MPNet, computing in int8.
+"""
+
+import json
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import (
+    MPNetConfig,
+    MPNetForSequenceClassification,
+    PreTrainedTokenizerFast,
+)
+
+from parlai_q2 import Example
+from parlai_q2.errors import ModelError
+from parlai_q2.models.engine.int8_weights import further_parts, in_parts
+from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.presets import ModelConfig, Preset
+from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.zoo.train import weights
+
+LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2, 'generic': 3}
+WORDS = 'bees have five eyes two wings and they live in hives of wax'.split()
+PAIRS = [
+    ('bees have five eyes', 'five eyes'),
+    ('they live in hives of wax', 'bees have two wings and five eyes'),
+    ('bees', 'wax'),
+]
+
+
+def tokenizer():
+    """
+    The words, with MPNet's special tokens and inputs: two </s> between the texts.
+    """
+    special = ['<s>', '<pad>', '</s>', '[UNK]', '<mask>']
+    vocabulary = {word: n for n, word in enumerate([*special, *WORDS])}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token='[UNK]'))
+    made.normalizer = normalizers.Lowercase()
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.RobertaProcessing(('</s>', 2), ('<s>', 0))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token='<pad>',
+        unk_token='[UNK]',
+        cls_token='<s>',
+        sep_token='</s>',
+        model_input_names=['input_ids', 'attention_mask'],
+    )
+
+
+@pytest.fixture(scope='module')
+def mpnet():
+    torch.manual_seed(4)
+    config = MPNetConfig(
+        vocab_size=40,
+        hidden_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=256,
+        max_position_embeddings=64,
+        num_labels=4,
+    )
+    return MPNetForSequenceClassification(config).eval()
+
+
+@pytest.fixture(scope='module')
+def folder(mpnet, tmp_path_factory):
+    """
+    The model as it would ship, in several files.
+    """
+    place = tmp_path_factory.mktemp('q2_base') / 'detector'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, 'PART_BYTES', 150_000)
+        weights.write_folder(mpnet, tokenizer(), place)
+    return place
+
+
+def detector(folder, arithmetic, **options):
+    settings = {'labels': LABELS, 'arithmetic': arithmetic, **options}
+    return SequenceNliModel(ModelConfig(str(folder)), **settings)
+
+
+def test_it_is_written_in_files_of_limited_size_with_checksums(folder):
+    first = folder / 'model.int8.safetensors'
+    files = [first, *further_parts(first)]
+    assert len(files) > 1 and files[1].name == 'model.int8.2.safetensors'
+    assert all(path.stat().st_size < 160_000 for path in files)
+    listed = json.loads((folder / 'sha256.json').read_text())
+    assert {path.name for path in files} <= set(listed)
+
+
+def test_it_computes_in_int8_what_it_computes_in_fp32(folder, mpnet):
+    exact, fast = (detector(folder, a).classify(PAIRS) for a in ('float32', 'int8'))
+    for one, other in zip(exact, fast, strict=True):
+        assert one == pytest.approx(other, abs=0.02)
+    assert exact != fast  # activations are rounded
+    tokens = tokenizer()(*PAIRS[1], return_tensors='pt')
+    with torch.no_grad():
+        (own,) = mpnet(**tokens).logits.softmax(-1).tolist()
+    assert list(exact[1]) == pytest.approx(own, abs=0.01)
+
+
+def test_a_batch_gives_what_each_pair_gives_alone(folder):
+    together = detector(folder, 'int8').classify(PAIRS)
+    alone = [detector(folder, 'int8', batch_size=1).classify([p])[0] for p in PAIRS]
+    for one, other in zip(together, alone, strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_it_serves_as_a_presets_detector(folder):
+    settings = {'labels': LABELS, 'arithmetic': 'int8'}
+    preset = Preset('base', {'detector': ModelConfig(str(folder), None, settings)})
+    scorer = load_scorer('grounded_fast', preset)
+    (score,) = scorer.score([Example(*PAIRS[0])])
+    assert 0 < score.value < 1 and 0 < score.parts['detector'] < 1
+
+
+def test_a_missing_file_is_found_out(folder, tmp_path):
+    import shutil
+
+    broken = tmp_path / 'broken'
+    shutil.copytree(folder, broken)
+    (broken / 'model.int8.2.safetensors').unlink()
+    with pytest.raises(ModelError, match='model.int8.2.safetensors'):
+        detector(broken, 'int8').classify(PAIRS)
+
+
+def test_what_is_written_again_leaves_no_old_files(mpnet, folder, tmp_path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, 'PART_BYTES', 150_000)
+        weights.write_folder(mpnet, tokenizer(), tmp_path)
+    weights.write_folder(mpnet, tokenizer(), tmp_path)
+    assert not further_parts(tmp_path / 'model.int8.safetensors')
+
+
+def test_a_tensor_that_is_too_large_has_a_file_of_its_own():
+    tensors = {name: torch.zeros(size) for name, size in (('a', 2), ('b', 9), ('c', 1))}
+    parts = in_parts(tensors, most=16)
+    assert [list(part) for part in parts.values()] == [['a'], ['b'], ['c']]
