@@ -27,9 +27,7 @@ BLOCK = 2_000_000
 
 
 class Interval(NamedTuple):
-    """
-    A figure and its confidence interval.
-    """
+    """A figure and its confidence interval."""
 
     mean: float
     low: float
@@ -148,9 +146,7 @@ def percentiles(value: float, samples: 'np.ndarray') -> Interval:
 
 
 def ratio(above: 'np.ndarray', below: 'np.ndarray', empty: float) -> 'np.ndarray':
-    """
-    The quotient ``above / below``, or ``empty`` where ``below`` is 0.
-    """
+    """The quotient ``above / below``, or ``empty`` where ``below`` is 0."""
     import numpy as np
 
     return np.divide(above, below, out=np.full(above.shape, empty), where=below != 0)

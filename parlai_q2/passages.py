@@ -24,23 +24,6 @@ def passage_starts(passages: Sequence[Passage]) -> list[int]:
     return list(accumulate(lengths, initial=0))
 
 
-def in_knowledge(score: Score, passages: Sequence[Passage]) -> Score:
-    """
-    A score whose verdicts have offsets in passages, with offsets in the joined
-    knowledge instead, for showing both.
-    """
-    starts = passage_starts(passages)
-    verdicts = []
-    for verdict in score.verdicts:
-        answer = verdict.knowledge_answer
-        if answer is not None and verdict.passage:
-            first = starts[verdict.passage]
-            moved = Span(answer.text, first + answer.start, first + answer.end)
-            verdict = replace(verdict, knowledge_answer=moved, passage=0)
-        verdicts.append(verdict)
-    return replace(score, verdicts=tuple(verdicts))
-
-
 def in_passages(score: Score, passages: Sequence[Passage]) -> Score:
     """
     A score whose evidence has offsets in the joined knowledge, with offsets in the

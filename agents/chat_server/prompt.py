@@ -6,10 +6,6 @@ turn is a message of its own. With it, everything is one message of the user, wh
 models that know no system's message can read as well.
 """
 
-from typing import Optional
-
-from parlai.core.message import Message
-
 from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
 from parlai_q2.models.prompt_template import REPLY, Prompt
 
@@ -36,10 +32,6 @@ class ChatHistory(GroundedHistory):
         self._replying = True
         super().add_reply(text)
         self._replying = False
-
-    def update_history(self, obs: Message, temp_history: Optional[str] = None) -> None:
-        self._replying = False
-        super().update_history(obs, temp_history)
 
     def _update_strings(self, text: str) -> None:
         super()._update_strings(text)

@@ -53,15 +53,11 @@ class Evaluation:
     )
 
     def measure(self, name: str) -> Optional[Measure]:
-        """
-        The measure of that name, or None.
-        """
+        """The measure of that name, or None."""
         return next((m for m in self.measures if m.name == name), None)
 
     def title(self, what: str, table: str) -> str:
-        """
-        A table's title. It names the paper's table where the data are the same.
-        """
+        """A table's title. It names the paper's table where the data are the same."""
         cited = f' (Q2, {table})' if self.annotated.name == 'q2_wow' else ''
         return f'{what}, {self.annotated.title}{cited}'
 
@@ -94,9 +90,7 @@ class Evaluation:
         return notes
 
     def notes_on_missing(self, responses: Sequence[AnnotatedResponse]) -> list[str]:
-        """
-        Notes on measures that have no score for some of the responses.
-        """
+        """Notes on measures that have no score for some of the responses."""
         missing = [
             f'{measure.name} {count}'
             for measure in self.measures

@@ -31,9 +31,7 @@ Read = Callable[[str, Sequence[str], str], AnnotatedSet]
 
 
 def set_names() -> list[str]:
-    """
-    The tasks that have an annotated set.
-    """
+    """The tasks that have an annotated set."""
     folders = import_module(TASKS).__path__
     names = [i.name for i in pkgutil.iter_modules(folders) if i.ispkg]
     with_reader = [n for n in names if util.find_spec(f'{TASKS}.{n}.reader')]

@@ -55,9 +55,7 @@ class Measure:
         return self.scores[_pair(scored)]
 
     def known(self, responses: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
-        """
-        The responses that have a score, in order.
-        """
+        """The responses that have a score, in order."""
         return [r for r in responses if r in self]
 
     def values(
@@ -149,9 +147,7 @@ MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
 
 
 class ColumnName(NamedTuple):
-    """
-    A column to be read, and the name of its scores.
-    """
+    """A column to be read, and the name of its scores."""
 
     name: str
     path: Path
@@ -159,9 +155,7 @@ class ColumnName(NamedTuple):
 
 
 class ColumnScores(NamedTuple):
-    """
-    A column as a measure, and the number of its cells without a score.
-    """
+    """A column as a measure, and the number of its cells without a score."""
 
     measure: Measure
     missing: int

@@ -177,8 +177,6 @@ BEGIN_MACRO_F1: Mapping[str, Mapping[str, float]] = {
 
 
 def table_2_row(system: str, responses: str) -> dict[str, Any]:
-    """
-    One row of Table 2 by column name; empty where the paper has no such row.
-    """
+    """One row of Table 2 by column name; empty where the paper has no such row."""
     values = TABLE_2.get((system, responses), ())
     return dict(zip(TABLE_2_COLUMNS, values))

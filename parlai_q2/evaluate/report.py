@@ -22,39 +22,29 @@ NAME = 'meta_eval'
 
 @dataclass(frozen=True)
 class SetReport:
-    """
-    One set with its tables.
-    """
+    """One set with its tables."""
 
     evaluation: Evaluation
     tables: tuple[Table, ...]
 
     @property
     def measures(self) -> list[Measure]:
-        """
-        All measures, including Q2 in its other settings.
-        """
+        """All measures, including Q2 in its other settings."""
         return [*self.evaluation.measures, *self.evaluation.variants]
 
     @property
     def signatures(self) -> dict[str, str]:
-        """
-        How to reproduce the scores, by the names that tables print.
-        """
+        """How to reproduce the scores, by the names that tables print."""
         return {measure.name: measure.signature for measure in self.measures}
 
 
 def set_report(evaluation: Evaluation) -> SetReport:
-    """
-    Make the tables of a set.
-    """
+    """Make the tables of a set."""
     return SetReport(evaluation, tuple(all_tables(evaluation)))
 
 
 def to_text(reports: Sequence[SetReport]) -> str:
-    """
-    All tables for a terminal; after each set's tables come its signatures.
-    """
+    """All tables for a terminal; after each set's tables come its signatures."""
     parts = [_made(reports)]
     for report in reports:
         parts += [render_text(table) for table in report.tables]
@@ -66,9 +56,7 @@ def to_text(reports: Sequence[SetReport]) -> str:
 
 
 def to_dict(reports: Sequence[SetReport]) -> dict[str, Any]:
-    """
-    All tables at full precision, JSON-safe.
-    """
+    """All tables at full precision, JSON-safe."""
     first = reports[0].evaluation
     return {
         'version': __version__,

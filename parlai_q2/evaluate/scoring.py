@@ -115,9 +115,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
 
 
 def mean_seconds(costs: Mapping[str, Cost], names: Sequence[str]) -> dict[str, float]:
-    """
-    Mean seconds a response by name, for the scorers that scored any.
-    """
+    """Mean seconds a response by name, for the scorers that scored any."""
     return {
         name: costs[name].seconds / costs[name].responses
         for name in names

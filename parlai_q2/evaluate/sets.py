@@ -60,16 +60,12 @@ class AnnotatedResponse:
 
     @property
     def pair(self) -> Pair:
-        """
-        The knowledge and the response, which is what scorers score.
-        """
+        """The knowledge and the response, which is what scorers score."""
         return self.knowledge, self.response
 
 
 class Contrast(NamedTuple):
-    """
-    Two systems' responses to one context, of which one is inconsistent.
-    """
+    """Two systems' responses to one context, of which one is inconsistent."""
 
     consistent: AnnotatedResponse
     inconsistent: AnnotatedResponse
@@ -104,15 +100,11 @@ class AnnotatedSet:
 
     @property
     def crossed_responses(self) -> list[AnnotatedResponse]:
-        """
-        The responses to all contexts that several systems answered, in order.
-        """
+        """The responses to all contexts that several systems answered, in order."""
         return [response for context in self.crossed for response in context]
 
     def of_classes(self, classes: Iterable[str] = BINARY) -> list[AnnotatedResponse]:
-        """
-        The responses of the given classes, in order.
-        """
+        """The responses of the given classes, in order."""
         wanted = set(classes)
         return [r for r in self.responses if r.label in wanted]
 

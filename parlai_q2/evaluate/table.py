@@ -59,9 +59,7 @@ class Table:
     notes: tuple[str, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        The table as JSON-safe values, at full precision.
-        """
+        """The table as JSON-safe values, at full precision."""
         return {
             'name': self.name,
             'title': self.title,
@@ -73,18 +71,14 @@ class Table:
 
 
 def json_cell(cell: Cell) -> Any:
-    """
-    Convert a cell for JSON: an interval becomes ``value``, ``low`` and ``high``.
-    """
+    """Convert a cell for JSON: an interval becomes ``value``, ``low`` and ``high``."""
     if isinstance(cell, Interval):
         return {'value': cell.mean, 'low': cell.low, 'high': cell.high}
     return cell
 
 
 def row_name(row: Mapping[str, Cell], columns: tuple[Column, ...]) -> dict[str, str]:
-    """
-    The cells that identify a row; the last one marks a row of the paper.
-    """
+    """The cells that identify a row; the last one marks a row of the paper."""
     keys = [c.key for c in columns if c.repeated]
     cells = {k: str(row.get(k) or '') for k in keys}
     if row.get('source') == PAPER:
@@ -93,16 +87,12 @@ def row_name(row: Mapping[str, Cell], columns: tuple[Column, ...]) -> dict[str, 
 
 
 def number(value: float, column: Column) -> str:
-    """
-    Format a number for its column.
-    """
+    """Format a number for its column."""
     return f'{value * column.scale:.{column.decimals}f}'
 
 
 def key(name: str) -> Column:
-    """
-    A column that identifies a row.
-    """
+    """A column that identifies a row."""
     return Column(name, name, repeated=True)
 
 
@@ -142,9 +132,7 @@ def render_text(table: Table, width: int = WIDTH) -> str:
 
 
 def text_cell(cell: Cell, column: Column) -> str:
-    """
-    Render one cell: ``0.756 [.715, .794]`` for a figure with its interval.
-    """
+    """Render one cell: ``0.756 [.715, .794]`` for a figure with its interval."""
     if cell is None:
         return DASH
     if isinstance(cell, str):

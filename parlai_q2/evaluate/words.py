@@ -8,9 +8,7 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 
 
 def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:
-    """
-    Replace aliases among words, in any case, by the words that they stand for.
-    """
+    """Replace aliases among words, in any case, by the words that they stand for."""
     return [one for word in words for one in aliases.get(word.lower(), (word,))]
 
 

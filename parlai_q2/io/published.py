@@ -43,9 +43,7 @@ class PublishedFile:
     characters: Optional[int] = None
 
     def problem(self, path: Path) -> str:
-        """
-        What makes a file another than the published one; empty if nothing does.
-        """
+        """What makes a file another than the published one; empty if nothing does."""
         if self.sha256:
             if file_sha256(path) != self.sha256:
                 return f'its SHA-256 is not {self.sha256}'
@@ -108,9 +106,7 @@ def download(url: str, path: Path) -> None:
 
 
 def count_characters(path: Path) -> int:
-    """
-    The number of characters in a UTF-8 file; -1 if it is not UTF-8.
-    """
+    """The number of characters in a UTF-8 file; -1 if it is not UTF-8."""
     count = 0
     try:
         # Without newline='' a CRLF would count as one character.

@@ -29,7 +29,7 @@ from typing import (
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
-from parlai_q2.records import Example
+from parlai_q2.records import PASSAGE_END, Example, passages_of
 
 # A csv cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
@@ -197,10 +197,12 @@ def example_of(fields: Mapping[str, Any]) -> Example:
 
 def joined(knowledge: Any) -> Any:
     """
-    Join a list of knowledge sentences into one text; return anything else unchanged.
+    Join a list of passages into one text; return anything else unchanged.
+
+    :raises InputError: if one of them is not a passage.
     """
-    if isinstance(knowledge, list) and all(isinstance(k, str) for k in knowledge):
-        return '\n'.join(knowledge)
+    if isinstance(knowledge, list):
+        return PASSAGE_END.join(passage.text for passage in passages_of(knowledge))
     return knowledge
 
 

@@ -54,9 +54,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ``--published-labels`` to the classification view.
-        """
+        """Add ``--published-labels`` to the classification view."""
         super().add_cmdline_args(parser, partial_opt)
         if cls.view == CLASSIFICATION and cls.published_field:
             parser.add_argument_group('Annotated set').add_argument(
@@ -74,9 +72,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         super().__init__(opt, shared)
 
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
-        """
-        Read the turns that the words of a task string select.
-        """
+        """Read the turns that the words of a task string select."""
         raise NotImplementedError
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:

@@ -105,9 +105,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             episode = turn.episode
 
     def message(self, turn: AnnotatedResponse) -> Message:
-        """
-        The message of a turn in this view.
-        """
+        """The message of a turn in this view."""
         fields = common_fields(turn)
         if self.view == CLASSIFICATION:
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
@@ -131,17 +129,13 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
 
 class DialogueView(Q2TeacherMixin):
-    """
-    The text is the person's message, the label is the reference reply.
-    """
+    """The text is the person's message, the label is the reference reply."""
 
     view = DIALOGUE
 
 
 class AnnotatedView(Q2TeacherMixin):
-    """
-    The text is the person's message, the label is the annotated response.
-    """
+    """The text is the person's message, the label is the annotated response."""
 
     view = ANNOTATED
 
@@ -155,9 +149,7 @@ class ClassificationView:
 
 
 def common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
-    """
-    The fields of a turn that all views share, without its label.
-    """
+    """The fields of a turn that all views share, without its label."""
     passage = [
         f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}'
         for sentence in turn.passage or (turn.knowledge,)
@@ -196,9 +188,7 @@ def candidates_near(labels: Sequence[str], index: int) -> list[str]:
 
 
 def warn_of_training(opt: Opt, task: str) -> None:
-    """
-    Warn once that a task has no training turns of its own.
-    """
+    """Warn once that a task has no training turns of its own."""
     if DatatypeHelper.is_training(opt['datatype']):
         warn_once(
             f'{task} is for evaluation: train, valid and test are the same turns.'

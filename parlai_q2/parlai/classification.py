@@ -28,9 +28,7 @@ HOW_TO_ASK = (
 
 
 def add_class_map(group: Any) -> None:
-    """
-    Add ``--class-map``.
-    """
+    """Add ``--class-map``."""
     group.add_argument(
         '--class-map',
         type=str,
@@ -42,9 +40,7 @@ def add_class_map(group: Any) -> None:
 
 
 class Pair(NamedTuple):
-    """
-    The knowledge and the response to classify; both may be empty.
-    """
+    """The knowledge and the response to classify; both may be empty."""
 
     knowledge: str
     response: str
@@ -91,17 +87,13 @@ def need_pair(message: Mapping[str, Any]) -> Pair:
 
 
 def true_class(message: Mapping[str, Any]) -> Optional[str]:
-    """
-    The class in a message's label; None without a label.
-    """
+    """The class in a message's label; None without a label."""
     labels = message.get('labels') or message.get('eval_labels')
     return labels[0] if labels else None
 
 
 class MacroF1Metric(WeightedF1Metric):
-    """
-    The unweighted mean of the classes' F1; 0 without classes.
-    """
+    """The unweighted mean of the classes' F1; 0 without classes."""
 
     def __add__(self, other: Optional[WeightedF1Metric]) -> 'MacroF1Metric':
         if other is None:

@@ -25,6 +25,7 @@ _SIDE = (
     'response',
     'knowledge',
     'verdicts',
+    'statements',
     'parts',
     'signature',
 )

@@ -40,13 +40,11 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     text, rows = str(reply.get('text') or ''), reply.get('rerank') or []
     _, chosen = before_and_after(rows)
-    verdicts = chosen.get('verdicts') if chosen else None
-    knowledge = str(reply.get('rerank_knowledge') or '')
     return {
         'said': visible(said),
         'text': visible(text),
         'as_chosen': chosen is not None and chosen.get('text') == text,
         'candidates': read_candidates(rows),
-        'knowledge': read_knowledge(knowledge, verdicts),
+        'knowledge': read_knowledge(reply.get('rerank_knowledge'), chosen or {}),
         'signature': one_line(str(reply.get('rerank_signature') or '')),
     }

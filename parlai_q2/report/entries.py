@@ -2,8 +2,9 @@
 Converts scored records, as ``parlai_q2 score`` writes them, to the data of the page.
 
 A record has ``response``, ``score`` and ``label``. The fields ``knowledge``,
-``history``, ``id``, ``fallback``, ``verdicts``, ``parts``, ``signature``, ``q2_label``
-(a human label) and ``rerank`` (the candidates it was chosen from) may be missing. Texts
+``history``, ``id``, ``fallback``, ``verdicts``, ``statements``, ``parts``,
+``signature``, ``q2_label`` (a human label) and ``rerank`` (the candidates it was chosen
+from) may be missing; ``knowledge`` is a text or a list of passages. Texts
 are cut at their spans here, because spans count characters, which a browser counts
 differently.
 """
@@ -12,10 +13,11 @@ from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import is_number
-from parlai_q2.records import Verdict
+from parlai_q2.records import Passage, Statement, Verdict, passages_of
 from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
     Piece,
+    evidence_of,
     knowledge_pieces,
     response_pieces,
     status_of,
@@ -39,8 +41,9 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
         raise InputError(
             f'a scored record is a JSON object, not {type(record).__name__}'
         )
-    response, knowledge = _text(record, 'response'), _text(record, 'knowledge', '')
+    response, passages = _text(record, 'response'), _passages(record.get('knowledge'))
     verdicts = _verdicts(record.get('verdicts'))
+    statements = _statements(record.get('statements'))
     history = record.get('history') or []
     if isinstance(history, str):
         history = [history]
@@ -54,25 +57,29 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
         'class': one_line(str(record.get('q2_label') or '')),
         'fallback': bool(record.get('fallback')),
         'response': _pieces(response_pieces(response, verdicts)),
-        'knowledge': _pieces(knowledge_pieces(knowledge, verdicts)),
+        'knowledge': _pieces(knowledge_pieces(passages, verdicts, statements)),
         'history': [visible(str(turn)) for turn in history],
         'verdicts': [_verdict(verdict) for verdict in verdicts],
+        'statements': [_statement(one, passages) for one in statements],
         'parts': _parts(record.get('parts')),
         'signature': one_line(str(record.get('signature') or '')),
-        'rerank': read_candidates(record.get('rerank')),
+        'rerank': read_candidates(record.get('rerank'), passages),
     }
     return entry
 
 
-def read_knowledge(text: str, verdicts: Any) -> list[list[Any]]:
+def read_knowledge(knowledge: Any, candidate: Mapping[str, Any]) -> list[list[Any]]:
     """
-    Convert a turn's knowledge to the page's data, cut at the spans that answered.
+    Convert a turn's knowledge to the page's data, cut at what answered or supports a
+    candidate.
 
-    :param text: the knowledge.
-    :param verdicts: the verdicts of one candidate, or None.
-    :raises InputError: when a verdict cannot be read.
+    :param knowledge: a text or a list of passages.
+    :param candidate: the candidate; may be empty.
+    :raises InputError: when one of both cannot be read.
     """
-    return _pieces(knowledge_pieces(text, _verdicts(verdicts)))
+    verdicts = _verdicts(candidate.get('verdicts'))
+    statements = _statements(candidate.get('statements'))
+    return _pieces(knowledge_pieces(_passages(knowledge), verdicts, statements))
 
 
 def _text(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
@@ -138,6 +145,53 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def _passages(knowledge: Any) -> tuple[Passage, ...]:
+    if knowledge is not None and not isinstance(knowledge, (str, list, tuple)):
+        raise InputError(
+            "'knowledge' must be a string or a list of passages, not a "
+            f'{type(knowledge).__name__}'
+        )
+    return passages_of(knowledge or '')
+
+
+def _statements(values: Any) -> list[Statement]:
+    if values is None:
+        return []
+    if not isinstance(values, (list, tuple)):
+        raise InputError(f"'statements' must be a list, not {type(values).__name__}")
+    return [_read_statement(value, place) for place, value in enumerate(values, 1)]
+
+
+def _read_statement(value: Any, place: int) -> Statement:
+    try:
+        statement = Statement.from_dict(value)
+        spans = [statement.span, *(e.sentence for e in statement.evidence)]
+        numbers = [n for span in spans for n in span[1:]]
+        numbers += [e.passage for e in statement.evidence]
+        texts = [statement.label, *(span.text for span in spans)]
+    except (KeyError, TypeError, AttributeError) as e:
+        problem = f'field {e} is missing' if isinstance(e, KeyError) else str(e)
+        raise InputError(f'statement {place} cannot be read: {problem}') from e
+    if not all(type(n) is int for n in numbers):
+        raise InputError(f'statement {place} has offsets that are not whole numbers')
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f'statement {place} has a text that is not a string')
+    _unit({'score': statement.score}, 'score')
+    return statement
+
+
+def _statement(statement: Statement, passages: Sequence[Passage]) -> dict[str, Any]:
+    return {
+        'text': visible(statement.span.text),
+        'score': _number(statement.score),
+        'label': one_line(statement.label),
+        'evidence': [
+            [one_line(title), visible(text)]
+            for title, text in evidence_of(statement, passages)
+        ],
+    }
+
+
 def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
     """
     Pieces as ``[text]`` or ``[text, status, indices of its verdicts]``.
@@ -157,11 +211,14 @@ def _parts(values: Any) -> dict[str, float]:
     return {name: n for name, n in sorted(numbers.items()) if n is not None}
 
 
-def read_candidates(values: Any) -> list[dict[str, Any]]:
+def read_candidates(
+    values: Any, passages: Sequence[Passage] = ()
+) -> list[dict[str, Any]]:
     """
     Convert the candidates of one turn to the page's data.
 
     :param values: rows as the reranking agent's evidence has them, or None.
+    :param passages: the turn's knowledge, whose titles are shown.
     :return: JSON-safe values without NaN; control characters are shown as escapes.
     :raises InputError: when a candidate cannot be shown; the message says which and
         why.
@@ -173,18 +230,21 @@ def read_candidates(values: Any) -> list[dict[str, Any]]:
     found = []
     for place, value in enumerate(values, start=1):
         try:
-            found.append(_candidate(value))
+            found.append(_candidate(value, passages))
         except (InputError, AttributeError, TypeError, ValueError) as e:
             raise InputError(f'candidate {place} cannot be read: {e}') from e
     return found
 
 
-def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
+def _candidate(value: Mapping[str, Any], passages: Sequence[Passage]) -> dict[str, Any]:
     text, verdicts = _text(value, 'text'), _verdicts(value.get('verdicts'))
     score = value.get('score')
     return {
         'response': _pieces(response_pieces(text, verdicts)),
         'verdicts': [_verdict(verdict) for verdict in verdicts],
+        'statements': [
+            _statement(one, passages) for one in _statements(value.get('statements'))
+        ],
         'score': None if score is None else _unit(value, 'score'),
         'label': one_line(str(value.get('label') or '')),
         'fallback': bool(value.get('fallback')),

@@ -10,17 +10,16 @@ of a pool of candidates is the chosen reply, and its evidence is in ``rerank`` t
 
 import json
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence, Union
+from typing import Any, Iterator, Mapping, Union
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import Record, example_of, read_records
 from parlai_q2.io.write import meta_of
-from parlai_q2.passages import passage_starts
 from parlai_q2.records import not_verifiable
 from parlai_q2.report.candidates import before_and_after
 from parlai_q2.report.entries import Entry, read_entry
 
-_SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
+_SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
 
 
 def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
@@ -179,30 +178,12 @@ def _with_texts(record: Record) -> dict[str, Any]:
     if record.error is not None or record.example is None:
         raise record.error or InputError('cannot be read')
     example = record.example
-    starts, verdicts = passage_starts(example.passages), record.fields.get('verdicts')
-    moved = {}
-    if len(starts) > 1 and isinstance(verdicts, list):
-        moved['verdicts'] = [_in_knowledge(v, starts) for v in verdicts]
     return {
         **record.fields,
-        **moved,
-        'knowledge': example.knowledge,
+        'knowledge': list(example.passages),
         'response': example.response,
         'history': list(example.history),
     }
-
-
-def _in_knowledge(verdict: Any, starts: Sequence[int]) -> Any:
-    """
-    A verdict with the place of its answer in the joined passages.
-    """
-    try:
-        first = starts[verdict['passage']]
-        start, end = verdict['knowledge_span']
-        return {**verdict, 'knowledge_span': [first + start, first + end]}
-    except (LookupError, TypeError, ValueError):
-        # No answer, or damaged; what reads verdicts says so.
-        return verdict
 
 
 def _sidecar_signature(path: Path) -> str:

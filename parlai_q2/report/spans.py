@@ -8,7 +8,14 @@ gets the most severe status of the spans over it, so that support never hides a 
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Optional, Sequence
 
-from parlai_q2.records import Comparison, Span, Verdict
+from parlai_q2.records import (
+    PASSAGE_END,
+    Comparison,
+    Passage,
+    Span,
+    Statement,
+    Verdict,
+)
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 
 
@@ -22,6 +29,8 @@ class Status:
     CONTRADICTED = 'contradicted'
 
 
+# Instead of a status, for the title of a passage.
+TITLE = 'title'
 # What people read for each status.
 SHOWN = {
     Status.SUPPORTED: 'supported',
@@ -45,7 +54,8 @@ class Piece:
     A stretch of text to which the same verdicts apply.
 
     :param text: the stretch.
-    :param status: one of :class:`Status`'s words; None where no verdict applies.
+    :param status: one of :class:`Status`'s words, or :data:`TITLE`; None where nothing
+        applies.
     :param verdicts: indices of its verdicts in the list given, in ascending order.
     """
 
@@ -83,16 +93,59 @@ def response_pieces(response: str, verdicts: Sequence[Verdict]) -> list[Piece]:
     return cut(response, spans)
 
 
-def knowledge_pieces(knowledge: str, verdicts: Sequence[Verdict]) -> list[Piece]:
+def knowledge_pieces(
+    passages: Sequence[Passage],
+    verdicts: Sequence[Verdict],
+    statements: Sequence[Statement] = (),
+) -> list[Piece]:
     """
-    Cut the knowledge at the spans that answered the questions.
+    Cut the knowledge at the spans that answered the questions or, where nothing was
+    asked, at the sentences that the response rests on.
 
-    :param knowledge: the knowledge of the response.
+    :param passages: the knowledge of the response.
     :param verdicts: the response's verdicts; those without an answer mark nothing.
-    :return: pieces whose texts together give the knowledge.
+    :param statements: the response's statements.
+    :return: pieces whose texts together give the knowledge; before a passage stands its
+        title, if it has one.
     """
-    spans = [(v.knowledge_answer, status_of(v)) for v in verdicts]
-    return cut(knowledge, spans)
+    pieces: list[Piece] = []
+    for n, passage in enumerate(passages):
+        if n:
+            pieces.append(Piece(PASSAGE_END))
+        if passage.title:
+            pieces.append(Piece(f'{passage.title}: ', TITLE))
+        answers = [
+            (v.knowledge_answer if v.passage == n else None, status_of(v))
+            for v in verdicts
+        ]
+        rests = [
+            (e.sentence, Status.SUPPORTED)
+            for statement in statements
+            for e in statement.evidence
+            if e.passage == n
+        ]
+        if verdicts or not rests:
+            pieces += cut(passage.text, answers)
+        else:
+            found = cut(passage.text, rests)
+            pieces += [Piece(piece.text, piece.status) for piece in found]
+    return pieces
+
+
+def evidence_of(
+    statement: Statement, passages: Sequence[Passage]
+) -> list[tuple[str, str]]:
+    """
+    What a statement rests on: the title of each passage, which may be empty, and the
+    sentence in it.
+    """
+    return [
+        (
+            passages[e.passage].title if 0 <= e.passage < len(passages) else '',
+            e.sentence.text,
+        )
+        for e in statement.evidence
+    ]
 
 
 def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:

@@ -16,13 +16,22 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from parlai_q2.records import Label, Score, Verdict
+from parlai_q2.records import (
+    Label,
+    Passage,
+    Score,
+    Statement,
+    Verdict,
+    passages_of,
+)
 from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
     SHOWN,
+    TITLE,
     Piece,
     Status,
     clip,
+    evidence_of,
     knowledge_pieces,
     response_pieces,
     status_of,
@@ -127,18 +136,20 @@ class Lines:
 
 
 def render_score(
-    score: Score, response: str, knowledge: str, colour: bool, width: int = 80
+    score: Score, response: str, knowledge: Any, colour: bool, width: int = 80
 ) -> str:
     """
     Render a score with its evidence.
 
     :param score: the score of the response.
     :param response: the response that was scored.
-    :param knowledge: the knowledge that it was scored against.
+    :param knowledge: the knowledge that it was scored against, a text or a list of
+        passages.
     :param colour: whether to add escape codes.
     :param width: columns of a line; at least 24 are used.
     :return: lines joined by newlines: the score, the response and the knowledge with
-        their spans marked, and a block for each verdict.
+        their spans marked, what each statement rests on (unless it is all there is),
+        and a block for each verdict.
     """
     lines = Lines(colour, width)
     head = [(f'{score.value:.2f} ', 'bold'), *_label(score.label)]
@@ -148,9 +159,12 @@ def render_score(
     if score.parts and not _explained(score):
         _made_of(lines, score.parts)
     said = clip(response_pieces(response, score.verdicts), RESPONSE_LIMIT)
-    known = clip(knowledge_pieces(knowledge, score.verdicts), KNOWLEDGE_LIMIT)
+    passages = passages_of(knowledge)
+    pieces = knowledge_pieces(passages, score.verdicts, score.statements)
+    known = clip(pieces, KNOWLEDGE_LIMIT)
     lines.field('response', _marked(said))
     lines.field('knowledge', _marked(known))
+    _rests_on(lines, score.statements, passages)
     if score.verdicts:
         lines.field('marks', [(LEGEND, 'dim')])
     for verdict in score.verdicts:
@@ -196,6 +210,22 @@ def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
     lines.field(name, [(held, 'dim')])
 
 
+def _rests_on(
+    lines: Lines, statements: Sequence[Statement], passages: Sequence[Passage]
+) -> None:
+    whole = ' '.join(' '.join(passage.text for passage in passages).split())
+    found = [(one, evidence_of(one, passages)) for one in statements]
+    if all(one_line(text) == whole for _, rests in found for _, text in rests):
+        return
+    for statement, rests in found:
+        if len(found) > 1:
+            told = [(f'{_short(statement.span.text)} ', ''), *_label(statement.label)]
+            lines.field('statement', told)
+        for title, text in rests:
+            titled = [(f'{one_line(title)}: ', 'bold')] if title else []
+            lines.field('rests on', [*titled, (_short(text), '')])
+
+
 def _explained(score: Score) -> bool:
     """
     Whether a score is the mean over its questions.
@@ -216,6 +246,9 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
     runs: list[Run] = []
     before: Optional[str] = None
     for piece in [*pieces, Piece('')]:
+        if piece.status == TITLE:
+            runs.append((one_line(piece.text) + ' ', 'bold'))
+            continue
         colour = COLOURS.get(piece.status or '', '')
         if piece.status != before:
             if before:

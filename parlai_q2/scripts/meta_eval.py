@@ -48,9 +48,7 @@ DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the command's options.
-    """
+    """Add the command's options."""
     group = parser.add_argument_group('Meta-evaluation')
     group.add_argument(
         '-t',
@@ -202,9 +200,7 @@ def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer
 
 
 def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
-    """
-    Q2 in the settings of the ablations, if ``q2`` is among the scorers.
-    """
+    """Q2 in the settings of the ablations, if ``q2`` is among the scorers."""
     if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
     options = _model_options(opt, 'q2')
@@ -261,9 +257,7 @@ class Bars:
             self.bar.close()
 
     def show(self, name: str, done: int, total: int) -> None:
-        """
-        Show how many of a scorer's texts are done.
-        """
+        """Show how many of a scorer's texts are done."""
         if self.bar is None or name != self.name:
             self.__exit__()
             self.name = name

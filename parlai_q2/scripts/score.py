@@ -23,7 +23,6 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
 from parlai_q2.io.write import ResumableWriter, encode_line, meta_of, writable
-from parlai_q2.passages import in_knowledge
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
@@ -263,7 +262,7 @@ def _explain(lines: bytes) -> None:
         fields = json.loads(line)
         if 'label' in fields:
             example = example_of(fields)
-            score = in_knowledge(Score.from_dict(fields), example.passages)
-            texts = example.response, example.knowledge
+            score = Score.from_dict(fields)
+            texts = example.response, example.passages
             # An empty line separates the responses.
             tqdm.write(f'{render_score(score, *texts, colour, width)}\n')

@@ -48,9 +48,7 @@ class ClassMap:
 
     @property
     def without_output(self) -> list[str]:
-        """
-        The classes that this model can never choose.
-        """
+        """The classes that this model can never choose."""
         return [c for c, m in zip(self.classes, self.members) if not m]
 
     def probabilities(self, outputs: Sequence[float]) -> list[float]:
@@ -167,17 +165,13 @@ def choose(
 
 
 def place_of(finding: str, classes: ClassMap) -> Optional[int]:
-    """
-    The index of the class that a finding counts towards, or None.
-    """
+    """The index of the class that a finding counts towards, or None."""
     index = FINDINGS.index(finding)
     return next((i for i, m in enumerate(classes.members) if index in m), None)
 
 
 def class_of(finding: str, classes: Iterable[str]) -> Optional[str]:
-    """
-    The first class that stands for a finding; None if there is none.
-    """
+    """The first class that stands for a finding; None if there is none."""
     return next((name for name in classes if finding_of(name) == finding), None)
 
 

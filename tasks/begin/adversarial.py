@@ -73,9 +73,7 @@ Regenerate = Callable[[Sequence[str]], Sequence[str]]
 
 
 class Made(NamedTuple):
-    """
-    An example of a classifier, and the kind of change that made it.
-    """
+    """An example of a classifier, and the kind of change that made it."""
 
     knowledge: str
     response: str
@@ -154,9 +152,7 @@ class Adversarial:
                     yield Made(one.knowledge, text, Label.INCONSISTENT, PREFIX)
 
     def verb(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Replace a verb by another in the same form, of another response.
-        """
+        """Replace a verb by another in the same form, of another response."""
         doc = self._docs[one.response]
         for token in self.rng.sample(list(doc), len(doc)):
             others = [
@@ -172,9 +168,7 @@ class Adversarial:
         return None
 
     def antonym(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Replace a word of both texts by its opposite.
-        """
+        """Replace a word of both texts by its opposite."""
         known = set(re.findall(r'\w+', one.knowledge.lower()))
         words = [
             found
@@ -192,16 +186,12 @@ class Adversarial:
         return one.knowledge, one.response[:start] + new + one.response[end:]
 
     def knowledge(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Take the knowledge of another response.
-        """
+        """Take the knowledge of another response."""
         others = [g.knowledge for g in self.grounded if g.knowledge != one.knowledge]
         return (self.rng.choice(others), one.response) if others else None
 
     def start(self, response: str) -> str:
-        """
-        The beginning of a response that a new end follows.
-        """
+        """The beginning of a response that a new end follows."""
         words = response.split()
         return ' '.join(words[: max(1, round(KEPT * len(words)))])
 

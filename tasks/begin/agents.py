@@ -33,9 +33,7 @@ from parlai_q2.tasks.begin.reader import (
 
 
 class BeginTeacher(AnnotatedSetTeacher):
-    """
-    Reads the 2022 release; its subclasses show it in their views.
-    """
+    """Reads the 2022 release; its subclasses show it in their views."""
 
     classes = CLASSES
     groups = GROUPS
@@ -49,9 +47,7 @@ class BeginTeacher(AnnotatedSetTeacher):
 
 
 class EarlierTeacher(BeginTeacher):
-    """
-    Reads the 2021 release; its subclasses show it in their views.
-    """
+    """Reads the 2021 release; its subclasses show it in their views."""
 
     labelled = ('V1Teacher', 'V1ClassificationTeacher')
     published_classes = tuple(EARLIER_LABELS)
@@ -62,27 +58,19 @@ class EarlierTeacher(BeginTeacher):
 
 
 class DialogueTeacher(DialogueView, BeginTeacher):
-    """
-    Each context once, for a model to reply to; there is no human reply.
-    """
+    """Each context once, for a model to reply to; there is no human reply."""
 
 
 class DefaultTeacher(DialogueTeacher):
-    """
-    The dialogue view.
-    """
+    """The dialogue view."""
 
 
 class AnnotatedTeacher(AnnotatedView, BeginTeacher):
-    """
-    The annotated response is the label, and its class is in ``q2_label``.
-    """
+    """The annotated response is the label, and its class is in ``q2_label``."""
 
 
 class ClassificationTeacher(ClassificationView, BeginTeacher):
-    """
-    Shows knowledge and response; the label is the response's class.
-    """
+    """Shows knowledge and response; the label is the response's class."""
 
 
 class WowTeacher(AnnotatedTeacher):
@@ -98,15 +86,11 @@ class TopicalchatTeacher(AnnotatedTeacher):
 
 
 class V1Teacher(AnnotatedView, EarlierTeacher):
-    """
-    The annotated responses of the earlier release, with five labels.
-    """
+    """The annotated responses of the earlier release, with five labels."""
 
 
 class V1DialogueTeacher(DialogueView, EarlierTeacher):
-    """
-    The contexts of the earlier release.
-    """
+    """The contexts of the earlier release."""
 
 
 class V1ClassificationTeacher(ClassificationView, EarlierTeacher):

@@ -200,9 +200,7 @@ def read_earlier_file(path: Path) -> list[AnnotatedResponse]:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """
-    A file's rows, each with its line number.
-    """
+    """A file's rows, each with its line number."""
     # Even without quoting, the csv module stops at a lone CR inside a field.
     with open(path, encoding='utf-8', newline='\n') as lines:
         header: list[str] = []

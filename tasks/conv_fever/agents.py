@@ -47,9 +47,7 @@ GROUPS = {'kind': [*WORDS], 'changed text': PERTURBED, 'split': SPLITS}
 
 
 class ClassificationTeacher(FixedDialogTeacher):
-    """
-    Shows knowledge and response; the label is the response's class.
-    """
+    """Shows knowledge and response; the label is the response's class."""
 
     # The words that apply when the task string has none; empty for all examples.
     words: tuple[str, ...] = ()
@@ -151,9 +149,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         return self.message(self._examples[self._order[episode_idx]])
 
     def message(self, example: ConvFeverExample) -> Message:
-        """
-        An example as this view shows it.
-        """
+        """An example as this view shows it."""
         shown = [*(example.context if self._context else ())]
         return Message(
             {
@@ -182,9 +178,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         labels: Optional[tuple[str]],
         model_response: Message,
     ) -> None:
-        """
-        Report the accuracy on each perturbation, e.g. ``negation_accuracy``.
-        """
+        """Report the accuracy on each perturbation, e.g. ``negation_accuracy``."""
         if labels and model_response.get('text') is not None:
             kind = teacher_action['perturbation']
             name = Label.CONSISTENT if kind == NONE else kind
@@ -193,9 +187,7 @@ class ClassificationTeacher(FixedDialogTeacher):
 
 
 class DefaultTeacher(ClassificationTeacher):
-    """
-    The classification view of all examples.
-    """
+    """The classification view of all examples."""
 
 
 class ConsistentTeacher(ClassificationTeacher):

@@ -148,9 +148,7 @@ def fetch_wow(opt: Opt, path: Path) -> Path:
 
 
 def report(record: Mapping[str, Any]) -> None:
-    """
-    Log a fold's counts, and how far the training fold's are from the paper's.
-    """
+    """Log a fold's counts, and how far the training fold's are from the paper's."""
     counts = record['counts']
     listed = ', '.join(f'{n:,} {name}' for name, n in counts.items())
     logging.info(

@@ -69,9 +69,7 @@ def collect_pools(path: Path) -> Pools:
 
 
 def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
-    """
-    A wizard's replies, each with the sentence it is based on.
-    """
+    """A wizard's replies, each with the sentence it is based on."""
     for place in conversation.replies:
         turn = conversation.turns[place]
         if turn.text:
@@ -89,9 +87,7 @@ def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample
 
 
 def said_texts(conversation: Conversation) -> list[str]:
-    """
-    The texts of a conversation's context: its utterances.
-    """
+    """The texts of a conversation's context: its utterances."""
     return [turn.text for turn in conversation.turns]
 
 
@@ -105,9 +101,7 @@ def known_texts(conversation: Conversation) -> list[str]:
 
 
 def texts_to_parse(conversation: Conversation) -> list[str]:
-    """
-    The texts whose entities :func:`examples_of` needs.
-    """
+    """The texts whose entities :func:`examples_of` needs."""
     return [*said_texts(conversation), *known_texts(conversation)]
 
 
@@ -140,9 +134,7 @@ def examples_of(
 def paired(
     example: ConvFeverExample, pools: Pools, seed: str
 ) -> Iterator[ConvFeverExample]:
-    """
-    The example with another reply, and the example with another sentence.
-    """
+    """The example with another reply, and the example with another sentence."""
     for perturbed, pool in (
         (RESPONSE, pools.responses),
         (KNOWLEDGE, pools.knowledge),

@@ -27,17 +27,13 @@ TOLERANCE = 0.05
 
 
 class Counts:
-    """
-    Counts examples by perturbation and by the text that was changed.
-    """
+    """Counts examples by perturbation and by the text that was changed."""
 
     def __init__(self) -> None:
         self._by_kind: dict[tuple[str, str], int] = {}
 
     def add(self, examples: Iterable[ConvFeverExample]) -> None:
-        """
-        Count more examples.
-        """
+        """Count more examples."""
         for example in examples:
             kind = example.perturbation, example.perturbed
             self._by_kind[kind] = self._by_kind.get(kind, 0) + 1
@@ -65,9 +61,7 @@ class Counts:
 
 
 def beside_the_paper(counts: Mapping[str, int]) -> list[str]:
-    """
-    A line for each perturbation: our count, the paper's, and the difference.
-    """
+    """A line for each perturbation: our count, the paper's, and the difference."""
     return [
         f'{name}: {counts[name]:,}, in the paper {paper:,} '
         f'({(counts[name] - paper) / paper:+.1%})'
@@ -76,9 +70,7 @@ def beside_the_paper(counts: Mapping[str, int]) -> list[str]:
 
 
 def far_from_the_paper(counts: Mapping[str, int]) -> list[str]:
-    """
-    The perturbations whose count differs by more than :data:`TOLERANCE`.
-    """
+    """The perturbations whose count differs by more than :data:`TOLERANCE`."""
     return [
         name
         for name, paper in PAPER.items()

@@ -41,9 +41,7 @@ class Pool:
         return len(self._texts)
 
     def add(self, text: str, episode: int, title: str = '') -> None:
-        """
-        Add one text.
-        """
+        """Add one text."""
         self._texts.append(text)
         self._titles.append(title)
         self._episodes.append(episode)

@@ -62,16 +62,12 @@ class ConvFeverExample:
 
     @property
     def label(self) -> str:
-        """
-        The class: ``consistent`` or ``inconsistent``.
-        """
+        """The class: ``consistent`` or ``inconsistent``."""
         consistent = self.perturbation == NONE
         return Label.CONSISTENT if consistent else Label.INCONSISTENT
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        The example as JSON-safe values, in the order in which the file has them.
-        """
+        """The example as JSON-safe values, in the order in which the file has them."""
         return {
             'perturbation': self.perturbation,
             'perturbed': self.perturbed,
@@ -88,9 +84,7 @@ class ConvFeverExample:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'ConvFeverExample':
-        """
-        Make an example from the output of :meth:`to_dict`.
-        """
+        """Make an example from the output of :meth:`to_dict`."""
         return cls(**{**fields, 'context': tuple(fields['context'])})
 
 
@@ -131,9 +125,7 @@ class ExampleFile:
         return len(self._starts)
 
     def consistent(self, place: int) -> bool:
-        """
-        Whether the example at a place is consistent, found without reading it.
-        """
+        """Whether the example at a place is consistent, found without reading it."""
         return bool(self._consistent[place])
 
     def __getitem__(self, place: int) -> ConvFeverExample:

@@ -39,9 +39,7 @@ FOLDS = {'train': 'train', 'valid': 'dev', 'test': 'test'}
 
 
 class DialogueNliTeacher(AnnotatedSetTeacher):
-    """
-    Reads the files; its subclasses show them in their views.
-    """
+    """Reads the files; its subclasses show them in their views."""
 
     classes = CLASSES
     groups = GROUPS
@@ -52,9 +50,7 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ``--dnli-knowledge``.
-        """
+        """Add ``--dnli-knowledge``."""
         super().add_cmdline_args(parser, partial_opt)
         parser.add_argument_group('Dialogue NLI').add_argument(
             '--dnli-knowledge',
@@ -72,9 +68,7 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
 
 
 class DialogueNliQ2Mixin(Q2TeacherMixin):
-    """
-    Q2 with the paper's settings for this set.
-    """
+    """Q2 with the paper's settings for this set."""
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         opt = copy.deepcopy(opt)
@@ -90,21 +84,15 @@ class DialogueTeacher(DialogueNliQ2Mixin, DialogueView, DialogueNliTeacher):
 
 
 class DefaultTeacher(DialogueTeacher):
-    """
-    The dialogue view.
-    """
+    """The dialogue view."""
 
 
 class AnnotatedTeacher(DialogueNliQ2Mixin, AnnotatedView, DialogueNliTeacher):
-    """
-    The pair's response is the label, and its class is in ``q2_label``.
-    """
+    """The pair's response is the label, and its class is in ``q2_label``."""
 
 
 class ClassificationTeacher(ClassificationView, DialogueNliTeacher):
-    """
-    Shows both sentences; the label is the pair's class.
-    """
+    """Shows both sentences; the label is the pair's class."""
 
 
 class GoldTeacher(AnnotatedTeacher):

@@ -43,9 +43,7 @@ GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 
 def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
-    """
-    The chosen pairs; the word ``gold`` chooses the verified test set.
-    """
+    """The chosen pairs; the word ``gold`` chooses the verified test set."""
     found = read_part(datapath, words, fold)
     return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(found))
 
@@ -112,9 +110,7 @@ def read_file(path: Path, knowledge: str = 'sentence2') -> list[AnnotatedRespons
 
 
 def kind_of(dtype: str) -> str:
-    """
-    The ending of a dtype: in the published files, one of :data:`KINDS`.
-    """
+    """The ending of a dtype: in the published files, one of :data:`KINDS`."""
     return dtype.rpartition('_')[2]
 
 

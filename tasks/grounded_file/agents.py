@@ -67,9 +67,7 @@ class GroundedFileTeacher(JsonTeacher):
             )
 
     def _episodes(self, said: Sequence[dict]) -> Iterator[list[dict[str, Any]]]:
-        """
-        A conversation's examples, once for each speaker whose turns are labels.
-        """
+        """A conversation's examples, once for each speaker whose turns are labels."""
         if self.label_turns in ('firstspeaker', 'both'):
             yield self._get_ep_from_turns([{'text': SILENCE}, *said[1::2]], said[::2])
         if self.label_turns in ('secondspeaker', 'both'):
@@ -101,6 +99,4 @@ class GroundedFileTeacher(JsonTeacher):
 
 
 class DefaultTeacher(Q2TeacherMixin, GroundedFileTeacher):
-    """
-    The conversations, with every response scored.
-    """
+    """The conversations, with every response scored."""

@@ -29,9 +29,7 @@ from parlai_q2.tasks.grounded_sample.reader import CLASSES, read_part
 
 
 class GroundedSampleTeacher(AnnotatedTaskTeacher):
-    """
-    Reads the sample; its subclasses show it in their views.
-    """
+    """Reads the sample; its subclasses show it in their views."""
 
     classes = CLASSES
     # The classes that this teacher keeps; empty for all.
@@ -45,48 +43,34 @@ class GroundedSampleTeacher(AnnotatedTaskTeacher):
 
 
 class DialogueTeacher(DialogueView, GroundedSampleTeacher):
-    """
-    The person's message is shown; a faithful reply is the label.
-    """
+    """The person's message is shown; a faithful reply is the label."""
 
 
 class DefaultTeacher(DialogueTeacher):
-    """
-    The dialogue view.
-    """
+    """The dialogue view."""
 
 
 class AnnotatedTeacher(AnnotatedView, GroundedSampleTeacher):
-    """
-    The annotated response is the label, and its class is in ``q2_label``.
-    """
+    """The annotated response is the label, and its class is in ``q2_label``."""
 
 
 class ConsistentTeacher(AnnotatedTeacher):
-    """
-    Only responses that their knowledge supports.
-    """
+    """Only responses that their knowledge supports."""
 
     only = ('consistent',)
 
 
 class InconsistentTeacher(AnnotatedTeacher):
-    """
-    Only responses that say something their knowledge does not.
-    """
+    """Only responses that say something their knowledge does not."""
 
     only = ('inconsistent',)
 
 
 class GenericTeacher(AnnotatedTeacher):
-    """
-    Only responses with nothing to verify.
-    """
+    """Only responses with nothing to verify."""
 
     only = ('generic',)
 
 
 class ClassificationTeacher(ClassificationView, GroundedSampleTeacher):
-    """
-    Shows knowledge and response; the label is the response's class.
-    """
+    """Shows knowledge and response; the label is the response's class."""

@@ -14,9 +14,7 @@ ALL_FOLDS = 'all'
 
 
 def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
-    """
-    The evaluation turns that words choose; both folds are the same turns.
-    """
+    """The evaluation turns that words choose; both folds are the same turns."""
     return AnnotatedSet(
         'grounded_sample', 'the grounded sample', tuple(read_part(words))
     )

@@ -28,17 +28,13 @@ FOLD = '{fold}'
 
 
 class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
-    """
-    Shows knowledge and response; the label is the pair's own.
-    """
+    """Shows knowledge and response; the label is the pair's own."""
 
     @classmethod
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ``--pairs-file`` and ``--pairs-labels``.
-        """
+        """Add ``--pairs-file`` and ``--pairs-labels``."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group('Pairs')
         group.add_argument(
@@ -94,9 +90,7 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
         ]
 
     def message(self, turn: AnnotatedResponse) -> Message:
-        """
-        Show a pair, which has no topic and no gold reply.
-        """
+        """Show a pair, which has no topic and no gold reply."""
         fields = super().message(turn)
         for name in ('chosen_topic', 'title', 'gold'):
             fields.pop(name)
@@ -105,6 +99,4 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
 
 
 class DefaultTeacher(ClassificationTeacher):
-    """
-    The only view there is.
-    """
+    """The only view there is."""

@@ -23,9 +23,7 @@ FORMATS = ('jsonl', 'csv', 'tsv')
 
 
 class LabelledPair(NamedTuple):
-    """
-    A response, its knowledge and its label.
-    """
+    """A response, its knowledge and its label."""
 
     knowledge: str
     response: str

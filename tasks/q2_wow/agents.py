@@ -24,9 +24,7 @@ from parlai_q2.tasks.q2_wow.reader import CLASSES, CROSS, GROUPS, read_part, wor
 
 
 class Q2WowTeacher(AnnotatedTaskTeacher):
-    """
-    Reads the files; its subclasses show them in their views.
-    """
+    """Reads the files; its subclasses show them in their views."""
 
     classes = CLASSES
     # Words that choose a part; they come before those of the task string.
@@ -40,27 +38,19 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
 
 
 class DialogueTeacher(DialogueView, Q2WowTeacher):
-    """
-    The apprentice's message is shown; the wizard's own reply is the label.
-    """
+    """The apprentice's message is shown; the wizard's own reply is the label."""
 
 
 class DefaultTeacher(DialogueTeacher):
-    """
-    The dialogue view.
-    """
+    """The dialogue view."""
 
 
 class AnnotatedTeacher(AnnotatedView, Q2WowTeacher):
-    """
-    The annotated response is the label, and its class is in ``q2_label``.
-    """
+    """The annotated response is the label, and its class is in ``q2_label``."""
 
 
 class ClassificationTeacher(ClassificationView, Q2WowTeacher):
-    """
-    Shows knowledge and response; the label is the response's class.
-    """
+    """Shows knowledge and response; the label is the response's class."""
 
 
 class DodecaTeacher(AnnotatedTeacher):

@@ -31,9 +31,7 @@ from parlai_q2.tasks.rome.reader import (
 
 
 class RomeTeacher(AnnotatedSetTeacher):
-    """
-    Reads the files; its subclasses show them in their views.
-    """
+    """Reads the files; its subclasses show them in their views."""
 
     classes = CLASSES
     groups = GROUPS
@@ -46,27 +44,19 @@ class RomeTeacher(AnnotatedSetTeacher):
 
 
 class DialogueTeacher(DialogueView, RomeTeacher):
-    """
-    Each context once, for a model to reply to; there is no human reply.
-    """
+    """Each context once, for a model to reply to; there is no human reply."""
 
 
 class DefaultTeacher(DialogueTeacher):
-    """
-    The dialogue view.
-    """
+    """The dialogue view."""
 
 
 class AnnotatedTeacher(AnnotatedView, RomeTeacher):
-    """
-    The annotated response is the label, and its class is in ``q2_label``.
-    """
+    """The annotated response is the label, and its class is in ``q2_label``."""
 
 
 class ClassificationTeacher(ClassificationView, RomeTeacher):
-    """
-    Shows knowledge and response; the label is the response's class.
-    """
+    """Shows knowledge and response; the label is the response's class."""
 
 
 class ExpertTeacher(AnnotatedTeacher):

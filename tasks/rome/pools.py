@@ -35,9 +35,7 @@ ORDER = [(model, how) for model in MODELS.values() for how in DECODINGS.values()
 
 
 class RomePools(ParlaiScript):
-    """
-    Write the crowd's annotations as pools of candidates.
-    """
+    """Write the crowd's annotations as pools of candidates."""
 
     @classmethod
     def setup_args(cls):
@@ -98,9 +96,7 @@ def pools_of(turns: Sequence[AnnotatedResponse]) -> list[dict[str, Any]]:
 def _by_knowledge(
     turns: Iterable[AnnotatedResponse],
 ) -> dict[str, list[AnnotatedResponse]]:
-    """
-    Group turns by knowledge; a passage cut at different lengths counts as one.
-    """
+    """Group turns by knowledge; a passage cut at different lengths counts as one."""
     found: dict[str, list[AnnotatedResponse]] = {}
     for turn in sorted(turns, key=lambda turn: -len(turn.knowledge)):
         whole = [k for k in found if turn.knowledge and k.startswith(turn.knowledge)]

@@ -27,9 +27,7 @@ from parlai_q2.tasks.topical_chat_usr.reader import USES, USES_NONE, read_part
 
 
 class TopicalChatUsrTeacher(AnnotatedSetTeacher):
-    """
-    Reads the file; its subclasses show it in their views.
-    """
+    """Reads the file; its subclasses show it in their views."""
 
     classes = (USES, USES_NONE)
     context_fields = ('context_id', 'history')
@@ -40,15 +38,11 @@ class TopicalChatUsrTeacher(AnnotatedSetTeacher):
 
 
 class DialogueTeacher(DialogueView, TopicalChatUsrTeacher):
-    """
-    Each context once; the label is the reply of the person in Topical-Chat.
-    """
+    """Each context once; the label is the reply of the person in Topical-Chat."""
 
 
 class DefaultTeacher(DialogueTeacher):
-    """
-    The dialogue view.
-    """
+    """The dialogue view."""
 
 
 class AnnotatedTeacher(AnnotatedView, TopicalChatUsrTeacher):

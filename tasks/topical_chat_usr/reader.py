@@ -146,9 +146,7 @@ def _system(model: str) -> str:
 
 
 def _ratings(response: dict[str, Any], quality: str) -> list[float]:
-    """
-    The annotators' ratings of one quality, at least one.
-    """
+    """The annotators' ratings of one quality, at least one."""
     given = response[QUALITIES[quality]]
     if not given or not all(_is_rating(rating) for rating in given):
         raise ValueError(f'{QUALITIES[quality]} is {given!r}, not a list of ratings')

@@ -18,9 +18,7 @@ from parlai_q2.tasks.wizard_of_wikipedia.build import build
 
 
 class WowQ2Mixin(Q2TeacherMixin):
-    """
-    Adds Q2, and lets ParlAI's teachers read the task string.
-    """
+    """Adds Q2, and lets ParlAI's teachers read the task string."""
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         # ParlAI's teachers read the split from the third part, so "internal:" must go.
@@ -37,18 +35,12 @@ class WowQ2Mixin(Q2TeacherMixin):
 
 
 class WizardDialogKnowledgeTeacher(WowQ2Mixin, wow.WizardDialogKnowledgeTeacher):
-    """
-    The wizard's replies; all knowledge and the checked sentence are shown.
-    """
+    """The wizard's replies; all knowledge and the checked sentence are shown."""
 
 
 class GeneratorTeacher(WowQ2Mixin, wow.GeneratorTeacher):
-    """
-    The wizard's replies, in the form that ParlAI made for generators.
-    """
+    """The wizard's replies, in the form that ParlAI made for generators."""
 
 
 class DefaultTeacher(WizardDialogKnowledgeTeacher):
-    """
-    The wizard's replies.
-    """
+    """The wizard's replies."""

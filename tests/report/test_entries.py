@@ -50,7 +50,10 @@ def test_other_fields_are_passed_over():
     [
         ({'response': None}, "'response' must be a string and is a NoneType"),
         ({'response': 3}, "'response' must be a string and is a int"),
-        ({'knowledge': ['a']}, "'knowledge' must be a string"),
+        ({'knowledge': 3}, "'knowledge' must be a string or a list of passages"),
+        ({'knowledge': [3]}, 'Passage 0 of the knowledge must be'),
+        ({'statements': {}}, "'statements' must be a list"),
+        ({'statements': [{}]}, 'statement 1 cannot be read: field .* is missing'),
         ({'label': None}, "'label' must be a string"),
         ({'score': None}, r"'score' must be in \[0, 1\] and is None"),
         ({'score': 'high'}, "'score' must be"),
@@ -142,3 +145,59 @@ def test_numbers_are_plain_json():
     entry = read_entry(record)
     assert entry['parts'] == {'nli': 0.25}
     json.dumps(entry, allow_nan=False)
+
+
+TITLED = [
+    {'title': 'Bee', 'text': 'Bees have eyes. They have five.'},
+    {'title': 'Wasp', 'text': 'Wasps sting.'},
+]
+STATEMENTS = [
+    {
+        'text': 'They have five eyes.',
+        'span': [0, 20],
+        'score': 0.9,
+        'label': 'consistent',
+        'evidence': [
+            {'passage': 0, 'sentence': 'They have five.', 'span': [16, 31]},
+            {'passage': 1, 'sentence': 'Wasps sting.', 'span': [0, 12]},
+        ],
+    }
+]
+
+
+def test_statements_name_the_passages_they_rest_on():
+    entry = read_entry(simple(1, knowledge=TITLED, statements=STATEMENTS))
+    assert entry['statements'] == [
+        {
+            'text': 'They have five eyes.',
+            'score': 0.9,
+            'label': 'consistent',
+            'evidence': [['Bee', 'They have five.'], ['Wasp', 'Wasps sting.']],
+        }
+    ]
+    # Without questions, these sentences are what is marked in the knowledge.
+    assert entry['knowledge'] == [
+        ['Bee: ', 'title', []],
+        ['Bees have eyes. '],
+        ['They have five.', 'supported', []],
+        ['\n'],
+        ['Wasp: ', 'title', []],
+        ['Wasps sting.', 'supported', []],
+    ]
+
+
+def test_an_answer_is_marked_in_its_passage():
+    record = scored()
+    verdict = {**record['verdicts'][0], 'passage': 1}
+    knowledge = ['Madonna (first).', record['knowledge']]
+    entry = read_entry({**record, 'knowledge': knowledge, 'verdicts': [verdict]})
+    assert entry['knowledge'][0] == ['Madonna (first).']
+    assert entry['knowledge'][2] == ['Madonna', 'supported', [0]]
+
+
+def test_a_passage_that_is_not_there_marks_nothing():
+    record = scored()
+    record['verdicts'][0]['passage'] = 7
+    entry = read_entry({**record, 'statements': [{**STATEMENTS[0]}]})
+    assert ['Madonna', 'supported', [0]] not in entry['knowledge']
+    assert entry['statements'][0]['evidence'][1] == ['', 'Wasps sting.']

@@ -1,6 +1,6 @@
 import pytest
 
-from parlai_q2.records import Comparison, Span, Verdict
+from parlai_q2.records import Comparison, Span, Verdict, passages_of
 from parlai_q2.report.spans import (
     Piece,
     Status,
@@ -118,7 +118,7 @@ def test_response_and_knowledge_are_marked_each_by_its_own_spans():
         'Madonna',
         '1985',
     ]
-    marked = [p for p in knowledge_pieces(knowledge, verdicts) if p.status]
+    marked = [p for p in knowledge_pieces(passages_of(knowledge), verdicts) if p.status]
     assert marked == [Piece('1983', BAD, (0,))]
 
 

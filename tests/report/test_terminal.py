@@ -4,8 +4,18 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from parlai_q2.records import Comparison, Label, Score, Span, Verdict, not_verifiable
+from parlai_q2.records import (
+    Comparison,
+    Evidence,
+    Label,
+    Score,
+    Span,
+    Statement,
+    Verdict,
+    not_verifiable,
+)
 from parlai_q2.report import render_candidates, render_score, use_colour
+from tests.report.test_entries import STATEMENTS, TITLED
 
 RESPONSE = 'Madonna was born in 1985 in Canada.'
 KNOWLEDGE = 'Madonna (born August 16, 1958) is an American singer.'
@@ -265,3 +275,24 @@ def test_a_score_that_is_the_mean_over_its_questions_needs_no_more():
     verdict = Verdict('Which?', whole, None, Comparison.NO_ANSWER, 0.0, 0.0)
     score = Score(0.0, 'inconsistent', (verdict,), parts={'nli': 0.5})
     assert 'made of' not in render_score(score, 'a', 'b', colour=False)
+
+
+def test_statements_show_what_they_rest_on():
+    statements = tuple(map(Statement.from_dict, STATEMENTS))
+    score = Score(0.9, Label.CONSISTENT, statements=statements)
+    shown = render_score(score, 'They have five eyes.', TITLED, colour=False)
+    assert shown.split('\n') == [
+        'score     0.90 consistent',
+        'response  They have five eyes.',
+        'knowledge Bee: Bees have eyes. [+They have five.] Wasp: [+Wasps sting.]',
+        'rests on  Bee: They have five.',
+        'rests on  Wasp: Wasps sting.',
+    ]
+
+
+def test_a_statement_that_rests_on_all_there_is_says_no_more():
+    rests = (Evidence(0, Span('They have five.', 0, 15)),)
+    statement = Statement(Span('Five.', 0, 5), 0.9, Label.CONSISTENT, rests)
+    score = Score(0.9, Label.CONSISTENT, statements=(statement,))
+    shown = render_score(score, 'Five.', 'They have five.', colour=False)
+    assert 'rests on' not in shown and '[+They have five.]' in shown

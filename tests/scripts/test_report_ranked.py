@@ -47,7 +47,8 @@ def ranked(tmp_path_factory):
     folder = tmp_path_factory.mktemp('ranked')
     infile, outfile = write(folder / 'pools.jsonl', *POOLS), folder / 'ranked.jsonl'
     options = {'scorer': 'precision', 'abstain_below': 0.1}
-    run_command('rerank', infile=str(infile), outfile=str(outfile), **options)
+    files = {'infile': str(infile), 'outfile': str(outfile)}
+    run_command('rerank', evidence='none', **files, **options)
     return outfile
 
 
@@ -73,7 +74,8 @@ def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
     data = entries_of(run_command('report', str(ranked)))
     assert [e['id'] for e in data['entries']] == ['plain', '2', '4', 'sun']
     first, second = data['entries'][:2]
-    assert first['response'] == [['in 1969']] and first['knowledge'][0][0].endswith('.')
+    assert [piece[0] for piece in first['response']] == ['in 1969']
+    assert first['knowledge'][-1][0].endswith('.')
     assert (first['score'], first['label']) == (1.0, 'consistent')
     rows = [(c['response'], c['score'], c['label']) for c in first['rerank']]
     assert rows == [([['in 1969']], 1.0, 'consistent'), ([['moon']], 0, 'inconsistent')]

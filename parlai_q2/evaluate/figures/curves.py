@@ -32,9 +32,7 @@ from parlai_q2.records import Label
 
 
 def curves_of(evaluation: Evaluation, measure: Measure, label: str) -> Curves:
-    """
-    The curves of one measure for finding one of the two classes.
-    """
+    """The curves of one measure for finding one of the two classes."""
     import numpy as np
 
     known = measure.known(evaluation.annotated.of_classes())
@@ -44,9 +42,7 @@ def curves_of(evaluation: Evaluation, measure: Measure, label: str) -> Curves:
 
 
 def levels(evaluation: Evaluation) -> Iterator[tuple[Measure, ResponseLevel]]:
-    """
-    The measures that can be ranked: those that scored both classes.
-    """
+    """The measures that can be ranked: those that scored both classes."""
     annotated = evaluation.annotated.of_classes()
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)
@@ -100,9 +96,7 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
 
 
 def roc_figure(evaluation: Evaluation, path: Path) -> list[Path]:
-    """
-    Draw the ROC curves for finding consistent responses, in one panel.
-    """
+    """Draw the ROC curves for finding consistent responses, in one panel."""
     with drawing() as figure_of:
         figure = figure_of(figsize=(COLUMN, 3.2))
         axes = figure.subplots()

@@ -188,8 +188,6 @@ def _range(evaluation: Evaluation, measure: Measure) -> tuple[float, float]:
 
 
 def _measures(evaluation: Evaluation) -> list[Measure]:
-    """
-    The measures that have scored at least one response with a class.
-    """
+    """The measures that have scored at least one response with a class."""
     annotated = evaluation.annotated.of_classes(CLASSES)
     return [m for m in evaluation.measures if m.known(annotated)]

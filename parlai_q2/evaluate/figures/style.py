@@ -101,8 +101,6 @@ def save(figure: Any, path: Union[str, Path]) -> list[Path]:
 
 
 def grid(count: int, most: int = 4) -> tuple[int, int]:
-    """
-    The rows and columns of a grid of ``count`` panels, at most ``most`` in a row.
-    """
+    """The rows and columns of a grid of ``count`` panels, at most ``most`` in a row."""
     rows = -(-count // most)
     return rows, -(-count // rows)

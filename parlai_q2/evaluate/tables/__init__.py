@@ -51,8 +51,6 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
 
 
 def all_tables(evaluation: Evaluation) -> list[Table]:
-    """
-    Build every table that the set has the data for.
-    """
+    """Build every table that the set has the data for."""
     built = (build(evaluation) for build in BUILDERS)
     return [table for table in built if table is not None]

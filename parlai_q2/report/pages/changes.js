@@ -84,7 +84,7 @@ function detailOf(change, pick) {
   }
   box.append(section('Before and after', el('div', { class: 'pair' },
     sideOf(`Before: ${names[0]}`, before, long), sideOf(`After: ${names[1]}`, after, long))));
-  box.append(section('Questions', questions(change)));
+  box.append(section('Questions', questions(change), statementTable(after)));
   const marks = (side) => JSON.stringify(side.knowledge);
   if (marks(before) === marks(after)) {
     box.append(section('Knowledge', scrolling('Knowledge',

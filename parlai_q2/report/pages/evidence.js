@@ -36,6 +36,7 @@ function pickLines(box, places) {
 
 // The evidence for a scored text, which is an entry or one of its candidates.
 function evidence(scored) {
+  if (!scored.verdicts.length && scored.statements.length) return statementTable(scored);
   if (!scored.verdicts.length) {
     return el('p', { class: 'note' }, scored.score === null ? 'Not scored.'
       : scored.fallback
@@ -54,7 +55,25 @@ function evidence(scored) {
       el('td', { 'data-name': names[i], dir: i < names.length - 2 ? 'auto' : null }, text)));
   });
   const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
-  return el('table', { class: 'evidence' }, el('thead', {}, head), el('tbody', {}, ...rows));
+  const table = el('table', { class: 'evidence' }, el('thead', {}, head),
+    el('tbody', {}, ...rows));
+  return [table, statementTable(scored)];
+}
+
+// The sentences of a response, each with the sentences of the knowledge that it rests on.
+function statementTable({ statements }) {
+  if (!statements.length) return null;
+  const names = ['Statement', 'Rests on', 'Label', 'Support'];
+  const rows = statements.map(({ text, evidence: found, label, score }) => {
+    const rests = found.length ? found.map(([title, sentence]) => el('p', { dir: 'auto' },
+      title ? el('strong', {}, `${title}: `) : null, sentence)) : '(nothing)';
+    const cells = [text, rests, words(label), fixed(score)];
+    return el('tr', { class: label === 'consistent' ? 'supported' : null },
+      ...cells.map((cell, i) => el('td', { 'data-name': names[i], dir: 'auto' }, cell)));
+  });
+  const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
+  return el('table', { class: 'evidence statements' }, el('thead', {}, head),
+    el('tbody', {}, ...rows));
 }
 
 // How a score is made up, in a sentence; empty if its parts are unknown.

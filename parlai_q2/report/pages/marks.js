@@ -38,6 +38,10 @@ function marked(pieces, verdicts, onPick, limit = Infinity) {
       box.append(shown);
       continue;
     }
+    if (status === 'title') {
+      box.append(el('strong', {}, shown));
+      continue;
+    }
     const last = i + 1 === pieces.length || pieces[i + 1][1] !== status || left <= 0;
     // Words that the detector marked by itself come without a question.
     const said = places.map((p) => verdicts[p]).filter((v) => v.question)
@@ -46,7 +50,7 @@ function marked(pieces, verdicts, onPick, limit = Infinity) {
       class: status + (last ? ' end' : ''),
       title: said.length ? `${SHOWN[status]}: ${said.join('; ')}` : SHOWN[status],
     }, shown);
-    if (onPick) makeButton(mark, () => onPick(places));
+    if (onPick && places.length) makeButton(mark, () => onPick(places));
     box.append(mark);
   }
   if (left < 0) {
