@@ -20,14 +20,6 @@ from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
 
 from parlai_q2.agents.consistency.auc import Aucs
-from parlai_q2.class_map import (
-    ClassMap,
-    choose,
-    finding_probabilities,
-    has_findings,
-    map_classes,
-    parse_class_map,
-)
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
@@ -41,6 +33,14 @@ from parlai_q2.parlai.classification import (
 )
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.text.class_map import (
+    ClassMap,
+    choose,
+    finding_probabilities,
+    has_findings,
+    map_classes,
+    parse_class_map,
+)
 from parlai_q2.text.class_names import FINDINGS
 
 DEFAULT_SCORER = 'consistency'

@@ -36,7 +36,6 @@ from parlai_q2.agents.hf_classifier.options import (
     default_classes,
     pair_input,
 )
-from parlai_q2.class_map import map_classes, parse_class_map
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
@@ -46,6 +45,7 @@ from parlai_q2.parlai.classification import (
     need_pair,
 )
 from parlai_q2.parlai.trusted import WeightsOnly
+from parlai_q2.text.class_map import map_classes, parse_class_map
 
 SEGMENTS = 'segment_vec'
 

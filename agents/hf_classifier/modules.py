@@ -10,7 +10,7 @@ from typing import Any, Optional
 import torch
 from torch import nn
 
-from parlai_q2.class_map import ClassMap
+from parlai_q2.text.class_map import ClassMap
 
 # The log probability of a class that no output counts towards. It is finite, so that
 # the loss of an evaluation stays a number.

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
-from parlai_q2.class_map import has_findings
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.records import Comparison, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
+from parlai_q2.text.class_map import has_findings
 from parlai_q2.text.class_names import ENTAILMENT, FINDINGS, GENERIC
 from parlai_q2.text.passage import passage_key
 

@@ -33,7 +33,6 @@ class PairInput:
     :param separator: a string that joins the two into one text; None for the
         tokenizer's own way to encode a pair, with special tokens and segments.
     :param max_tokens: the maximum number of tokens of an input, including special ones.
-    :param lower_case: whether to lower-case texts before tokenizing them.
     """
 
     order: tuple[str, ...] = ORDER
@@ -60,7 +59,6 @@ class PairInput:
         Tokenize pairs. If a pair is too long, its longer text is truncated or, with a
         separator, the end of the joined text.
 
-        :param tokenizer: a Hugging Face tokenizer.
         :param pairs: B pairs (premise, hypothesis), at least one.
         :return: the tokenizer's output, B rows, not padded.
         """
@@ -68,9 +66,7 @@ class PairInput:
         return self._tokenize(tokenizer, pairs, **options)
 
     def count(self, tokenizer: Any, premise: str, hypothesis: str) -> int:
-        """
-        The number of tokens of a pair before truncation.
-        """
+        """The number of tokens of a pair before truncation."""
         encoded = self._tokenize(tokenizer, [(premise, hypothesis)], verbose=False)
         return len(encoded['input_ids'][0])
 
@@ -114,7 +110,6 @@ def find_labels(
     The labels of a loaded model.
 
     :param labels: the labels of the preset; None to use the configuration's names.
-    :param config: the model's Hugging Face configuration.
     :param model: the model's reference, for messages.
     :return: maps class names to output indices.
     :raises ConfigError: if the meaning of an output is unknown, or preset and
@@ -147,7 +142,6 @@ def check_classifier(config: Any, model: str) -> None:
     Check that a model is a classifier, because transformers would give any other model
     a random head.
 
-    :param config: its Hugging Face configuration.
     :param model: its reference, for messages.
     :raises ConfigError: if it is not a classifier.
     """
@@ -161,9 +155,7 @@ def check_classifier(config: Any, model: str) -> None:
 
 
 def output_names(config: Any) -> list[str]:
-    """
-    The names of a model's outputs, in order, as its configuration has them.
-    """
+    """The names of a model's outputs, in order, as its configuration has them."""
     names = {int(index): str(name) for index, name in config.id2label.items()}
     return [names[index] for index in sorted(names)]
 

@@ -15,20 +15,14 @@ CPU = 'cpu'
 
 
 def gpus() -> list[str]:
-    """
-    The device names of the GPUs that torch sees.
-    """
+    """The device names of the GPUs that torch sees."""
     import torch
 
     return [f'cuda:{n}' for n in range(torch.cuda.device_count())]
 
 
 def is_cpu(device: str) -> bool:
-    """
-    Whether a device is the CPU, where calls are cheap and padding is expensive.
-
-    :param device: a torch device name.
-    """
+    """Whether a device is the CPU, where calls are cheap and padding is expensive."""
     return device.partition(':')[0] == CPU
 
 
@@ -56,7 +50,6 @@ def check_device(name: str, said: str = 'The device is') -> None:
     """
     Check that a device exists, before a model is loaded for it.
 
-    :param name: a torch device name.
     :param said: the start of the message, which says where the name comes from.
     :raises ConfigError: if the name is not valid, or is a GPU that torch does not see.
     """
@@ -75,8 +68,6 @@ def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
     """
     Compute without gradients and without autocast. The autocast of a training loop
     would round the scores, and their signature would not show it.
-
-    :param device: the device of the model.
     """
     import torch
 

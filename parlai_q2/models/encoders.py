@@ -17,9 +17,7 @@ from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
 
 
 class PairEncoder(Protocol):
-    """
-    The interface of an encoder: a model and its Hugging Face configuration.
-    """
+    """The interface of an encoder: a model and its Hugging Face configuration."""
 
     config: Any
 
@@ -73,8 +71,6 @@ def load_encoder(
 
     :param reference: a model reference, see :mod:`parlai_q2.models.loading`.
     :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
-    :param device: a torch device name.
-    :param revision: the revision of a hub model.
     :param arithmetic: how to compute, ``int8`` or ``float32``.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
@@ -121,9 +117,7 @@ def finite_logits(
 
 
 def not_finite(model: str) -> ModelError:
-    """
-    The error for a model that does not compute numbers.
-    """
+    """The error for a model that does not compute numbers."""
     return ModelError(
         f'{model} computes values that are not numbers (NaN or infinity). Its weights '
         'are damaged; fetch or train the model again.'

@@ -88,9 +88,7 @@ def listed_files(folder: Path) -> Optional[dict[str, str]]:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """
-    Whether a folder has a file that may be read.
-    """
+    """Whether a folder has a file that may be read."""
     listed = listed_files(folder)
     return (folder / name).exists() and (listed is None or name in listed)
 
@@ -164,11 +162,7 @@ def verify_checksums(folder: Path) -> None:
 
 
 def write_checksums(folder: Path, names: Iterable[str]) -> None:
-    """
-    Write the ``sha256.json`` that :func:`verify_checksums` checks.
-
-    :param names: the names of the files to list, in order.
-    """
+    """Write the ``sha256.json`` that :func:`verify_checksums` checks."""
     sums = {name: file_sha256(folder / name) for name in names}
     (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
 

@@ -9,11 +9,7 @@ Loaded = TypeVar('Loaded')
 
 
 class Lazy(Generic[Loaded]):
-    """
-    Calls a loader on first use and keeps the result.
-
-    :param loader: a function without arguments that returns the model.
-    """
+    """Calls a loader on first use and keeps the result."""
 
     def __init__(self, loader: Callable[[], Loaded]):
         self._loader = loader

@@ -48,8 +48,6 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     """
     Load the tokenizer of a model.
 
-    :param reference: see the module's docstring.
-    :param revision: the revision of a hub model.
     :return: a Hugging Face tokenizer; for an adapter, that of its base.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read.
@@ -75,10 +73,7 @@ def load_model(
     """
     Load a model in evaluation mode.
 
-    :param reference: see the module's docstring.
     :param auto_class: one of transformers' ``AutoModelFor...`` classes.
-    :param device: a torch device name.
-    :param revision: the revision of a hub model.
     :param arithmetic: one of :data:`ARITHMETICS`; ``int8`` needs int8 weights.
     :param options: other options for ``from_pretrained``, e.g. ``num_labels`` for a new
         classifier; not for models with int8 weights.
@@ -121,9 +116,6 @@ def load_seq2seq(
     A folder may have an adapter instead of weights; its ``adapter.json`` then names the
     model that the adapter belongs to.
 
-    :param reference: see the module's docstring.
-    :param device: a torch device name.
-    :param revision: the revision of a hub model.
     :param arithmetic: one of :data:`ARITHMETICS`; an adapter needs fp32.
     :return: the model and the tokenizer.
     :raises ConfigError: if ``arithmetic`` is int8 and the model is an adapter.
@@ -157,7 +149,6 @@ def adapter_base(reference: str) -> Optional[str]:
     """
     The base model of an adapter.
 
-    :param reference: see the module's docstring.
     :return: the reference of the base model; None if this is not an adapter.
     """
     place = resolve(reference)
@@ -174,7 +165,6 @@ def int8_folder(reference: str) -> Optional[Path]:
     """
     The folder of a model with int8 weights.
 
-    :param reference: see the module's docstring.
     :return: the folder; None if the model has no int8 weights.
     """
     place = resolve(reference)
@@ -186,8 +176,6 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
     """
     How a model computes on a device: int8 is for CPUs, a GPU always computes in fp32.
 
-    :param arithmetic: the setting of the preset.
-    :param device: a torch device name.
     :raises ConfigError: if it is not one of :data:`ARITHMETICS`.
     """
     if arithmetic not in ARITHMETICS:

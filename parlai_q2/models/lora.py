@@ -18,9 +18,7 @@ from parlai_q2.errors import ModelError
 
 
 class LoraLinear(nn.Module):
-    """
-    A frozen linear layer with a trainable low-rank term.
-    """
+    """A frozen linear layer with a trainable low-rank term."""
 
     def __init__(self, base: nn.Linear, rank: int):
         super().__init__()
@@ -46,7 +44,6 @@ def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     An output layer that shares its weights with the input embeddings gets none, because
     merging a term into it would change the embeddings too.
 
-    :param model: an encoder-decoder.
     :return: the dotted name of each layer and the layer, in the model's order.
     """
     embeddings = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}

@@ -60,7 +60,6 @@ class SequenceNliModel:
         :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
         ``gpu_batch_size`` (used on a GPU), ``arithmetic``, ``kernel`` (see
         :mod:`parlai_q2.models.engine.kernels`) and ``head``.
-    :param device: a torch device name.
     :param role: ``nli`` or ``detector``.
     """
 
@@ -216,7 +215,6 @@ def check_trained(model: str, head: str) -> None:
     """
     Check that a preset's model can be used without further training.
 
-    :param model: its reference.
     :param head: one of :data:`HEADS`.
     :raises ConfigError: if the model has to be trained first.
     """
@@ -247,7 +245,5 @@ def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
 
 
 def _listed(labels: Mapping[str, int]) -> str:
-    """
-    The labels in the order of their outputs, for signatures.
-    """
+    """The labels in the order of their outputs, for signatures."""
     return ','.join(sorted(labels, key=lambda name: labels[name]))

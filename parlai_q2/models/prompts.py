@@ -1,6 +1,4 @@
-"""
-The exact prompts that the shipped sequence-to-sequence models were trained on.
-"""
+"""The exact prompts that the shipped sequence-to-sequence models were trained on."""
 
 from typing import Sequence
 
@@ -12,12 +10,7 @@ REPLY_TURNS = 2
 
 
 def question_prompt(answer: str, context: str) -> str:
-    """
-    The prompt of the question generator.
-
-    :param answer: the span to ask about.
-    :param context: the response that contains the span.
-    """
+    """The prompt of the question generator."""
     return QUESTION_PROMPT.format(answer=answer, context=context)
 
 

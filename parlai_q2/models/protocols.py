@@ -1,6 +1,4 @@
-"""
-The interfaces of Q2's three models. Any object with these methods can be used.
-"""
+"""The interfaces of Q2's three models. Any object with these methods can be used."""
 
 from typing import Any, NamedTuple, Optional, Protocol, Sequence
 
@@ -43,15 +41,11 @@ class NliProbabilities(NamedTuple):
 
 
 class QuestionGenerator(Protocol):
-    """
-    Generates questions about a span of a text.
-    """
+    """Generates questions about a span of a text."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """
-        Everything that determines the questions, for signatures.
-        """
+        """Everything that determines the questions, for signatures."""
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         """
@@ -63,15 +57,11 @@ class QuestionGenerator(Protocol):
 
 
 class QuestionAnswerer(Protocol):
-    """
-    Answers a question from a text, or says that the text has no answer.
-    """
+    """Answers a question from a text, or says that the text has no answer."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """
-        Everything that determines the answers, for signatures.
-        """
+        """Everything that determines the answers, for signatures."""
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         """
@@ -83,15 +73,11 @@ class QuestionAnswerer(Protocol):
 
 
 class NliModel(Protocol):
-    """
-    Says whether a premise entails a hypothesis.
-    """
+    """Says whether a premise entails a hypothesis."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """
-        Everything that determines the classes, for signatures.
-        """
+        """Everything that determines the classes, for signatures."""
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """

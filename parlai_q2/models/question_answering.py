@@ -49,9 +49,7 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
 
 
 class Reading(NamedTuple):
-    """
-    An answer's character offsets (None: no answer) and its margin over no answer.
-    """
+    """An answer's character offsets (None: no answer) and its margin over no answer."""
 
     span: Optional[tuple[int, int]]
     margin: float
@@ -66,7 +64,6 @@ class SpanQuestionAnswerer:
         default), ``max_answer_tokens``, ``max_tokens`` (of question and text together),
         ``batch_size``, ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and
         ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`).
-    :param device: a torch device name.
     """
 
     def __init__(
@@ -178,9 +175,7 @@ class SpanQuestionAnswerer:
 
         :param start: start logits [L].
         :param end: end logits [L].
-        :param null: the position of the no-answer token.
         :param in_text: L booleans, True for the positions of the text.
-        :param offsets: character offsets of each position, L pairs.
         :return: the answer's character offsets and its margin, in logits.
         """
         import torch
@@ -218,9 +213,7 @@ def better(new: Reading, old: Reading) -> bool:
 
 
 def cut_question(tokenizer: Any, question: str, tokens: int) -> str:
-    """
-    Truncate a question to at most this many tokens, to leave room for the text.
-    """
+    """Truncate a question to at most this many tokens, to leave room for the text."""
     if len(question) <= tokens:  # a token has at least one character
         return question
     encoded = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)

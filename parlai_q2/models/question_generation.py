@@ -67,7 +67,6 @@ class Seq2SeqQuestionGenerator:
         ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`) and ``search`` (one of
         :data:`SEARCHES`).
     :param decoding: ``beam`` or ``greedy``.
-    :param device: a torch device name.
     :raises ConfigError: if a setting is invalid.
     """
 
@@ -140,9 +139,7 @@ class Seq2SeqQuestionGenerator:
         return other
 
     def searcher(self) -> Optional['T5Search']:
-        """
-        The project's own search; None if another one is used.
-        """
+        """The project's own search; None if another one is used."""
         return self._search() if self.search == AUTO else None
 
     def _load(self) -> tuple[Any, Any]:
@@ -171,9 +168,7 @@ class Seq2SeqQuestionGenerator:
             return T5Search(model) if searchable(model) else None
 
     def _stored_folder(self) -> Optional[Path]:
-        """
-        The folder of the weights, if the search can use them as they are stored.
-        """
+        """The folder of the weights, if the search can use them as they are stored."""
         folder = int8_folder(self.config.model) if self.arithmetic == INT8 else None
         if folder is None:
             return None

@@ -59,7 +59,6 @@ def resolve(reference: str) -> Union[Path, str]:
     """
     Resolve a model reference to a local folder or a hub name.
 
-    :param reference: see the module's docstring.
     :return: a ``Path`` if the reference is a local folder, otherwise the hub name.
     :raises ModelNotFoundError: if it looks like a path that does not exist.
     """
@@ -80,7 +79,6 @@ def identified(config: ModelConfig) -> str:
     """
     A model reference with its revision or, for a folder, a hash of its contents.
 
-    :param config: a preset's section.
     :return: for example ``roberta-large@main`` or
         ``shipped:q2_mini/consistency@1f0a9c3e``; the reference alone for a hub model
         without a revision, or a folder that does not exist.

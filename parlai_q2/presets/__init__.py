@@ -1,6 +1,4 @@
-"""
-Presets: YAML files that choose the models for scoring and how they decode.
-"""
+"""Presets: YAML files that choose the models for scoring and how they decode."""
 
 from parlai_q2.presets.preset import ModelConfig, Preset, load_preset, preset_names
 

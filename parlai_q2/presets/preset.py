@@ -48,9 +48,7 @@ class ModelConfig:
 
     @property
     def reference(self) -> str:
-        """
-        The model and its revision, as signatures print them.
-        """
+        """The model and its revision, as signatures print them."""
         return f'{self.model}@{self.revision}' if self.revision else self.model
 
 
@@ -84,9 +82,7 @@ class Preset:
 
 
 def preset_names() -> list[str]:
-    """
-    The names of the shipped presets.
-    """
+    """The names of the shipped presets."""
     folder = Path(str(files('parlai_q2.presets')))
     return sorted(path.stem for path in folder.glob('*.yaml'))
 

@@ -15,12 +15,19 @@ statement.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import Comparison, Example, Score, Span, Verdict
-from parlai_q2.scorers.consistency import ConsistencyScorer, is_generic, support
+from parlai_q2.scorers.consistency import (
+    ALONE,
+    ConsistencyScorer,
+    indices,
+    is_generic,
+    support,
+)
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all, pipeline_name
 from parlai_q2.text.sentences import sentences
@@ -84,8 +91,8 @@ class SpansScorer(ConsistencyScorer):
                 said = next(marks)
             verdicts[statement.place].append(self._verdict(statement, said))
         return [
-            Score(s.value, s.label, tuple(v), s.fallback, s.parts, s.signature)
-            for s, v in zip(scores, verdicts, strict=True)
+            replace(score, verdicts=tuple(of_score))
+            for score, of_score in zip(scores, verdicts, strict=True)
         ]
 
     def _statements(self, examples: Sequence[Example]) -> list[Statement]:
@@ -94,13 +101,14 @@ class SpansScorer(ConsistencyScorer):
         """
         asked: list[tuple[int, Span, str, list[Span]]] = []
         pairs: list[tuple[str, str]] = []
-        limit = self.pooling.knowledge_words
-        for place, example in enumerate(examples):
-            knowledge, known = example.knowledge, sentences(example.knowledge)
+        indexed = indices(examples)
+        for place, (example, index) in enumerate(zip(examples, indexed, strict=True)):
             # Only long knowledge is split to judge a statement, as for the score.
-            whole = '' if 0 < limit < len(knowledge.split()) else knowledge
-            premises = [whole] * bool(whole) + [s.text for s in known]
+            whole = '' if self.pooling.is_long(index.text) else index.text
             for said in sentences(example.response):
+                best = index.best(said.text, ALONE)
+                known = [index.sentences[n] for n in best]
+                premises = [whole] * bool(whole) + [s.text for s in known]
                 asked.append((place, said, whole, known))
                 pairs += [(p.lower(), said.text.lower()) for p in premises]
         answers = iter(self.model.classify(pairs))

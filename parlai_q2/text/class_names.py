@@ -6,7 +6,7 @@ Knowledge can entail a response, contradict it, or say nothing about its content
 FEVER and VitaminC, FactCC, Dialogue NLI, BEGIN and the annotations of Santhanam et al.
 2021 each have their own names for some of these. If a task does not distinguish neutral
 from contradicted ("inconsistent", "not fully attributable"), its name counts as
-contradiction here, and :mod:`parlai_q2.class_map` assigns neutral to it as well.
+contradiction here, and :mod:`parlai_q2.text.class_map` assigns neutral to it as well.
 """
 
 import re

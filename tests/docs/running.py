@@ -92,9 +92,9 @@ def run_in_shell(command: str) -> None:
 
 
 def _parlai(arguments: list[str], monkeypatch: Any) -> None:
-    from parlai.core.script import SCRIPT_REGISTRY
+    from parlai.core.script import SCRIPT_REGISTRY, setup_script_registry
 
-    run_parlai_q2(['help'])
+    setup_script_registry()
     command = SCRIPT_REGISTRY[arguments[0]].klass
     assert command.__module__.startswith('parlai.'), f"{arguments[0]} is not ParlAI's"
     assert not any(word.startswith('q2:') for word in arguments), 'a short name'

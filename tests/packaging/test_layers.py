@@ -22,7 +22,7 @@ FLOORS = (
         'presets',
     ),
     ('text', 'io', 'passages'),
-    ('class_map', 'models', 'perturb'),
+    ('models', 'perturb'),
     ('q2',),
     ('scorers',),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),

@@ -100,8 +100,8 @@ def test_the_score_is_that_of_the_detector():
     examples = [Example(BEES, t) for t in ('bees have eyes', 'a moon', 'wow', '')]
     spans = SpansScorer(WordModel()).score(examples)
     plain = ConsistencyScorer(WordModel()).score(examples)
-    assert [(s.value, s.label, s.parts) for s in spans] == [
-        (s.value, s.label, s.parts) for s in plain
+    assert [(s.value, s.label, s.parts, s.statements) for s in spans] == [
+        (s.value, s.label, s.parts, s.statements) for s in plain
     ]
     assert spans[2].label == Label.GENERIC and not spans[2].verdicts
 

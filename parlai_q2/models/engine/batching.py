@@ -30,8 +30,6 @@ def map_unique(
     """
     Apply a batch function to each distinct item once.
 
-    :param items: items, which may repeat.
-    :param function: maps distinct items to as many results.
     :return: one result per item, in order.
     """
     distinct = list(dict.fromkeys(items))
@@ -49,11 +47,7 @@ GPU_LENGTH_STEP = 32
 
 
 def length_step(device: str) -> int:
-    """
-    The number of tokens that input lengths are rounded up to a multiple of.
-
-    :param device: a torch device name.
-    """
+    """The number of tokens that input lengths are rounded up to a multiple of."""
     return LENGTH_STEP if is_cpu(device) else GPU_LENGTH_STEP
 
 
@@ -61,17 +55,13 @@ def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -
     """
     The maximum number of inputs in one call of a model.
 
-    :param device: a torch device name.
-    :param batch_size: the maximum on a CPU.
     :param gpu_batch_size: the maximum on a GPU; None for ``batch_size``.
     """
     return batch_size if is_cpu(device) else gpu_batch_size or batch_size
 
 
 def padded_length(length: int, step: int = LENGTH_STEP) -> int:
-    """
-    The length that an input of ``length`` tokens is padded to.
-    """
+    """The length that an input of ``length`` tokens is padded to."""
     return -(-length // step) * step
 
 
@@ -82,8 +72,6 @@ def length_batches(
     Split inputs into batches of one padded length each, longest first, so that there is
     little padding and memory use peaks at the start.
 
-    :param lengths: the number of tokens of each input.
-    :param batch_size: the maximum number of inputs in a batch.
     :param step: see :func:`length_step`.
     :return: batches of indices; each index is in exactly one.
     """
@@ -108,7 +96,6 @@ def pad(
     :func:`padded_length`.
 
     :param encoded: maps each model input's name to one list of ids per row.
-    :param rows: the B indices of the rows.
     :param fill: maps a model input's name to its padding value, 0 if not given.
     :param step: see :func:`length_step`.
     :return: maps each model input's name to a tensor [B, L].
@@ -126,9 +113,7 @@ def pad(
 
 
 def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    The model inputs in a tokenizer's output: ids, mask and, if any, segment ids.
-    """
+    """The model inputs in a tokenizer's output: ids, mask and, if any, segment ids."""
     return {k: encoded[k] for k in tokenizer.model_input_names if k in encoded}
 
 
@@ -141,9 +126,6 @@ def padded_batches(
     """
     Split a tokenizer's output into batches of one padded length each.
 
-    :param tokenizer: a Hugging Face tokenizer.
-    :param encoded: its output, not padded.
-    :param batch_size: the maximum number of inputs in a batch.
     :param step: see :func:`length_step`.
     :return: the rows of each batch, and an iterator that creates its tensors on demand.
     """

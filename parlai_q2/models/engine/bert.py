@@ -60,7 +60,6 @@ def computable(config: 'PretrainedConfig', auto_class: str) -> bool:
     """
     Whether :class:`Bert` can run a model.
 
-    :param config: its configuration.
     :param auto_class: the name of the transformers auto class to replace.
     """
     return (
@@ -213,9 +212,7 @@ _HEADS: dict[str, Any] = {CLASSIFIER: _ClassifierHead, READER: _ReaderHead}
 
 
 def norm(stored: StoredModel, name: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """
-    A layer norm.
-    """
+    """A layer norm."""
     width, epsilon = stored.config.hidden_size, stored.config.layer_norm_eps
     weight = stored.vector(f'{name}.weight', width)
     bias = stored.vector(f'{name}.bias', width)

@@ -107,7 +107,6 @@ def product(
     The output of a layer for some rows.
 
     :param rows: activations, fp32 [tokens, in].
-    :param kernel: what multiplies by the weights.
     :param scale: the scales of the weights [out].
     :param bias: [out] or None.
     :return: [tokens, out].
@@ -144,7 +143,6 @@ def rounded(
 
     :param numbers: fp32, in [-128, 127]; changed in place.
     :param dtype: the type of the result: int8, uint8 or float32.
-    :param zero: an even number to add to each.
     """
     numbers.add_(WHOLE_FROM + zero)
     if dtype == torch.float32:

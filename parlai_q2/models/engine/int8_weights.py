@@ -47,7 +47,6 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
     Write a state dict as a row-wise int8 safetensors file.
 
     :param state: the model's ``state_dict()``.
-    :param path: the file to write.
     :return: the file's size in bytes.
     """
     return write_int8(stored_form(state), path)

@@ -72,9 +72,7 @@ class Kernel:
 
 
 class IntMm(Kernel):
-    """
-    torch's int8 product, which rearranges the weights at every call.
-    """
+    """torch's int8 product, which rearranges the weights at every call."""
 
     name = 'int_mm'
 
@@ -117,9 +115,7 @@ class OneDnnInt8(Kernel):
 
 
 class Float32(Kernel):
-    """
-    The product in fp32, a thousand terms at a time. torch has it everywhere.
-    """
+    """The product in fp32, a thousand terms at a time. torch has it everywhere."""
 
     name, arithmetic, dtype = 'float32', FLOAT32, torch.float32
 
@@ -148,9 +144,7 @@ class Float32(Kernel):
 
 
 class OneDnnFloat32(Float32):
-    """
-    oneDNN's product in fp32, with the weights rearranged once.
-    """
+    """oneDNN's product in fp32, with the weights rearranged once."""
 
     name = 'onednn_float32'
 
@@ -234,9 +228,6 @@ def fastest(
     The kernels take turns and the best of several tries counts, so that other work on
     the machine does not decide.
 
-    :param kinds: the kernels to try.
-    :param columns: the number of rows of the weights.
-    :param terms: the number of products in each sum.
     :param rows: :data:`FEW_ROWS` or :data:`MANY_ROWS`.
     :raises ConfigError: if none of them is exact.
     """
@@ -271,9 +262,6 @@ def fastest(
 def exact(kind: type[Kernel], terms: int) -> bool:
     """
     Whether this processor has a kernel, and computes the largest products exactly.
-
-    :param kind: the kernel.
-    :param terms: the number of products in each sum.
     """
     weight = extremes(TRIED_COLUMNS, terms)
     try:
@@ -302,7 +290,5 @@ def extremes(rows: int, terms: int) -> torch.Tensor:
 
 
 def given(whole: torch.Tensor, kernel: Kernel) -> torch.Tensor:
-    """
-    int8 activations in the form that a kernel reads.
-    """
+    """int8 activations in the form that a kernel reads."""
     return whole.short().add_(kernel.zero).to(kernel.dtype)

@@ -62,9 +62,7 @@ class StoredModel:
 
     @cached_property
     def tensors(self) -> dict[str, torch.Tensor]:
-        """
-        The stored tensors by name.
-        """
+        """The stored tensors by name."""
         return read_int8(self.path)
 
     def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
@@ -72,9 +70,6 @@ class StoredModel:
         A linear layer. Several names give one layer with their outputs side by side.
 
         :param names: the names of the weights, without ``.weight``.
-        :param out: the number of outputs of each.
-        :param into: the number of inputs.
-        :param bias: whether there are biases.
         :return: a layer that maps [..., into] to [..., names * out].
         """
         biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
@@ -94,8 +89,6 @@ class StoredModel:
         An embedding table.
 
         :param name: the name of the table, without ``.weight``.
-        :param rows: the number of rows.
-        :param width: the number of columns.
         """
         weight = f'{name}.weight'
         if f'{weight}.q' not in self.tensors:
@@ -104,9 +97,7 @@ class StoredModel:
         return Embedding(table, self._tensor(f'{weight}.s', rows))
 
     def vector(self, name: str, size: int) -> torch.Tensor:
-        """
-        A bias, or the scale of a norm, in fp32, [size].
-        """
+        """A bias, or the scale of a norm, in fp32, [size]."""
         return self._tensor(name, size).float()
 
     def _tensor(self, name: str, *shape: int) -> torch.Tensor:
@@ -120,7 +111,5 @@ class StoredModel:
 
 
 def together(parts: list[torch.Tensor]) -> torch.Tensor:
-    """
-    Concatenate tensors; a single tensor is not copied.
-    """
+    """Concatenate tensors; a single tensor is not copied."""
     return parts[0] if len(parts) == 1 else torch.cat(parts)

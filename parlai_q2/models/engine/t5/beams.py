@@ -26,8 +26,6 @@ class BeamSettings:
     """
     How to search; the names are those of transformers' ``GenerationConfig``.
 
-    :param start: the token that the decoder starts with.
-    :param end: the token that ends a sequence.
     :param num_beams: K, at least 1.
     :param max_new_tokens: at least 1.
     :param no_repeat_ngram_size: no n-gram of this size may occur twice; 0 for no limit.
@@ -45,7 +43,6 @@ class Finished(NamedTuple):
     """
     A finished sequence.
 
-    :param score: its log-probability, normalised by length.
     :param tokens: its tokens, without the start token and, unless the length limit was
         reached, with the end token.
     """
@@ -59,11 +56,8 @@ class Beams:
     """
     The beams of S spans, all of the same length.
 
-    :param settings: how to search.
-    :param spans: the S numbers of the spans.
     :param tokens: [S, K, T + 1], including the start token.
     :param scores: sums of log-probabilities [S, K].
-    :param finished: the finished sequences of each span, best first.
     """
 
     settings: BeamSettings
@@ -76,18 +70,14 @@ class Beams:
     def begin(
         cls, settings: BeamSettings, spans: list[int], device: torch.device
     ) -> 'Beams':
-        """
-        One row per span, with nothing but the start token.
-        """
+        """One row per span, with nothing but the start token."""
         tokens = torch.full((len(spans), 1, 1), settings.start, device=device)
         scores = torch.zeros(len(spans), 1, dtype=torch.float32, device=device)
         return cls(settings, spans, tokens, scores, [[] for _ in spans])
 
     @property
     def length(self) -> int:
-        """
-        T, the number of decoded tokens.
-        """
+        """T, the number of decoded tokens."""
         return self.tokens.shape[2] - 1
 
     def banned(self) -> Optional[torch.Tensor]:
@@ -149,9 +139,7 @@ class Beams:
             del self.finished[s][beams:]
 
     def done(self) -> list[int]:
-        """
-        The places of spans whose result no further token can change.
-        """
+        """The places of spans whose result no further token can change."""
         beams = self.settings.num_beams
         if self.length == self.settings.max_new_tokens:
             return list(range(len(self.spans)))

@@ -31,8 +31,6 @@ class Lane:
 
     :param cross: keys and values of the inputs, [layers, 2, S, H, L, D].
     :param mask: additive mask of the inputs, [S, L].
-    :param beams: K.
-    :param steps: the maximum number of tokens to decode.
     """
 
     def __init__(self, cross: torch.Tensor, mask: torch.Tensor, beams: int, steps: int):
@@ -49,16 +47,12 @@ class Lane:
 
     @property
     def beams_now(self) -> int:
-        """
-        Rows per span in the next step: one at the start, then one per beam.
-        """
+        """Rows per span in the next step: one at the start, then one per beam."""
         return self.beams if self.step else 1
 
     @property
     def rows(self) -> int:
-        """
-        Rows of all spans in the next step.
-        """
+        """Rows of all spans in the next step."""
         return self.size * self.beams_now
 
     def begin_step(self, position_bias: torch.Tensor) -> None:
@@ -201,8 +195,6 @@ class Decoder:
 
         :param hidden: the encoder's hidden states [S, L, M].
         :param mask: additive mask, [S, L].
-        :param beams: K.
-        :param steps: the maximum number of tokens to decode.
         """
         size, length, _ = hidden.shape
         cross = torch.stack(
@@ -216,9 +208,7 @@ class Decoder:
         return Lane(cross, mask.clone(), beams, steps)
 
     def position_bias(self, steps: int) -> torch.Tensor:
-        """
-        The attention bias for the distance between two tokens, [H, steps, steps].
-        """
+        """The attention bias for the distance between two tokens, [H, steps, steps]."""
         return self._compute_bias(steps, steps)[0]
 
     def step(
@@ -227,7 +217,6 @@ class Decoder:
         """
         Read one token per row.
 
-        :param lanes: the lanes that the rows belong to, in order.
         :param tokens: [rows].
         :param bias: the result of :meth:`position_bias`.
         :return: hidden states [rows, M].

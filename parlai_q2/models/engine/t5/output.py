@@ -59,8 +59,6 @@ def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
     """
     Allocate memory for the scores of all words, to reuse at every step of a search.
 
-    :param layer: the output layer.
-    :param rows: the maximum number of rows.
     :return: [rows, V]; None if the layer cannot use it.
     """
     if not isinstance(layer, Int8Linear):

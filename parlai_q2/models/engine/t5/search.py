@@ -15,7 +15,7 @@ from parlai_q2.models.device import inference, is_cpu
 from parlai_q2.models.engine.batching import length_batches, length_step, padded_length
 from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, Finished
 from parlai_q2.models.engine.t5.decoder import Decoder, Lane
-from parlai_q2.models.engine.t5.encoder import Encoder
+from parlai_q2.models.engine.t5.layers import Encoder
 from parlai_q2.models.engine.t5.output import likeliest, room_for
 
 ARCHITECTURES = ('T5ForConditionalGeneration', 'MT5ForConditionalGeneration')
@@ -69,9 +69,6 @@ class T5Search:
         """
         The K best sequences of each input.
 
-        :param inputs: S lists of token ids.
-        :param settings: how to search.
-        :param spans_at_once: the most spans to decode at the same time.
         :return: S lists of K sequences, best first.
         """
         results: list[list[Finished]] = [[] for _ in inputs]
@@ -162,9 +159,7 @@ def closed_up(size: int, gone: set[int]) -> list[int]:
 
 
 class _Waiting:
-    """
-    Inputs that wait to be decoded, in groups of one padded length, longest first.
-    """
+    """Inputs that wait to be decoded, in groups of one padded length, longest first."""
 
     def __init__(self, inputs: Sequence[list[int]], step: int):
         lengths = [len(i) for i in inputs]
@@ -190,11 +185,7 @@ class _Waiting:
 
 
 def searchable(model: Any) -> bool:
-    """
-    Whether :class:`T5Search` finds what the model's ``generate`` would find.
-
-    :param model: a Hugging Face model.
-    """
+    """Whether :class:`T5Search` finds what the model's ``generate`` would find."""
     return (
         type(model).__name__ in ARCHITECTURES
         and model.dtype == torch.float32

@@ -41,11 +41,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def computable(config: 'PretrainedConfig') -> bool:
-    """
-    Whether :func:`stored_t5` can build a model.
-
-    :param config: its configuration.
-    """
+    """Whether :func:`stored_t5` can build a model."""
     return (
         config.architectures == [ARCHITECTURE]
         and getattr(config, 'feed_forward_proj', None) in ACTIVATIONS

@@ -4,8 +4,8 @@ Which outputs speak for which class. Probabilities are worked out by hand.
 
 import pytest
 
-from parlai_q2.class_map import choose, map_classes, parse_class_map
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.text.class_map import choose, map_classes, parse_class_map
 from parlai_q2.text.class_names import FINDINGS
 
 BEGIN = ('Fully attributable', 'Not fully attributable', 'Generic')
