@@ -6,6 +6,7 @@ would import.
 
 import ast
 import re
+import sys
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +74,7 @@ def check_task(task: str) -> None:
     Check a task string, e.g. ``babi:task10k:1``.
     """
     name, *words = task.split(':')
-    if not name or task.startswith(PREFIXES):
+    if not name or task.startswith(PREFIXES) or task in registered_here('TEACHER'):
         return
     if not words and name.lower().replace('-', '') in listed_tasks():
         return
@@ -118,7 +119,7 @@ def check_agent(agent: str) -> None:
     files = [f'{variant or folder}.py', *([] if variant else ['agents.py'])]
     place = folder_of('parlai') / 'agents' / folder
     if not any((place / file).is_file() for file in files):
-        if agent not in registered_agents():
+        if agent not in registered_agents() | registered_here('AGENT'):
             raise UnknownNameError('agent', agent, agents())
 
 
@@ -193,6 +194,17 @@ def registered_agents() -> frozenset[str]:
     The names that ParlAI's agents register.
     """
     return _called('register_agent', folder_of('parlai') / 'agents')
+
+
+def registered_here(kind: str) -> set[str]:
+    """
+    What this process has registered with ParlAI already, as a program of the user's
+    own does that calls a command.
+
+    :param kind: ``AGENT`` or ``TEACHER``.
+    """
+    loader = sys.modules.get('parlai.core.loader')
+    return set(getattr(loader, f'{kind}_REGISTRY', ()))
 
 
 @lru_cache(maxsize=None)

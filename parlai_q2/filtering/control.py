@@ -48,7 +48,7 @@ class PrecisionGroups:
     The bounds of the three groups of lexical precision.
 
     :param medium: the lowest precision of the second group, in [0, 1].
-    :param high: the lowest precision of the third group, in [0, 1].
+    :param high: that of the third.
     :raises ConfigError: when they are out of range or out of order.
     """
 
@@ -75,8 +75,7 @@ def terciles(precisions: Sequence[float]) -> PrecisionGroups:
     """
     Groups that hold a third of the values each, as far as ties allow.
 
-    :param precisions: the precisions of a training set; at least one.
-    :raises ConfigError: when there are none.
+    :raises ConfigError: when there are no precisions.
     """
     if not precisions:
         raise ConfigError('There are no training responses to compute terciles from.')

@@ -25,7 +25,6 @@ def conversations(
     """
     The conversations that are kept of an episode, or those that are dropped.
 
-    :param episode: the judged episode.
     :param kept: True gives the kept turns, in conversations as long as possible; False
         gives the dropped turns, each as a conversation of its own.
     :param left_out: fields of messages that are not written.
@@ -56,7 +55,6 @@ def conversation(
     One conversation in ParlAI's format.
 
     :param turns: at least one turn, as the message to write and the judged turn.
-    :param left_out: fields of messages that are not written.
     """
     pairs = [
         [_asked(message, turn, left_out), _answered(turn)] for message, turn in turns

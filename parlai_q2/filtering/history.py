@@ -22,8 +22,6 @@ def split_at_gaps(
     """
     Split an episode into episodes of the turns that are kept.
 
-    :param episode: an episode's messages.
-    :param kept: whether each of them is kept.
     :return: copies of the kept messages, in order, in one or more episodes; empty if no
         message is kept. ``episode_done`` is left out.
     """

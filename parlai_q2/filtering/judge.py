@@ -27,9 +27,7 @@ class JudgedLabel:
     """
     One label of a turn.
 
-    :param text: the label.
-    :param score: its score; None where the turn has no knowledge.
-    :param decision: whether the label is kept.
+    :param score: None where the turn has no knowledge.
     """
 
     text: str
@@ -43,9 +41,8 @@ class JudgedTurn:
     One turn.
 
     :param message: the teacher's message.
-    :param knowledge: its knowledge; empty where there is none.
-    :param labels: its labels, in order; may be empty.
-    :param decision: whether the turn is kept.
+    :param knowledge: empty where there is none.
+    :param labels: in order; may be empty.
     """
 
     message: Message
@@ -134,10 +131,8 @@ def judge_episode(
     """
     Decide which turns of one episode are kept.
 
-    :param episode: its messages.
     :param examples: what :func:`examples_of` returned for it.
     :param scores: the scores of the examples, in the same shape.
-    :param policy: what is kept.
     :param delimiter: as for :func:`knowledge_of`.
     """
     turns = []
@@ -169,8 +164,6 @@ def judge_episodes(
     Decide which turns of many episodes are kept.
 
     :param episodes: the episodes, read only as far as the next chunk needs.
-    :param scorer: the scorer.
-    :param policy: what is kept.
     :param delimiter: as for :func:`knowledge_of`.
     :param chunk: minimum number of responses in one call of the scorer.
     :return: the judged episodes, in order.

@@ -23,7 +23,6 @@ class Chunk(NamedTuple):
     Consecutive records of a file.
 
     :param number: the index of the chunk in the file, from 0.
-    :param records: its records, at least one.
     :param end: how many bytes of the file had been read by the end of the chunk.
     """
 
@@ -47,10 +46,8 @@ def cut_chunks(
     """
     Split records into chunks, reading them only as needed.
 
-    :param records: all records of a file, in order.
     :param size: the maximum number of records in a chunk, at least 1.
     :param size_bytes: close a chunk once it spans this many bytes, at least 1.
-    :return: the chunks, in order; none if there are no records.
     """
     held: list[Record] = []
     number = start = 0

@@ -155,16 +155,12 @@ class ResumableWriter:
     def keep(self, size: int) -> None:
         """
         Keep only the first part of what an earlier run wrote.
-
-        :param size: how many bytes to keep, up to the end of a line.
         """
         self._stream.truncate(size)
 
     def finish(self, summary: dict[str, Any]) -> None:
         """
         Give the file its final name, and write the summary next to it.
-
-        :raises InputError: as for :meth:`write_lines`.
         """
         with self._writing():
             self._sync()
@@ -223,10 +219,6 @@ def encode_line(record: dict[str, Any]) -> bytes:
 def writing(path: Path, remedy: str) -> Iterator[None]:
     """
     Turn errors of the system while writing a file into an :class:`InputError`.
-
-    :param path: the file, for the message.
-    :param remedy: what the user can do, for the message.
-    :raises InputError: if the file cannot be written.
     """
     try:
         yield
@@ -267,9 +259,7 @@ def let_go(lock: FileLock) -> None:
 
 def drop_cut_line(path: Path) -> int:
     """
-    Remove an incomplete last line from a file.
-
-    :return: the number of whole lines.
+    Remove an incomplete last line from a file, and count the whole ones.
     """
     lines = kept = 0
     with open(path, 'rb+') as stream:
@@ -286,9 +276,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     """
     Write a file atomically: it is replaced as a whole or not at all.
 
-    :param path: the file; its folder is created.
-    :return: a temporary path to write to. It is renamed to ``path`` at the end, or
-        deleted if writing fails.
+    :return: a temporary path to write to. It is renamed to ``path``, whose folder is
+        created, at the end, or deleted if writing fails.
     """
     path = Path(os.path.realpath(path))  # write to a link's target; keep the link
     if path.exists() and not path.is_file():
@@ -306,8 +295,6 @@ def whole_file(path: Path) -> Iterator[Path]:
 def drop_unfinished(path: Path) -> None:
     """
     Delete temporary files that :func:`whole_file` left when a run was killed.
-
-    :param path: the file; no other process may be writing it.
     """
     for left in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
         left.unlink(missing_ok=True)

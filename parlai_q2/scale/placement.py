@@ -109,8 +109,6 @@ def usable_cores() -> int:
 def use_threads(threads: int) -> None:
     """
     Set the number of threads of this process, unless its environment already does.
-
-    :param threads: the number of threads.
     """
     os.environ.update(thread_settings(threads))
     if 'torch' in sys.modules:

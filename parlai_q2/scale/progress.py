@@ -67,7 +67,7 @@ class Progress:
         """
         Report progress.
 
-        :param records: the number of records done since the last call.
+        :param records: those done since the last call.
         :param read: how many bytes of the input are done in total.
         """
         self._records += records
@@ -82,8 +82,6 @@ class Progress:
     def sentence(self, read: int) -> str:
         """
         The progress, as a line of text.
-
-        :param read: how many bytes of the input are done in total.
         """
         share = min(1.0, read / self._total) if self._total else 1.0
         return f'{self._name}: {share:.1%}, {self._state(read)}'

@@ -55,9 +55,6 @@ class ScoredChunk(NamedTuple):
 def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
     """
     Score a chunk's records in one call of the scorer.
-
-    :param chunk: the records.
-    :param scorer: the scorer.
     """
     scores = iter(
         scorer.score([r.example for r in chunk.records if r.example is not None])
@@ -99,8 +96,6 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
 
     Fields that an earlier run wrote are left out. Any other field with one of our
     names, such as an annotator's ``label``, is kept as ``given_label``.
-
-    :param fields: the fields of the record.
     """
     passed = {k: v for k, v in fields.items() if k not in OURS}
     written = _written_before(fields)
@@ -142,10 +137,6 @@ def checked(make: MakeScorer, device: Optional[str], signature: str) -> Scorer:
     """
     Create a worker's scorer, and check that it has the signature of the run.
 
-    :param make: creates the scorer.
-    :param device: the device it computes on.
-    :param signature: the signature that the run writes.
-    :return: the scorer.
     :raises ConfigError: if its signature differs, so that its scores could differ.
     """
     scorer = make(device)

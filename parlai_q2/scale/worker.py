@@ -84,7 +84,6 @@ def reason(error: BaseException) -> tuple[str, str]:
     """
     The value to send with :data:`FAILED`.
 
-    :param error: the error that ended the work.
     :return: the message, and the traceback; the latter is empty for a
         :class:`~parlai_q2.errors.Q2Error`, whose message says everything.
     """
@@ -110,10 +109,6 @@ def _end_after_parent() -> None:
 class WorkerProcess:
     """
     A process that runs :func:`~parlai_q2.scale.worker.work`, and the pipe to it.
-
-    :param make: creates the worker's scorer.
-    :param place: its device and threads.
-    :param signature: the signature that its scorer must have.
     """
 
     def __init__(self, make: MakeScorer, place: Place, signature: str):

@@ -155,10 +155,8 @@ def test_a_run_killed_with_9_goes_on_where_it_was(tmp_path):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    process.communicate(timeout=60)
     assert not killed.exists()
-    # The progress bar says how much time is left.
-    assert b'/600' in errors and b'<' in errors
 
     # 'fact n 0' and the like: 600 turns, of which no two have the same texts.
     again = run_filter(killed, task='filter_toy_large')

@@ -53,7 +53,7 @@ def test_a_failed_download_says_where_to_place_the_file(datapath, monkeypatch):
     with pytest.raises(TaskDataError, match='https://example.invalid/dodeca') as caught:
         read(datapath)
     names = 'dodeca_consistent.csv, memnet_consistent.csv'
-    assert f'place them in {folder}: {names}.' in str(caught.value)
+    assert f'{names} in ~/parlai_data/q2_wow, and --datapath' in str(caught.value)
 
 
 def test_a_broken_download_is_not_left_behind(datapath, monkeypatch):

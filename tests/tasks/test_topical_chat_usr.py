@@ -107,9 +107,9 @@ def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
     monkeypatch.setattr('parlai_q2.io.published.download', no_network)
     folder = sets / 'topical_chat_usr'
     (folder / 'tc_usr_data.json').unlink()
-    with pytest.raises(TaskDataError, match='tc_usr_data.json. Then run') as caught:
+    with pytest.raises(TaskDataError, match='tc_usr_data.json in ~/') as caught:
         messages(TASK)
-    assert f'place them in {folder}' in str(caught.value)
+    assert 'and --datapath ~/parlai_data.' in str(caught.value)
 
 
 def changed(quality, value):
