@@ -36,9 +36,7 @@ NO_ROOM = (
 
 
 def main() -> None:
-    """
-    Run the command that ``sys.argv`` asks for.
-    """
+    """Run the command that ``sys.argv`` asks for."""
     # Show the same name for "python -m parlai_q2", as ParlAI does for its command.
     sys.argv[0] = 'parlai_q2'
     prepare_output()
@@ -95,9 +93,7 @@ def obey(arguments: list[str]) -> Any:
 
 
 def stopped(arguments: list[str]) -> str:
-    """
-    The message for a command that the user interrupted.
-    """
+    """The message for a command that the user interrupted."""
     if not arguments or arguments[0].removeprefix('q2_') not in GOING_ON:
         return 'Stopped.'
     return (
@@ -107,9 +103,7 @@ def stopped(arguments: list[str]) -> str:
 
 
 def output() -> list[Any]:
-    """
-    The streams that show text: standard output and standard error.
-    """
+    """The streams that show text: standard output and standard error."""
     return [sys.stdout, sys.stderr]
 
 
@@ -141,9 +135,7 @@ class VisibleRecord(logging.LogRecord):
     """
 
     def getMessage(self) -> str:
-        """
-        The message, with control characters shown as escapes; colours are kept.
-        """
+        """The message, with control characters shown as escapes; colours are kept."""
         return visible_but_colours(super().getMessage())
 
 
@@ -163,9 +155,7 @@ def drop_unread() -> bool:
 
 
 def is_unread(stream: Any) -> bool:
-    """
-    Whether an output is a pipe whose other end is closed.
-    """
+    """Whether an output is a pipe whose other end is closed."""
     try:
         poll = select.poll()
         # An event mask of 0 still reports errors and hang-ups.
@@ -179,9 +169,7 @@ def is_unread(stream: Any) -> bool:
 
 
 def version() -> str:
-    """
-    The versions to name in a bug report.
-    """
+    """The versions to name in a bug report."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
 
@@ -218,9 +206,7 @@ def run(arguments: Optional[list[str]] = None) -> Any:
 
 
 def run_by_parlai(arguments: list[str]) -> Any:
-    """
-    Run a command that is a ``ParlaiScript``, ours or ParlAI's.
-    """
+    """Run a command that is a ``ParlaiScript``, ours or ParlAI's."""
     arguments = short_names.expand_arguments(arguments)
     check_names(arguments[1:])
     ours = find(arguments[0])

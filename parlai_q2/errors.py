@@ -68,9 +68,7 @@ class RecordError(InputError):
 
 
 class ConfigError(Q2Error, ValueError):
-    """
-    A preset, an option or a name is wrong.
-    """
+    """A preset, an option or a name is wrong."""
 
 
 class UnknownNameError(ConfigError, KeyError):
@@ -103,21 +101,15 @@ def _listed(known: list[str]) -> str:
 
 
 class ModelError(Q2Error):
-    """
-    Weights or a tokenizer cannot be read, or do not fit.
-    """
+    """Weights or a tokenizer cannot be read, or do not fit."""
 
 
 class ModelNotFoundError(ModelError):
-    """
-    No folder has this name, and the model could not be fetched from the hub.
-    """
+    """No folder has this name, and the model could not be fetched from the hub."""
 
 
 class MissingPackageError(Q2Error, ImportError):
-    """
-    An optional package is not installed; the message gives the pip command.
-    """
+    """An optional package is not installed; the message gives the pip command."""
 
 
 class ServerError(Q2Error):
@@ -133,15 +125,11 @@ class ServerError(Q2Error):
 
 
 class TaskDataError(Q2Error):
-    """
-    The files of a task are missing, or are not what they should be.
-    """
+    """The files of a task are missing, or are not what they should be."""
 
 
 class WorkerError(Q2Error):
-    """
-    A worker process died repeatedly or cannot continue.
-    """
+    """A worker process died repeatedly or cannot continue."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,6 +1,4 @@
-"""
-Imports the packages that only some scorers need, when such a scorer is used.
-"""
+"""Imports the packages that only some scorers need, when such a scorer is used."""
 
 import importlib
 import importlib.util

@@ -40,7 +40,5 @@ def split_pairs(text: Optional[str], option: str, form: str, example: str) -> di
 
 
 def line_ends(text: str) -> str:
-    """
-    Replace each ``\\n``, which a shell passes as two characters, by a line end.
-    """
+    """Replace each ``\\n``, which a shell passes as two characters, by a line end."""
     return text.replace('\\n', '\n')

@@ -46,9 +46,7 @@ UNVERIFIABLE = frozenset({Label.NOT_VERIFIABLE, Label.GENERIC})
 
 
 class Comparison:
-    """
-    How the two answers to a question compare (Honovich et al. 2021, section 2).
-    """
+    """How the two answers to a question compare (Honovich et al. 2021, section 2)."""
 
     EXACT = 'exact'  # equal after normalisation
     ENTAILMENT = 'entailment'
@@ -225,9 +223,7 @@ class Statement:
     evidence: tuple[Evidence, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        The statement as JSON-safe values.
-        """
+        """The statement as JSON-safe values."""
         return {
             'text': self.span.text,
             'span': [self.span.start, self.span.end],
@@ -245,9 +241,7 @@ class Statement:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Statement':
-        """
-        Restore it from the values that :meth:`to_dict` returned.
-        """
+        """Restore it from the values that :meth:`to_dict` returned."""
         return cls(
             Span(fields['text'], *fields['span']),
             fields['score'],
@@ -261,9 +255,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Question:
-    """
-    A question and its answer, a span of the response.
-    """
+    """A question and its answer, a span of the response."""
 
     text: str
     answer: Span
@@ -321,9 +313,7 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Verdict':
-        """
-        Restore it from the values that :meth:`to_dict` returned.
-        """
+        """Restore it from the values that :meth:`to_dict` returned."""
         answer = fields['knowledge_answer']
         return cls(
             question=fields['question'],
@@ -370,15 +360,11 @@ class Score:
 
     @property
     def verifiable(self) -> bool:
-        """
-        Whether there was anything to verify.
-        """
+        """Whether there was anything to verify."""
         return self.label not in UNVERIFIABLE
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        The score as JSON-safe values, as ``parlai_q2 score`` writes them.
-        """
+        """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
         return {
             'score': self.value,
             'label': self.label,
@@ -391,9 +377,7 @@ class Score:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':
-        """
-        Restore it from the values that :meth:`to_dict` returned.
-        """
+        """Restore it from the values that :meth:`to_dict` returned."""
         return cls(
             value=fields['score'],
             label=fields['label'],
@@ -408,9 +392,7 @@ class Score:
 
 
 def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
-    """
-    The score of a response in which there is nothing to verify.
-    """
+    """The score of a response in which there is nothing to verify."""
     return Score(
         NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
     )

@@ -72,16 +72,12 @@ class Signature:
 
     @property
     def short(self) -> str:
-        """
-        The form that logs print.
-        """
+        """The form that logs print."""
         return short_form(str(self))
 
 
 def digits(signature: str) -> str:
-    """
-    A hash of a signature: eight hexadecimal digits.
-    """
+    """A hash of a signature: eight hexadecimal digits."""
     return hashlib.sha256(signature.encode('utf-8', 'replace')).hexdigest()[:8]
 
 

@@ -1,5 +1,3 @@
-"""
-The version of parlai_q2, defined only here.
-"""
+"""The version of parlai_q2, defined only here."""
 
 __version__ = '0.4.0'

@@ -1,6 +1,4 @@
-"""
-Bootstrap intervals of a mean.
-"""
+"""Bootstrap intervals of a mean."""
 
 import math
 

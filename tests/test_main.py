@@ -25,9 +25,7 @@ RECORDS = 100_000
 
 @pytest.fixture(autouse=True)
 def own_settings(monkeypatch):
-    """
-    What the command sets for its process is set back.
-    """
+    """What the command sets for its process is set back."""
     monkeypatch.setattr(logging, 'raiseExceptions', True)
     factory = logging.getLogRecordFactory()
     yield
@@ -36,9 +34,7 @@ def own_settings(monkeypatch):
 
 @pytest.fixture
 def main(monkeypatch):
-    """
-    Runs the command with something in place of what it would do.
-    """
+    """Runs the command with something in place of what it would do."""
 
     def main(run, *arguments):
         monkeypatch.setattr('sys.argv', ['anything', *arguments])
@@ -159,9 +155,7 @@ def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, kept):
 
 
 def start(folder, *options, **pipes):
-    """
-    Starts scoring a large file.
-    """
+    """Starts scoring a large file."""
     infile = folder / 'in.jsonl'
     text = 'It opened in 1969 with ten rooms. ' * 3
     line = json.dumps({'knowledge': text, 'response': text})
@@ -178,9 +172,7 @@ def start(folder, *options, **pipes):
 
 
 def kept(folder):
-    """
-    How many whole lines a stopped run has left for the next to go on from.
-    """
+    """How many whole lines a stopped run has left for the next to go on from."""
     assert not (folder / 'out.jsonl').exists()
     assert (folder / 'out.jsonl.part.run.json').exists()
     part = (folder / 'out.jsonl.part').read_bytes()

@@ -1,6 +1,4 @@
-"""
-How threads are told to wait, and whose word stands.
-"""
+"""How threads are told to wait, and whose word stands."""
 
 import subprocess
 import sys

@@ -1,3 +1,1 @@
-"""
-A ParlAI agent that classifies responses with any scorer.
-"""
+"""A ParlAI agent that classifies responses with any scorer."""

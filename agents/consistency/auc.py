@@ -54,7 +54,5 @@ class Aucs:
 
     @property
     def indices(self) -> list[int]:
-        """
-        The indices of the classes that are counted.
-        """
+        """The indices of the classes that are counted."""
         return [self.classes.index(metric._class_name) for metric in self.metrics]

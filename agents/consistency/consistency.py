@@ -60,9 +60,7 @@ class ConsistencyAgent(Agent):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add the scorer's options and those of a classifier.
-        """
+        """Add the scorer's options and those of a classifier."""
         return add_options(parser)
 
     def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
@@ -80,9 +78,7 @@ class ConsistencyAgent(Agent):
         logging.info(f'Responses are classified with {self.scorer.signature}')
 
     def share(self) -> dict[str, Any]:
-        """
-        Share the scorer: its models are loaded once.
-        """
+        """Share the scorer: its models are loaded once."""
         return {
             **super().share(),
             'scorer': self.scorer,
@@ -91,9 +87,7 @@ class ConsistencyAgent(Agent):
         }
 
     def act(self) -> Message:
-        """
-        Classify the last observation.
-        """
+        """Classify the last observation."""
         return self.batch_act([self.observation])[0]
 
     def batch_act(self, observations: list[Optional[Message]]) -> list[Message]:
@@ -199,36 +193,26 @@ class ConsistencyAgent(Agent):
 
     @property
     def calc_auc(self) -> bool:
-        """
-        Whether ``-auc`` was given.
-        """
+        """Whether ``-auc`` was given."""
         return self._aucs.digits > 0
 
     @property
     def class_list(self) -> tuple[str, ...]:
-        """
-        The classes of the task that was seen last.
-        """
+        """The classes of the task that was seen last."""
         return self._aucs.classes
 
     @property
     def auc_class_indices(self) -> list[int]:
-        """
-        The classes whose areas are counted.
-        """
+        """The classes whose areas are counted."""
         return self._aucs.indices
 
     @property
     def aucs(self) -> list[Any]:
-        """
-        The areas counted so far.
-        """
+        """The areas counted so far."""
         return self._aucs.metrics
 
     def reset_auc(self) -> None:
-        """
-        Start counting areas afresh.
-        """
+        """Start counting areas afresh."""
         self._aucs.reset()
 
 

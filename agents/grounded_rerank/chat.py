@@ -25,9 +25,7 @@ ANSWER = 'rerank_answer'
 
 
 class ChatCommands(_Generator):
-    """
-    Handles chat commands; a mixin over a generator's class.
-    """
+    """Handles chat commands; a mixin over a generator's class."""
 
     knowledge: EpisodeKnowledge
     explain: Callable[[Mapping[str, Any]], None]
@@ -44,16 +42,12 @@ class ChatCommands(_Generator):
     def read_command(
         self, observation: Mapping[str, Any]
     ) -> Optional[commands.Command]:
-        """
-        Read a message as a command, if it is one and this is a chat.
-        """
+        """Read a message as a command, if it is one and this is a chat."""
         text = observation.get('text') if self._interactive else None
         return commands.read_command(text)
 
     def observe_command(self, command: commands.Command) -> Message:
-        """
-        A message with the command's answer, which stays out of batch and history.
-        """
+        """A message with the command's answer, which stays out of batch and history."""
         terminal = display.at_terminal(self.opt)
         if self._said and command.name in ('why', 'candidates'):
             self.explain(self._said)
@@ -79,9 +73,7 @@ class ChatCommands(_Generator):
         return self.observation
 
     def self_observe(self, self_message: Message) -> None:
-        """
-        Remember the reply and its evidence; commands leave no trace.
-        """
+        """Remember the reply and its evidence; commands leave no trace."""
         observed = self.observation or {}
         if ANSWER in observed:
             self.observation = None
@@ -93,9 +85,7 @@ class ChatCommands(_Generator):
             self.knowledge.end_episode()
 
     def act(self) -> Message:
-        """
-        Reply; with ``--show-candidates``, also show the candidates.
-        """
+        """Reply; with ``--show-candidates``, also show the candidates."""
         reply = super().act()
         if self.opt.get('show_candidates') and reply.get('rerank'):
             self.explain(reply)
@@ -104,9 +94,7 @@ class ChatCommands(_Generator):
         return reply
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
-        """
-        Reply to a batch; for a command the answer is ready.
-        """
+        """Reply to a batch; for a command the answer is ready."""
         if isinstance(observations, Batch):
             return super().batch_act(observations)
         if all(ANSWER in observation for observation in observations):
@@ -125,9 +113,7 @@ class ChatCommands(_Generator):
         return replies
 
     def reset(self) -> None:
-        """
-        Start a new conversation that knows nothing of the last one.
-        """
+        """Start a new conversation that knows nothing of the last one."""
         super().reset()
         self.knowledge.reset()
         self._said = None

@@ -1,6 +1,4 @@
-"""
-The chat commands ``/knowledge``, ``/why``, ``/candidates`` and ``/help``.
-"""
+"""The chat commands ``/knowledge``, ``/why``, ``/candidates`` and ``/help``."""
 
 import re
 from typing import Any, Mapping, NamedTuple, Optional
@@ -29,9 +27,7 @@ _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
 
 
 class Command(NamedTuple):
-    """
-    A typed command: its name in lower case, and the text after it.
-    """
+    """A typed command: its name in lower case, and the text after it."""
 
     name: str
     argument: str

@@ -26,22 +26,16 @@ def at_terminal(opt: Mapping[str, Any]) -> bool:
 
 
 def colour() -> bool:
-    """
-    Whether standard output can show colour.
-    """
+    """Whether standard output can show colour."""
     return use_colour(sys.stdout)
 
 
 def width() -> int:
-    """
-    The terminal's width in columns; 80 where there is no terminal.
-    """
+    """The terminal's width in columns; 80 where there is no terminal."""
     return shutil.get_terminal_size().columns
 
 
 def show(text: str) -> None:
-    """
-    Write a text and a line end.
-    """
+    """Write a text and a line end."""
     sys.stdout.write(f'{text}\n')
     sys.stdout.flush()

@@ -1,6 +1,4 @@
-"""
-Runs a generator's encoder only once for all searches over the same context.
-"""
+"""Runs a generator's encoder only once for all searches over the same context."""
 
 from contextlib import contextmanager
 from typing import Any, Iterator, Optional

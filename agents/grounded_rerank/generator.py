@@ -142,9 +142,7 @@ def add_generator_options(parser: ParlaiParser, opt: Optional[Opt]) -> None:
 
 
 class _GeneratorAction(argparse._StoreAction):
-    """
-    Stores ``--generator`` and adds its options, replacing those of a wrong guess.
-    """
+    """Stores ``--generator`` and adds its options, replacing those of a wrong guess."""
 
     added: str
     defaults_before: Any

@@ -88,9 +88,7 @@ class GroundedRerankAgent(ChatCommands):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add the generator's options and the reranking options.
-        """
+        """Add the generator's options and the reranking options."""
         add_generator_options(parser, partial_opt)
         return add_rerank_options(parser)
 
@@ -115,9 +113,7 @@ class GroundedRerankAgent(ChatCommands):
         return opt
 
     def __new__(cls, opt: Optional[Opt] = None, shared: Any = None):
-        """
-        Make an instance of the class that is both this agent and its generator.
-        """
+        """Make an instance of the class that is both this agent and its generator."""
         if cls.generator_class is None:
             generator = generator_class(generator_name(opt or {}))
             if opt and opt.pop(UPGRADE_LATER, False):
@@ -146,18 +142,14 @@ class GroundedRerankAgent(ChatCommands):
         self.id = 'GroundedRerank'
 
     def share(self) -> dict[str, Any]:
-        """
-        Share the scorers too: their models are loaded once.
-        """
+        """Share the scorers too: their models are loaded once."""
         shared = super().share()
         shared['reranker'] = self.reranker
         shared['knowledge_source'] = self.knowledge.source
         return shared
 
     def observe(self, observation: Message) -> Message:
-        """
-        Read a message and find its knowledge, or take a command.
-        """
+        """Read a message and find its knowledge, or take a command."""
         observation = readable(observation)
         command = self.read_command(observation)
         if command is not None:
@@ -182,9 +174,7 @@ class GroundedRerankAgent(ChatCommands):
         return batch
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
-        """
-        Take the generator's own step, and add the evidence to its output.
-        """
+        """Take the generator's own step, and add the evidence to its output."""
         self._rankings = None
         output = super().eval_step(batch)
         rankings, self._rankings = self._rankings, None
@@ -205,9 +195,7 @@ class GroundedRerankAgent(ChatCommands):
         return output
 
     def logs_replies(self) -> bool:
-        """
-        Whether replies are written to a file, with all their evidence.
-        """
+        """Whether replies are written to a file, with all their evidence."""
         return any(self.opt.get(option) for option in LOGS)
 
     def explain(self, reply: Mapping[str, Any]) -> None:
@@ -307,8 +295,6 @@ class GroundedRerankAgent(ChatCommands):
         )
 
     def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
-        """
-        The generator's search, seeded if ``--candidate-seed`` asks for it.
-        """
+        """The generator's search, seeded if ``--candidate-seed`` asks for it."""
         search = super()._treesearch_factory(device, verbose=verbose)
         return self.search_seeds.give(search) if self.search_seeds else search

@@ -119,14 +119,10 @@ class EpisodeKnowledge:
         return given
 
     def end_episode(self) -> None:
-        """
-        Forget a passage from an earlier turn's text; keep what was typed.
-        """
+        """Forget a passage from an earlier turn's text; keep what was typed."""
         self._passage = self._written = None
 
     def reset(self) -> None:
-        """
-        Forget everything.
-        """
+        """Forget everything."""
         self.typed = None
         self.end_episode()

@@ -1,6 +1,4 @@
-"""
-The metrics of reranked turns.
-"""
+"""The metrics of reranked turns."""
 
 from typing import Optional
 

@@ -1,6 +1,4 @@
-"""
-The reranking agent's options, and the reranker that they describe.
-"""
+"""The reranking agent's options, and the reranker that they describe."""
 
 import argparse
 from typing import Any

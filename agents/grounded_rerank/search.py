@@ -1,6 +1,4 @@
-"""
-Runs a generator's searches and pools their candidates.
-"""
+"""Runs a generator's searches and pools their candidates."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -223,9 +221,7 @@ def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
 
 
 def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[Any]]:
-    """
-    The searches of each example: one, or one for each document (RAG-Sequence).
-    """
+    """The searches of each example: one, or one for each document (RAG-Sequence)."""
     each, rest = divmod(len(beams), examples)
     if not each or rest:
         raise ConfigError(
@@ -237,7 +233,5 @@ def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[An
 
 
 def _speaking(pool: list[Candidate]) -> list[Candidate]:
-    """
-    The pool without empty replies, unless there are no others.
-    """
+    """The pool without empty replies, unless there are no others."""
     return [c for c in pool if c.text.strip()] or pool

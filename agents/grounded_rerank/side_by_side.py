@@ -132,9 +132,7 @@ def _searches(
 
 
 def _rows(running: Sequence[Running], device: torch.device) -> torch.Tensor:
-    """
-    The example that each row belongs to.
-    """
+    """The example that each row belongs to."""
     examples = [one.example for one in running for _ in range(one.width)]
     return torch.tensor(examples, dtype=torch.long, device=device)
 

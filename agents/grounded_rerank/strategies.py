@@ -52,16 +52,12 @@ class Strategy:
 
     @property
     def width(self) -> int:
-        """
-        How many sequences the search follows at a time.
-        """
+        """How many sequences the search follows at a time."""
         return self.beam or self.number
 
     @property
     def samples(self) -> bool:
-        """
-        Whether the search draws at random.
-        """
+        """Whether the search draws at random."""
         return self.name in SAMPLING
 
     def __str__(self) -> str:

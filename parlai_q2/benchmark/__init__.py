@@ -1,3 +1,1 @@
-"""
-What ``parlai_q2 bench`` measures.
-"""
+"""What ``parlai_q2 bench`` measures."""

@@ -1,6 +1,4 @@
-"""
-Clocks, and a description of the machine that the timings were taken on.
-"""
+"""Clocks, and a description of the machine that the timings were taken on."""
 
 import math
 import os
@@ -16,26 +14,20 @@ STATUS = Path('/proc/self/status')
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """
-    Seconds that a call took, and what it returned.
-    """
+    """Seconds that a call took, and what it returned."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
 
 
 class StageClock:
-    """
-    Adds up the time of each stage of a job.
-    """
+    """Adds up the time of each stage of a job."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     def timed(self, stage: str, function: Callable) -> Callable:
-        """
-        Wrap a function, so that its time is added to a stage.
-        """
+        """Wrap a function, so that its time is added to a stage."""
 
         def run(*args: Any) -> Any:
             seconds, result = timed(lambda: function(*args))
@@ -45,9 +37,7 @@ class StageClock:
         return run
 
     def shares(self) -> dict[str, float]:
-        """
-        Each stage's share of the stages' time; they sum to 1.
-        """
+        """Each stage's share of the stages' time; they sum to 1."""
         total = sum(self.seconds.values()) or 1.0
         return {name: round(s / total, 3) for name, s in self.seconds.items()}
 
@@ -68,9 +58,7 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def machine() -> dict[str, Any]:
-    """
-    Describe the machine that the timings were taken on.
-    """
+    """Describe the machine that the timings were taken on."""
     import torch
 
     return {
@@ -90,9 +78,7 @@ def machine() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """
-    The processor's name, as far as the system reports it.
-    """
+    """The processor's name, as far as the system reports it."""
     try:
         with open('/proc/cpuinfo', encoding='utf-8') as lines:
             for line in lines:

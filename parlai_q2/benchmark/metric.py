@@ -83,9 +83,7 @@ def measure_loop(
 
 
 def as_published(models: Q2Models) -> Q2Models:
-    """
-    The same models, without our own search: what the published code runs.
-    """
+    """The same models, without our own search: what the published code runs."""
     generator: Any = models.generator
     if not hasattr(generator, 'with_search'):
         return models
@@ -93,16 +91,12 @@ def as_published(models: Q2Models) -> Q2Models:
 
 
 def differences(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[float]:
-    """
-    The absolute difference of two runs' values, one number for each response.
-    """
+    """The absolute difference of two runs' values, one number for each response."""
     return [abs(a.value - b.value) for a, b in zip(one, other, strict=True)]
 
 
 def describe_metric(found: Mapping[str, Any]) -> str:
-    """
-    What :func:`measure_batched` found, with the loops, as text.
-    """
+    """What :func:`measure_batched` found, with the loops, as text."""
     batched, alone = found['batched'], found['one_response']
     lines = [
         f'{found["responses"]} responses, {found["questions"]} questions',

@@ -68,9 +68,7 @@ def measure_reranking(
 
 
 def describe_reranking(scorer: str, found: Mapping[str, Any]) -> str:
-    """
-    What :func:`measure_reranking` found, as text.
-    """
+    """What :func:`measure_reranking` found, as text."""
     generate, score, explain = (found[n] for n in ('generate', 'score', 'explain'))
     return (
         f'Reranking {found["turns"]} turns by {scorer}, '

@@ -1,6 +1,4 @@
-"""
-Times each of Q2's stages, by wrapping its models in a clock.
-"""
+"""Times each of Q2's stages, by wrapping its models in a clock."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Optional

@@ -1,6 +1,4 @@
-"""
-Converts between scores and the rows of the score cache.
-"""
+"""Converts between scores and the rows of the score cache."""
 
 import hashlib
 import json
@@ -14,9 +12,7 @@ Pair = tuple[str, str]
 
 
 def pair_key(pair: Pair) -> bytes:
-    """
-    The SHA-256 of knowledge and response, including where the knowledge ends.
-    """
+    """The SHA-256 of knowledge and response, including where the knowledge ends."""
     knowledge, response = (text.encode('utf-8', 'surrogatepass') for text in pair)
     return hashlib.sha256(b'%d:' % len(knowledge) + knowledge + response).digest()
 

@@ -211,16 +211,12 @@ class ScoreCache:
         )
 
     def file_bytes(self) -> int:
-        """
-        The size of the cache on disk, in bytes; 0 if there is none.
-        """
+        """The size of the cache on disk, in bytes; 0 if there is none."""
         names = (self.path, beside(self.path, '-wal'))
         return sum(path.stat().st_size for path in names if path.exists())
 
     def close(self) -> None:
-        """
-        Close the file; the next use opens it again.
-        """
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
@@ -288,9 +284,7 @@ class ScoreCache:
                 return sqlite_file.connect(self.path)
 
     def _only_read(self) -> bool:
-        """
-        Whether the file can be read but neither written nor renamed.
-        """
+        """Whether the file can be read but neither written nor renamed."""
         places = (self.path, self.path.parent)
         return self.path.is_file() and not all(os.access(p, os.W_OK) for p in places)
 

@@ -56,9 +56,7 @@ T = TypeVar('T')
 
 
 class OtherVersion(Exception):
-    """
-    The tables of the file are of a version that this code does not read.
-    """
+    """The tables of the file are of a version that this code does not read."""
 
     def __init__(self, version: int):
         self.version = version
@@ -82,9 +80,7 @@ class StoredSignature(NamedTuple):
 
     @property
     def short(self) -> str:
-        """
-        The hash of the signature, which its short form ends in.
-        """
+        """The hash of the signature, which its short form ends in."""
         return digits(self.text)
 
 
@@ -156,9 +152,7 @@ def is_damage(error: Exception) -> bool:
 
 
 def is_busy(error: Exception) -> bool:
-    """
-    Whether an error means that other processes kept the file locked for too long.
-    """
+    """Whether an error means that other processes kept the file locked for too long."""
     locked = isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
     return locked or isinstance(error, TimeoutError)
 
@@ -182,9 +176,7 @@ def is_foreign(path: Path) -> bool:
 
 
 def is_sound(path: Path) -> bool:
-    """
-    Whether the file and its tables are intact, or the file does not exist.
-    """
+    """Whether the file and its tables are intact, or the file does not exist."""
     try:
         connection = connect(path)
         try:
@@ -294,9 +286,7 @@ def delete(
 
 
 def signatures(connection: sqlite3.Connection) -> list[StoredSignature]:
-    """
-    What the file holds for each signature, the one with most rows first.
-    """
+    """What the file holds for each signature, the one with most rows first."""
     rows = connection.execute(
         'SELECT text, count(*), sum(length(value)), max(used) FROM scores '
         'JOIN signatures ON signatures.id = signature GROUP BY signature '
@@ -349,9 +339,7 @@ def evict(connection: sqlite3.Connection, target: float, now: int) -> None:
 
 
 def _shrink(connection: sqlite3.Connection) -> None:
-    """
-    Return unused pages to the disk.
-    """
+    """Return unused pages to the disk."""
     connection.execute(
         'DELETE FROM signatures WHERE id NOT IN (SELECT signature FROM scores)'
     )

@@ -1,3 +1,1 @@
-"""
-Fits a scorer's prior, threshold and weights to labelled pairs.
-"""
+"""Fits a scorer's prior, threshold and weights to labelled pairs."""

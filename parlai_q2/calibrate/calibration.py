@@ -1,6 +1,4 @@
-"""
-Reads labelled pairs, and fits the calibration of a scorer to them.
-"""
+"""Reads labelled pairs, and fits the calibration of a scorer to them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,9 +56,7 @@ def read_labelled(
 
 
 def label_of(record: Record, file: str, field: str) -> Optional[bool]:
-    """
-    Whether a record is labelled consistent; None for generic.
-    """
+    """Whether a record is labelled consistent; None for generic."""
     given = record.fields.get(field)
     if given is None or str(given).strip() == '':
         raise RecordError(
@@ -144,9 +140,7 @@ def calibrate(
 
 
 def rounded(values: Any) -> Any:
-    """
-    Numbers with :data:`DIGITS` digits, in lists and dicts.
-    """
+    """Numbers with :data:`DIGITS` digits, in lists and dicts."""
     if isinstance(values, dict):
         return {name: rounded(value) for name, value in values.items()}
     if isinstance(values, list):
@@ -155,9 +149,7 @@ def rounded(values: Any) -> Any:
 
 
 def describe(written: dict[str, Any]) -> str:
-    """
-    What :func:`calibrate` found, as text.
-    """
+    """What :func:`calibrate` found, as text."""
     found, pairs = written['calibration'], written['pairs']
     low, high = written['threshold_interval']
     lines = [

@@ -95,9 +95,7 @@ class Pairs:
     generic: np.ndarray
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
-        """
-        The pairs that a mask chooses.
-        """
+        """The pairs that a mask chooses."""
         return Pairs(
             self.values[chosen],
             self.consistent[chosen],
@@ -152,16 +150,12 @@ class Fitted(NamedTuple):
     threshold: float
 
     def values(self, pairs: Pairs) -> np.ndarray:
-        """
-        The calibrated values of pairs, [N].
-        """
+        """The calibrated values of pairs, [N]."""
         return moved(own_values(pairs, self.weights), self.shift)
 
 
 def own_values(pairs: Pairs, weights: Optional[Fit]) -> np.ndarray:
-    """
-    The values of pairs before they are shifted, [N].
-    """
+    """The values of pairs before they are shifted, [N]."""
     if weights is None:
         return pairs.values
     assert pairs.features is not None
@@ -193,9 +187,7 @@ def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
 def interval_of(
     pairs: Pairs, fitted: Fitted, target: Target, probabilities: bool
 ) -> Interval:
-    """
-    How sure a threshold is: the 95 % bootstrap interval, drawing passages.
-    """
+    """How sure a threshold is: the 95 % bootstrap interval, drawing passages."""
     values, best = fitted.values(pairs), fitted.threshold
     drawn = [
         best_thresholds(weights, values, pairs.consistent, target, probabilities)
@@ -206,9 +198,7 @@ def interval_of(
 
 
 def moved(values: np.ndarray, shift: Optional[float]) -> np.ndarray:
-    """
-    Values with their log-odds raised.
-    """
+    """Values with their log-odds raised."""
     return np.array([shifted(float(value), shift or 0.0) for value in values])
 
 

@@ -17,17 +17,13 @@ ECE_BINS = 10
 
 
 class Fit(NamedTuple):
-    """
-    A fitted model: P(supported) = sigmoid(x . weights + intercept).
-    """
+    """A fitted model: P(supported) = sigmoid(x . weights + intercept)."""
 
     weights: np.ndarray
     intercept: float
 
     def probability(self, x: np.ndarray) -> np.ndarray:
-        """
-        The probabilities [B] for features [B, F].
-        """
+        """The probabilities [B] for features [B, F]."""
         return 1 / (1 + np.exp(-(x @ self.weights + self.intercept)))
 
 

@@ -58,25 +58,19 @@ COMMANDS = {
 
 
 def find(name: str) -> Optional[Command]:
-    """
-    The command of a name; None if it is not ours.
-    """
+    """The command of a name; None if it is not ours."""
     return COMMANDS.get(name.removeprefix(PREFIX))
 
 
 def parser_of(command: Command) -> Parser:
-    """
-    The parser of a command that does not need ParlAI.
-    """
+    """The parser of a command that does not need ParlAI."""
     parser = Parser(command.name, command.what)
     module_of(command).add_options(parser)
     return parser
 
 
 def module_of(command: Command) -> Any:
-    """
-    The module of a command.
-    """
+    """The module of a command."""
     return import_module(f'parlai_q2.scripts.{command.name}')
 
 
@@ -100,8 +94,6 @@ def run_command(name: str, *arguments: str, **values: Any) -> Any:
 
 
 def listing(commands: Sequence[Command]) -> str:
-    """
-    Commands and what they do, one a line.
-    """
+    """Commands and what they do, one a line."""
     width = max(len(command.name) for command in COMMANDS.values())
     return ''.join(f'  {c.name:<{width}}  {c.what}\n' for c in commands)

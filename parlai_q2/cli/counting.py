@@ -31,9 +31,7 @@ def counting(name: str, total: Optional[int], unit: str, done: int = 0) -> Any:
 
 
 class Lines:
-    """
-    Logs progress; the last line comes at the end.
-    """
+    """Logs progress; the last line comes at the end."""
 
     def __init__(self, name: str, total: Optional[int], unit: str, done: int):
         self.name, self.unit, self.n = name, unit, done
@@ -49,16 +47,12 @@ class Lines:
             self.close()
 
     def close(self) -> None:
-        """
-        Log the last line, unless it was logged.
-        """
+        """Log the last line, unless it was logged."""
         if self.said != self.n:
             self._say()
 
     def update(self, count: int) -> None:
-        """
-        Count what was done since the last call.
-        """
+        """Count what was done since the last call."""
         self.n += count
         if time.monotonic() - self.told >= EVERY:
             self._say()

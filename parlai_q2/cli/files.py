@@ -1,6 +1,4 @@
-"""
-The input and output files of a command.
-"""
+"""The input and output files of a command."""
 
 from collections.abc import Mapping
 from pathlib import Path

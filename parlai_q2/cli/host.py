@@ -73,16 +73,12 @@ def check_parlai(what: str) -> None:
 
 
 def how_to_install() -> str:
-    """
-    What to run to have ParlAI.
-    """
+    """What to run to have ParlAI."""
     return f'Run: python -m pip install --no-deps -r {REQUIREMENTS}'
 
 
 def help_text() -> str:
-    """
-    All commands.
-    """
+    """All commands."""
     ours = COMMANDS.values()
     if find_spec('parlai'):
         theirs = (

@@ -17,9 +17,7 @@ class CommandHandler(logging.Handler):
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """
-        Print one message.
-        """
+        """Print one message."""
         parlai = sys.modules.get('parlai.utils.logging')
         if parlai is not None:
             if record.levelno >= parlai.logger.level:
@@ -35,9 +33,7 @@ class CommandHandler(logging.Handler):
 
 
 def show_log(level: int = logging.INFO) -> None:
-    """
-    Show the log of this process from a level on.
-    """
+    """Show the log of this process from a level on."""
     logger.setLevel(level)
     logger.propagate = False
     if not any(isinstance(h, CommandHandler) for h in logger.handlers):

@@ -58,9 +58,7 @@ def check_given(arguments: Sequence[str], option: str, example: str) -> None:
 
 
 def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """
-    The options in arguments that have a value, with it.
-    """
+    """The options in arguments that have a value, with it."""
     for argument, after in zip(arguments, [*arguments[1:], '-']):
         option, equals, value = argument.partition('=')
         if option.startswith('-'):
@@ -70,9 +68,7 @@ def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def check_task(task: str) -> None:
-    """
-    Check a task string, e.g. ``babi:task10k:1``.
-    """
+    """Check a task string, e.g. ``babi:task10k:1``."""
     name, *words = task.split(':')
     if not name or task.startswith(PREFIXES) or task in registered_here('TEACHER'):
         return
@@ -90,9 +86,7 @@ def check_task(task: str) -> None:
 
 
 def check_teacher(task: str, path: Path, word: str) -> None:
-    """
-    Check a teacher's name by the classes in a task's file.
-    """
+    """Check a teacher's name by the classes in a task's file."""
     there = classes(path)
     name = word[:1].upper() + word[1:]
     if '.' not in task and TEACHER not in name:
@@ -161,25 +155,19 @@ def classes(path: Path) -> Optional[set[str]]:
 
 
 def folder_of(package: str) -> Path:
-    """
-    The folder of an installed package, or the file of a module.
-    """
+    """The folder of an installed package, or the file of a module."""
     spec = find_spec(package)
     assert spec is not None
     return Path((spec.submodule_search_locations or [spec.origin or ''])[0])
 
 
 def folders(kind: str, file: str) -> list[str]:
-    """
-    ParlAI's folders of tasks or agents that have a file.
-    """
+    """ParlAI's folders of tasks or agents that have a file."""
     return sorted(p.parent.name for p in (folder_of('parlai') / kind).glob(f'*/{file}'))
 
 
 def agents() -> list[str]:
-    """
-    ParlAI's agents, as ``-m`` names them.
-    """
+    """ParlAI's agents, as ``-m`` names them."""
     found = []
     for path in (folder_of('parlai') / 'agents').glob('*/*.py'):
         if f'{camel_case(path.stem)}Agent' in path.read_text(encoding='utf-8'):
@@ -190,9 +178,7 @@ def agents() -> list[str]:
 
 @lru_cache(maxsize=None)
 def registered_agents() -> frozenset[str]:
-    """
-    The names that ParlAI's agents register.
-    """
+    """The names that ParlAI's agents register."""
     return _called('register_agent', folder_of('parlai') / 'agents')
 
 
@@ -209,9 +195,7 @@ def registered_here(kind: str) -> set[str]:
 
 @lru_cache(maxsize=None)
 def mutators() -> frozenset[str]:
-    """
-    The names of all mutators.
-    """
+    """The names of all mutators."""
     places = [folder_of('parlai') / 'mutators']
     places.append(folder_of('parlai_q2') / 'parlai' / 'mutators')
     if find_spec('parlai_internal'):
@@ -221,9 +205,7 @@ def mutators() -> frozenset[str]:
 
 @lru_cache(maxsize=None)
 def listed_tasks() -> frozenset[str]:
-    """
-    The ids and tags of ParlAI's list of tasks, in lower case.
-    """
+    """The ids and tags of ParlAI's list of tasks, in lower case."""
     text = (folder_of('parlai') / 'tasks' / 'task_list.py').read_text('utf-8')
     ids = re.findall(r'["\']id["\']: ["\']([^"\']+)', text)
     return frozenset(i.lower().replace('-', '') for i in ids)

@@ -56,17 +56,13 @@ class Parser(argparse.ArgumentParser):
         return {**opt, **values}
 
     def error(self, message: str) -> NoReturn:
-        """
-        Refuse the arguments.
-        """
+        """Refuse the arguments."""
         line = message[:1].upper() + message[1:]
         raise ConfigError(f'{line}. The options are listed by: {self.prog} --help')
 
 
 class Help(argparse.HelpFormatter):
-    """
-    Adds defaults to the help, where it does not give them itself.
-    """
+    """Adds defaults to the help, where it does not give them itself."""
 
     def _get_help_string(self, action: argparse.Action) -> Optional[str]:
         text = action.help or ''
@@ -89,9 +85,7 @@ def dashed(argument: str) -> str:
 
 
 def truth(text: str) -> bool:
-    """
-    The value of a switch.
-    """
+    """The value of a switch."""
     if text.lower() not in YES + NO:
         raise argparse.ArgumentTypeError(f'{text!r} is neither yes nor no')
     return text.lower() in YES

@@ -1,6 +1,4 @@
-"""
-The options for choosing among candidates, and the reranker that they describe.
-"""
+"""The options for choosing among candidates, and the reranker that they describe."""
 
 from typing import Any, Mapping, Optional
 

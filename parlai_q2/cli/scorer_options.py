@@ -113,9 +113,7 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
 
 
 def add_cache_options(parser: Any) -> Any:
-    """
-    Add ``--cache``, ``--cache-file`` and ``--cache-megabytes``.
-    """
+    """Add ``--cache``, ``--cache-file`` and ``--cache-megabytes``."""
     group = parser.add_argument_group('Score cache')
     group.add_argument(
         '--cache',

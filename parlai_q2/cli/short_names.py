@@ -95,9 +95,7 @@ def expand_tasks(names: str) -> str:
 
 @lru_cache(maxsize=None)
 def agents() -> dict[str, str]:
-    """
-    The agents' packages by short name.
-    """
+    """The agents' packages by short name."""
     package = import_module('parlai_q2.agents')
     return {
         info.name: f'parlai_q2.agents.{info.name}'
@@ -108,9 +106,7 @@ def agents() -> dict[str, str]:
 
 @lru_cache(maxsize=None)
 def tasks() -> dict[str, str]:
-    """
-    The tasks' modules by short name.
-    """
+    """The tasks' modules by short name."""
     package = import_module('parlai_q2.tasks')
     return {
         info.name.removeprefix(TASK_PREFIX): f'parlai_q2.tasks.{info.name}.agents'
@@ -120,9 +116,7 @@ def tasks() -> dict[str, str]:
 
 
 def tasks_folder() -> Path:
-    """
-    The folder of our tasks.
-    """
+    """The folder of our tasks."""
     return Path(import_module('parlai_q2.tasks').__path__[0])
 
 
@@ -172,9 +166,7 @@ def _teacher(task: str, module: str, word: str) -> str:
 
 
 def camel_case(name: str) -> str:
-    """
-    A name in the form of a class's.
-    """
+    """A name in the form of a class's."""
     return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
 
 

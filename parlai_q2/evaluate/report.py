@@ -1,6 +1,4 @@
-"""
-Writes the results of an evaluation: tables as text and JSON, and the scores.
-"""
+"""Writes the results of an evaluation: tables as text and JSON, and the scores."""
 
 import csv
 import io

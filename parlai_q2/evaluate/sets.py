@@ -1,6 +1,4 @@
-"""
-Annotated responses, sets of them, and what is drawn from a set.
-"""
+"""Annotated responses, sets of them, and what is drawn from a set."""
 
 import random
 from dataclasses import dataclass, field, replace

@@ -1,6 +1,4 @@
-"""
-A table as data, and as text and JSON.
-"""
+"""A table as data, and as text and JSON."""
 
 import textwrap
 from dataclasses import dataclass, field

@@ -1,6 +1,4 @@
-"""
-Words that select part of a set, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``.
-"""
+"""Words that select part of a set, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``."""
 
 from typing import Mapping, Sequence
 

@@ -63,9 +63,7 @@ class PrecisionGroups:
             )
 
     def token(self, precision: float) -> str:
-        """
-        The token of a precision.
-        """
+        """The token of a precision."""
         if precision >= self.high:
             return HIGH
         return MEDIUM if precision >= self.medium else LOW
@@ -93,9 +91,7 @@ def lexical_precision(example: Example) -> float:
 
 
 def first_person(response: str) -> bool:
-    """
-    Whether a response uses the first person singular.
-    """
+    """Whether a response uses the first person singular."""
     return bool(_FIRST_PERSON.search(response))
 
 
@@ -127,7 +123,5 @@ def control_tokens(
 
 
 def best_tokens(features: Sequence[str] = FEATURES) -> list[str]:
-    """
-    The tokens that ask for a faithful response.
-    """
+    """The tokens that ask for a faithful response."""
     return [BEST[feature] for feature in features]

@@ -98,9 +98,7 @@ def _answered(turn: JudgedTurn) -> dict[str, Any]:
 
 
 def is_json(value: Any) -> bool:
-    """
-    Whether a value can be written as JSON; an image or a tensor cannot.
-    """
+    """Whether a value can be written as JSON; an image or a tensor cannot."""
     try:
         json.dumps(value)
     except (TypeError, ValueError):

@@ -43,9 +43,7 @@ def split_at_gaps(
 
 
 def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
-    """
-    A copy of a message, with what was said before it in front of its text.
-    """
+    """A copy of a message, with what was said before it in front of its text."""
     copy = dict(message)
     if before:
         copy['text'] = DELIMITER.join([*before, str(message.get('text') or '')])
@@ -53,8 +51,6 @@ def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str,
 
 
 def said_in(message: Mapping[str, Any]) -> list[str]:
-    """
-    What a turn adds to the history: its text, and its first label.
-    """
+    """What a turn adds to the history: its text, and its first label."""
     text = message.get('text')
     return [*([] if text is None else [str(text)]), *labels_of(message)[:1]]

@@ -52,9 +52,7 @@ class JudgedTurn:
 
     @property
     def kept_labels(self) -> list[str]:
-        """
-        The texts of the labels that are kept.
-        """
+        """The texts of the labels that are kept."""
         return [label.text for label in self.labels if label.decision.kept]
 
     @property
@@ -71,9 +69,7 @@ JudgedEpisode = list[JudgedTurn]
 
 
 def labels_of(message: Message) -> list[str]:
-    """
-    The labels of a message, from whichever of the two fields it has.
-    """
+    """The labels of a message, from whichever of the two fields it has."""
     labels = message.get('labels') or message.get('eval_labels') or ()
     if isinstance(labels, str):
         return [labels]

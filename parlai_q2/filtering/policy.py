@@ -20,9 +20,7 @@ UNITS = (TURNS, EPISODES)
 
 
 class Reason:
-    """
-    Why a turn is kept or dropped, in a few words.
-    """
+    """Why a turn is kept or dropped, in a few words."""
 
     GROUNDED = 'above the threshold'
     NOT_GROUNDED = 'not above the threshold'
@@ -34,9 +32,7 @@ class Reason:
 
 
 class Decision(NamedTuple):
-    """
-    Whether a response or turn is kept, and why.
-    """
+    """Whether a response or turn is kept, and why."""
 
     kept: bool
     reason: str

@@ -1,6 +1,4 @@
-"""
-Summarizes what a filter did, as JSON-safe values and as text.
-"""
+"""Summarizes what a filter did, as JSON-safe values and as text."""
 
 import heapq
 from itertools import count
@@ -17,9 +15,7 @@ TEXT_WIDTH = 100
 
 
 class FilterSummary:
-    """
-    Counts judged episodes.
-    """
+    """Counts judged episodes."""
 
     def __init__(self) -> None:
         self.episodes = self.episodes_whole = self.episodes_gone = 0
@@ -33,9 +29,7 @@ class FilterSummary:
         self._least: list[tuple] = []
 
     def add(self, episode: JudgedEpisode) -> None:
-        """
-        Count one episode.
-        """
+        """Count one episode."""
         kept = sum(turn.decision.kept for turn in episode)
         self.episodes += 1
         self.episodes_whole += kept == len(episode)
@@ -101,9 +95,7 @@ class FilterSummary:
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """
-    Render what :meth:`FilterSummary.to_dict` returned as text.
-    """
+    """Render what :meth:`FilterSummary.to_dict` returned as text."""
     lines = [sentence(summary)]
     for fate in ('kept', 'dropped'):
         reasons = summary['reasons'][fate].items()
@@ -133,9 +125,7 @@ def render(summary: Mapping[str, Any]) -> str:
 
 
 def sentence(summary: Mapping[str, Any]) -> str:
-    """
-    The summary in one sentence.
-    """
+    """The summary in one sentence."""
     if not summary['turns']:
         return 'There were no turns.'
     whole, gone = summary['episodes_kept_whole'], summary['episodes_dropped_whole']

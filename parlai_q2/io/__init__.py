@@ -1,3 +1,1 @@
-"""
-Reads the records to score and writes the results.
-"""
+"""Reads the records to score and writes the results."""

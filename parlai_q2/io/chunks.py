@@ -32,9 +32,7 @@ class Chunk(NamedTuple):
 
     @property
     def lines(self) -> str:
-        """
-        The lines of the file that the chunk spans, for messages.
-        """
+        """The lines of the file that the chunk spans, for messages."""
         return f'{self.records[0].line} to {self.records[-1].line}'
 
 

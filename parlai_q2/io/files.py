@@ -1,6 +1,4 @@
-"""
-Small helpers for files: names beside another, checksums, locks, the cache folder.
-"""
+"""Small helpers for files: names beside another, checksums, locks, the cache folder."""
 
 import errno
 import hashlib
@@ -15,16 +13,12 @@ POLL_SECONDS = 0.05
 
 
 def beside(path: Path, ending: str) -> Path:
-    """
-    The path with an ending added to the file's name.
-    """
+    """The path with an ending added to the file's name."""
     return path.with_name(path.name + ending)
 
 
 def file_sha256(path: Union[str, Path]) -> str:
-    """
-    The SHA-256 of a file's bytes, in hexadecimal.
-    """
+    """The SHA-256 of a file's bytes, in hexadecimal."""
     digest = hashlib.sha256()
     with open(path, 'rb') as stream:
         for block in iter(lambda: stream.read(1 << 20), b''):

@@ -71,9 +71,7 @@ def as_text(value: Any) -> str:
 
 
 def passages_in(value: Any) -> tuple[Passage, ...]:
-    """
-    The passages in a field's value, without markers; none of them is empty.
-    """
+    """The passages in a field's value, without markers; none of them is empty."""
     if value is None:
         return ()
     if isinstance(value, (list, tuple)):

@@ -241,9 +241,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def json_lines(stream: TextIO) -> Iterator[Line]:
-    """
-    The lines that are not blank.
-    """
+    """The lines that are not blank."""
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue

@@ -36,9 +36,7 @@ def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def write_json(value: Any, **options: Any) -> str:
-    """
-    Write JSON; ``options`` are those of ``json.dumps``.
-    """
+    """Write JSON; ``options`` are those of ``json.dumps``."""
     try:
         return json.dumps(value, allow_nan=False, **options)
     except ValueError:
@@ -46,9 +44,7 @@ def write_json(value: Any, **options: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """
-    Whether a value is a finite number that a float can hold.
-    """
+    """Whether a value is a finite number that a float can hold."""
     # In Python, a bool is an int.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False

@@ -1,6 +1,4 @@
-"""
-Reads csv files with known columns, such as published data sets.
-"""
+"""Reads csv files with known columns, such as published data sets."""
 
 import csv
 from collections.abc import Iterator, Sequence

@@ -25,9 +25,7 @@ FROM_TEACHER = ('q2_label',)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """
-    The text of a message; empty if it is missing or null.
-    """
+    """The text of a message; empty if it is missing or null."""
     text = message.get('text')
     return '' if text is None else str(text)
 
@@ -48,9 +46,7 @@ def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
 
 
 def without_commands(messages: Sequence[dict]) -> list[dict]:
-    """
-    Consecutive messages of a log, without commands and the answers to them.
-    """
+    """Consecutive messages of a log, without commands and the answers to them."""
     after = [*messages[1:], {}]
     return [
         message

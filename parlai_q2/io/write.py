@@ -121,9 +121,7 @@ class ResumableWriter:
             return False
 
     def write(self, records: Iterable[dict[str, Any]]) -> None:
-        """
-        Append records, one line each.
-        """
+        """Append records, one line each."""
         self.write_lines(b''.join(map(encode_line, records)))
 
     def write_lines(self, lines: bytes) -> None:
@@ -140,28 +138,20 @@ class ResumableWriter:
                 self._sync()
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """
-        The lines that an earlier run wrote, parsed.
-        """
+        """The lines that an earlier run wrote, parsed."""
         return map(json.loads, self.raw_lines())
 
     def raw_lines(self) -> Iterator[bytes]:
-        """
-        The lines that an earlier run wrote, as bytes.
-        """
+        """The lines that an earlier run wrote, as bytes."""
         with open(self.part, 'rb') as stream:
             yield from islice(stream, self.done)
 
     def keep(self, size: int) -> None:
-        """
-        Keep only the first part of what an earlier run wrote.
-        """
+        """Keep only the first part of what an earlier run wrote."""
         self._stream.truncate(size)
 
     def finish(self, summary: dict[str, Any]) -> None:
-        """
-        Give the file its final name, and write the summary next to it.
-        """
+        """Give the file its final name, and write the summary next to it."""
         with self._writing():
             self._sync()
             with whole_file(self.meta) as unfinished:
@@ -178,17 +168,13 @@ class ResumableWriter:
         self.close()
 
     def abandon(self) -> None:
-        """
-        Stop and delete everything that was written.
-        """
+        """Stop and delete everything that was written."""
         self.part.unlink(missing_ok=True)
         self._claim.unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
-        """
-        Stop without finishing; a later run can resume from here.
-        """
+        """Stop without finishing; a later run can resume from here."""
         # Closing retries what a full disk refused; that error was already reported.
         with suppress(OSError):
             self._stream.close()
@@ -207,9 +193,7 @@ class ResumableWriter:
 
 
 def encode_line(record: dict[str, Any]) -> bytes:
-    """
-    A record as a line of JSON.
-    """
+    """A record as a line of JSON."""
     line = write_json(record, ensure_ascii=False) + '\n'
     # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.
     return line.encode('utf-8', errors='backslashreplace')
@@ -217,9 +201,7 @@ def encode_line(record: dict[str, Any]) -> bytes:
 
 @contextmanager
 def writing(path: Path, remedy: str) -> Iterator[None]:
-    """
-    Turn errors of the system while writing a file into an :class:`InputError`.
-    """
+    """Turn errors of the system while writing a file into an :class:`InputError`."""
     try:
         yield
     except OSError as e:
@@ -248,9 +230,7 @@ def hold(part: Path) -> FileLock:
 
 
 def let_go(lock: FileLock) -> None:
-    """
-    End what :func:`hold` began, and delete the lock's file.
-    """
+    """End what :func:`hold` began, and delete the lock's file."""
     # Deleted while it is held, so that it is nobody else's; Windows refuses that.
     with suppress(OSError):
         os.unlink(lock.lock_file)
@@ -258,9 +238,7 @@ def let_go(lock: FileLock) -> None:
 
 
 def drop_cut_line(path: Path) -> int:
-    """
-    Remove an incomplete last line from a file, and count the whole ones.
-    """
+    """Remove an incomplete last line from a file, and count the whole ones."""
     lines = kept = 0
     with open(path, 'rb+') as stream:
         for line in stream:
@@ -293,16 +271,12 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def drop_unfinished(path: Path) -> None:
-    """
-    Delete temporary files that :func:`whole_file` left when a run was killed.
-    """
+    """Delete temporary files that :func:`whole_file` left when a run was killed."""
     for left in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
         left.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """
-    Write a text file atomically (see :func:`whole_file`).
-    """
+    """Write a text file atomically (see :func:`whole_file`)."""
     with whole_file(path) as unfinished:
         unfinished.write_bytes(text.encode('utf-8'))

@@ -56,9 +56,7 @@ from parlai_q2.text.visible import one_line
 
 @lru_cache(maxsize=None)
 def apply() -> None:
-    """
-    Apply every bridge that this environment needs; a second call does nothing.
-    """
+    """Apply every bridge that this environment needs; a second call does nothing."""
     bridge_pkg_resources()
     bridge_option_files()
     bridge_downloads()
@@ -88,9 +86,7 @@ def bridge_pkg_resources() -> None:
 
 
 def pkg_resources_stand_in() -> ModuleType:
-    """
-    The two functions of ``pkg_resources`` that ParlAI calls.
-    """
+    """The two functions of ``pkg_resources`` that ParlAI calls."""
     module: Any = ModuleType('pkg_resources')
     module.resource_exists = lambda package, name: (
         files(package).joinpath(name).is_file()
@@ -100,9 +96,7 @@ def pkg_resources_stand_in() -> ModuleType:
 
 
 def bridge_option_files() -> None:
-    """
-    Read option files as JSON only; ParlAI unpickles one that is not UTF-8.
-    """
+    """Read option files as JSON only; ParlAI unpickles one that is not UTF-8."""
     from parlai.core.opt import Opt
 
     from parlai_q2.parlai.trusted import load_options
@@ -111,9 +105,7 @@ def bridge_option_files() -> None:
 
 
 def bridge_downloads() -> None:
-    """
-    Say in one line that a task's file could not be downloaded, and what to do.
-    """
+    """Say in one line that a task's file could not be downloaded, and what to do."""
     from parlai.core import build_data
 
     original = build_data.download
@@ -133,9 +125,7 @@ def bridge_downloads() -> None:
 
 
 def bridge_plateau_scheduler() -> None:
-    """
-    Let ``--lr-scheduler reduceonplateau`` build its torch scheduler.
-    """
+    """Let ``--lr-scheduler reduceonplateau`` build its torch scheduler."""
     import parlai.nn.lr_scheduler as lr_scheduler
     from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -152,9 +142,7 @@ def bridge_plateau_scheduler() -> None:
 
 
 def bridge_checkpoints() -> None:
-    """
-    Let ``torch.load`` read ParlAI's checkpoints with ``weights_only``.
-    """
+    """Let ``torch.load`` read ParlAI's checkpoints with ``weights_only``."""
     import torch
 
     if tuple(int(part) for part in torch.__version__.split('.')[:2]) >= (2, 6):

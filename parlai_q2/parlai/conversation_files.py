@@ -1,6 +1,4 @@
-"""
-Writes conversations in the format of ParlAI's ``jsonfile`` teacher, atomically.
-"""
+"""Writes conversations in the format of ParlAI's ``jsonfile`` teacher, atomically."""
 
 import datetime
 import os
@@ -110,9 +108,7 @@ class ConversationFile:
         self.abandon()
 
     def abandon(self) -> None:
-        """
-        Delete an unfinished file; a finished one is left as it is.
-        """
+        """Delete an unfinished file; a finished one is left as it is."""
         if self._stream.closed:
             return
         self.part.unlink(missing_ok=True)

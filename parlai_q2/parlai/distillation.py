@@ -48,9 +48,7 @@ def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def abstained(record: Mapping[str, Any]) -> bool:
-    """
-    Whether a model gave its abstaining text instead of the chosen candidate.
-    """
+    """Whether a model gave its abstaining text instead of the chosen candidate."""
     chosen = record['chosen']
     return chosen is not None and chosen['text'] != record['text']
 

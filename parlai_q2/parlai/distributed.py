@@ -204,9 +204,7 @@ def _context(
 
 
 def _gather(data: Any) -> list[Any]:
-    """
-    ParlAI's ``all_gather_list``, for any device.
-    """
+    """ParlAI's ``all_gather_list``, for any device."""
     if not distributed.is_distributed():
         return [data]
     gathered: list[Any] = [None] * dist.get_world_size()
@@ -216,9 +214,7 @@ def _gather(data: Any) -> list[Any]:
 
 def _on_processor(parallel: type) -> type:
     class ProcessorDataParallel(parallel):
-        """
-        Ignores the GPU that ParlAI's agents pass.
-        """
+        """Ignores the GPU that ParlAI's agents pass."""
 
         def __init__(self, module: Any, device_ids: Any = None, **options: Any):
             super().__init__(module, **options)
@@ -227,9 +223,7 @@ def _on_processor(parallel: type) -> type:
 
 
 def _share_out(init: Any) -> Any:
-    """
-    A teacher's ``__init__`` that leaves it with only the episodes of its process.
-    """
+    """A teacher's ``__init__`` that leaves it with only the episodes of its process."""
 
     def __init__(self: Any, opt: Opt, shared: Optional[dict] = None) -> None:
         init(self, opt, shared)

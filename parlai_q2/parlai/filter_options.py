@@ -1,6 +1,4 @@
-"""
-The options for which turns are kept, and the policy that they give.
-"""
+"""The options for which turns are kept, and the policy that they give."""
 
 from typing import Any, Mapping, Optional
 

@@ -1,6 +1,4 @@
-"""
-Makes the short names (``q2:...``) known to ParlAI.
-"""
+"""Makes the short names (``q2:...``) known to ParlAI."""
 
 from parlai.core.loader import REGISTERED_REPOS
 from parlai.core.opt import Opt

@@ -51,9 +51,7 @@ class Q2TeacherMixin(_Base):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add the scorer's options, ``--q2-metrics`` and ``--q2-evidence``.
-        """
+        """Add the scorer's options, ``--q2-metrics`` and ``--q2-evidence``."""
         super().add_cmdline_args(parser, partial_opt)
         add_scorer_options(parser, DEFAULT_SCORER)
         group = parser.add_argument_group('Q2 teacher')
@@ -162,9 +160,7 @@ class Q2TeacherMixin(_Base):
 
 
 def _dict_in(observation: dict, name: str) -> dict[str, Any]:
-    """
-    The dict of that name in a message, created if there is none.
-    """
+    """The dict of that name in a message, created if there is none."""
     if not isinstance(observation.get(name), dict):
         # This bypasses Message's check of its keys, and also works for a plain dict.
         dict.__setitem__(observation, name, {})

@@ -1,6 +1,4 @@
-"""
-Makes messages readable for models.
-"""
+"""Makes messages readable for models."""
 
 from typing import Any
 

@@ -56,9 +56,7 @@ class ResponseQueue:
         self._announced = False
 
     def spoke(self, teacher: object) -> None:
-        """
-        Record that a teacher has sent a turn and expects a response.
-        """
+        """Record that a teacher has sent a turn and expects a response."""
         self._speaking.add(teacher)
 
     def heard(self, teacher: object) -> None:
@@ -71,9 +69,7 @@ class ResponseQueue:
             self.flush()
 
     def add(self, response: Waiting) -> None:
-        """
-        Add a response to be scored.
-        """
+        """Add a response to be scored."""
         self.waiting.append(response)
 
     def flush(self) -> None:

@@ -1,6 +1,4 @@
-"""
-Iterates once over the turns of any ParlAI task, in order.
-"""
+"""Iterates once over the turns of any ParlAI task, in order."""
 
 import hashlib
 import json

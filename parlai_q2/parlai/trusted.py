@@ -41,9 +41,7 @@ def read_options(path: str) -> dict[str, Any]:
 
 
 def load_options(cls: type[Opt], optfile: str) -> Opt:
-    """
-    Stands in for ``Opt.load``, which unpickles.
-    """
+    """Stands in for ``Opt.load``, which unpickles."""
     from parlai.core.opt import __AUTOCLEAN_KEYS__
 
     found = read_options(optfile)
@@ -51,9 +49,7 @@ def load_options(cls: type[Opt], optfile: str) -> Opt:
 
 
 class WeightsOnly:
-    """
-    Put before a ``TorchAgent``, lets it read its checkpoint without unpickling.
-    """
+    """Put before a ``TorchAgent``, lets it read its checkpoint without unpickling."""
 
     def load(self, path: str) -> dict[str, Any]:
         """

@@ -1,6 +1,4 @@
-"""
-Finds the entities of texts with the spaCy pipeline, many texts at a time.
-"""
+"""Finds the entities of texts with the spaCy pipeline, many texts at a time."""
 
 from collections import OrderedDict
 from typing import Iterable
@@ -47,9 +45,7 @@ class EntityFinder:
 
 
 def find_entities(texts: list[str]) -> Iterable[list[Entity]]:
-    """
-    The entities of each text, without remembering them.
-    """
+    """The entities of each text, without remembering them."""
     docs = pipeline().pipe(
         (t[:MAX_CHARACTERS] for t in texts), disable=list(UNUSED), batch_size=BATCH
     )

@@ -35,23 +35,17 @@ class Entity(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """
-        The text without "'s", ready to be put elsewhere.
-        """
+        """The text without "'s", ready to be put elsewhere."""
         return _POSSESSIVE.sub('', self.text)
 
     @property
     def name(self) -> str:
-        """
-        The text without "'s" and without an article.
-        """
+        """The text without "'s" and without an article."""
         return _ARTICLE.sub('', self.shown, count=1) if self.article else self.shown
 
     @property
     def article(self) -> bool:
-        """
-        Whether the text is an article followed by something else.
-        """
+        """Whether the text is an article followed by something else."""
         return bool(_ARTICLE.match(self.text))
 
 
@@ -70,9 +64,7 @@ class Swapped(NamedTuple):
 
 
 def entity_index(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
-    """
-    A conversation's entities by type, each name once, at its first occurrence.
-    """
+    """A conversation's entities by type, each name once, at its first occurrence."""
     index: dict[str, dict[str, Entity]] = {}
     for entity in entities:
         if entity.name.strip():
@@ -171,9 +163,7 @@ def _last_same(a: str, b: str) -> bool:
 
 
 def occurs(name: str, text: str) -> bool:
-    """
-    Whether a text contains a name as whole words, in any case.
-    """
+    """Whether a text contains a name as whole words, in any case."""
     return _whole_words(name).search(text) is not None
 
 

@@ -100,9 +100,7 @@ class HardNegatives:
         return None
 
     def entity(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Replace an entity by another of its kind that the knowledge does not have.
-        """
+        """Replace an entity by another of its kind that the knowledge does not have."""
         for entity in self.rng.sample(one.entities, len(one.entities)):
             others = replacements(entity, one.knowledge, self.by_type[entity.type])
             if others:
@@ -111,9 +109,7 @@ class HardNegatives:
         return None
 
     def number(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Replace a number of the knowledge by another; a year by a year.
-        """
+        """Replace a number of the knowledge by another; a year by a year."""
         known = set(_NUMBER.findall(one.knowledge))
         shared = [n for n in _NUMBER.findall(one.response) if n in known]
         if not shared:
@@ -128,9 +124,7 @@ class HardNegatives:
         return one.knowledge, one.response.replace(old, self.rng.choice(new), 1)
 
     def swap(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Swap two entities of one kind.
-        """
+        """Swap two entities of one kind."""
         by_kind: dict[str, list[str]] = {}
         for text, kind in one.entities:
             if text not in by_kind.setdefault(kind, []):
@@ -146,9 +140,7 @@ class HardNegatives:
         return None
 
     def negation(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Add or remove a negation.
-        """
+        """Add or remove a negation."""
         changed = negate(one.response, self.rng)
         return (one.knowledge, changed.text) if changed else None
 

@@ -104,9 +104,7 @@ def load_preset(name: str) -> Preset:
 
 
 def _load(name: str, through: tuple[Path, ...]) -> Preset:
-    """
-    :param through: the files that have this preset as base, outermost first.
-    """
+    """:param through: the files that have this preset as base, outermost first."""
     if name.endswith(('.yaml', '.yml')):
         path = Path(name).expanduser()
         # A relative path starts at the folder of the file that names it.

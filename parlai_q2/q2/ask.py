@@ -107,9 +107,7 @@ def _in_rounds(
 
 
 def same_answer(one: str, other: str) -> bool:
-    """
-    Whether two answers are equal after normalisation.
-    """
+    """Whether two answers are equal after normalisation."""
     return normalize(one) == normalize(other)
 
 

@@ -92,9 +92,7 @@ def verdicts(
 
 
 def nli_pair(question: Question, answer: Optional[Span]) -> tuple[str, str]:
-    """
-    Premise and hypothesis for two unequal answers.
-    """
+    """Premise and hypothesis for two unequal answers."""
     assert answer is not None
     premise = f'{question.text} {answer.text}.'
     return premise, f'{question.text} {question.answer.text}.'

@@ -30,25 +30,19 @@ class Excerpts:
         self._indices: dict[str, Optional[SentenceIndex]] = {}
 
     def index(self, knowledge: str) -> Optional[SentenceIndex]:
-        """
-        The sentences of long knowledge; None if the knowledge is read whole.
-        """
+        """The sentences of long knowledge; None if the knowledge is read whole."""
         if knowledge not in self._indices:
             long = 0 < self._longest < count_words(knowledge)
             self._indices[knowledge] = SentenceIndex(knowledge) if long else None
         return self._indices[knowledge]
 
     def chosen(self, text: str, knowledge: str) -> list[int]:
-        """
-        The sentences of long knowledge to read for a question or a response.
-        """
+        """The sentences of long knowledge to read for a question or a response."""
         index = self.index(knowledge)
         return sorted(index.best(text, SENTENCES_READ)) if index else []
 
     def of(self, text: str, knowledge: str) -> str:
-        """
-        What to read for a question or a response.
-        """
+        """What to read for a question or a response."""
         index = self.index(knowledge)
         return index.joined(self.chosen(text, knowledge)) if index else knowledge
 

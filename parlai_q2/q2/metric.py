@@ -27,9 +27,7 @@ from parlai_q2.text.spans import informative_spans
 
 @dataclass(frozen=True)
 class Q2Models:
-    """
-    The models of the metric, and the function that finds spans.
-    """
+    """The models of the metric, and the function that finds spans."""
 
     generator: QuestionGenerator
     answerer: QuestionAnswerer

@@ -1,6 +1,4 @@
-"""
-The settings of the Q2 metric.
-"""
+"""The settings of the Q2 metric."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -99,17 +97,13 @@ class Q2Settings:
 
     @property
     def comparison(self) -> str:
-        """
-        How unequal answers are compared, as one word for signatures.
-        """
+        """How unequal answers are compared, as one word for signatures."""
         if not self.use_nli:
             return 'f1'
         return 'soft_nli' if self.soft_nli else 'nli'
 
     def describe(self) -> dict[str, Any]:
-        """
-        The settings as signatures print them.
-        """
+        """The settings as signatures print them."""
         return {
             'variant': self.variant,
             'comparison': self.comparison,

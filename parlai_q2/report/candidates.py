@@ -1,6 +1,4 @@
-"""
-Explains in words why a reranked candidate has its place.
-"""
+"""Explains in words why a reranked candidate has its place."""
 
 from typing import Any, Mapping, Optional, Sequence
 

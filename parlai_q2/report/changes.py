@@ -32,9 +32,7 @@ _SIDE = (
 
 
 class Row:
-    """
-    How a question differs between the two runs, in one word.
-    """
+    """How a question differs between the two runs, in one word."""
 
     SAME = 'same'
     ANSWER = 'answer'  # the knowledge gave another answer
@@ -89,9 +87,7 @@ def _match(
     key: Callable[[Entry], Hashable],
     partners: dict[int, Entry],
 ) -> tuple[list[Entry], list[tuple[int, Entry]]]:
-    """
-    Pair entries that have the same key, and return what is left of both runs.
-    """
+    """Pair entries that have the same key, and return what is left of both runs."""
     waiting: dict[Hashable, deque[int]] = defaultdict(deque)
     for place, entry in enumerate(old):
         waiting[key(entry)].append(place)
@@ -116,9 +112,7 @@ def _with_id(entry: Entry) -> tuple[str, str, str]:
 
 
 def plain(pieces: Sequence[Sequence]) -> str:
-    """
-    The text of an entry's pieces, joined.
-    """
+    """The text of an entry's pieces, joined."""
     return ''.join(piece[0] for piece in pieces)
 
 
@@ -249,7 +243,5 @@ def _settings(signature: str) -> dict[str, str]:
 
 
 def signatures_of(entries: Iterable[Mapping]) -> list[str]:
-    """
-    The distinct signatures of a run's entries, in order of appearance.
-    """
+    """The distinct signatures of a run's entries, in order of appearance."""
     return list(dict.fromkeys(e['signature'] for e in entries if e['signature']))

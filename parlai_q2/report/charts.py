@@ -1,6 +1,4 @@
-"""
-What the report's bar charts show; ``pages/macros.html`` draws them.
-"""
+"""What the report's bar charts show; ``pages/macros.html`` draws them."""
 
 from typing import Iterable, NamedTuple
 

@@ -73,32 +73,24 @@ class Refused(Exception):
 
 
 class ChatRequest(BaseHTTPRequestHandler):
-    """
-    One request.
-    """
+    """One request."""
 
     server: 'ChatServer'
     server_version, sys_version = 'parlai_q2', ''
 
     def setup(self) -> None:
-        """
-        Open the connection; all reading from it has one deadline.
-        """
+        """Open the connection; all reading from it has one deadline."""
         super().setup()
         self.rfile.close()
         until = time.monotonic() + PATIENCE_SECONDS
         self.rfile = io.BufferedReader(_Timely(self.connection, until))
 
     def do_GET(self) -> None:
-        """
-        Send the page, or the state that it shows.
-        """
+        """Send the page, or the state that it shows."""
         self._answer()
 
     def do_POST(self) -> None:
-        """
-        Take a message, or start a new conversation.
-        """
+        """Take a message, or start a new conversation."""
         self._answer()
 
     def _answer(self) -> None:
@@ -208,15 +200,11 @@ class ChatRequest(BaseHTTPRequestHandler):
         )
 
     def log_message(self, format: str, *args: Any) -> None:
-        """
-        Log nothing: the user has no interest in single requests.
-        """
+        """Log nothing: the user has no interest in single requests."""
 
 
 class _Timely(io.RawIOBase):
-    """
-    What a connection brings until a time, however slowly it comes.
-    """
+    """What a connection brings until a time, however slowly it comes."""
 
     def __init__(self, connection: socket.socket, until: float):
         self._connection, self._until = connection, until

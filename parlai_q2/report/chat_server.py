@@ -30,14 +30,10 @@ log = logging.getLogger(__name__)
 
 
 class Conversation(Protocol):
-    """
-    The conversation that is served. Its methods take and return JSON-safe values.
-    """
+    """The conversation that is served. Its methods take and return JSON-safe values."""
 
     def state(self) -> dict[str, Any]:
-        """
-        Everything that a newly opened page shows.
-        """
+        """Everything that a newly opened page shows."""
 
     def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
         """
@@ -45,14 +41,10 @@ class Conversation(Protocol):
         """
 
     def evidence(self, number: int) -> dict[str, Any]:
-        """
-        Find the evidence of a turn, counted from 1, and return the turn.
-        """
+        """Find the evidence of a turn, counted from 1, and return the turn."""
 
     def reset(self) -> dict[str, Any]:
-        """
-        Start a new conversation and return its state.
-        """
+        """Start a new conversation and return its state."""
 
 
 class ChatServer(ThreadingHTTPServer):
@@ -99,9 +91,7 @@ class ChatServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """
-        The URL of the page.
-        """
+        """The URL of the page."""
         host, port = self.server_address[:2]
         return (
             f'http://[{host!s}]:{port}/'
@@ -111,9 +101,7 @@ class ChatServer(ThreadingHTTPServer):
 
     @property
     def private(self) -> bool:
-        """
-        Whether only this machine can reach the server.
-        """
+        """Whether only this machine can reach the server."""
         return ipaddress.ip_address(str(self.server_address[0])).is_loopback
 
     def serve(self, conversation: Conversation, page: str) -> None:
@@ -166,9 +154,7 @@ class ChatServer(ThreadingHTTPServer):
         return self.ask(lambda: self._numbered(self.conversation.state()))
 
     def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
-        """
-        Send a message and get the reply, after all earlier requests.
-        """
+        """Send a message and get the reply, after all earlier requests."""
         return self.ask(self._interact, text, knowledge)
 
     def evidence(self, number: int, conversation: int) -> dict[str, Any]:
@@ -180,9 +166,7 @@ class ChatServer(ThreadingHTTPServer):
         return self.ask(self._evidence, number, conversation)
 
     def reset(self) -> dict[str, Any]:
-        """
-        Start a new conversation, after all earlier requests.
-        """
+        """Start a new conversation, after all earlier requests."""
         return self.ask(self._reset)
 
     def _interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
@@ -232,9 +216,7 @@ class ChatServer(ThreadingHTTPServer):
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, problem) from None
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """
-        Whether to take a connection; one too many hears that the server is busy.
-        """
+        """Whether to take a connection; one too many hears that the server is busy."""
         address = str(client_address[0])
         with self._counting:
             same = sum(other == address for other in self._open.values())
@@ -248,17 +230,13 @@ class ChatServer(ThreadingHTTPServer):
         return False
 
     def shutdown_request(self, request: Any) -> None:
-        """
-        End a connection.
-        """
+        """End a connection."""
         with self._counting:
             self._open.pop(request, None)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """
-        Log at debug level only: a browser may disconnect before it is answered.
-        """
+        """Log at debug level only: a browser may disconnect before it is answered."""
         log.debug('a request from %s was not finished', client_address, exc_info=True)
 
 

@@ -157,18 +157,14 @@ def _figure_rows(figures: TwoRunFigures, pairing: Pairing) -> list[Row]:
 
 
 def _unexplained(figures: TwoRunFigures, signatures: Both) -> int:
-    """
-    How many scores differ although the signatures are the same.
-    """
+    """How many scores differ although the signatures are the same."""
     if signatures[0] != signatures[1] or len(signatures[0]) != 1:
         return 0
     return figures.higher + figures.lower
 
 
 def signed(value: Optional[float]) -> str:
-    """
-    A difference to three digits, with its sign as it is typeset.
-    """
+    """A difference to three digits, with its sign as it is typeset."""
     if value is None:
         return ''
     text = f'{value:+.3f}'

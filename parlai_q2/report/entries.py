@@ -93,9 +93,7 @@ def _text(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -
 
 
 def _number(value: Any) -> Optional[float]:
-    """
-    A finite number, rounded for display; None for anything else.
-    """
+    """A finite number, rounded for display; None for anything else."""
     return round(float(value), 4) if is_number(value) else None
 
 
@@ -193,9 +191,7 @@ def _statement(statement: Statement, passages: Sequence[Passage]) -> dict[str, A
 
 
 def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
-    """
-    Pieces as ``[text]`` or ``[text, status, indices of its verdicts]``.
-    """
+    """Pieces as ``[text]`` or ``[text, status, indices of its verdicts]``."""
     return [
         [visible(p.text), p.status, list(p.verdicts)] if p.status else [visible(p.text)]
         for p in pieces

@@ -1,6 +1,4 @@
-"""
-Computes a page's figures over all its responses.
-"""
+"""Computes a page's figures over all its responses."""
 
 from dataclasses import dataclass, field
 from typing import Mapping, Optional, Sequence
@@ -14,25 +12,19 @@ BINS = 10
 
 @dataclass
 class Mean:
-    """
-    A mean that grows by one value at a time.
-    """
+    """A mean that grows by one value at a time."""
 
     count: int = 0
     total: float = 0.0
 
     def add(self, value: float) -> None:
-        """
-        Add one value.
-        """
+        """Add one value."""
         self.count += 1
         self.total += value
 
     @property
     def value(self) -> Optional[float]:
-        """
-        The mean; None for no values.
-        """
+        """The mean; None for no values."""
         return self.total / self.count if self.count else None
 
 
@@ -150,23 +142,17 @@ class TwoRunFigures:
 
     @property
     def flips(self) -> int:
-        """
-        Number of pairs whose label changed.
-        """
+        """Number of pairs whose label changed."""
         return sum(n for (old, new), n in self.labels.items() if old != new)
 
     @property
     def higher(self) -> int:
-        """
-        Number of pairs whose score rose.
-        """
+        """Number of pairs whose score rose."""
         return sum(difference > 0 for difference in self.differences)
 
     @property
     def lower(self) -> int:
-        """
-        Number of pairs whose score fell.
-        """
+        """Number of pairs whose score fell."""
         return sum(difference < 0 for difference in self.differences)
 
     def interval(self) -> Optional[Interval]:

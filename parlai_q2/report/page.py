@@ -68,9 +68,7 @@ def write_page(
     title: str = DEFAULT_TITLE,
     signature: str = '',
 ) -> Path:
-    """
-    Like :func:`write_report`, for entries that have already been read.
-    """
+    """Like :func:`write_report`, for entries that have already been read."""
     if not entries:
         raise InputError(
             'There are no scored records to report. Score some first: '
@@ -128,25 +126,19 @@ def render(
 
 
 def embed(data: Any) -> str:
-    """
-    Data as JSON that is safe inside a script element.
-    """
+    """Data as JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
     return text.translate(_JSON_ESCAPES)
 
 
 def resource(name: str) -> str:
-    """
-    The text of a file of ``report/pages``.
-    """
+    """The text of a file of ``report/pages``."""
     place = resources.files('parlai_q2.report').joinpath('pages', name)
     return place.read_text(encoding='utf-8')
 
 
 def three(value: Optional[float]) -> str:
-    """
-    A number to three digits; an empty string for none.
-    """
+    """A number to three digits; an empty string for none."""
     return '' if value is None else f'{value:.3f}'
 
 

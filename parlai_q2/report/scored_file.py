@@ -129,9 +129,7 @@ def _as_given(candidate: Any, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_log(record: Record) -> dict[str, Any]:
-    """
-    The record of one turn of a world log.
-    """
+    """The record of one turn of a world log."""
     fields = _with_texts(record)
     evidence = fields.pop('q2_evidence', None)
     fields['rerank'] = _rows(fields)
@@ -158,9 +156,7 @@ def _rows(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    The score of what a reranking agent said.
-    """
+    """The score of what a reranking agent said."""
     _, chosen = before_and_after(fields['rerank'])
     assert chosen is not None
     if chosen.get('score') is None:

@@ -20,9 +20,7 @@ from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 
 
 class Status:
-    """
-    The status of a span according to its verdict, in one word.
-    """
+    """The status of a span according to its verdict, in one word."""
 
     SUPPORTED = 'supported'
     UNSUPPORTED = 'unsupported'
@@ -199,9 +197,7 @@ def clip(pieces: Sequence[Piece], limit: int, context: int = 60) -> list[Piece]:
 
 
 def _shorten(text: str, head: int, tail: int) -> list[Piece]:
-    """
-    The two ends of a text, cut at white space, with the omission between them.
-    """
+    """The two ends of a text, cut at white space, with the omission between them."""
     left = text[:head].rpartition(' ')[0] or text[:head]
     right = text[len(text) - tail :]
     right = right.partition(' ')[2] or right

@@ -122,16 +122,12 @@ class Lines:
             self._console.print(Text.assemble(head, line), soft_wrap=True)
 
     def text(self) -> str:
-        """
-        The lines, joined by newlines.
-        """
+        """The lines, joined by newlines."""
         lines = self._shown.getvalue().split('\n')[:-1]
         return '\n'.join(line.rstrip() for line in lines)
 
     def field(self, name: str, runs: Sequence[Run]) -> None:
-        """
-        Add a field, whose lines are indented below each other.
-        """
+        """Add a field, whose lines are indented below each other."""
         self.add(runs, (f'{name:<{_FIELD}}', 'bold'), ' ' * _FIELD)
 
 
@@ -196,9 +192,7 @@ def render_candidates(
 
 
 def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
-    """
-    Add the parts of a score; a line ends between two of them, not within one.
-    """
+    """Add the parts of a score; a line ends between two of them, not within one."""
     told = [f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items()]
     held = ''
     name = 'made of'
@@ -227,9 +221,7 @@ def _rests_on(
 
 
 def _explained(score: Score) -> bool:
-    """
-    Whether a score is the mean over its questions.
-    """
+    """Whether a score is the mean over its questions."""
     values = [verdict.score for verdict in score.verdicts if verdict.question]
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
@@ -240,9 +232,7 @@ def _label(label: Optional[str]) -> list[Run]:
 
 
 def _marked(pieces: Sequence[Piece]) -> list[Run]:
-    """
-    Pieces as runs; neighbours of the same status share one pair of brackets.
-    """
+    """Pieces as runs; neighbours of the same status share one pair of brackets."""
     runs: list[Run] = []
     before: Optional[str] = None
     for piece in [*pieces, Piece('')]:

@@ -1,6 +1,4 @@
-"""
-A reply that could be said, with what its generator and the scorer think of it.
-"""
+"""A reply that could be said, with what its generator and the scorer think of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -48,9 +46,7 @@ class Candidate:
 
     @property
     def verifiable(self) -> bool:
-        """
-        Whether it was scored and contained anything to verify.
-        """
+        """Whether it was scored and contained anything to verify."""
         return self.score is not None and self.score.verifiable
 
 

@@ -38,9 +38,7 @@ _DIGITS = 6
 
 
 class Reason:
-    """
-    Why a candidate was chosen, in a few words.
-    """
+    """Why a candidate was chosen, in a few words."""
 
     BEST = 'best score'
     BEST_TOGETHER = 'best score together with the generator'

@@ -50,9 +50,7 @@ class Pool:
 
     @property
     def labelled(self) -> bool:
-        """
-        Whether every candidate has a human judgement.
-        """
+        """Whether every candidate has a human judgement."""
         return bool(self.labels) and all(self.labels)
 
 

@@ -1,6 +1,4 @@
-"""
-Candidates in their new order, and the rows that report them.
-"""
+"""Candidates in their new order, and the rows that report them."""
 
 import math
 from dataclasses import dataclass
@@ -28,30 +26,22 @@ class Ranking:
 
     @property
     def chosen(self) -> Candidate:
-        """
-        The best candidate.
-        """
+        """The best candidate."""
         return self.candidates[0]
 
     @property
     def first(self) -> Candidate:
-        """
-        The candidate that came first in the generator's order.
-        """
+        """The candidate that came first in the generator's order."""
         return min(self.candidates, key=lambda candidate: candidate.place)
 
     @property
     def order(self) -> list[int]:
-        """
-        The places that the candidates had before, best first.
-        """
+        """The places that the candidates had before, best first."""
         return [candidate.place for candidate in self.candidates]
 
     @property
     def verifiable(self) -> bool:
-        """
-        Whether any candidate contained anything to verify.
-        """
+        """Whether any candidate contained anything to verify."""
         return any(candidate.verifiable for candidate in self.candidates)
 
     def rows(self) -> list[dict[str, Any]]:

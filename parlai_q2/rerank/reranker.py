@@ -174,9 +174,7 @@ def _loaded(scorer: Union[str, Scorer, None]) -> Optional[Scorer]:
 
 
 def _prefiltered(candidate: Candidate) -> Candidate:
-    """
-    A candidate that the prefilter scored, ready for the scorer.
-    """
+    """A candidate that the prefilter scored, ready for the scorer."""
     return replace(
         candidate,
         score=None,

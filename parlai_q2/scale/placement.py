@@ -1,6 +1,4 @@
-"""
-Decides which device and how many threads each worker gets.
-"""
+"""Decides which device and how many threads each worker gets."""
 
 import os
 import sys

@@ -49,9 +49,7 @@ def pool_engine(make: MakeScorer, where: Sequence[Place], signature: str) -> Eng
 
 
 class Task(NamedTuple):
-    """
-    A chunk to score, and how many workers have died on it.
-    """
+    """A chunk to score, and how many workers have died on it."""
 
     chunk: Chunk
     deaths: int = 0
@@ -105,9 +103,7 @@ class Pool:
                 self._wait()
 
     def stop(self) -> None:
-        """
-        Stop all workers, including those that are scoring.
-        """
+        """Stop all workers, including those that are scoring."""
         waiting = [*self._starting.values(), *self._idle.values()]
         busy = [worker for worker, _ in self._busy.values()]
         self._starting, self._idle, self._busy = {}, {}, {}
@@ -159,9 +155,7 @@ class Pool:
         return self._idle.get(pipe) or self._starting[pipe]
 
     def _bury(self, pipe: connection.Connection) -> None:
-        """
-        Free the place of a worker that has died, and give its chunk to another.
-        """
+        """Free the place of a worker that has died, and give its chunk to another."""
         worker = self._worker(pipe)
         ending = worker.end()
         self._places.append(worker.place)

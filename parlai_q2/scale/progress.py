@@ -80,9 +80,7 @@ class Progress:
             self._log(self.sentence(read))
 
     def sentence(self, read: int) -> str:
-        """
-        The progress, as a line of text.
-        """
+        """The progress, as a line of text."""
         share = min(1.0, read / self._total) if self._total else 1.0
         return f'{self._name}: {share:.1%}, {self._state(read)}'
 
@@ -102,9 +100,7 @@ class Progress:
         self._bar.set_description_str(f'{self._name}: {self._state(read)}')
 
     def close(self) -> None:
-        """
-        Remove the bar's hold on the terminal.
-        """
+        """Remove the bar's hold on the terminal."""
         if self._bar is not None:
             self._bar.close()
 

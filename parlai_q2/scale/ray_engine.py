@@ -42,9 +42,7 @@ QUIET = {
 
 
 class Share(NamedTuple):
-    """
-    The number of actors, and the CPUs and GPUs that each of them takes.
-    """
+    """The number of actors, and the CPUs and GPUs that each of them takes."""
 
     workers: int
     cpus: int
@@ -112,9 +110,7 @@ def share_of(nodes: list[dict[str, float]], workers: Optional[int], gpu: bool) -
 
 @contextmanager
 def _cluster(address: Optional[str]) -> Iterator[None]:
-    """
-    Connect to Ray. A connection that exists already is used, and is left open.
-    """
+    """Connect to Ray. A connection that exists already is used, and is left open."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     import ray
@@ -256,9 +252,7 @@ def _last_line(error: Exception) -> str:
 
 
 def _here(read_datasource: Any) -> dict[str, Any]:
-    """
-    Options that make the reading task run on this machine, which has the file.
-    """
+    """Options that make the reading task run on this machine, which has the file."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

@@ -53,9 +53,7 @@ class ScoredChunk(NamedTuple):
 
 
 def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
-    """
-    Score a chunk's records in one call of the scorer.
-    """
+    """Score a chunk's records in one call of the scorer."""
     scores = iter(
         scorer.score([r.example for r in chunk.records if r.example is not None])
     )
@@ -108,9 +106,7 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _written_before(fields: dict[str, Any]) -> set[str]:
-    """
-    The names of the fields that an earlier run wrote.
-    """
+    """The names of the fields that an earlier run wrote."""
     written: set[str] = set()
     if fields.keys() >= set(SCORE_FIELDS) - {'signature'}:
         written.update(SCORE_FIELDS)
@@ -122,9 +118,7 @@ def _written_before(fields: dict[str, Any]) -> set[str]:
 
 
 def in_process(scorer: Scorer) -> Engine:
-    """
-    The engine that scores in this process, one chunk after the other.
-    """
+    """The engine that scores in this process, one chunk after the other."""
 
     def engine(work: Work) -> Generator[ScoredChunk, None, None]:
         for chunk in work.chunks:

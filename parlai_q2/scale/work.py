@@ -41,9 +41,7 @@ class Source(NamedTuple):
     chunk_size: int = CHUNK_RECORDS
 
     def chunks(self) -> Iterator[Chunk]:
-        """
-        All chunks of the file, in order, read as needed.
-        """
+        """All chunks of the file, in order, read as needed."""
         return cut_chunks(self._records(), self.chunk_size)
 
     def _records(self) -> Iterator[Record]:
@@ -76,18 +74,14 @@ class Work(NamedTuple):
 
 
 def cut_short(chunk: Chunk) -> bool:
-    """
-    Whether a chunk's last record says that the rest of the file was not read.
-    """
+    """Whether a chunk's last record says that the rest of the file was not read."""
     error = chunk.records[-1].error
     # Only at the end: the message may contain a field's name, which can be any text.
     return error is not None and error.problem.endswith(NOT_READ)
 
 
 def nulled_in(chunk: Chunk) -> list[str]:
-    """
-    The fields of each record that had NaN or Infinity, one after the other.
-    """
+    """The fields of each record that had NaN or Infinity, one after the other."""
     return [name for record in chunk.records for name in record.nulled]
 
 
@@ -126,9 +120,7 @@ class Tally:
         self.total = 0.0
 
     def add(self, outcomes: Iterable[Outcome], nulled: Iterable[str] = ()) -> None:
-        """
-        Add the outcomes of records, and what :func:`nulled_in` found in them.
-        """
+        """Add the outcomes of records, and what :func:`nulled_in` found in them."""
         for name in nulled:
             self.nulled[name] = self.nulled.get(name, 0) + 1
         for outcome in outcomes:
@@ -142,23 +134,17 @@ class Tally:
 
     @property
     def scored(self) -> int:
-        """
-        The number of records with a score.
-        """
+        """The number of records with a score."""
         return self.records - self.bad
 
     def summary(self) -> dict[str, Any]:
-        """
-        The counts and the mean score; the mean is None if nothing was scored.
-        """
+        """The counts and the mean score; the mean is None if nothing was scored."""
         mean = self.total / self.scored if self.scored else None
         found = {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
         return {**found, 'nulled': self.nulled} if self.nulled else found
 
     def sentence(self) -> str:
-        """
-        The counts and the mean score, as text for people.
-        """
+        """The counts and the mean score, as text for people."""
         counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
         mean = f' Mean score {self.total / self.scored:.3f}.' if self.scored else ''
         bad = f' {self.bad} could not be scored; see their "error".' if self.bad else ''
@@ -170,9 +156,7 @@ class Tally:
 
 
 def outcome_of(line: Mapping[str, Any]) -> Outcome:
-    """
-    The outcome of a record, from the line that was written for it.
-    """
+    """The outcome of a record, from the line that was written for it."""
     if 'label' not in line:
         return None
     return line['label'], line['score']

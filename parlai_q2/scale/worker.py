@@ -107,9 +107,7 @@ def _end_after_parent() -> None:
 
 
 class WorkerProcess:
-    """
-    A process that runs :func:`~parlai_q2.scale.worker.work`, and the pipe to it.
-    """
+    """A process that runs :func:`~parlai_q2.scale.worker.work`, and the pipe to it."""
 
     def __init__(self, make: MakeScorer, place: Place, signature: str):
         self.place = place
@@ -196,9 +194,7 @@ def without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """
-    Set environment variables for processes that are started in this context.
-    """
+    """Set environment variables for processes that are started in this context."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

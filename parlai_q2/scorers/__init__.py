@@ -1,6 +1,4 @@
-"""
-Scorers, loaded by name, that measure how well knowledge supports a response.
-"""
+"""Scorers, loaded by name, that measure how well knowledge supports a response."""
 
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (

@@ -99,7 +99,5 @@ def share_loaded(one: Any, other: Any) -> None:
 
 
 def forget_backends() -> None:
-    """
-    Stop sharing loaded models with later scorers; existing scorers keep theirs.
-    """
+    """Stop sharing loaded models with later scorers; existing scorers keep theirs."""
     _BACKENDS.clear()

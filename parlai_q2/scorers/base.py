@@ -1,6 +1,4 @@
-"""
-The interface of all scorers.
-"""
+"""The interface of all scorers."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -107,9 +105,7 @@ class Scorer(ABC):
 
     @property
     def signature(self) -> Signature:
-        """
-        What you need to reproduce this scorer's numbers; part of every score.
-        """
+        """What you need to reproduce this scorer's numbers; part of every score."""
         settings = {'threshold': self.threshold, **self.settings}
         return Signature(self.name, settings, {'kernels': kernels_taken()})
 

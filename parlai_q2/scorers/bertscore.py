@@ -211,9 +211,7 @@ def _not_loaded(model: str, place: Any, cause: Exception) -> ModelError:
 
 
 def _limit_length(scorer: Any) -> None:
-    """
-    Truncate texts to what the model can read if its tokenizer sets no limit.
-    """
+    """Truncate texts to what the model can read if its tokenizer sets no limit."""
     tokenizer = scorer._tokenizer
     positions = getattr(scorer._model.config, 'max_position_embeddings', None)
     if positions and tokenizer.model_max_length > positions:

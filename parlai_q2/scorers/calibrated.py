@@ -53,15 +53,11 @@ class Calibration:
     refitted: bool = False
 
     def value(self, value: float) -> float:
-        """
-        A scorer's value, calibrated.
-        """
+        """A scorer's value, calibrated."""
         return shifted(value, self.shift or 0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        The calibration as JSON-safe values.
-        """
+        """The calibration as JSON-safe values."""
         return asdict(self)
 
 

@@ -78,15 +78,11 @@ class Pooling:
             )
 
     def is_long(self, knowledge: str) -> bool:
-        """
-        Whether knowledge is split.
-        """
+        """Whether knowledge is split."""
         return 0 < self.knowledge_words < count_words(knowledge)
 
     def hypotheses(self, knowledge: str, response: str) -> list[Span]:
-        """
-        The pieces of a response, at least one.
-        """
+        """The pieces of a response, at least one."""
         split = self.split_response == ALWAYS or (
             self.split_response == LONG
             and (self.is_long(knowledge) or count_words(response) > RESPONSE_WORDS)
@@ -132,9 +128,7 @@ class Piece(NamedTuple):
 
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
-    """
-    The sentences of each example's knowledge; each text is split once.
-    """
+    """The sentences of each example's knowledge; each text is split once."""
     found = {text: SentenceIndex(text) for text in {e.knowledge for e in examples}}
     return [found[e.knowledge] for e in examples]
 
@@ -240,16 +234,12 @@ def support(reading: NliProbabilities) -> float:
 
 
 def is_generic(reading: NliProbabilities) -> bool:
-    """
-    Whether generic is the likeliest class.
-    """
+    """Whether generic is the likeliest class."""
     return reading.generic > max(reading[:3])
 
 
 def stating(found: Sequence[Piece]) -> list[Piece]:
-    """
-    The pieces of a response that are not generic; may be empty.
-    """
+    """The pieces of a response that are not generic; may be empty."""
     return [piece for piece in found if not is_generic(piece.reading)]
 
 
@@ -303,9 +293,7 @@ class ConsistencyScorer(Scorer):
         batch_size: Any = None,
         **pooling: Any,
     ) -> 'ConsistencyScorer':
-        """
-        Its further options are those of :class:`Pooling`.
-        """
+        """Its further options are those of :class:`Pooling`."""
         model = detector(preset, device=device, batch_size=batch_size)
         return cls(model, preset.name, threshold, Pooling(**pooling))
 

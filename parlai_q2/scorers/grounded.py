@@ -237,9 +237,7 @@ class GroundedScorer(GroundedFastScorer):
         coefficients: Optional[str] = None,
         **q2_options: Any,
     ) -> 'GroundedScorer':
-        """
-        Its further options are those of :meth:`Q2Scorer.from_preset`.
-        """
+        """Its further options are those of :meth:`Q2Scorer.from_preset`."""
         shared = {'device': device, 'batch_size': batch_size}
         return cls(
             backends.detector(preset, **shared),

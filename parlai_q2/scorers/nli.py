@@ -1,6 +1,4 @@
-"""
-End-to-end NLI: a classifier reads the whole knowledge and response at once.
-"""
+"""End-to-end NLI: a classifier reads the whole knowledge and response at once."""
 
 from typing import Any, Sequence
 
@@ -62,9 +60,7 @@ class NliScorer(Scorer):
         return [self._score(p, signature) for p in self.model.classify(pairs)]
 
     def value(self, probabilities: NliProbabilities) -> float:
-        """
-        The value of the likeliest class: 1, 0.5 or 0.
-        """
+        """The value of the likeliest class: 1, 0.5 or 0."""
         return hard_score(probabilities, NOT_VERIFIABLE_VALUE)
 
     def _score(self, probabilities: NliProbabilities, signature: str) -> Score:

@@ -1,6 +1,4 @@
-"""
-Scorers that count shared words; they need no model and no download.
-"""
+"""Scorers that count shared words; they need no model and no download."""
 
 from abc import abstractmethod
 from typing import Sequence
@@ -36,9 +34,7 @@ class SharedWordsScorer(Scorer):
 
     @abstractmethod
     def overlap(self, knowledge: str, response: str) -> Overlap:
-        """
-        The overlap of two texts.
-        """
+        """The overlap of two texts."""
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []
@@ -66,9 +62,7 @@ class OverlapScorer(SharedWordsScorer):
 
 
 class PrecisionScorer(OverlapScorer):
-    """
-    The share of the response's words that occur in the knowledge.
-    """
+    """The share of the response's words that occur in the knowledge."""
 
     def __init__(self, threshold: float = Scorer.threshold):
         super().__init__('precision', threshold)

@@ -1,6 +1,4 @@
-"""
-Q2 as a scorer.
-"""
+"""Q2 as a scorer."""
 
 from typing import Any, Optional, Sequence
 
@@ -137,9 +135,7 @@ class Q2Scorer(Scorer):
 
 
 class Q2F1Scorer(Q2Scorer):
-    """
-    Q2 without NLI: answers are compared by token F1 alone.
-    """
+    """Q2 without NLI: answers are compared by token F1 alone."""
 
     @classmethod
     def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'Q2Scorer':

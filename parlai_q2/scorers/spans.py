@@ -96,9 +96,7 @@ class SpansScorer(ConsistencyScorer):
         ]
 
     def _statements(self, examples: Sequence[Example]) -> list[Statement]:
-        """
-        The statements of all responses that are not generic, in order.
-        """
+        """The statements of all responses that are not generic, in order."""
         asked: list[tuple[int, Span, str, list[Span]]] = []
         pairs: list[tuple[str, str]] = []
         indexed = indices(examples)
@@ -200,9 +198,7 @@ def phrases_of(doc: 'Doc') -> Iterator[Span]:
 
 
 def _verbs(doc: 'Doc') -> Iterator[tuple[int, int]]:
-    """
-    Runs of two or more auxiliaries, verbs and negations.
-    """
+    """Runs of two or more auxiliaries, verbs and negations."""
     first = 0
     for place in range(len(doc) + 1):
         if place < len(doc) and (doc[place].pos_ in VERBAL or doc[place].dep_ == 'neg'):

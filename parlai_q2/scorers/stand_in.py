@@ -1,6 +1,4 @@
-"""
-Base class of scorers that wrap another one and give the same scores.
-"""
+"""Base class of scorers that wrap another one and give the same scores."""
 
 from typing import Any, Generic, Optional, TypeVar
 

@@ -36,9 +36,7 @@ PARTS = ('metric', 'loop', 'reranking')
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the options of the benchmark.
-    """
+    """Add the options of the benchmark."""
     group = parser.add_argument_group('Benchmark')
     group.add_argument(
         '--infile',
@@ -135,9 +133,7 @@ def add_loops(
 
 
 def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Time the shipped reply model's turns, reranked by a scorer.
-    """
+    """Time the shipped reply model's turns, reranked by a scorer."""
     check_parlai('Timing reranking')
     from parlai.core.agents import create_agent
     from parlai.core.params import ParlaiParser
@@ -156,9 +152,7 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def responses_of(opt: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """
-    The (knowledge, response) pairs of the file, or of the sample.
-    """
+    """The (knowledge, response) pairs of the file, or of the sample."""
     if opt['infile']:
         examples = [r.example for r in read_records(opt['infile'])]
         return [(e.knowledge, e.response) for e in examples if e is not None]
@@ -166,9 +160,7 @@ def responses_of(opt: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def sample() -> list[dict[str, Any]]:
-    """
-    The records of the evaluation turns of the sample that ships.
-    """
+    """The records of the evaluation turns of the sample that ships."""
     # Read by its path, since its package knows ParlAI.
     path = files('parlai_q2') / 'tasks' / 'grounded_sample' / 'sample.jsonl'
     lines = path.read_text(encoding='utf-8').splitlines()

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 cache``: shows what the score cache holds, and clears it.
-"""
+"""``parlai_q2 cache``: shows what the score cache holds, and clears it."""
 
 import sys
 from datetime import datetime
@@ -17,9 +15,7 @@ SECONDS_A_DAY = 24 * 3600
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the command's options.
-    """
+    """Add the command's options."""
     parser.add_argument(
         '--clear',
         help=f'delete scores: {ALL}, or those of one signature, given by the digits '
@@ -133,9 +129,7 @@ def table(found: dict[str, Any], full: bool = False) -> str:
 
 
 def readable(size: float) -> str:
-    """
-    Format a number of bytes for people.
-    """
+    """Format a number of bytes for people."""
     for unit in ('B', 'KiB', 'MiB'):
         if size < 1024:
             return f'{size:.0f} {unit}' if unit == 'B' else f'{size:.1f} {unit}'

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 calibrate``: fits a scorer's prior and threshold to labelled pairs.
-"""
+"""``parlai_q2 calibrate``: fits a scorer's prior and threshold to labelled pairs."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +13,7 @@ from parlai_q2.io.write import writable, write_text
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the command's options.
-    """
+    """Add the command's options."""
     group = parser.add_argument_group('Calibration')
     group.add_argument(
         '--infile',

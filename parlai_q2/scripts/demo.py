@@ -207,9 +207,7 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
 
 
 def _world(**options: Any) -> World:
-    """
-    A ParlAI world with these options, in evaluation mode.
-    """
+    """A ParlAI world with these options, in evaluation mode."""
     parser = ParlaiParser(True, True)
     opt = parser.parse_kwargs(datatype='valid', **options)
     return create_task(opt, create_agent(opt))
@@ -232,9 +230,7 @@ def _texts(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> Record:
 def _reranked_record(
     teacher: Mapping[str, Any], model: Mapping[str, Any], history: list[str]
 ) -> Optional[Record]:
-    """
-    The record of a reranked turn; None if nothing was scored.
-    """
+    """The record of a reranked turn; None if nothing was scored."""
     _, chosen = before_and_after(model['rerank'])
     if chosen is None or chosen['score'] is None:
         return None

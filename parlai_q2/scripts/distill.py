@@ -57,9 +57,7 @@ NO_MATTER = frozenset(
 
 @register_script('distill', aliases=['q2_distill'])
 class DistillScript(ParlaiScript):
-    """
-    Make a training set of a reranking model's grounded choices.
-    """
+    """Make a training set of a reranking model's grounded choices."""
 
     @classmethod
     def setup_args(cls):
@@ -149,9 +147,7 @@ def make_replies(
 
 
 def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
-    """
-    Read what :func:`make_replies` wrote.
-    """
+    """Read what :func:`make_replies` wrote."""
     with open_text(path) as stream:
         for _, line, _, _ in json_lines(stream):
             yield line['replies']
@@ -187,9 +183,7 @@ def file_state(value: Any) -> Optional[tuple[int, int]]:
 
 
 def same_run(path: Path, run: dict[str, Any]) -> bool:
-    """
-    Whether a file of replies is complete and was made by the same run.
-    """
+    """Whether a file of replies is complete and was made by the same run."""
     try:
         written = json.loads(meta_of(path).read_text(encoding='utf-8'))
         return path.is_file() and written == run

@@ -13,9 +13,7 @@ from parlai.scripts.distributed_eval import DistributedEval, setup_args
 
 @register_script('distributed_eval')
 class DistributedEvalScript(DistributedEval):
-    """
-    Evaluate a model in the processes of a SLURM job.
-    """
+    """Evaluate a model in the processes of a SLURM job."""
 
     @classmethod
     def setup_args(cls):

@@ -30,9 +30,7 @@ from parlai_q2.scorers.base import Scorer
 
 @register_script('filter', aliases=['q2_filter'])
 class FilterScript(ParlaiScript):
-    """
-    Filter a task by the groundedness of its labels.
-    """
+    """Filter a task by the groundedness of its labels."""
 
     @classmethod
     def setup_args(cls):

@@ -25,9 +25,7 @@ DEFAULT_HOST = '127.0.0.1'
 
 @register_script('interactive_web', aliases=['iweb'])
 class InteractiveWebScript(ParlaiScript):
-    """
-    Chat in the browser, with the evidence of the reranking agent's replies.
-    """
+    """Chat in the browser, with the evidence of the reranking agent's replies."""
 
     @classmethod
     def setup_args(cls):
@@ -78,17 +76,13 @@ class AgentConversation:
 
     @property
     def knowledge(self) -> Optional[str]:
-        """
-        The knowledge that was typed; None if the agent takes none.
-        """
+        """The knowledge that was typed; None if the agent takes none."""
         if not getattr(self.agent, 'reranks', False):
             return None
         return self.agent.knowledge.typed or ''
 
     def state(self) -> dict[str, Any]:
-        """
-        The agent's name, the knowledge that was typed, and all turns so far.
-        """
+        """The agent's name, the knowledge that was typed, and all turns so far."""
         return {
             'model': self.agent.id,
             'knowledge': self.knowledge,
@@ -134,9 +128,7 @@ class AgentConversation:
         return self.turns[number - 1]
 
     def reset(self) -> dict[str, Any]:
-        """
-        Start a new conversation, which knows nothing of the last one.
-        """
+        """Start a new conversation, which knows nothing of the last one."""
         self.agent.reset()
         self.turns, self._said = [], []
         return self.state()

@@ -16,9 +16,7 @@ PROCESSES = 2
 
 @register_script('multiprocessing_eval', aliases=['mp_eval'])
 class MultiprocessingEvalScript(ParlaiScript):
-    """
-    Evaluate a model in several processes.
-    """
+    """Evaluate a model in several processes."""
 
     @classmethod
     def setup_args(cls):

@@ -19,9 +19,7 @@ NAMED = 20
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the command's options.
-    """
+    """Add the command's options."""
     parser.add_argument(
         'scores',
         nargs='?',
@@ -127,9 +125,7 @@ def _target(outfile: Optional[str], default: Path, *inputs: Path) -> Path:
 
 
 def _read(infile: Path) -> tuple[list[Entry], int]:
-    """
-    Read a file's entries, at least one, and count the records left out.
-    """
+    """Read a file's entries, at least one, and count the records left out."""
     entries: list[Entry] = []
     bad = 0
     for entry in read_scored_file(infile):

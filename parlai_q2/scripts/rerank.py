@@ -38,9 +38,7 @@ POLICIES = ('chosen', 'first', 'random', 'oracle')
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the command's options.
-    """
+    """Add the command's options."""
     group = parser.add_argument_group('Reranking a file')
     group.add_argument(
         '--infile',

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 score``: scores a file of responses against their knowledge.
-"""
+"""``parlai_q2 score``: scores a file of responses against their knowledge."""
 
 import json
 import shutil
@@ -35,9 +33,7 @@ LOGGED_PROBLEMS = 20
 
 
 def add_options(parser: Any) -> None:
-    """
-    Add the command's options.
-    """
+    """Add the command's options."""
     group = parser.add_argument_group('Scoring a file')
     group.add_argument(
         '--infile',
@@ -193,9 +189,7 @@ def score_file(
 
 
 def state_of(infile: Path) -> dict[str, int]:
-    """
-    The state of a file, from which a change can be recognised.
-    """
+    """The state of a file, from which a change can be recognised."""
     state = infile.stat()
     return {'size': state.st_size, 'modified': state.st_mtime_ns}
 
@@ -235,17 +229,13 @@ def sign(chunk: ScoredChunk, signature: str) -> bytes:
 
 
 class Problems:
-    """
-    Logs bad records, up to :data:`LOGGED_PROBLEMS`.
-    """
+    """Logs bad records, up to :data:`LOGGED_PROBLEMS`."""
 
     def __init__(self) -> None:
         self._logged = 0
 
     def log(self, chunk: ScoredChunk) -> None:
-        """
-        Log a chunk's bad records.
-        """
+        """Log a chunk's bad records."""
         for problem in chunk.problems:
             self._logged += 1
             if self._logged <= LOGGED_PROBLEMS:

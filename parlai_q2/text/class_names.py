@@ -67,9 +67,7 @@ def finding_of(name: str) -> Optional[str]:
 
 
 def plain(name: str) -> str:
-    """
-    A name in lower case, with single spaces between its words.
-    """
+    """A name in lower case, with single spaces between its words."""
     return ' '.join(re.split(r'[\s_-]+', name.lower().strip()))
 
 

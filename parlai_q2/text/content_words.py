@@ -30,9 +30,7 @@ def content_words(text: str) -> list[str]:
 
 
 def content_words_name() -> str:
-    """
-    What determines the content words, as signatures print it; loads nothing.
-    """
+    """What determines the content words, as signatures print it; loads nothing."""
     from importlib.metadata import version
 
     return f'spacy-{version("spacy")}'

@@ -18,9 +18,7 @@ _TOKEN = re.compile(r'\w+|[^\w\s]')
 
 
 class Extractiveness(NamedTuple):
-    """
-    Coverage in [0, 1] and density, from 0 to the response's length in tokens.
-    """
+    """Coverage in [0, 1] and density, from 0 to the response's length in tokens."""
 
     coverage: float
     density: float

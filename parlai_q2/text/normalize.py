@@ -39,7 +39,5 @@ def normalize(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """
-    The normalised words of a text.
-    """
+    """The normalised words of a text."""
     return normalize(text).split()

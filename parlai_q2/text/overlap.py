@@ -10,9 +10,7 @@ from parlai_q2.text.normalize import tokens
 
 
 class Overlap(NamedTuple):
-    """
-    Precision, recall and F1, each in [0, 1].
-    """
+    """Precision, recall and F1, each in [0, 1]."""
 
     precision: float
     recall: float
@@ -36,9 +34,7 @@ def token_overlap(reference: str, candidate: str) -> Overlap:
 def overlap_of(
     reference_tokens: Sequence[str], candidate_tokens: Sequence[str]
 ) -> Overlap:
-    """
-    As :func:`token_overlap`, for two texts that are already tokenised.
-    """
+    """As :func:`token_overlap`, for two texts that are already tokenised."""
     shared = sum((Counter(reference_tokens) & Counter(candidate_tokens)).values())
     if not shared:
         return NO_OVERLAP
@@ -48,7 +44,5 @@ def overlap_of(
 
 
 def token_f1(reference: str, candidate: str) -> float:
-    """
-    Token F1 of two texts, in [0, 1].
-    """
+    """Token F1 of two texts, in [0, 1]."""
     return token_overlap(reference, candidate).f1

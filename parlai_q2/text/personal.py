@@ -36,9 +36,7 @@ def personal(questions: Sequence[str], passive: bool = False) -> list[bool]:
 
 
 def is_personal(doc: 'Doc', passive: bool = False) -> bool:
-    """
-    Whether a parsed question is about the speakers.
-    """
+    """Whether a parsed question is about the speakers."""
     subjects = ('nsubj', 'nsubjpass') if passive else ('nsubj',)
     return any(
         (token.dep_ in subjects and token.lower_ in SUBJECTS)

@@ -44,9 +44,7 @@ def pipeline() -> 'Language':
 
 
 def pipeline_name() -> str:
-    """
-    Name and version of the pipeline, as signatures print them; loads no model.
-    """
+    """Name and version of the pipeline, as signatures print them; loads no model."""
     from importlib.metadata import PackageNotFoundError, version
 
     for package in PACKAGES:

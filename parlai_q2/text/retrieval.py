@@ -45,9 +45,7 @@ def stems(text: str) -> list[str]:
 
 
 def pieces(text: str) -> list[Span]:
-    """
-    The sentences of a text, those of more than :data:`LONGEST` words cut.
-    """
+    """The sentences of a text, those of more than :data:`LONGEST` words cut."""
     found = []
     for sentence in sentences(text):
         if count_words(sentence.text) <= LONGEST:
@@ -78,9 +76,7 @@ class SentenceIndex:
                 self._places[stem].append(i)
 
     def weight(self, stem: str) -> float:
-        """
-        The inverse document frequency of a stem; 0 if no sentence has it.
-        """
+        """The inverse document frequency of a stem; 0 if no sentence has it."""
         count = len(self._places.get(stem, ()))
         total = len(self.sentences)
         return math.log(1 + (total - count + 0.5) / (count + 0.5)) if count else 0.0
@@ -125,9 +121,7 @@ class SentenceIndex:
         return sorted(chosen)
 
     def joined(self, chosen: Sequence[int]) -> str:
-        """
-        Some sentences as one text.
-        """
+        """Some sentences as one text."""
         return ' '.join(self.sentences[i].text for i in chosen)
 
     def located(self, chosen: Sequence[int], start: int, end: int) -> Span:

@@ -21,9 +21,7 @@ _WORD = re.compile(r'[^\W_]+')
 
 
 def rouge_words(text: str) -> list[str]:
-    """
-    The words of a text, as ROUGE compares them.
-    """
+    """The words of a text, as ROUGE compares them."""
     return _WORD.findall(composed(text).lower())
 
 

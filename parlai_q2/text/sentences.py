@@ -24,9 +24,7 @@ _WORD = re.compile(r'\S{1,40}')
 # Asked about the same knowledge for each candidate response.
 @lru_cache(maxsize=256)
 def count_words(text: str) -> int:
-    """
-    The number of words of a text, long ones counted as several.
-    """
+    """The number of words of a text, long ones counted as several."""
     return sum(1 for _ in _WORD.finditer(text))
 
 

@@ -52,9 +52,7 @@ def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
 
 
 def spans_of(doc: 'Doc') -> list[Span]:
-    """
-    The informative spans of one parsed response.
-    """
+    """The informative spans of one parsed response."""
     spans = [Span(e.text, e.start_char, e.end_char) for e in doc.ents]
     seen = {s.text.lower() for s in spans}
     for chunk in doc.noun_chunks:

@@ -34,18 +34,14 @@ def visible(text: str) -> str:
 
 
 def visible_but_colours(text: str) -> str:
-    """
-    Like :func:`visible`, but keep the sequences that colour a terminal's text.
-    """
+    """Like :func:`visible`, but keep the sequences that colour a terminal's text."""
     parts = _COLOUR.split(text)
     parts[::2] = map(visible, parts[::2])
     return ''.join(parts)
 
 
 def one_line(text: str) -> str:
-    """
-    Like :func:`visible`, with every run of white space replaced by one space.
-    """
+    """Like :func:`visible`, with every run of white space replaced by one space."""
     return ' '.join(visible(text).split())
 
 

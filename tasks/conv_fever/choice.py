@@ -1,6 +1,4 @@
-"""
-Chooses which examples of a file are shown, and how often.
-"""
+"""Chooses which examples of a file are shown, and how often."""
 
 from typing import Sequence
 

@@ -1,6 +1,4 @@
-"""
-Counts the examples of each kind, and compares the counts with the paper's.
-"""
+"""Counts the examples of each kind, and compares the counts with the paper's."""
 
 from typing import Iterable, Mapping
 

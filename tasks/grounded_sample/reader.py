@@ -1,6 +1,4 @@
-"""
-Reads the sample, which ships with the package.
-"""
+"""Reads the sample, which ships with the package."""
 
 import json
 from pathlib import Path

@@ -19,9 +19,7 @@ def batches(agent):
 
 
 def explained(reply):
-    """
-    The places of the rows with evidence.
-    """
+    """The places of the rows with evidence."""
     return [n for n, row in enumerate(reply['rerank']) if 'evidence' in row]
 
 

@@ -1,6 +1,4 @@
-"""
-What the benchmark counts and times, on toys.
-"""
+"""What the benchmark counts and times, on toys."""
 
 from dataclasses import replace
 
@@ -33,9 +31,7 @@ PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
 
 
 def years(responses):
-    """
-    The last word of each response.
-    """
+    """The last word of each response."""
     found = []
     for response in responses:
         start = response.rindex(' ') + 1

@@ -1,6 +1,4 @@
-"""
-What a turn of the reranking agent costs, on an agent that takes no time.
-"""
+"""What a turn of the reranking agent costs, on an agent that takes no time."""
 
 import pytest
 
@@ -15,9 +13,7 @@ class Reranker:
 
 
 class Agent:
-    """
-    Notes what it is told, and replies from ever more candidates.
-    """
+    """Notes what it is told, and replies from ever more candidates."""
 
     def __init__(self, fails=False):
         self.reranker, self.seen, self.fails = Reranker(), [], fails

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 bench``: what it refuses. What it measures is run as the docs tell it.
-"""
+"""``parlai_q2 bench``: what it refuses. What it measures is run as the docs tell it."""
 
 import json
 import subprocess

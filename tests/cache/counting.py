@@ -1,6 +1,4 @@
-"""
-What the tests of the cache share: a scorer that counts, and examples.
-"""
+"""What the tests of the cache share: a scorer that counts, and examples."""
 
 from parlai_q2.records import Example, Label, Score, Span, Verdict
 from parlai_q2.scorers.base import Scorer
@@ -9,9 +7,7 @@ SIGNATURE = 'counting|threshold:0.5'
 
 
 class CountingScorer(Scorer):
-    """
-    The length of a response modulo 10, as tenths; remembers what it was given.
-    """
+    """The length of a response modulo 10, as tenths; remembers what it was given."""
 
     name = 'counting'
 
@@ -35,9 +31,7 @@ class CountingScorer(Scorer):
 
 
 def score_of(value: float, signature: str = SIGNATURE) -> Score:
-    """
-    A score with everything that a score can have.
-    """
+    """A score with everything that a score can have."""
     verdict = Verdict(
         'Who?', Span('Ann', 0, 3), Span('Bob', 4, 7), 'contradiction', 0.0, 1 / 3
     )

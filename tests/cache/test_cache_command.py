@@ -1,6 +1,4 @@
-"""
-``parlai_q2 cache``, and the options that other commands share with it.
-"""
+"""``parlai_q2 cache``, and the options that other commands share with it."""
 
 import time
 
@@ -21,9 +19,7 @@ B = str(Signature('b', {'beam': 5}))
 
 @pytest.fixture
 def cache():
-    """
-    The default cache: three scores of one recipe, five of another.
-    """
+    """The default cache: three scores of one recipe, five of another."""
     cache = ScoreCache()
     cache.put(A, scores(3))
     cache.put(B, scores(5))

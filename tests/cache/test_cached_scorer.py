@@ -1,6 +1,4 @@
-"""
-A scorer with a cache is the scorer inside, only that nothing is scored twice.
-"""
+"""A scorer with a cache is the scorer inside, only that nothing is scored twice."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Several processes on one file: every score arrives, and none is torn.
-"""
+"""Several processes on one file: every score arrives, and none is torn."""
 
 import os
 import signal

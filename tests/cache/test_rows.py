@@ -17,9 +17,7 @@ KEY = pair_key(('knowledge', 'response'))
 
 
 def read(value, signature=SIGNATURE):
-    """
-    What comes back of a value whose checksum is right.
-    """
+    """What comes back of a value whose checksum is right."""
     return decode(value, checksum_of(value, signature, KEY), signature, KEY)
 
 
@@ -91,9 +89,7 @@ def cache(tmp_path):
 
 
 def failing(error, times):
-    """
-    Stands for reading: fails so often, and then reads.
-    """
+    """Stands for reading: fails so often, and then reads."""
     read, left = sqlite_file.read, [error] * times
 
     def fail(*arguments):

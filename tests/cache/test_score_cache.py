@@ -1,6 +1,4 @@
-"""
-What is kept is found again, exactly, and nothing else is.
-"""
+"""What is kept is found again, exactly, and nothing else is."""
 
 import os
 import pickle

@@ -1,6 +1,4 @@
-"""
-The command, the file it writes, and the scorer that reads it.
-"""
+"""The command, the file it writes, and the scorer that reads it."""
 
 import json
 import math
@@ -22,9 +20,7 @@ KNOWN = 'bees have five eyes and they live in hives with a queen'
 
 
 class Guess(Scorer):
-    """
-    Reads the probability from the response, under a prior of a half.
-    """
+    """Reads the probability from the response, under a prior of a half."""
 
     name = 'guess'
     settings = {'from': 'the text'}
@@ -42,9 +38,7 @@ class Guess(Scorer):
 
 
 def labelled_lines(count=60):
-    """
-    Responses of which the more words are made up the more are wrong.
-    """
+    """Responses of which the more words are made up the more are wrong."""
     lines = []
     for n in range(count):
         wrong = n % 3 == 0
@@ -94,9 +88,7 @@ def test_the_command_writes_what_score_reads(tmp_path):
 
 
 def guesses():
-    """
-    80 % are consistent; the guesses are fair for a half.
-    """
+    """80 % are consistent; the guesses are fair for a half."""
     rows = [(0.5, True)] * 8 + [(0.5, False)] * 2
     rows += [(0.9, True)] * 36 + [(0.9, False)] + [(0.1, True)] * 4 + [(0.1, False)] * 9
     examples = [

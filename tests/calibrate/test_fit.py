@@ -1,6 +1,4 @@
-"""
-Prior and threshold, against values worked out by hand.
-"""
+"""Prior and threshold, against values worked out by hand."""
 
 import numpy as np
 import pytest
@@ -98,9 +96,7 @@ def test_a_target_that_is_none_is_refused(text):
 
 
 def drawn(count, seed=1, features=False):
-    """
-    Pairs whose scores assume half to be consistent, while four fifths are.
-    """
+    """Pairs whose scores assume half to be consistent, while four fifths are."""
     rng = np.random.default_rng(seed)
     truth = rng.random(count) < 0.8
     odds = rng.normal(np.where(truth, 1.0, -1.0), 1.0)

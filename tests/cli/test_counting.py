@@ -1,6 +1,4 @@
-"""
-Progress where there is no terminal is a line of the log, not a bar drawn over.
-"""
+"""Progress where there is no terminal is a line of the log, not a bar drawn over."""
 
 from parlai_q2.cli import counting as module
 from parlai_q2.cli.counting import counting

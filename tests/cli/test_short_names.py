@@ -1,6 +1,4 @@
-"""
-Short names are written out before ParlAI sees them.
-"""
+"""Short names are written out before ParlAI sees them."""
 
 import json
 
@@ -19,9 +17,7 @@ HF = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
-    """
-    Fixed agents and tasks, so that a new one changes no expectation here.
-    """
+    """Fixed agents and tasks, so that a new one changes no expectation here."""
     agents = ('grounded_rerank', 'hf_seq2seq')
     monkeypatch.setattr(short_names, 'agents', lambda: dict.fromkeys(agents, ''))
     tasks = {'wow': WOW, 'grounded_sample': SAMPLE}

@@ -1,6 +1,4 @@
-"""
-What a command imports before it needs it; a time would depend on the machine.
-"""
+"""What a command imports before it needs it; a time would depend on the machine."""
 
 import json
 import subprocess

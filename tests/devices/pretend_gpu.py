@@ -105,9 +105,7 @@ def _host(value: Any) -> Any:
 
 
 def _on_host(func: Any, args: Any, kwargs: Any) -> Any:
-    """
-    What asks for a driver: computed by the processor, the result on the GPU.
-    """
+    """What asks for a driver: computed by the processor, the result on the GPU."""
     COUNTED.calls += 1
     if not isinstance(args[0], GpuTensor):
         raise RuntimeError('indices should be on the same device as what they index')

@@ -1,6 +1,4 @@
-"""
-ParlAI agents on a GPU act as they do on the processor.
-"""
+"""ParlAI agents on a GPU act as they do on the processor."""
 
 import pytest
 from parlai.core.agents import create_agent

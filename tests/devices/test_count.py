@@ -1,6 +1,4 @@
-"""
-The command that counts what a scorer asks of a GPU.
-"""
+"""The command that counts what a scorer asks of a GPU."""
 
 import re
 

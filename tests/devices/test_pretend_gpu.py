@@ -1,6 +1,4 @@
-"""
-The GPU that is not there refuses what a real one refuses, and counts.
-"""
+"""The GPU that is not there refuses what a real one refuses, and counts."""
 
 import pytest
 import torch

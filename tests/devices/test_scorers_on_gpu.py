@@ -1,6 +1,4 @@
-"""
-Scorers on a GPU: the values of the processor's fp32, and large calls.
-"""
+"""Scorers on a GPU: the values of the processor's fp32, and large calls."""
 
 import pytest
 
@@ -16,9 +14,7 @@ EXAMPLES = [
 
 @pytest.fixture(autouse=True)
 def no_backends():
-    """
-    Models of a GPU that is not there stay with none who comes later.
-    """
+    """Models of a GPU that is not there stay with none who comes later."""
     yield
     forget_backends()
 

@@ -20,9 +20,7 @@ SETTINGS = {
 
 
 def on_gpu(model, prompts, spans_at_once=512, **changed):
-    """
-    What a search on the GPU finds, and what it asked of it.
-    """
+    """What a search on the GPU finds, and what it asked of it."""
     settings = BeamSettings(start=0, end=END, **{**SETTINGS, **changed})
     with pretend_gpu() as counted:
         search = T5Search(copy.deepcopy(model).to('cuda:0'))

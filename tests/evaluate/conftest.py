@@ -1,6 +1,4 @@
-"""
-The annotated sets, in small, placed by hand.
-"""
+"""The annotated sets, in small, placed by hand."""
 
 import pytest
 
@@ -12,9 +10,7 @@ from tests.tasks.wow_files import write_q2_wow
 
 @pytest.fixture
 def placed(tmp_path, monkeypatch):
-    """
-    A datapath with the files of all sets.
-    """
+    """A datapath with the files of all sets."""
     datapath = tmp_path / 'data'
     checksums = write_q2_wow(datapath / 'q2_wow')
     files = [

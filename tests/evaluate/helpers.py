@@ -1,6 +1,4 @@
-"""
-Small annotated sets and measures.
-"""
+"""Small annotated sets and measures."""
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure

@@ -1,15 +1,11 @@
-"""
-A scorer of one's own, as a user would write it.
-"""
+"""A scorer of one's own, as a user would write it."""
 
 from parlai_q2.records import Label, Score
 from parlai_q2.scorers.base import Scorer
 
 
 class LengthScorer(Scorer):
-    """
-    The longer, the better.
-    """
+    """The longer, the better."""
 
     name = 'length'
 

@@ -1,6 +1,4 @@
-"""
-Correlation, calibration and resampling, by hand and against scipy.
-"""
+"""Correlation, calibration and resampling, by hand and against scipy."""
 
 import numpy as np
 import pytest

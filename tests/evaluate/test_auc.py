@@ -1,6 +1,4 @@
-"""
-AUC against values worked out by hand, and against scikit-learn.
-"""
+"""AUC against values worked out by hand, and against scikit-learn."""
 
 import random
 

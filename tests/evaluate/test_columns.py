@@ -1,6 +1,4 @@
-"""
-Scores out of files of other people's making.
-"""
+"""Scores out of files of other people's making."""
 
 import json
 import math

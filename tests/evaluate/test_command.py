@@ -1,6 +1,4 @@
-"""
-``parlai_q2 meta_eval`` as a person runs it.
-"""
+"""``parlai_q2 meta_eval`` as a person runs it."""
 
 import json
 

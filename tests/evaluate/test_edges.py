@@ -1,6 +1,4 @@
-"""
-What the figures of a set are where there is nothing to reckon with.
-"""
+"""What the figures of a set are where there is nothing to reckon with."""
 
 import numpy as np
 

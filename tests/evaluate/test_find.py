@@ -1,6 +1,4 @@
-"""
-Finding annotated sets by name: small files, and the published ones.
-"""
+"""Finding annotated sets by name: small files, and the published ones."""
 
 import subprocess
 import sys
@@ -194,9 +192,7 @@ def test_two_folds_are_two_sets(placed):
 
 @pytest.fixture
 def published(shared, tmp_path):
-    """
-    The folder of the published files, where they can be read alone.
-    """
+    """The folder of the published files, where they can be read alone."""
     (tmp_path / 'q2_wow').mkdir()
     for path in (shared / 'data' / 'dev' / 'q2_wow').glob('*.csv'):
         (tmp_path / 'q2_wow' / path.name).write_bytes(path.read_bytes())

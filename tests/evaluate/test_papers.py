@@ -1,6 +1,4 @@
-"""
-Where our figures stand beside a paper's: its rules, its numbers, its files.
-"""
+"""Where our figures stand beside a paper's: its rules, its numbers, its files."""
 
 from collections import Counter
 from dataclasses import replace
@@ -32,9 +30,7 @@ from tests.evaluate.test_tables import CROSSED, SYSTEMS, rows
 
 
 def with_classes(responses, *probabilities, name='nli'):
-    """
-    A measure whose scores have P(entailment), P(neutral), P(contradiction).
-    """
+    """A measure whose scores have P(entailment), P(neutral), P(contradiction)."""
     found = measure(responses, [p[0] for p in probabilities], name=name)
     for response, (yes, maybe, no) in zip(responses, probabilities, strict=True):
         parts = {'entailment': yes, 'neutral': maybe, 'contradiction': no}
@@ -211,9 +207,7 @@ def test_f_and_h_by_retriever_decoding_and_size():
 
 @pytest.fixture
 def files(shared, tmp_path):
-    """
-    A datapath with the published test files.
-    """
+    """A datapath with the published test files."""
     for task, given, name in (
         ('rome', 'rome_expert.csv', 'factual_dataset_expert.csv'),
         ('begin', 'begin_test_wow.tsv', 'begin_test_wow.tsv'),

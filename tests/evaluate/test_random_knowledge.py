@@ -1,6 +1,4 @@
-"""
-Other knowledge for a response: never its own, never of the wrong dialogue.
-"""
+"""Other knowledge for a response: never its own, never of the wrong dialogue."""
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, random_dialogue, same_dialogue
 

@@ -1,6 +1,4 @@
-"""
-From texts to an evaluation: what is scored, how often, and what a stop costs.
-"""
+"""From texts to an evaluation: what is scored, how often, and what a stop costs."""
 
 from dataclasses import replace
 
@@ -39,9 +37,7 @@ from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
 class Counting(OverlapScorer):
-    """
-    Counts what it scores, and stops when told to.
-    """
+    """Counts what it scores, and stops when told to."""
 
     def __init__(self, stop_after=None):
         super().__init__('precision')

@@ -1,6 +1,4 @@
-"""
-The tables' contents, and how they are printed.
-"""
+"""The tables' contents, and how they are printed."""
 
 import json
 from dataclasses import replace

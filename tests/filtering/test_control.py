@@ -1,6 +1,4 @@
-"""
-Control tokens say what a response is like.
-"""
+"""Control tokens say what a response is like."""
 
 import pytest
 

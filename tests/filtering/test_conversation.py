@@ -1,6 +1,4 @@
-"""
-What is written is what ParlAI reads.
-"""
+"""What is written is what ParlAI reads."""
 
 import json
 

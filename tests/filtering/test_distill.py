@@ -1,6 +1,4 @@
-"""
-``parlai_q2 distill``: a reranking model's choices become a training set.
-"""
+"""``parlai_q2 distill``: a reranking model's choices become a training set."""
 
 import json
 from unittest.mock import patch
@@ -101,9 +99,7 @@ def test_what_reranking_scored_by_the_same_recipe_is_not_scored_again(tmp_path):
 
 
 class Parrot:
-    """
-    Says how many turns of its conversation it has heard, and what.
-    """
+    """Says how many turns of its conversation it has heard, and what."""
 
     def __init__(self, log):
         self.log, self.heard = log, []

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 filter`` from the task to a file that trains.
-"""
+"""``parlai_q2 filter`` from the task to a file that trains."""
 
 import errno
 import json

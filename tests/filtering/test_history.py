@@ -1,6 +1,4 @@
-"""
-A turn that goes leaves no trace but in the history of those after it.
-"""
+"""A turn that goes leaves no trace but in the history of those after it."""
 
 import pytest
 from parlai.core.agents import create_agent
@@ -50,9 +48,7 @@ def test_of_several_labels_the_first_was_said():
 
 
 def read_by_a_model(agent, episodes):
-    """
-    What a ParlAI model reads, as tokens and as text, by label.
-    """
+    """What a ParlAI model reads, as tokens and as text, by label."""
     seen = {}
     for one in episodes:
         agent.reset()

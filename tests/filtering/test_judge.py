@@ -1,6 +1,4 @@
-"""
-Whole episodes are judged, many in one call of the scorer.
-"""
+"""Whole episodes are judged, many in one call of the scorer."""
 
 import pytest
 

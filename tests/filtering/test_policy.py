@@ -1,6 +1,4 @@
-"""
-What stays, by score, by label and by what is missing.
-"""
+"""What stays, by score, by label and by what is missing."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The summary counts what was judged.
-"""
+"""The summary counts what was judged."""
 
 import json
 

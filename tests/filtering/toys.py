@@ -66,9 +66,7 @@ register_scorer(SCORER, f'{__name__}:WordScorer')
 
 
 def episode(*turns):
-    """
-    An episode of (text, knowledge, label, ...) turns.
-    """
+    """An episode of (text, knowledge, label, ...) turns."""
     return [
         {
             'id': 'task',
@@ -124,17 +122,13 @@ class ToyTeacher(DialogTeacher):
 
 @register_teacher('filter_toy_large')
 class LargeTeacher(ToyTeacher):
-    """
-    The same with two hundred conversations.
-    """
+    """The same with two hundred conversations."""
 
     conversations = 200
 
 
 def said(conversations):
-    """
-    The (first, second) texts of conversations.
-    """
+    """The (first, second) texts of conversations."""
     return [
         [(asked['text'], answered['text']) for asked, answered in one['dialog']]
         for one in conversations

@@ -1,6 +1,4 @@
-"""
-Where caches are kept, and who may write a file.
-"""
+"""Where caches are kept, and who may write a file."""
 
 import errno
 import threading

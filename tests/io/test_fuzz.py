@@ -63,9 +63,7 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 
 
 def odd(value, rng: random.Random):
-    """
-    The value with something else in one place of it.
-    """
+    """The value with something else in one place of it."""
     inside = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
     inside = [(k, v) for k, v in inside]
     if not inside:

@@ -1,6 +1,4 @@
-"""
-Where the knowledge of a ParlAI message is found.
-"""
+"""Where the knowledge of a ParlAI message is found."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Reading records: every format, and everything that can be wrong with a record.
-"""
+"""Reading records: every format, and everything that can be wrong with a record."""
 
 import csv
 import gzip

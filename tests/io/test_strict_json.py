@@ -1,6 +1,4 @@
-"""
-No file of ours holds NaN or Infinity, wherever they came from.
-"""
+"""No file of ours holds NaN or Infinity, wherever they came from."""
 
 import json
 import math

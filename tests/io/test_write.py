@@ -1,6 +1,4 @@
-"""
-A killed run loses nothing: part files, cut lines, the final name.
-"""
+"""A killed run loses nothing: part files, cut lines, the final name."""
 
 import errno
 import json

@@ -30,9 +30,7 @@ SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '</s>']
 
 
 def tokenizer(folder: Path, pair_tokens: bool) -> int:
-    """
-    Write a word-level tokenizer; returns the size of its vocabulary.
-    """
+    """Write a word-level tokenizer; returns the size of its vocabulary."""
     vocabulary = {w: i for i, w in enumerate([*SPECIAL, *dict.fromkeys(WORDS)])}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token='[UNK]'))
     raw.normalizer = normalizers.Lowercase()
@@ -56,18 +54,14 @@ def tokenizer(folder: Path, pair_tokens: bool) -> int:
 
 
 def in_int8(model: Any, folder: Path) -> None:
-    """
-    Write a model's configuration and its weights in int8, tied ones once.
-    """
+    """Write a model's configuration and its weights in int8, tied ones once."""
     model.save_pretrained(folder)
     (folder / 'model.safetensors').unlink()
     save_int8(distinct(model.state_dict()), folder / INT8_WEIGHTS)
 
 
 def tiny_t5(folder: Path) -> str:
-    """
-    A random T5 for question generation.
-    """
+    """A random T5 for question generation."""
     torch.manual_seed(1)
     size = tokenizer(folder, pair_tokens=False)
     config = T5Config(
@@ -86,9 +80,7 @@ def tiny_t5(folder: Path) -> str:
 
 
 def tiny_albert(folder: Path) -> str:
-    """
-    A random ALBERT for question answering.
-    """
+    """A random ALBERT for question answering."""
     torch.manual_seed(2)
     config = AlbertConfig(
         vocab_size=tokenizer(folder, pair_tokens=True),
@@ -104,9 +96,7 @@ def tiny_albert(folder: Path) -> str:
 
 
 def tiny_roberta(folder: Path) -> str:
-    """
-    A random RoBERTa for NLI.
-    """
+    """A random RoBERTa for NLI."""
     torch.manual_seed(3)
     config = RobertaConfig(
         vocab_size=tokenizer(folder, pair_tokens=True),

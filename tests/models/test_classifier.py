@@ -1,6 +1,4 @@
-"""
-How a pair becomes one input.
-"""
+"""How a pair becomes one input."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Devices are looked at before models are loaded for them.
-"""
+"""Devices are looked at before models are loaded for them."""
 
 import pytest
 import torch

@@ -31,9 +31,7 @@ VALUES = (None, True, -1, 0, 3, 1e400, 'x', [], [1], {}, {'a': []}, '\u0000', 10
 
 @pytest.fixture
 def model(tmp_path):
-    """
-    Copies a shipped model to a folder.
-    """
+    """Copies a shipped model to a folder."""
 
     def copied(name='consistency'):
         return shutil.copytree(shipped_folder(f'q2_mini/{name}'), tmp_path / name)

@@ -99,9 +99,7 @@ def test_what_cannot_judge_is_refused(folder, options, named):
 
 @pytest.fixture
 def preset(folder, tmp_path):
-    """
-    A file of a preset whose detector is a judge.
-    """
+    """A file of a preset whose detector is a judge."""
     section = {'model': folder, 'prompt': PROMPT, 'supported': 'cat'}
     path = tmp_path / 'mine.yaml'
     path.write_text(yaml.safe_dump({'name': 'mine', 'detector': section}))
@@ -131,9 +129,7 @@ def test_knowledge_is_read_whole_and_as_it_is_written(preset):
 
 @pytest.fixture(scope='module')
 def classifier(tmp_path_factory):
-    """
-    A folder of a random classifier whose configuration names its classes.
-    """
+    """A folder of a random classifier whose configuration names its classes."""
     folder = tmp_path_factory.mktemp('classifier') / 'bert'
     tiny_bert(folder, max_position_embeddings=64)
     names = {0: 'SUPPORTS', 1: 'REFUTES'}

@@ -1,6 +1,4 @@
-"""
-A model is loaded once, when it is first needed.
-"""
+"""A model is loaded once, when it is first needed."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor

@@ -26,9 +26,7 @@ from tests.models.checkpoints import tiny_roberta, tiny_t5
 
 @pytest.fixture
 def folder(tmp_path):
-    """
-    A folder as it ships: int8 weights and their checksums.
-    """
+    """A folder as it ships: int8 weights and their checksums."""
     tiny_t5(tmp_path)
     state = T5ForConditionalGeneration.from_pretrained(tmp_path).state_dict()
     (tmp_path / 'model.safetensors').unlink()
@@ -125,9 +123,7 @@ def test_a_folder_that_cannot_be_read_is_named_with_the_cause(tmp_path):
 
 @pytest.fixture
 def plain_folder(tmp_path):
-    """
-    A classifier as ``save_pretrained`` writes it.
-    """
+    """A classifier as ``save_pretrained`` writes it."""
     return Path(tiny_roberta(tmp_path))
 
 

@@ -1,6 +1,4 @@
-"""
-Adapters: the base stays as it was, and the merged model equals the adapted one.
-"""
+"""Adapters: the base stays as it was, and the merged model equals the adapted one."""
 
 import copy
 

@@ -1,6 +1,4 @@
-"""
-The NLI backend's own logic: label maps and premises in windows.
-"""
+"""The NLI backend's own logic: label maps and premises in windows."""
 
 import pytest
 

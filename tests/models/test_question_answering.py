@@ -1,6 +1,4 @@
-"""
-Reading an answer off the logits, against positions worked out by hand.
-"""
+"""Reading an answer off the logits, against positions worked out by hand."""
 
 import pytest
 import torch

@@ -1,6 +1,4 @@
-"""
-Model references in signatures: a folder's contents count, not its name alone.
-"""
+"""Model references in signatures: a folder's contents count, not its name alone."""
 
 import json
 import os
@@ -20,9 +18,7 @@ def folder_of(tmp_path, **files):
 
 
 def changed(tmp_path, path, content):
-    """
-    Write, with a time of its own: some file systems do not tell two writes apart.
-    """
+    """Write, with a time of its own: some file systems do not tell two writes apart."""
     path.write_bytes(content)
     later = path.stat().st_mtime_ns + 10**9
     os.utime(path, ns=(later, later))

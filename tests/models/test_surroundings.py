@@ -1,6 +1,4 @@
-"""
-Scores do not depend on what the program around them, or a newer library, has set.
-"""
+"""Scores do not depend on what the program around them, or a newer library, has set."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-What the tests of the mutators share: a task's messages under mutators.
-"""
+"""What the tests of the mutators share: a task's messages under mutators."""
 
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
@@ -23,9 +21,7 @@ def make_teacher(mutators, **options):
 
 
 def messages(mutators, **options):
-    """
-    All that a teacher says in one pass.
-    """
+    """All that a teacher says in one pass."""
     teacher = make_teacher(mutators, **options)
     return [m for m in teacher if not m.is_padding()]
 
@@ -39,9 +35,7 @@ def label(message):
 
 
 def scored():
-    """
-    What the scorers that were made since the last teacher have scored.
-    """
+    """What the scorers that were made since the last teacher have scored."""
     return [response for scorer in WordScorer.made for response in scorer.scored]
 
 

@@ -1,6 +1,4 @@
-"""
-``q2_annotate``: messages with the score of their label.
-"""
+"""``q2_annotate``: messages with the score of their label."""
 
 import json
 

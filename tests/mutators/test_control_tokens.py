@@ -1,6 +1,4 @@
-"""
-``q2_control_tokens``: measured in training, the best elsewhere.
-"""
+"""``q2_control_tokens``: measured in training, the best elsewhere."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-``q2_filter``: what is not grounded is not trained on, and all else is as it was.
-"""
+"""``q2_filter``: what is not grounded is not trained on, and all else is as it was."""
 
 import pytest
 from parlai.core.message import Message

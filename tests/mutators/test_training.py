@@ -1,6 +1,4 @@
-"""
-Mutators under ParlAI's commands: names, batches, background processes.
-"""
+"""Mutators under ParlAI's commands: names, batches, background processes."""
 
 import re
 import subprocess
@@ -17,9 +15,7 @@ SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 
 
 def command(program, *words):
-    """
-    What a command prints, in a process of its own.
-    """
+    """What a command prints, in a process of its own."""
     done = subprocess.run(
         [sys.executable, '-m', program, *words],
         capture_output=True,

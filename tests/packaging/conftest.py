@@ -34,9 +34,7 @@ class Environment:
         (self.packages / 'borrowed.pth').write_text('\n'.join(borrowed) + '\n')
 
     def install(self, *arguments: str) -> None:
-        """
-        Let pip install into it, without the network.
-        """
+        """Let pip install into it, without the network."""
         command = [sys.executable, '-m', 'pip', '--python', str(self.bin / 'python')]
         command += [
             'install',
@@ -48,9 +46,7 @@ class Environment:
         subprocess.run([*command, *arguments], check=True, timeout=300)
 
     def run(self, program: str, *arguments: str, cwd: Path, **environment: str) -> str:
-        """
-        What a program of this environment prints, run in a folder.
-        """
+        """What a program of this environment prints, run in a folder."""
         import os
 
         variables = {**os.environ, **environment, 'PYTHONWARNINGS': 'ignore'}
@@ -70,9 +66,7 @@ class Environment:
 
 @pytest.fixture(scope='session')
 def checkout(tmp_path_factory) -> Path:
-    """
-    A copy of the source tree, so that building writes nothing into this one.
-    """
+    """A copy of the source tree, so that building writes nothing into this one."""
     folder = tmp_path_factory.mktemp('source') / 'parlai_q2'
     shutil.copytree(ROOT, folder, symlinks=True, ignore=NOT_SOURCE)
     return folder
@@ -80,9 +74,7 @@ def checkout(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope='session')
 def wheel(checkout, tmp_path_factory) -> Path:
-    """
-    The wheel that pip builds from the source tree.
-    """
+    """The wheel that pip builds from the source tree."""
     folder = tmp_path_factory.mktemp('dist')
     command = [
         sys.executable,
@@ -101,17 +93,13 @@ def wheel(checkout, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope='session')
 def with_nothing(tmp_path_factory) -> Environment:
-    """
-    An environment without parlai_q2.
-    """
+    """An environment without parlai_q2."""
     return Environment(tmp_path_factory.mktemp('with_nothing') / 'venv')
 
 
 @pytest.fixture(scope='session')
 def with_wheel(wheel, tmp_path_factory) -> Environment:
-    """
-    An environment with the wheel.
-    """
+    """An environment with the wheel."""
     environment = Environment(tmp_path_factory.mktemp('with_wheel') / 'venv')
     environment.install(str(wheel))
     return environment
@@ -119,9 +107,7 @@ def with_wheel(wheel, tmp_path_factory) -> Environment:
 
 @pytest.fixture(scope='session')
 def with_editable(checkout, tmp_path_factory) -> Environment:
-    """
-    An environment with an editable install of the source tree.
-    """
+    """An environment with an editable install of the source tree."""
     environment = Environment(tmp_path_factory.mktemp('with_editable') / 'venv')
     environment.install('--editable', str(checkout))
     return environment

@@ -1,6 +1,4 @@
-"""
-What the wheel holds and asks for, and what the requirement files pin.
-"""
+"""What the wheel holds and asks for, and what the requirement files pin."""
 
 import ast
 import re
@@ -29,9 +27,7 @@ INSTALLED_AS = {'yaml': 'pyyaml', 'git': 'gitpython', 'google': 'protobuf'}
 
 
 def sources() -> list[Path]:
-    """
-    The files that belong into a wheel.
-    """
+    """The files that belong into a wheel."""
     found = []
     for folder in SHIPPED:
         for path in sorted((ROOT / folder).rglob('*')):
@@ -41,9 +37,7 @@ def sources() -> list[Path]:
 
 
 def pins(name: str) -> dict[str, str]:
-    """
-    The requirements of a file that hold for this Python, with their versions.
-    """
+    """The requirements of a file that hold for this Python, with their versions."""
     found = {}
     for line in (REQUIREMENTS / name).read_text().splitlines():
         if re.match(r'\w', line):
@@ -144,9 +138,7 @@ def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
 
 
 def imports(path: Path) -> set[str]:
-    """
-    The top-level names that a module imports by absolute names, wherever in it.
-    """
+    """The top-level names that a module imports by absolute names, wherever in it."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.Import):

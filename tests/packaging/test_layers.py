@@ -51,9 +51,7 @@ LONGEST = 450
 
 
 def modules() -> Iterator[tuple[str, Path]]:
-    """
-    The parts of the package, and the files of each.
-    """
+    """The parts of the package, and the files of each."""
     for folder in ('parlai_q2', 'agents', 'tasks', 'zoo'):
         top = ROOT / folder
         for path in sorted(top.rglob('*.py')):
@@ -63,9 +61,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 @lru_cache(maxsize=None)
 def imported(path: Path) -> frozenset[str]:
-    """
-    All that a file imports, wherever in it.
-    """
+    """All that a file imports, wherever in it."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.Import):
@@ -78,9 +74,7 @@ def imported(path: Path) -> frozenset[str]:
 
 
 def importing(package: str) -> dict[str, set[str]]:
-    """
-    The parts that import a package, each with its files that do.
-    """
+    """The parts that import a package, each with its files that do."""
     found: dict[str, set[str]] = {}
     for part, path in modules():
         if any(name.split('.')[0] == package for name in imported(path)):

@@ -65,9 +65,7 @@ def make(tmp_path):
 
 
 def builds(told: list[str]) -> bool:
-    """
-    Whether an environment was made.
-    """
+    """Whether an environment was made."""
     return '-m venv .venv' in told
 
 

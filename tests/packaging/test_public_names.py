@@ -1,6 +1,4 @@
-"""
-What can be imported from ``parlai_q2`` is listed, typed and documented alike.
-"""
+"""What can be imported from ``parlai_q2`` is listed, typed and documented alike."""
 
 import ast
 
@@ -11,9 +9,7 @@ PUBLIC = {name for name in parlai_q2.__all__ if not name.startswith('_')}
 
 
 def typed_names() -> set[str]:
-    """
-    What type checkers read: imports that are not made when the package is.
-    """
+    """What type checkers read: imports that are not made when the package is."""
     tree = ast.parse((ROOT / 'parlai_q2' / '__init__.py').read_text('utf-8'))
     return {
         alias.name

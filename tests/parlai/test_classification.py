@@ -47,9 +47,7 @@ def test_the_true_class_is_the_label():
 
 
 def test_macro_f1_counts_each_class_the_same():
-    """
-    Answers a, a, b where a, b, b is true: F1 is 2/3 for a, 2/3 for b, 0 for c.
-    """
+    """Answers a, a, b where a, b, b is true: F1 is 2/3 for a, 2/3 for b, 0 for c."""
     metrics = class_metrics('aab', 'abb', 'abc')
     total = None
     for one in metrics['macro_f1']:

@@ -66,9 +66,7 @@ sys.meta_path.insert(0, Hide)
 
 @pytest.fixture(scope='module', autouse=True)
 def one_thread():
-    """
-    Models this small only wait for each other in several threads.
-    """
+    """Models this small only wait for each other in several threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -76,9 +74,7 @@ def one_thread():
 
 
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess:
-    """
-    Run code in a process of its own, where no bridge has been applied yet.
-    """
+    """Run code in a process of its own, where no bridge has been applied yet."""
     command = [sys.executable, '-W', 'ignore', '-c', code, *arguments]
     environment = {**os.environ, 'OMP_NUM_THREADS': '1'}
     return subprocess.run(
@@ -87,9 +83,7 @@ def python(code: str, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def train(model_file: Path, *options: str) -> list[str]:
-    """
-    The options of a training run of a few steps.
-    """
+    """The options of a training run of a few steps."""
     words = ['-t', TASK, '-mf', str(model_file), '--skip-generation', 'true']
     words += ['--max-train-steps', '4', '--batchsize', '8', '--loglevel', 'error']
     words += ['--validation-metric', 'ppl', '--validation-every-n-steps', '2']
@@ -98,9 +92,7 @@ def train(model_file: Path, *options: str) -> list[str]:
 
 
 def generate(model_file: Path, inference: str) -> list[str]:
-    """
-    The options of an evaluation that generates.
-    """
+    """The options of an evaluation that generates."""
     words = ['-t', TASK, '-mf', str(model_file), '--skip-generation', 'false']
     words += ['--num-examples', '4', '--batchsize', '2', '--loglevel', 'error']
     return [*words, '--beam-size', '3', '--topk', '3', '--inference', inference]
@@ -122,9 +114,7 @@ def generator(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope='module')
 def raised_without_bridges(generator, tmp_path_factory) -> dict[str, str]:
-    """
-    What each run raises in plain ParlAI.
-    """
+    """What each run raises in plain ParlAI."""
     folder = tmp_path_factory.mktemp('plain')
     runs = {
         'default scheduler': train(folder / 'generator', *TINY_GENERATOR),

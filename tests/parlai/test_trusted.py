@@ -18,9 +18,7 @@ from tests.conftest import ROOT
 
 
 class Payload:
-    """
-    Makes a folder when it is unpickled.
-    """
+    """Makes a folder when it is unpickled."""
 
     def __init__(self, path):
         self.path = str(path)

@@ -35,9 +35,7 @@ SAYS = ['x y', 'x {n}', 'fact x {n}', 'fact {n}', 'x y']
 
 @register_teacher(TASK)
 class ValidatedTeacher(Q2TeacherMixin, DialogTeacher):
-    """
-    Four turns in training, and ten in validation.
-    """
+    """Four turns in training, and ten in validation."""
 
     name, knowledge = TASK, 'fact {n}'
 
@@ -62,9 +60,7 @@ class UnknowingTeacher(ValidatedTeacher):
 
 @register_agent(MODEL)
 class PractisingAgent(Agent):
-    """
-    Learns for a while and then unlearns; its file says how many epochs it had.
-    """
+    """Learns for a while and then unlearns; its file says how many epochs it had."""
 
     def __init__(self, opt, shared=None):
         super().__init__(opt, shared)

@@ -1,6 +1,4 @@
-"""
-Entity swap, by hand.
-"""
+"""Entity swap, by hand."""
 
 import random
 
@@ -20,9 +18,7 @@ US, USSR = Entity('the United States', 'GPE'), Entity('the USSR', 'GPE')
 
 
 def swaps(texts, entities, response, known):
-    """
-    All that a swap makes of texts, over many draws.
-    """
+    """All that a swap makes of texts, over many draws."""
     index = entity_index(known)
     found = [
         swap_entity(texts, entities, response, index, random.Random(seed))

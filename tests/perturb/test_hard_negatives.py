@@ -1,6 +1,4 @@
-"""
-Each change makes a wrong response of a right one, and touches nothing else.
-"""
+"""Each change makes a wrong response of a right one, and touches nothing else."""
 
 import re
 

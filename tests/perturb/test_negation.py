@@ -1,6 +1,4 @@
-"""
-Negation, by hand: what is negated, how, and what is left alone.
-"""
+"""Negation, by hand: what is negated, how, and what is left alone."""
 
 import random
 
@@ -10,9 +8,7 @@ from parlai_q2.perturb.negation import AUXILIARIES, negate, negation_sites
 
 
 def outcomes(text):
-    """
-    All that negation makes of a text, over many draws.
-    """
+    """All that negation makes of a text, over many draws."""
     found = [negate(text, random.Random(seed)) for seed in range(60)]
     return {n.text for n in found if n}
 

@@ -1,6 +1,4 @@
-"""
-What the property tests draw from.
-"""
+"""What the property tests draw from."""
 
 from hypothesis import strategies as st
 

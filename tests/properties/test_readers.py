@@ -82,9 +82,7 @@ ODD_BYTES = [
 
 
 def json_line(value, rng):
-    """
-    A record in which some values, at any depth, are of another kind.
-    """
+    """A record in which some values, at any depth, are of another kind."""
 
     def damage(item):
         if rng.random() < 0.12:
@@ -99,9 +97,7 @@ def json_line(value, rng):
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
-    """
-    Bytes with up to four pieces overwritten, cut out, or put in.
-    """
+    """Bytes with up to four pieces overwritten, cut out, or put in."""
     data = bytearray(data)
     for _ in range(rng.randrange(5)):
         at = rng.randrange(len(data) + 1)

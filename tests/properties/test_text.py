@@ -1,6 +1,4 @@
-"""
-What holds of text functions whatever they are given.
-"""
+"""What holds of text functions whatever they are given."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,6 +1,4 @@
-"""
-The comparison of two answers, row by row of the paper's rules.
-"""
+"""The comparison of two answers, row by row of the paper's rules."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The paper asks about every span; presets may ask about fewer.
-"""
+"""The paper asks about every span; presets may ask about fewer."""
 
 import pytest
 

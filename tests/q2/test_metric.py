@@ -1,6 +1,4 @@
-"""
-The whole metric on toy models, against values worked out by hand.
-"""
+"""The whole metric on toy models, against values worked out by hand."""
 
 from dataclasses import asdict, replace
 

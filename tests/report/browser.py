@@ -28,9 +28,7 @@ KEYS = {'Enter': (13, '\r'), ' ': (32, ' '), 'Tab': (9, ''), 'Escape': (27, '')}
 
 
 def find_browser() -> Optional[str]:
-    """
-    The path of a browser, or None.
-    """
+    """The path of a browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -67,9 +65,7 @@ class Browser:
             self.call(f'{domain}.enable')
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """
-        Send one command and wait for its result; events that come first are kept.
-        """
+        """Send one command and wait for its result; events that come first are kept."""
         self.sent += 1
         self.socket.send(
             json.dumps({'id': self.sent, 'method': method, 'params': params})
@@ -99,9 +95,7 @@ class Browser:
         return time.monotonic() - start
 
     def size(self, width: int, height: int) -> None:
-        """
-        Set the window's size, in CSS pixels.
-        """
+        """Set the window's size, in CSS pixels."""
         self.call(
             'Emulation.setDeviceMetricsOverride',
             width=width,
@@ -111,16 +105,12 @@ class Browser:
         )
 
     def prefer(self, scheme: str) -> None:
-        """
-        Prefer ``light`` or ``dark``.
-        """
+        """Prefer ``light`` or ``dark``."""
         feature = {'name': 'prefers-color-scheme', 'value': scheme}
         self.call('Emulation.setEmulatedMedia', features=[feature])
 
     def js(self, expression: str) -> Any:
-        """
-        The value of an expression in the page.
-        """
+        """The value of an expression in the page."""
         result = self.call(
             'Runtime.evaluate', expression=expression, returnByValue=True
         )
@@ -128,39 +118,29 @@ class Browser:
         return result['result'].get('value')
 
     def wait_for(self, expression: str, seconds: float = WAIT_SECONDS) -> None:
-        """
-        Wait until an expression in the page is true.
-        """
+        """Wait until an expression in the page is true."""
         deadline = time.monotonic() + seconds
         while not self.js(f'!!({expression})'):
             assert time.monotonic() < deadline, self.text('body')
             time.sleep(0.02)
 
     def choose(self, control: str, value: str) -> None:
-        """
-        Choose from a list, by its id.
-        """
+        """Choose from a list, by its id."""
         self.js(
             f"(() => {{ const e = document.getElementById('{control}'); "
             f"e.value = '{value}'; e.dispatchEvent(new Event('change')); }})()"
         )
 
     def text(self, selector: str) -> str:
-        """
-        What a person reads in the first such element.
-        """
+        """What a person reads in the first such element."""
         return self.js(f'document.querySelector({json.dumps(selector)}).innerText')
 
     def count(self, selector: str) -> int:
-        """
-        How many such elements there are.
-        """
+        """How many such elements there are."""
         return self.js(f'document.querySelectorAll({json.dumps(selector)}).length')
 
     def click(self, selector: str) -> None:
-        """
-        Click in the middle of the first line of the first such element.
-        """
+        """Click in the middle of the first line of the first such element."""
         box = self.js(
             f'(() => {{ const e = document.querySelector({json.dumps(selector)}); '
             "e.scrollIntoView({block: 'center'}); const r = e.getClientRects()[0]; "
@@ -177,32 +157,24 @@ class Browser:
             )
 
     def press(self, key: str) -> None:
-        """
-        Press one key of :data:`KEYS`.
-        """
+        """Press one key of :data:`KEYS`."""
         code, text = KEYS[key]
         common = {'key': key, 'windowsVirtualKeyCode': code}
         self.call('Input.dispatchKeyEvent', type='keyDown', text=text, **common)
         self.call('Input.dispatchKeyEvent', type='keyUp', **common)
 
     def type(self, text: str) -> None:
-        """
-        Type a text where the focus is.
-        """
+        """Type a text where the focus is."""
         self.call('Input.insertText', text=text)
 
     def screenshot(self, path: Path) -> bytes:
-        """
-        Save what is in the window as PNG.
-        """
+        """Save what is in the window as PNG."""
         data = base64.b64decode(self.call('Page.captureScreenshot')['data'])
         path.write_bytes(data)
         return data
 
     def complaints(self) -> list[str]:
-        """
-        Errors in the page, policy violations, and requests to anywhere else.
-        """
+        """Errors in the page, policy violations, and requests to anywhere else."""
         self.js('1')
         own = 'file:' if self.page.startswith('file:') else self.page
         found = []
@@ -221,9 +193,7 @@ class Browser:
         return found
 
     def close(self) -> None:
-        """
-        End the browser.
-        """
+        """End the browser."""
         try:
             self.call('Browser.close')
             self.process.wait(timeout=20)

@@ -17,9 +17,7 @@ JSON = {'Content-Type': 'application/json'}
 
 
 def ask(server, method, path, body=None, headers=JSON):
-    """
-    The status, headers and body of an answer.
-    """
+    """The status, headers and body of an answer."""
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
     if not isinstance(body, (str, bytes, type(None))):
         body = json.dumps(body)
@@ -31,9 +29,7 @@ def ask(server, method, path, body=None, headers=JSON):
 
 
 def reply_with_evidence(**fields: Any) -> dict[str, Any]:
-    """
-    A reply that was chosen over a worse one, and has a doubtful span itself.
-    """
+    """A reply that was chosen over a worse one, and has a doubtful span itself."""
     record = reranked()
     chosen, first = record['rerank']
     text = 'Madonna was born in 1958, not 1985.'
@@ -52,9 +48,7 @@ def reply_with_evidence(**fields: Any) -> dict[str, Any]:
 
 
 def marked_later(found: bool) -> dict[str, Any]:
-    """
-    A reply whose evidence is marked words, before or after they were found.
-    """
+    """A reply whose evidence is marked words, before or after they were found."""
     text = 'Madonna was born in 1985.'
     start = text.index('1985')
     mark = {
@@ -139,9 +133,7 @@ class Scripted:
 
 @contextmanager
 def served(conversation: Conversation) -> Iterator[ChatServer]:
-    """
-    A server of the conversation, on a port of its own, in another thread.
-    """
+    """A server of the conversation, on a port of its own, in another thread."""
     with ChatServer('127.0.0.1', 0) as server:
         page = render_chat('Scripted <b>')
         thread = Thread(target=server.serve, args=[conversation, page])

@@ -1,6 +1,4 @@
-"""
-The tests of pages share one browser.
-"""
+"""The tests of pages share one browser."""
 
 from typing import Iterator
 
@@ -11,9 +9,7 @@ from tests.report.browser import NAMES, Browser, find_browser
 
 @pytest.fixture(scope='session')
 def browser(tmp_path_factory) -> Iterator[Browser]:
-    """
-    A running browser; the tests that use it are skipped where there is none.
-    """
+    """A running browser; the tests that use it are skipped where there is none."""
     pytest.importorskip('websocket', reason='needs the package websocket-client')
     program = find_browser()
     if program is None:

@@ -1,6 +1,4 @@
-"""
-Two runs over the same responses, for the tests of their comparison.
-"""
+"""Two runs over the same responses, for the tests of their comparison."""
 
 from typing import Any
 
@@ -12,9 +10,7 @@ AFTER = SIGNATURE.replace('mini', 'paper')
 
 
 def entries(*records: dict[str, Any]) -> list[Entry]:
-    """
-    Records as the page reads them.
-    """
+    """Records as the page reads them."""
     return [read_entry(record, n) for n, record in enumerate(records, start=1)]
 
 

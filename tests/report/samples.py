@@ -1,6 +1,4 @@
-"""
-Scored records for the tests of the report.
-"""
+"""Scored records for the tests of the report."""
 
 from typing import Any
 
@@ -15,17 +13,13 @@ HOSTILE = (
 
 
 def answer(text: str, part: str) -> Span:
-    """
-    Where a part stands in a text.
-    """
+    """Where a part stands in a text."""
     start = text.index(part)
     return Span(part, start, start + len(part))
 
 
 def scored(**fields: Any) -> dict[str, Any]:
-    """
-    A record with one verdict of each status.
-    """
+    """A record with one verdict of each status."""
     response = '\U0001f600 Madonna was born in 1985 in Canada.'
     knowledge = 'Madonna (born August 16, 1958) is an American singer.'
     date = answer(knowledge, 'August 16, 1958')
@@ -67,18 +61,14 @@ def scored(**fields: Any) -> dict[str, Any]:
 
 
 def simple(number: int, score: float = 0.9, **fields: Any) -> dict[str, Any]:
-    """
-    A record without verdicts.
-    """
+    """A record without verdicts."""
     label = Label.CONSISTENT if score > 0.5 else Label.INCONSISTENT
     record = {'id': f'r{number}', 'knowledge': 'K.', 'response': f'Response {number}.'}
     return {**record, 'score': score, 'label': label, **fields}
 
 
 def reranked(**fields: Any) -> dict[str, Any]:
-    """
-    A record whose first candidate was not chosen.
-    """
+    """A record whose first candidate was not chosen."""
     before = scored()
     first = {
         'text': before['response'],

@@ -1,6 +1,4 @@
-"""
-What is looked at stands in the page's address, in a real browser.
-"""
+"""What is looked at stands in the page's address, in a real browser."""
 
 from urllib.parse import quote
 
@@ -21,18 +19,14 @@ AT_FIRST = ['', '', '', 'Record up', '25', '1']
 
 @pytest.fixture(scope='module')
 def page(tmp_path_factory):
-    """
-    A page of 60 records.
-    """
+    """A page of 60 records."""
     records = [scored(), simple(1, 0.5, label=ODD)]
     records += [simple(n, n / 60) for n in range(2, 60)]
     return write_report(records, tmp_path_factory.mktemp('address') / 'page.html')
 
 
 def go(browser: Browser, address: str) -> None:
-    """
-    Open an address in a page that was not there before.
-    """
+    """Open an address in a page that was not there before."""
     browser.goto('about:blank')
     browser.goto(address)
 

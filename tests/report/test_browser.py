@@ -1,6 +1,4 @@
-"""
-The page in a real browser: what a person sees, clicks and hears.
-"""
+"""The page in a real browser: what a person sees, clicks and hears."""
 
 import time
 
@@ -15,9 +13,7 @@ FIRST_MARK = 'tr.response mark.contradicted'
 
 @pytest.fixture(scope='module')
 def page(tmp_path_factory):
-    """
-    A page with 30 records: evidence, a reranked turn, hostile and very long text.
-    """
+    """A page with 30 records: evidence, a reranked turn, hostile and very long text."""
     records = [
         scored(q2_label='inconsistent'),
         reranked(q2_label='consistent'),

@@ -1,6 +1,4 @@
-"""
-The chat in a real browser: what a person types, sees, clicks and hears.
-"""
+"""The chat in a real browser: what a person types, sees, clicks and hears."""
 
 import threading
 from contextlib import contextmanager
@@ -253,9 +251,7 @@ def test_what_another_page_said_appears_with_the_next_turn(opened, chat):
 
 @contextmanager
 def held(conversation):
-    """
-    Lets no reply come before the context ends.
-    """
+    """Lets no reply come before the context ends."""
     interact, go_on = conversation.interact, threading.Event()
 
     def slow(*said):

@@ -20,9 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def public():
-    """
-    A server that other machines can reach, which is also called ``chat.example``.
-    """
+    """A server that other machines can reach, which is also called ``chat.example``."""
     with ChatServer('0.0.0.0', 0, ['Chat.example']) as server:
         thread = threading.Thread(target=server.serve, args=[Scripted(), 'page'])
         thread.start()

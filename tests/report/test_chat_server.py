@@ -1,6 +1,4 @@
-"""
-What a chat's server accepts, from browsers and from anybody else.
-"""
+"""What a chat's server accepts, from browsers and from anybody else."""
 
 import http.client
 import json

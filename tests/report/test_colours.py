@@ -30,9 +30,7 @@ APART = 25
 
 
 def palette(scheme):
-    """
-    The variables of a colour scheme, as red, green and blue in [0, 1].
-    """
+    """The variables of a colour scheme, as red, green and blue in [0, 1]."""
     light, dark = re.findall(r':root \{(.*?)\}', resource('page.css'), re.S)
     found = re.findall(r'--([\w-]+): #(\w{6})', light + (dark if scheme else ''))
     return {name: [n / 255 for n in bytes.fromhex(value)] for name, value in found}
@@ -43,9 +41,7 @@ def linear(colour):
 
 
 def contrast(one, other):
-    """
-    As WCAG 2 defines it.
-    """
+    """As WCAG 2 defines it."""
     low, high = sorted(
         0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in map(linear, (one, other))
     )

@@ -1,6 +1,4 @@
-"""
-The page of two runs in a real browser.
-"""
+"""The page of two runs in a real browser."""
 
 import time
 
@@ -24,9 +22,7 @@ def written(folder, before, after, **kwargs):
 
 @pytest.fixture(scope='module')
 def page(tmp_path_factory):
-    """
-    A page of 44 pairs, with hostile and very long text.
-    """
+    """A page of 44 pairs, with hostile and very long text."""
     before, after = two_runs(40)
     hostile = {'id': HOSTILE, 'response': HOSTILE, 'knowledge': HOSTILE}
     for run, record in ((before, scored), (after, rescored)):

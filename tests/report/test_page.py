@@ -24,9 +24,7 @@ def data_of(page):
 
 
 class Elements(HTMLParser):
-    """
-    Collects elements as a browser would see them.
-    """
+    """Collects elements as a browser would see them."""
 
     def __init__(self, page):
         super().__init__()

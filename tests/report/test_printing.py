@@ -1,6 +1,4 @@
-"""
-A printed page has the rows of all pages, in a real browser.
-"""
+"""A printed page has the rows of all pages, in a real browser."""
 
 import pytest
 
@@ -25,9 +23,7 @@ SEE = f"""addEventListener('beforeprint', () => {{
 
 @pytest.fixture(scope='module')
 def page(tmp_path_factory):
-    """
-    A page of 60 records, the first reranked.
-    """
+    """A page of 60 records, the first reranked."""
     records = [reranked(id='r0'), *(simple(n, n / 60) for n in range(1, 59)), scored()]
     return write_report(records, tmp_path_factory.mktemp('print') / 'page.html')
 

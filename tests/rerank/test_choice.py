@@ -1,6 +1,4 @@
-"""
-The choice among scored candidates, by hand-worked tables.
-"""
+"""The choice among scored candidates, by hand-worked tables."""
 
 import pytest
 
@@ -35,9 +33,7 @@ def pruned(place, value):
 
 
 def chosen(given, rule):
-    """
-    The order and the reason of a choice.
-    """
+    """The order and the reason of a choice."""
     ranking = choose(given, rule, 'knowledge')
     return tuple(ranking.order), ranking.reason
 

@@ -1,6 +1,4 @@
-"""
-The shown candidates are explained, and only they.
-"""
+"""The shown candidates are explained, and only they."""
 
 from dataclasses import replace
 
@@ -12,9 +10,7 @@ MARK = Verdict('', Span('x', 0, 1), None, Comparison.NEUTRAL, 0.0, 0.0)
 
 
 class Explainer(ToyScorer):
-    """
-    Marks the first letter of everything.
-    """
+    """Marks the first letter of everything."""
 
     name = 'explainer'
 
@@ -23,9 +19,7 @@ class Explainer(ToyScorer):
 
 
 def explained(*pools, scorer=None):
-    """
-    The evidence scorer's batches, and the rows of each pool.
-    """
+    """The evidence scorer's batches, and the rows of each pool."""
     evidence = Explainer()
     reranker = Reranker(scorer or ToyScorer(), evidence=evidence)
     rankings = reranker.rank_batch(pools)

@@ -1,6 +1,4 @@
-"""
-Reading pools: what a candidate may be, and that a bad pool spoils no other.
-"""
+"""Reading pools: what a candidate may be, and that a bad pool spoils no other."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""
-A scorer that counts its calls, and pools for it.
-"""
+"""A scorer that counts its calls, and pools for it."""
 
 from parlai_q2.records import Label, Score, not_verifiable
 from parlai_q2.rerank import Candidate, Pool
@@ -46,8 +44,6 @@ class ToyScorer(Scorer):
 
 
 def pool(knowledge, *texts):
-    """
-    A pool of replies that a beam found, each less likely than the one before.
-    """
+    """A pool of replies that a beam found, each less likely than the one before."""
     found = [Candidate(text, ('beam',), -float(n)) for n, text in enumerate(texts)]
     return Pool(knowledge, tuple(found))

@@ -68,9 +68,7 @@ class Forked:
             os._exit(ended)
 
     def wait(self):
-        """
-        How it ended: 0, an error, or minus the signal.
-        """
+        """How it ended: 0, an error, or minus the signal."""
         deadline = time.monotonic() + SECONDS
         while True:
             process, status = os.waitpid(self.id, os.WNOHANG)
@@ -118,9 +116,7 @@ class Lines:
 
 
 def lines_of(folder):
-    """
-    How many lines of our code a run took that was not killed.
-    """
+    """How many lines of our code a run took that was not killed."""
     return int((folder / 'lines.txt').read_text())
 
 

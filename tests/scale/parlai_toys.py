@@ -1,6 +1,4 @@
-"""
-A task and a model that spawned processes find by their dotted names.
-"""
+"""A task and a model that spawned processes find by their dotted names."""
 
 import os
 import signal
@@ -18,15 +16,11 @@ RECORDING = recording.NAME
 
 
 class AnnotatedTeacher(agents.AnnotatedTeacher):
-    """
-    The sample, in a module with which the recording scorer is registered.
-    """
+    """The sample, in a module with which the recording scorer is registered."""
 
 
 class FailingAgent(EchoAgent):
-    """
-    Fails in the second process.
-    """
+    """Fails in the second process."""
 
     def __init__(self, opt, shared=None):
         super().__init__(opt, shared)
@@ -38,9 +32,7 @@ class FailingAgent(EchoAgent):
 
 
 class KilledAgent(FailingAgent):
-    """
-    Kills the second process.
-    """
+    """Kills the second process."""
 
     def fail(self):
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,6 +1,4 @@
-"""
-Where a file is cut.
-"""
+"""Where a file is cut."""
 
 import json
 

@@ -33,9 +33,7 @@ OF_A_BATCH = {f'{kind}tp{of}' for kind in ('', 'l', 'c') for of in 'bs'}
 
 
 def both(**options):
-    """
-    The reports of one process and of two.
-    """
+    """The reports of one process and of two."""
     alone = EvalModel.main(**options)
     together = MultiprocessingEvalScript.main(**options, distributed_world_size=2)
     return alone, together

@@ -30,9 +30,7 @@ OUTPUTS = {
 
 @pytest.fixture(scope='module')
 def infile(tmp_path_factory):
-    """
-    Sixty records, one of them bad and one with nothing to verify.
-    """
+    """Sixty records, one of them bad and one with nothing to verify."""
     path = write_records(tmp_path_factory.mktemp('in') / 'in.jsonl', RESPONSES)
     lines = path.read_text().splitlines()
     lines[17] = '{"id": 17, "response": '
@@ -42,9 +40,7 @@ def infile(tmp_path_factory):
 
 
 def score(infile, folder, workers=1, seconds=0.0):
-    """
-    Score in a folder, in chunks of four.
-    """
+    """Score in a folder, in chunks of four."""
     scorer = ToyScorer(folder, None, seconds)
     engine = None
     if workers > 1:
@@ -55,9 +51,7 @@ def score(infile, folder, workers=1, seconds=0.0):
 
 
 def filter_():
-    """
-    Filter 600 turns in the current folder; three calls of the scorer.
-    """
+    """Filter 600 turns in the current folder; three calls of the scorer."""
     FilterScript.main(
         task='filter_toy_large', scorer=filter_toys.SCORER, outfile='kept.jsonl'
     )
@@ -65,9 +59,7 @@ def filter_():
 
 @pytest.fixture(scope='module')
 def scored(infile, tmp_path_factory):
-    """
-    The folder of a scoring run that nobody killed.
-    """
+    """The folder of a scoring run that nobody killed."""
     folder = tmp_path_factory.mktemp('whole') / 'score'
     assert Forked(folder, lambda: score(infile, folder)).wait() == 0
     return folder
@@ -75,9 +67,7 @@ def scored(infile, tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def filtered(tmp_path_factory):
-    """
-    The folder of a filtering run that nobody killed.
-    """
+    """The folder of a filtering run that nobody killed."""
     folder = tmp_path_factory.mktemp('whole') / 'filter'
     assert Forked(folder, filter_).wait() == 0
     return folder

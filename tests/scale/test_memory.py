@@ -1,6 +1,4 @@
-"""
-What a command holds in memory does not grow with its file.
-"""
+"""What a command holds in memory does not grow with its file."""
 
 import json
 import subprocess
@@ -24,9 +22,7 @@ FILTER = (
 
 
 def peak_of(command, lines, folder):
-    """
-    The peak memory of a command in a process of its own, in megabytes.
-    """
+    """The peak memory of a command in a process of its own, in megabytes."""
     folder.mkdir()
     with open(folder / 'in.jsonl', 'w') as stream:
         stream.writelines(json.dumps(line) + '\n' for line in lines)

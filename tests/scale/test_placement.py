@@ -1,6 +1,4 @@
-"""
-Devices and threads of workers, worked out by hand.
-"""
+"""Devices and threads of workers, worked out by hand."""
 
 from types import SimpleNamespace
 

@@ -33,9 +33,7 @@ TWO = [Place(None, 1)] * 2
 
 @pytest.fixture
 def run(tmp_path):
-    """
-    Scores responses with two workers, in chunks of three.
-    """
+    """Scores responses with two workers, in chunks of three."""
 
     def run(responses, name='out', where=TWO, make=None, **options):
         infile = write_records(tmp_path / 'in.jsonl', responses)
@@ -50,9 +48,7 @@ def run(tmp_path):
 
 
 def many(count=40, **special):
-    """
-    Responses, some of them special by their place.
-    """
+    """Responses, some of them special by their place."""
     return [special.get(f'at{n}', f'a chain founded in {n}') for n in range(count)]
 
 

@@ -1,6 +1,4 @@
-"""
-Time left, from the bytes of the input and a clock that is set by hand.
-"""
+"""Time left, from the bytes of the input and a clock that is set by hand."""
 
 import io
 

@@ -138,9 +138,7 @@ def test_the_command_on_a_cluster_of_its_own_with_a_model(tmp_path, monkeypatch)
 
 @pytest.fixture(scope='module')
 def cluster():
-    """
-    Ray with two workers' room, whose processes find the toys; their mark.
-    """
+    """Ray with two workers' room, whose processes find the toys; their mark."""
     ray = pytest.importorskip('ray')
     mark = uuid.uuid4().hex
     with pytest.MonkeyPatch.context() as patch:

@@ -1,6 +1,4 @@
-"""
-Runs that are killed, for real, and gone on with.
-"""
+"""Runs that are killed, for real, and gone on with."""
 
 import json
 import os
@@ -45,9 +43,7 @@ if __name__ == '__main__':
 
 @pytest.fixture
 def start(tmp_path):
-    """
-    Starts a run, slow or quick, in a process of its own.
-    """
+    """Starts a run, slow or quick, in a process of its own."""
     program = tmp_path / 'program.py'
     program.write_text(PROGRAM)
 

@@ -82,23 +82,17 @@ def toy(folder, seconds, device):
 
 
 def maker(folder, seconds=0.0):
-    """
-    What makes a worker's toy.
-    """
+    """What makes a worker's toy."""
     return partial(toy, str(folder), seconds)
 
 
 def worker_ids(folder):
-    """
-    The processes that had a scorer.
-    """
+    """The processes that had a scorer."""
     return [int(path.suffix[1:]) for path in Path(folder).glob('worker.*')]
 
 
 def alive(process):
-    """
-    Whether a process is running; one that has ended and was not asked is not.
-    """
+    """Whether a process is running; one that has ended and was not asked is not."""
     try:
         return Path(f'/proc/{process}/stat').read_text().rsplit(')', 1)[1][1] != 'Z'
     except OSError:
@@ -106,9 +100,7 @@ def alive(process):
 
 
 def write_records(path, responses):
-    """
-    An input file of responses to one knowledge.
-    """
+    """An input file of responses to one knowledge."""
     lines = [
         json.dumps({'id': n, 'knowledge': K, 'response': response})
         for n, response in enumerate(responses)

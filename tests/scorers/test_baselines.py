@@ -106,9 +106,7 @@ def test_rouge_l_by_hand(knowledge, response, precision, recall):
 
 
 class TestAgainstPyRouge:
-    """
-    py-rouge is ParlAI's. Its tokenizer needs a download, so it gets ours.
-    """
+    """py-rouge is ParlAI's. Its tokenizer needs a download, so it gets ours."""
 
     @pytest.fixture(scope='class')
     def evaluator(self):

@@ -1,6 +1,4 @@
-"""
-The detector reads long texts a sentence at a time, and knows chit-chat.
-"""
+"""The detector reads long texts a sentence at a time, and knows chit-chat."""
 
 import pytest
 

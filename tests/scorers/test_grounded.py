@@ -1,6 +1,4 @@
-"""
-The calibrated combination: what it weighs, what it never rewards.
-"""
+"""The calibrated combination: what it weighs, what it never rewards."""
 
 import json
 import math

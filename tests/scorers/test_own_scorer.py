@@ -1,6 +1,4 @@
-"""
-A scorer that stands elsewhere is named by its module and class.
-"""
+"""A scorer that stands elsewhere is named by its module and class."""
 
 import pytest
 

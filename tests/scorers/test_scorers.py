@@ -1,6 +1,4 @@
-"""
-What every scorer promises, and the registry that finds them.
-"""
+"""What every scorer promises, and the registry that finds them."""
 
 import json
 import subprocess

@@ -1,6 +1,4 @@
-"""
-Evidence without questions: which words are marked, and what a statement rests on.
-"""
+"""Evidence without questions: which words are marked, and what a statement rests on."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-One scorer shared by threads, and a scorer that is used for long.
-"""
+"""One scorer shared by threads, and a scorer that is used for long."""
 
 import gc
 import json

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 interactive_web``: agents of ParlAI behind the chat's page.
-"""
+"""``parlai_q2 interactive_web``: agents of ParlAI behind the chat's page."""
 
 import json
 import os

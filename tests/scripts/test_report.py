@@ -38,9 +38,7 @@ def conversation(*turns):
 
 @pytest.fixture()
 def warnings(monkeypatch):
-    """
-    What is warned of.
-    """
+    """What is warned of."""
     said = []
     monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     return said

@@ -41,9 +41,7 @@ POOLS = [
 
 @pytest.fixture(scope='module')
 def ranked(tmp_path_factory):
-    """
-    What the command writes of five pools, the third of which is bad.
-    """
+    """What the command writes of five pools, the third of which is bad."""
     folder = tmp_path_factory.mktemp('ranked')
     infile, outfile = write(folder / 'pools.jsonl', *POOLS), folder / 'ranked.jsonl'
     options = {'scorer': 'precision', 'abstain_below': 0.1}
@@ -53,9 +51,7 @@ def ranked(tmp_path_factory):
 
 
 def pool_of(**fields):
-    """
-    A pool as the command writes it, of a reranked turn with spans.
-    """
+    """A pool as the command writes it, of a reranked turn with spans."""
     turn = reranked()
     rows = turn['rerank']
     return {

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 score`` from file to file, with the overlap scorer.
-"""
+"""``parlai_q2 score`` from file to file, with the overlap scorer."""
 
 import json
 import os

@@ -23,9 +23,7 @@ DOME = 'title : The Dome year : 1999 genre : drama'
 
 
 def tsv(columns, rows, end='\n'):
-    """
-    Never quoted; the published dev files end their lines by CRLF.
-    """
+    """Never quoted; the published dev files end their lines by CRLF."""
     return ''.join('\t'.join(r) + end for r in (columns, *rows)).encode()
 
 
@@ -226,9 +224,7 @@ SETS = {
 
 
 def place(datapath: Path, monkeypatch) -> None:
-    """
-    Place all of them by hand, and let the tasks expect them.
-    """
+    """Place all of them by hand, and let the tasks expect them."""
     for task, files in SETS.items():
         (datapath / task).mkdir(parents=True)
         for name, data in files.items():
@@ -238,9 +234,7 @@ def place(datapath: Path, monkeypatch) -> None:
 
 
 def expect(build: ModuleType, files: dict, monkeypatch) -> None:
-    """
-    Let a task expect these files, known in the way its own are.
-    """
+    """Let a task expect these files, known in the way its own are."""
     expected = []
     for published in build.FILES:
         data = files[published.name]

@@ -1,6 +1,4 @@
-"""
-What the tests of the tasks share.
-"""
+"""What the tests of the tasks share."""
 
 import pytest
 
@@ -14,18 +12,14 @@ from tests.tasks.wow_files import write_q2_wow
 
 @pytest.fixture
 def made():
-    """
-    The scorers that were made, in order.
-    """
+    """The scorers that were made, in order."""
     RecordingScorer.made.clear()
     return RecordingScorer.made
 
 
 @pytest.fixture
 def datapath(tmp_path, monkeypatch):
-    """
-    A datapath in which the files of q2_wow were placed by hand.
-    """
+    """A datapath in which the files of q2_wow were placed by hand."""
     checksums = write_q2_wow(tmp_path / 'q2_wow')
     files = [
         PublishedFile(f'https://example.invalid/{name}', name, sha)
@@ -49,9 +43,7 @@ def wow_folder(tmp_path_factory):
 
 @pytest.fixture
 def conv_fever(wow_folder, monkeypatch):
-    """
-    The datapath of Conv-FEVER.
-    """
+    """The datapath of Conv-FEVER."""
     monkeypatch.setenv('PARLAI_DATAPATH', str(wow_folder))
     return wow_folder
 

@@ -193,9 +193,7 @@ CONVERSATIONS = [
 
 
 def conversation(topic: str, passage: list, said: list) -> dict:
-    """
-    A conversation as the published files have it.
-    """
+    """A conversation as the published files have it."""
     opened = said[0][1] is not None
     dialog = [
         entry(topic, passage, text, checked, wizard=(i % 2 == 0) == opened)

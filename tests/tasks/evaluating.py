@@ -1,6 +1,4 @@
-"""
-Runs teachers and models, on the sample and with the recording scorer unless told.
-"""
+"""Runs teachers and models, on the sample and with the recording scorer unless told."""
 
 import json
 from collections import Counter
@@ -52,9 +50,7 @@ def logged(path):
 
 
 def messages(task, datatype='valid'):
-    """
-    All that a teacher says.
-    """
+    """All that a teacher says."""
     opt = ParlaiParser(True, True).parse_kwargs(task=task, datatype=datatype)
     teacher = create_task_agent_from_taskname(opt)[0]
     found = [m for m in teacher if not m.get('batch_padding')]

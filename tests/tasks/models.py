@@ -1,6 +1,4 @@
-"""
-Small ParlAI agents, each with one habit that a teacher must cope with.
-"""
+"""Small ParlAI agents, each with one habit that a teacher must cope with."""
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
@@ -44,27 +42,21 @@ class EchoAgent(Agent):
 
 
 class PlainDictAgent(EchoAgent):
-    """
-    Sends a plain dict where ParlAI has its Message.
-    """
+    """Sends a plain dict where ParlAI has its Message."""
 
     def reply(self, observation):
         return dict(super().reply(observation))
 
 
 class SilentAgent(EchoAgent):
-    """
-    Gives no text, as a generator does with ``--skip-generation true``.
-    """
+    """Gives no text, as a generator does with ``--skip-generation true``."""
 
     def reply(self, observation):
         return Message({'id': self.id, 'episode_done': False})
 
 
 class OftenSilentAgent(EchoAgent):
-    """
-    Gives no text to short messages, and empty text to those with "?".
-    """
+    """Gives no text to short messages, and empty text to those with "?"."""
 
     def reply(self, observation):
         reply = super().reply(observation)

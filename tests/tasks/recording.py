@@ -1,6 +1,4 @@
-"""
-A scorer that asks questions of a kind without models, and remembers every call.
-"""
+"""A scorer that asks questions of a kind without models, and remembers every call."""
 
 from typing import Sequence
 
@@ -13,9 +11,7 @@ NAME = 'recording'
 
 
 class RecordingScorer(Scorer):
-    """
-    Asks for each of a response's long words whether the knowledge has it.
-    """
+    """Asks for each of a response's long words whether the knowledge has it."""
 
     name = 'q2'
     has_models = asks_questions = True

@@ -1,6 +1,4 @@
-"""
-BEGIN: its parts, and the views of them.
-"""
+"""BEGIN: its parts, and the views of them."""
 
 import pytest
 from parlai.core.params import ParlaiParser

@@ -1,6 +1,4 @@
-"""
-BEGIN-Adversarial from grounded responses.
-"""
+"""BEGIN-Adversarial from grounded responses."""
 
 import json
 from collections import Counter

@@ -1,6 +1,4 @@
-"""
-BEGIN's files: placed by hand, broken, and the published ones.
-"""
+"""BEGIN's files: placed by hand, broken, and the published ones."""
 
 import hashlib
 from collections import Counter

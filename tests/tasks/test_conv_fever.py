@@ -1,6 +1,4 @@
-"""
-Conv-FEVER in ParlAI: building it where it is asked for, and the teachers.
-"""
+"""Conv-FEVER in ParlAI: building it where it is asked for, and the teachers."""
 
 import errno
 import json
@@ -42,9 +40,7 @@ def datapath(conv_fever):
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """
-    A datapath with Wizard of Wikipedia alone.
-    """
+    """A datapath with Wizard of Wikipedia alone."""
     monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
     write_wow(tmp_path)
     return tmp_path

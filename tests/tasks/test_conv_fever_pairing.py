@@ -1,6 +1,4 @@
-"""
-Random pairing, by hand.
-"""
+"""Random pairing, by hand."""
 
 import random
 

@@ -1,6 +1,4 @@
-"""
-Dialogue NLI: its sets, the views of them, and how Q2 is set up for it.
-"""
+"""Dialogue NLI: its sets, the views of them, and how Q2 is set up for it."""
 
 import pytest
 from parlai.core.params import ParlaiParser

@@ -1,6 +1,4 @@
-"""
-Dialogue NLI's files: the archive, the files in it, and broken ones.
-"""
+"""Dialogue NLI's files: the archive, the files in it, and broken ones."""
 
 import hashlib
 import json
@@ -46,9 +44,7 @@ def test_a_broken_pair_is_named(tmp_path, text, problem, number):
 class TestGettingTheFiles:
     @pytest.fixture
     def folder(self, sets, monkeypatch):
-        """
-        Only the archive is there, placed by hand.
-        """
+        """Only the archive is there, placed by hand."""
         folder = sets / 'dialogue_nli'
         with zipfile.ZipFile(folder / 'dialogue_nli.zip', 'w') as archive:
             # ParlAI unpacks no file whose folder has no entry of its own.

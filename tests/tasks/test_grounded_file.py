@@ -1,6 +1,4 @@
-"""
-Files in ParlAI's conversation format that ParlAI itself wrote, as a task.
-"""
+"""Files in ParlAI's conversation format that ParlAI itself wrote, as a task."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-The sample that ships: its records, its views, its datatypes.
-"""
+"""The sample that ships: its records, its views, its datatypes."""
 
 import json
 import re

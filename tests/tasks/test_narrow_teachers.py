@@ -1,6 +1,4 @@
-"""
-Teachers that show a part of their task: words make it smaller, and never larger.
-"""
+"""Teachers that show a part of their task: words make it smaller, and never larger."""
 
 import pytest
 
@@ -31,9 +29,7 @@ NARROWER = {
 
 @pytest.fixture(autouse=True)
 def placed(datapath, sets, request):
-    """
-    The files of every task.
-    """
+    """The files of every task."""
     if 'conv_fever' in request.node.name:
         request.getfixturevalue('conv_fever')
 

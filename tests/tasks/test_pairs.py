@@ -1,6 +1,4 @@
-"""
-The task of labelled pairs.
-"""
+"""The task of labelled pairs."""
 
 import json
 

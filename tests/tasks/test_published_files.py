@@ -1,6 +1,4 @@
-"""
-Published files: downloaded, placed by hand, and the real ones of the Q2 paper.
-"""
+"""Published files: downloaded, placed by hand, and the real ones of the Q2 paper."""
 
 import errno
 import os

@@ -1,6 +1,4 @@
-"""
-From scores to metrics, against values worked out by hand.
-"""
+"""From scores to metrics, against values worked out by hand."""
 
 import pytest
 
@@ -23,9 +21,7 @@ def verdict(comparison):
 
 
 def values(*scores, scorer='q2', asks=True, example=EXAMPLE):
-    """
-    The report over several responses.
-    """
+    """The report over several responses."""
     total = {}
     for score in scores:
         for name, metric in score_metrics(scorer, example, score, asks).items():

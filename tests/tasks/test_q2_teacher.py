@@ -1,6 +1,4 @@
-"""
-The metrics, the evidence and the options of the Q2 teacher.
-"""
+"""The metrics, the evidence and the options of the Q2 teacher."""
 
 import pytest
 from parlai.scripts.display_model import DisplayModel

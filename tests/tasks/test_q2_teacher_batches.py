@@ -1,6 +1,4 @@
-"""
-The Q2 teacher in every world that ParlAI evaluates in.
-"""
+"""The Q2 teacher in every world that ParlAI evaluates in."""
 
 import pickle
 

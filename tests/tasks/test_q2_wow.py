@@ -1,6 +1,4 @@
-"""
-The annotated csv files: reading them, and the views of them.
-"""
+"""The annotated csv files: reading them, and the views of them."""
 
 import pytest
 from parlai.scripts.eval_model import EvalModel

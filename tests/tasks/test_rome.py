@@ -1,6 +1,4 @@
-"""
-"Rome was built in 1776": its files, its parts and the views of them.
-"""
+""" "Rome was built in 1776": its files, its parts and the views of them."""
 
 from collections import Counter
 

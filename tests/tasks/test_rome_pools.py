@@ -1,6 +1,4 @@
-"""
-The pools of "Rome was built in 1776", for reranking.
-"""
+"""The pools of "Rome was built in 1776", for reranking."""
 
 import json
 import re
@@ -72,9 +70,7 @@ def test_a_missing_outfile_is_named(sets):
 
 
 def commands():
-    """
-    The commands of the README that are not ParlAI's own.
-    """
+    """The commands of the README that are not ParlAI's own."""
     text = README.read_text(encoding='utf-8')
     for block in re.findall(r'```sh\n(.*?)```', text, re.DOTALL):
         yield from block.splitlines()

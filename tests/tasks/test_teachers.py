@@ -44,9 +44,7 @@ ONE_FOLD = ('grounded_sample', 'q2_wow', 'rome', 'topical_chat_usr')
 
 
 class Records:
-    """
-    The records of a run, of which one may serve two datatypes.
-    """
+    """The records of a run, of which one may serve two datatypes."""
 
     def __init__(self, data_regression):
         self.data_regression = data_regression

@@ -1,6 +1,4 @@
-"""
-Q2 on ParlAI's own Wizard of Wikipedia teachers, with files of the true format.
-"""
+"""Q2 on ParlAI's own Wizard of Wikipedia teachers, with files of the true format."""
 
 import subprocess
 import sys

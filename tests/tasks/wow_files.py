@@ -1,6 +1,4 @@
-"""
-Small files in the formats of the published data, written for these tests.
-"""
+"""Small files in the formats of the published data, written for these tests."""
 
 import hashlib
 import json
@@ -27,9 +25,7 @@ def write_q2_wow(folder: Path) -> dict:
 
 
 def write_wizard_of_wikipedia(datapath: Path) -> None:
-    """
-    Write what ParlAI's own task takes for a finished download.
-    """
+    """Write what ParlAI's own task takes for a finished download."""
     folder = datapath / 'wizard_of_wikipedia'
     folder.mkdir(parents=True)
     (folder / '.built').write_text('by hand\n1.0')

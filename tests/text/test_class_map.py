@@ -1,6 +1,4 @@
-"""
-Which outputs speak for which class. Probabilities are worked out by hand.
-"""
+"""Which outputs speak for which class. Probabilities are worked out by hand."""
 
 import pytest
 

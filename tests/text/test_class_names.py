@@ -1,6 +1,4 @@
-"""
-What the names of classes say.
-"""
+"""What the names of classes say."""
 
 import pytest
 

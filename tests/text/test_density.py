@@ -1,6 +1,4 @@
-"""
-Extractive fragments, worked out by hand.
-"""
+"""Extractive fragments, worked out by hand."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,4 @@
-"""
-Pronouns, duplicates and vague questions: what small models ask too much about.
-"""
+"""Pronouns, duplicates and vague questions: what small models ask too much about."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Normalisation and overlap against values worked out by hand.
-"""
+"""Normalisation and overlap against values worked out by hand."""
 
 import pytest
 

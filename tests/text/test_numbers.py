@@ -1,6 +1,4 @@
-"""
-Numbers are the same in digits and in letters.
-"""
+"""Numbers are the same in digits and in letters."""
 
 import pytest
 

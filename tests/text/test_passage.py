@@ -1,6 +1,4 @@
-"""
-Which texts are one passage.
-"""
+"""Which texts are one passage."""
 
 import pytest
 

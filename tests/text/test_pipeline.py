@@ -1,6 +1,4 @@
-"""
-Which spaCy pipeline is used, and what is said where there is none.
-"""
+"""Which spaCy pipeline is used, and what is said where there is none."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Sentences are found by the words they share, the rare ones first.
-"""
+"""Sentences are found by the words they share, the rare ones first."""
 
 import time
 

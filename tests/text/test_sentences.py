@@ -1,6 +1,4 @@
-"""
-Sentences and windows cover the text, with offsets that slice back.
-"""
+"""Sentences and windows cover the text, with offsets that slice back."""
 
 import pytest
 

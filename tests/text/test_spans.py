@@ -1,6 +1,4 @@
-"""
-Informative spans and the personal filter, with the real spaCy pipeline.
-"""
+"""Informative spans and the personal filter, with the real spaCy pipeline."""
 
 from types import SimpleNamespace
 

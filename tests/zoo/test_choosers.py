@@ -1,6 +1,4 @@
-"""
-Choosers are compared on pools of responses to one passage, pool by pool.
-"""
+"""Choosers are compared on pools of responses to one passage, pool by pool."""
 
 import sys
 

@@ -1,6 +1,4 @@
-"""
-The examples that are fitted on, and how any scorer does on them.
-"""
+"""The examples that are fitted on, and how any scorer does on them."""
 
 import gzip
 import json

@@ -1,6 +1,4 @@
-"""
-A detector of another architecture, in several files: MPNet, computing in int8.
-"""
+"""A detector of another architecture, in several files: MPNet, computing in int8."""
 
 import json
 
@@ -31,9 +29,7 @@ PAIRS = [
 
 
 def tokenizer():
-    """
-    The words, with MPNet's special tokens and inputs: two </s> between the texts.
-    """
+    """The words, with MPNet's special tokens and inputs: two </s> between the texts."""
     special = ['<s>', '<pad>', '</s>', '[UNK]', '<mask>']
     vocabulary = {word: n for n, word in enumerate([*special, *WORDS])}
     made = Tokenizer(models.WordLevel(vocabulary, unk_token='[UNK]'))
@@ -67,9 +63,7 @@ def mpnet():
 
 @pytest.fixture(scope='module')
 def folder(mpnet, tmp_path_factory):
-    """
-    The model as it would ship, in several files.
-    """
+    """The model as it would ship, in several files."""
     place = tmp_path_factory.mktemp('q2_base') / 'detector'
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(weights, 'PART_BYTES', 150_000)

@@ -1,6 +1,4 @@
-"""
-Edits are found where they are, and marks are counted against them.
-"""
+"""Edits are found where they are, and marks are counted against them."""
 
 import json
 import sys
@@ -35,9 +33,7 @@ def test_where_an_edit_is(response, edit):
 
 
 class Marker(ToyScorer):
-    """
-    Marks the last word of what its knowledge does not have all words of.
-    """
+    """Marks the last word of what its knowledge does not have all words of."""
 
     def _score(self, example):
         score = super()._score(example)

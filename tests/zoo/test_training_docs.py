@@ -1,6 +1,4 @@
-"""
-Each command of the page on training runs, on small files and tiny models.
-"""
+"""Each command of the page on training runs, on small files and tiny models."""
 
 import json
 import runpy
@@ -54,9 +52,7 @@ SQUAD = {
 
 @pytest.fixture(scope='module')
 def place(tmp_path_factory):
-    """
-    A folder with the files that the page names.
-    """
+    """A folder with the files that the page names."""
     folder = tmp_path_factory.mktemp('training')
     data = folder / 'data'
     for part in ('train.jsonl.xz', 'valid.jsonl.gz'):

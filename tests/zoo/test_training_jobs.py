@@ -1,6 +1,4 @@
-"""
-What is trained: rows as ids, losses and figures.
-"""
+"""What is trained: rows as ids, losses and figures."""
 
 import math
 
@@ -22,9 +20,7 @@ def words(tmp_path_factory):
 
 
 class Says:
-    """
-    A model that gives the same logits for everything.
-    """
+    """A model that gives the same logits for everything."""
 
     def __init__(self, **outputs):
         self.outputs = outputs

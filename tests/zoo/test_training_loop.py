@@ -1,6 +1,4 @@
-"""
-The loop that all shipped models are trained by: it learns, and it goes on.
-"""
+"""The loop that all shipped models are trained by: it learns, and it goes on."""
 
 import itertools
 import json
@@ -27,9 +25,7 @@ SETTINGS = LoopSettings(
 
 
 class Stopped(Exception):
-    """
-    What stands for a kill.
-    """
+    """What stands for a kill."""
 
 
 @pytest.fixture(scope='module')

@@ -1,6 +1,4 @@
-"""
-Recipes: from rows and initial weights to a model that loads as any other.
-"""
+"""Recipes: from rows and initial weights to a model that loads as any other."""
 
 import json
 
@@ -36,15 +34,11 @@ def bert(tmp_path_factory):
 
 
 class Stopped(Exception):
-    """
-    What stands for a kill.
-    """
+    """What stands for a kill."""
 
 
 def stop_after(steps):
-    """
-    A loop that is killed in the step after these.
-    """
+    """A loop that is killed in the step after these."""
 
     def train(model, job, *rest, **named):
         loss, count = job.loss, iter(range(steps))

@@ -25,9 +25,7 @@ REPLIES = [{'k': f'i am {n} .', 'h': ['hi'], 'r': f'you are {n}'} for n in range
 
 
 class Stopped(Exception):
-    """
-    What stands for a kill.
-    """
+    """What stands for a kill."""
 
 
 def stops(*_, **__):
@@ -35,9 +33,7 @@ def stops(*_, **__):
 
 
 def stopped_in(module, name, command):
-    """
-    Run a command until it comes to a function.
-    """
+    """Run a command until it comes to a function."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, name, stops)
         with pytest.raises(Stopped):
@@ -45,18 +41,14 @@ def stopped_in(module, name, command):
 
 
 def without_steps(command):
-    """
-    Run a command that has no step to take any more.
-    """
+    """Run a command that has no step to take any more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, 'rate', lambda *_: pytest.fail('trained again'))
         command()
 
 
 def report_of(out):
-    """
-    What ``training.json`` says, but for the seconds that were needed.
-    """
+    """What ``training.json`` says, but for the seconds that were needed."""
     report = json.loads((out / 'training.json').read_text())
     for entry in report['log']:
         del entry['seconds']
@@ -70,9 +62,7 @@ def bert(tmp_path_factory):
 
 @pytest.fixture
 def trains(tmp_path, bert):
-    """
-    Gives a recipe's run with checkpoints; its text can be changed.
-    """
+    """Gives a recipe's run with checkpoints; its text can be changed."""
     place_rows(tmp_path)
     extra = 'classes: 3\nfrozen: [bert.embeddings]'
     text = recipe_text('classes', bert, extra, steps=7)
@@ -156,9 +146,7 @@ def t5(tmp_path_factory):
 
 @pytest.fixture
 def adapts(tmp_path, t5):
-    """
-    Gives a run of the reply adapter's command.
-    """
+    """Gives a run of the reply adapter's command."""
     write_rows(tmp_path / 'replies.jsonl', REPLIES)
 
     def train(out, *options):

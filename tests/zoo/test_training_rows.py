@@ -1,6 +1,4 @@
-"""
-Rows from published files, and their order.
-"""
+"""Rows from published files, and their order."""
 
 import json
 import random
@@ -62,9 +60,7 @@ def test_questions_are_read_with_their_answers(squad):
 
 
 def asking(text, answer):
-    """
-    A paragraph with one question.
-    """
+    """A paragraph with one question."""
     found = {'text': answer, 'answer_start': text.index(answer)}
     asked = {'question': 'Who sells honey?', 'answers': [found]}
     return {'context': text, 'qas': [asked]}

@@ -1,6 +1,4 @@
-"""
-The folder that ships.
-"""
+"""The folder that ships."""
 
 import json
 

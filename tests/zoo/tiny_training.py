@@ -1,6 +1,4 @@
-"""
-Tiny models and rows to train them on: seconds each.
-"""
+"""Tiny models and rows to train them on: seconds each."""
 
 from pathlib import Path
 
@@ -38,18 +36,14 @@ QUESTION_ROWS = [
 
 
 def encoder(folder: Path) -> str:
-    """
-    A random BERT that reads 64 tokens.
-    """
+    """A random BERT that reads 64 tokens."""
     return tiny_bert(
         folder, max_position_embeddings=64, num_hidden_layers=2, hidden_size=32
     )
 
 
 def seq2seq(folder: Path) -> str:
-    """
-    A random T5.
-    """
+    """A random T5."""
     words = tokenizer('t5')
     words.save_pretrained(folder)
     untrained('t5', len(words)).save_pretrained(folder)
@@ -57,9 +51,7 @@ def seq2seq(folder: Path) -> str:
 
 
 def place_rows(folder: Path) -> Path:
-    """
-    Files of rows for each job.
-    """
+    """Files of rows for each job."""
     for name, rows in (
         ('classes', CLASS_ROWS),
         ('spans', SPAN_ROWS),
@@ -70,9 +62,7 @@ def place_rows(folder: Path) -> Path:
 
 
 def recipe_text(job: str, initial: str, extra: str = '', steps: int = 60) -> str:
-    """
-    A recipe for one job, as YAML.
-    """
+    """A recipe for one job, as YAML."""
     return f"""
 job: {job}
 initial: {initial}

@@ -74,18 +74,14 @@ def rows_of(path: str) -> list[Row]:
 def balanced_accuracy(
     positive: list[float], negative: list[float], threshold: float
 ) -> float:
-    """
-    The mean, over both classes, of the share on the right side of a threshold.
-    """
+    """The mean, over both classes, of the share on the right side of a threshold."""
     above = float(np.mean(np.array(positive) > threshold))
     below = float(np.mean(np.array(negative) <= threshold))
     return (above + below) / 2
 
 
 def main() -> None:
-    """
-    Print the table.
-    """
+    """Print the table."""
     parser = argparse.ArgumentParser(description='A scored file, corpus by corpus')
     parser.add_argument('--scored', required=True)
     lines = ['| corpus | examples | AUC | balanced accuracy |', '|---|---|---|---|']

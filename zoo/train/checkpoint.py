@@ -55,9 +55,7 @@ class Checkpoint:
         optimizer: torch.optim.Optimizer,
         state: State,
     ) -> None:
-        """
-        Save a run's state over the previous one.
-        """
+        """Save a run's state over the previous one."""
         cuda = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
         saved = {
             'settings': self.settings,
@@ -117,9 +115,7 @@ def read_checkpoint(path: Path, device: str = 'cpu') -> dict[str, Any]:
 
 
 def put(model: torch.nn.Module, weights: dict[str, torch.Tensor]) -> None:
-    """
-    Copy trained weights into a model.
-    """
+    """Copy trained weights into a model."""
     parameters = _trained(model)
     with torch.no_grad():
         for name, tensor in weights.items():
@@ -127,9 +123,7 @@ def put(model: torch.nn.Module, weights: dict[str, torch.Tensor]) -> None:
 
 
 def drop_checkpoint(folder: Path) -> None:
-    """
-    Delete a folder's checkpoint, once everything made from its run is written.
-    """
+    """Delete a folder's checkpoint, once everything made from its run is written."""
     path = folder / NAME
     path.unlink(missing_ok=True)
     drop_unfinished(path)

@@ -29,9 +29,7 @@ FIRST = 'first'
 
 
 def choosers() -> dict[str, Reranker]:
-    """
-    The choosers by name. In the cascade, the fast scorer keeps three candidates.
-    """
+    """The choosers by name. In the cascade, the fast scorer keeps three candidates."""
     return {
         BASE: Reranker('grounded'),
         'grounded_fast': Reranker('grounded_fast'),
@@ -85,9 +83,7 @@ def table(wrong: dict[str, list[float]]) -> Iterator[tuple[str, Interval, Interv
 
 
 def main() -> None:
-    """
-    Print the table.
-    """
+    """Print the table."""
     parser = argparse.ArgumentParser(description='Which scorer chooses best?')
     parser.add_argument('--begin', type=Path, required=True)
     args = parser.parse_args()

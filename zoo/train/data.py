@@ -25,9 +25,7 @@ BLOCK = 50
 
 
 def read_rows(path: Union[str, Path]) -> list[Row]:
-    """
-    The records of a JSON lines file; its ending says how it is compressed.
-    """
+    """The records of a JSON lines file; its ending says how it is compressed."""
     with _opener(path)(path, 'rt', encoding='utf-8') as stream:
         return [json.loads(line) for line in stream if line.strip()]
 
@@ -87,9 +85,7 @@ def stream(
     length: Callable[[Sample], int],
     shuffle: bool = True,
 ) -> Iterator[list[Sample]]:
-    """
-    Epochs without end; see :func:`epoch`.
-    """
+    """Epochs without end; see :func:`epoch`."""
     while data:
         yield from epoch(data, size, rng, length, shuffle)
 
@@ -97,24 +93,18 @@ def stream(
 def by_length(
     samples: Sequence[Sample], size: int, length: Callable[[Sample], int]
 ) -> Iterator[list[int]]:
-    """
-    The places of samples in batches of similar length, the shortest first.
-    """
+    """The places of samples in batches of similar length, the shortest first."""
     order = sorted(range(len(samples)), key=lambda i: length(samples[i]))
     for start in range(0, len(order), size):
         yield order[start : start + size]
 
 
 def padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
-    """
-    A tensor [B, L] of lists of ids, padded on the right to the longest.
-    """
+    """A tensor [B, L] of lists of ids, padded on the right to the longest."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[value] * (longest - len(row))] for row in rows])
 
 
 def moved(tensors: dict[str, Any], device: str) -> dict[str, Any]:
-    """
-    A batch's tensors on a device.
-    """
+    """A batch's tensors on a device."""
     return {name: tensor.to(device) for name, tensor in tensors.items()}

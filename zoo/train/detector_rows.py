@@ -113,9 +113,7 @@ def fever_rows(
 
 
 def needed_pages(records: Iterable[Mapping[str, Any]]) -> set[str]:
-    """
-    The pages that the evidence in a FEVER file refers to.
-    """
+    """The pages that the evidence in a FEVER file refers to."""
     return {
         page
         for record in records
@@ -179,9 +177,7 @@ def ordered(rows: Sequence[Row], seed: int = 1) -> list[Row]:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
-    """
-    Write a file of rows.
-    """
+    """Write a file of rows."""
     parser = argparse.ArgumentParser(description="The detector's rows")
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--nli', help='a file with sentence1, sentence2, gold_label')

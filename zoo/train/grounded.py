@@ -116,9 +116,7 @@ def _both_classes(path: str, corpora: Sequence[str], labels: Sequence[str]) -> N
 
 
 def columns(data: Data, features: Sequence[str]) -> Data:
-    """
-    The same examples with only some of the features.
-    """
+    """The same examples with only some of the features."""
     return data._replace(x=data.x[:, [FEATURES.index(f) for f in features]])
 
 
@@ -147,9 +145,7 @@ def fit_even(data: Data, use: np.ndarray, ridge: float) -> Fit:
 
 
 def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
-    """
-    The quality of probabilities on each corpus.
-    """
+    """The quality of probabilities on each corpus."""
     return {
         str(c): quality(p[data.corpora == c], data.y[data.corpora == c])
         for c in np.unique(data.corpora)
@@ -205,9 +201,7 @@ def _rounded(values: dict[str, float]) -> dict[str, float]:
 
 
 def main(args: Optional[Sequence[str]] = None) -> None:
-    """
-    Fit both scorers and write their coefficients.
-    """
+    """Fit both scorers and write their coefficients."""
     parser = argparse.ArgumentParser(description='Coefficients of "grounded"')
     parser.add_argument('--scored', required=True, help='a scored file')
     parser.add_argument('--outfile', type=Path, required=True)

@@ -48,9 +48,7 @@ Record = dict[str, Any]
 def record(
     corpus: str, kind: str, number: int, knowledge: str, response: str, label: str
 ) -> Record:
-    """
-    One example in the form in which it is written.
-    """
+    """One example in the form in which it is written."""
     return {
         'id': f'{corpus}-{kind}-{number}'.replace(' ', '_'),
         'corpus': corpus,
@@ -119,9 +117,7 @@ def pair_examples(path: str, per_kind: int, seed: int) -> Iterator[Record]:
 
 
 def main() -> None:
-    """
-    Write the examples and log how many of each there are.
-    """
+    """Write the examples and log how many of each there are."""
     parser = argparse.ArgumentParser(description='Examples to fit "grounded" on')
     parser.add_argument('--begin', type=Path, required=True)
     parser.add_argument('--dial', required=True)

@@ -89,29 +89,19 @@ class LoopSettings:
 
 
 class Job(Protocol):
-    """
-    What is trained, and how.
-    """
+    """What is trained, and how."""
 
     def length(self, sample: Any) -> int:
-        """
-        An example's length; examples of similar length share a batch.
-        """
+        """An example's length; examples of similar length share a batch."""
 
     def collate(self, batch: Sequence[Any]) -> dict[str, torch.Tensor]:
-        """
-        Turn a batch into tensors.
-        """
+        """Turn a batch into tensors."""
 
     def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
-        """
-        The mean loss of a batch.
-        """
+        """The mean loss of a batch."""
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
-        """
-        Figures on held-out examples.
-        """
+        """Figures on held-out examples."""
 
 
 def train(
@@ -218,9 +208,7 @@ def train(
 
 
 def progress(step: int, seconds: float, settings: LoopSettings) -> float:
-    """
-    The finished share of a run, by steps or by time, whichever is larger.
-    """
+    """The finished share of a run, by steps or by time, whichever is larger."""
     by_steps = step / settings.steps
     if not settings.max_minutes:
         return by_steps
@@ -228,9 +216,7 @@ def progress(step: int, seconds: float, settings: LoopSettings) -> float:
 
 
 def rate(step: int, done: float, settings: LoopSettings) -> float:
-    """
-    The learning rate at a step, as a share of the highest.
-    """
+    """The learning rate at a step, as a share of the highest."""
     warm = min(1.0, (step + 1) / max(1, settings.warm_up * settings.steps))
     return warm * min(1.0, (1 - done) / settings.decay)
 
@@ -238,9 +224,7 @@ def rate(step: int, done: float, settings: LoopSettings) -> float:
 def groups_of(
     weights: Sequence[torch.nn.Parameter], weight_decay: float
 ) -> list[dict[str, Any]]:
-    """
-    Parameters with and without weight decay; one group where there is none.
-    """
+    """Parameters with and without weight decay; one group where there is none."""
     if not weight_decay:
         return [{'params': list(weights), 'weight_decay': 0.0}]
     return [
@@ -250,9 +234,7 @@ def groups_of(
 
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:
-    """
-    Set the dropout of every dropout layer in a model.
-    """
+    """Set the dropout of every dropout layer in a model."""
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = share

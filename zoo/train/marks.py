@@ -77,9 +77,7 @@ def edit_of(knowledge: str, response: str) -> Optional[Span]:
 
 
 def read_edited(path: str) -> Iterator[Pair]:
-    """
-    The pairs of a file that are entailed, or have one known edit.
-    """
+    """The pairs of a file that are entailed, or have one known edit."""
     for row in read_rows(path):
         if not row['src'].startswith(MADE):
             continue
@@ -90,9 +88,7 @@ def read_edited(path: str) -> Iterator[Pair]:
 
 
 def marks_of(score: Score) -> list[Span]:
-    """
-    The spans of a response that its evidence does not support.
-    """
+    """The spans of a response that its evidence does not support."""
     return [
         v.response_answer for v in score.verdicts if status_of(v) != Status.SUPPORTED
     ]
@@ -127,9 +123,7 @@ def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """
-    Print the rates of each scorer.
-    """
+    """Print the rates of each scorer."""
     parser = argparse.ArgumentParser(description='Does evidence mark the right words?')
     parser.add_argument('--pairs', required=True)
     parser.add_argument('--scorers', default='spans,q2')

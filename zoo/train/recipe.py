@@ -100,9 +100,7 @@ class Recipe:
 
 
 def recipe_names() -> list[str]:
-    """
-    The names of the recipes that ship.
-    """
+    """The names of the recipes that ship."""
     folder = Path(str(files('parlai_q2.zoo.train'))) / 'configs'
     return sorted(path.stem for path in folder.glob('*.yaml'))
 
@@ -235,9 +233,7 @@ def write_so_far(recipe: Recipe, outdir: Path, folder: Path) -> int:
 
 
 def initial_model(recipe: Recipe) -> tuple[Any, Any]:
-    """
-    The model that training starts from, and its tokenizer.
-    """
+    """The model that training starts from, and its tokenizer."""
     import transformers
 
     auto_class = getattr(transformers, AUTO_CLASSES[recipe.job])
@@ -264,17 +260,13 @@ def identity_of(recipe: Recipe, sums: Mapping[str, str]) -> dict[str, Any]:
 
 
 def data_sums(recipe: Recipe, folder: Path) -> dict[str, str]:
-    """
-    The SHA-256 of each of a recipe's data files, by name.
-    """
+    """The SHA-256 of each of a recipe's data files, by name."""
     names = {part.file for part in (*recipe.train, *recipe.valid)}
     return {name: file_sha256(folder / name) for name in sorted(names)}
 
 
 def checksum_of(reference: str) -> Optional[str]:
-    """
-    The SHA-256 of the initial weights; None for a model on the hub.
-    """
+    """The SHA-256 of the initial weights; None for a model on the hub."""
     place = resolve(reference)
     for name in (INT8_WEIGHTS, 'model.safetensors'):
         if isinstance(place, Path) and (place / name).exists():
@@ -283,9 +275,7 @@ def checksum_of(reference: str) -> Optional[str]:
 
 
 def described(recipe: Recipe) -> dict[str, Any]:
-    """
-    A recipe as JSON-safe values.
-    """
+    """A recipe as JSON-safe values."""
     return json.loads(json.dumps(recipe, default=lambda o: dict(vars(o))))
 
 
@@ -296,9 +286,7 @@ def _fits(row: dict[str, Any], most: int) -> bool:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
-    """
-    Train by a recipe.
-    """
+    """Train by a recipe."""
     parser = argparse.ArgumentParser(description='Trains a shipped model')
     parser.add_argument('recipe', help=f'{", ".join(recipe_names())}, or a YAML file')
     parser.add_argument(

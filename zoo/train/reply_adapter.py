@@ -37,16 +37,12 @@ HELD_OUT = 400  # rows whose loss is logged
 
 
 def save(model: Any, outdir: Path) -> None:
-    """
-    Write the adapter trained so far, in the form in which it ships.
-    """
+    """Write the adapter trained so far, in the form in which it ships."""
     save_int8(adapter_state(model), outdir / ADAPTER_WEIGHTS)
 
 
 def identity_of(args: argparse.Namespace) -> dict[str, Any]:
-    """
-    What identifies a run, besides the loop's settings.
-    """
+    """What identifies a run, besides the loop's settings."""
     start = args.from_adapter
     return {
         'data': file_sha256(args.data),
@@ -57,9 +53,7 @@ def identity_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
-    """
-    Train the adapter.
-    """
+    """Train the adapter."""
     parser = argparse.ArgumentParser(description='Trains the reply adapter')
     parser.add_argument('--data', required=True)
     parser.add_argument('--base', default='shipped:q2_mini/question_generation')

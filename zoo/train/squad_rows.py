@@ -173,9 +173,7 @@ def without_answer(paragraph: str, one: Asked, rng: random.Random) -> Optional[s
 
 
 def qg_rows(asked: Sequence[Asked], seed: int = 0) -> Iterator[Row]:
-    """
-    The generator's rows: the answerable questions.
-    """
+    """The generator's rows: the answerable questions."""
     rng = random.Random(seed)
     for one in asked:
         found = narrowed(one, 0, rng) if one.possible else None
@@ -187,16 +185,12 @@ def qg_rows(asked: Sequence[Asked], seed: int = 0) -> Iterator[Row]:
 
 
 def no_answer(question: str, text: str) -> Row:
-    """
-    A row whose text does not answer its question.
-    """
+    """A row whose text does not answer its question."""
     return {'q': question, 'c': text, 's': -1, 'a': ''}
 
 
 def lowered(row: Row) -> Row:
-    """
-    A row in lower case; unchanged if lower case would move its offsets.
-    """
+    """A row in lower case; unchanged if lower case would move its offsets."""
     low = {**row, **{field: row[field].lower() for field in 'qca'}}
     same = all(len(low[field]) == len(row[field]) for field in 'qca')
     return low if same else row
@@ -208,9 +202,7 @@ def _finished(row: Row, source: str, rng: random.Random) -> Row:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
-    """
-    Write the rows of some files.
-    """
+    """Write the rows of some files."""
     parser = argparse.ArgumentParser(description='Rows from files in SQuAD format')
     parser.add_argument('--files', type=Path, nargs='+', required=True)
     parser.add_argument('--name', required=True, help='name of the set, written as src')

@@ -36,9 +36,7 @@ def with_logits(
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
-    """
-    Write the rows with logits.
-    """
+    """Write the rows with logits."""
     from transformers import AutoModelForSequenceClassification
 
     parser = argparse.ArgumentParser(description="Adds a teacher's logits to rows")

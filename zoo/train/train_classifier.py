@@ -21,9 +21,7 @@ TEACHER_SHARE = 0.7
 
 
 class ClassSample(NamedTuple):
-    """
-    One row as token ids; ``teacher`` holds a teacher's logits, if there are any.
-    """
+    """One row as token ids; ``teacher`` holds a teacher's logits, if there are any."""
 
     ids: list[int]
     segments: list[int]
@@ -46,9 +44,7 @@ class ClassJob:
         self.valid: list[ClassSample] = []
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[ClassSample]:
-        """
-        Encode rows as token ids, one sample for each row.
-        """
+        """Encode rows as token ids, one sample for each row."""
         if not rows:
             return []
         encoded = self.tokenizer(
@@ -101,9 +97,7 @@ class ClassJob:
         return (loss[~taught].sum() + mixed.sum()) / len(loss)
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
-        """
-        The :func:`figures` of the held-out rows; empty where there are none.
-        """
+        """The :func:`figures` of the held-out rows; empty where there are none."""
         rows = [s.row for s in self.valid]
         logits = self.logits(model, self.valid, device)
         return figures(rows, logits.argmax(-1).tolist()) if rows else {}
@@ -111,9 +105,7 @@ class ClassJob:
     def logits(
         self, model: Any, samples: Sequence[ClassSample], device: str
     ) -> torch.Tensor:
-        """
-        The model's logits [N, classes], in the samples' order.
-        """
+        """The model's logits [N, classes], in the samples' order."""
         found: dict[int, torch.Tensor] = {}
         for part in by_length(samples, VALID_BATCH, self.length):
             tensors = moved(self.collate([samples[i] for i in part]), device)

@@ -111,15 +111,11 @@ class SpanJob:
         ) / 2
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
-        """
-        The :func:`figures` of the held-out rows; empty where there are none.
-        """
+        """The :func:`figures` of the held-out rows; empty where there are none."""
         return figures([s.row for s in self.valid], self.answers(model, device))
 
     def answers(self, model: Any, device: str) -> list[str]:
-        """
-        The model's answers to the held-out rows; '' for no answer.
-        """
+        """The model's answers to the held-out rows; '' for no answer."""
         found = [''] * len(self.valid)
         for part in by_length(self.valid, VALID_BATCH, self.length):
             tensors = moved(self.collate([self.valid[i] for i in part]), device)
@@ -175,9 +171,7 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
 
 
 def answer_f1(gold: str, answer: str) -> float:
-    """
-    Token F1. If one of the two is only articles ("a"), whether both are equal.
-    """
+    """Token F1. If one of the two is only articles ("a"), whether both are equal."""
     if not normalize(gold) or not normalize(answer):
         return float(gold.strip().lower() == answer.strip().lower())
     return token_f1(gold, answer)

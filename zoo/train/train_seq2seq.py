@@ -49,9 +49,7 @@ class TextJob:
         self.valid: list[Pair] = []
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[Pair]:
-        """
-        Encode rows as token ids, one pair for each row.
-        """
+        """Encode rows as token ids, one pair for each row."""
         if not rows:
             return []
         read, write = self.sides

@@ -1,6 +1,4 @@
-"""
-Writes the folder that a trained model ships in.
-"""
+"""Writes the folder that a trained model ships in."""
 
 from pathlib import Path
 from typing import Any
@@ -32,9 +30,7 @@ SHIPPED = (
 
 
 def as_shipped(weights: Weights) -> Weights:
-    """
-    Weights as they come back after being stored as int8 and fp16.
-    """
+    """Weights as they come back after being stored as int8 and fp16."""
     rounded: Weights = {}
     for name, tensor in weights.items():
         if tensor.ndim == 2 and tensor.numel() > SMALLEST_QUANTISED:

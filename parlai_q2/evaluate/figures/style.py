@@ -1,6 +1,4 @@
-"""
-The style of the figures, and how they are written to files.
-"""
+"""The style of the figures, and how they are written to files."""
 
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-Builds the papers' tables, with the published figures beside ours.
-"""
+"""Builds the papers' tables, with the published figures beside ours."""
 
 from typing import Callable, Optional
 

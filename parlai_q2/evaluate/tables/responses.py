@@ -1,6 +1,4 @@
-"""
-Tables of responses: mean scores, classes at a threshold, ranking, and groups.
-"""
+"""Tables of responses: mean scores, classes at a threshold, ranking, and groups."""
 
 from collections import Counter
 from typing import Mapping, Optional, Sequence

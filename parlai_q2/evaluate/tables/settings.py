@@ -1,6 +1,4 @@
-"""
-Tables of systems, ratings, Q2's other settings, and other knowledge.
-"""
+"""Tables of systems, ratings, Q2's other settings, and other knowledge."""
 
 from typing import Optional, Sequence
 

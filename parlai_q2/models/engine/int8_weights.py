@@ -53,17 +53,13 @@ def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
 
 
 def write_int8(tensors: dict[str, torch.Tensor], path: Path) -> int:
-    """
-    Write tensors in their stored form; returns the file's size in bytes.
-    """
+    """Write tensors in their stored form; returns the file's size in bytes."""
     # Not save_file: only the owner can read the files it writes.
     return path.write_bytes(save(tensors))
 
 
 def stored_form(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """
-    The tensors that a file has for a model's ``state_dict()``.
-    """
+    """The tensors that a file has for a model's ``state_dict()``."""
     tensors = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.numel() > SMALLEST_QUANTISED:
@@ -106,9 +102,7 @@ def part_name(number: int) -> str:
 
 
 def further_parts(path: Path) -> list[Path]:
-    """
-    The files beside a model's first one, in order.
-    """
+    """The files beside a model's first one, in order."""
     found: list[Path] = []
     while (part := path.with_name(part_name(len(found) + 2))).exists():
         found.append(part)

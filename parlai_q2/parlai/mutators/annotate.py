@@ -28,9 +28,7 @@ class AnnotateMutator(ScoringMutator):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ``--q2-annotate-evidence``.
-        """
+        """Add ``--q2-annotate-evidence``."""
         super().add_cmdline_args(parser, partial_opt)
         parser.add_argument_group('Mutators that score').add_argument(
             '--q2-annotate-evidence',
@@ -41,9 +39,7 @@ class AnnotateMutator(ScoringMutator):
         return parser
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
-        """
-        The episode with the scores in its messages.
-        """
+        """The episode with the scores in its messages."""
         examples = [of_turn[:1] for of_turn in self.examples(episode)]
         for message, asked, given in zip(episode, examples, self.scores(examples)):
             scored = asked and asked[0].knowledge.strip() and asked[0].response.strip()

@@ -38,9 +38,7 @@ class ScoringMutator(ManyEpisodeMutator):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add the scorer's options and the buffer's.
-        """
+        """Add the scorer's options and the buffer's."""
         add_scorer_options(parser)
         add_delimiter_option(parser.add_argument_group('Knowledge'))
         group = parser.add_argument_group('Mutators that score')
@@ -67,16 +65,12 @@ class ScoringMutator(ManyEpisodeMutator):
 
     @property
     def in_training_fold(self) -> bool:
-        """
-        Whether the turns are of the training fold.
-        """
+        """Whether the turns are of the training fold."""
         return DatatypeHelper.fold(self.opt['datatype']) == 'train'
 
     @property
     def look_ahead(self) -> LookAhead:
-        """
-        The scorer, created when it is first needed, in the process that needs it.
-        """
+        """The scorer, created when it is first needed, in the process that needs it."""
         if self._look_ahead is None:
             scorer = mutator_scorer(self.opt)
             buffer = self.opt.get('mutator_buffer', DEFAULT_BUFFER)
@@ -89,22 +83,16 @@ class ScoringMutator(ManyEpisodeMutator):
         return self._look_ahead
 
     def examples(self, episode: list[Message]) -> list[list[Example]]:
-        """
-        What to score in an episode: for each turn, one example for each label.
-        """
+        """What to score in an episode: for each turn, one example for each label."""
         return examples_of(episode, self.delimiter)
 
     def scores(self, examples: list[list[Example]]) -> list[list[Score]]:
-        """
-        The scores of examples, in the same shape.
-        """
+        """The scores of examples, in the same shape."""
         return self.look_ahead.scores(examples)
 
 
 def mutator_scorer(opt: Opt) -> Scorer:
-    """
-    The mutators' scorer that an ``opt`` asks for, with the score cache.
-    """
+    """The mutators' scorer that an ``opt`` asks for, with the score cache."""
     own: dict[str, Any] = {'scorer': opt.get('mutator_scorer') or DEFAULT_SCORER}
     if opt.get('background_index') is not None and not opt.get('scorer_device'):
         # A process that ParlAI forked cannot use its parent's GPU.

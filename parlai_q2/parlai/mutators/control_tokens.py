@@ -44,9 +44,7 @@ NO_LABEL = Example('', '')
 
 @register_mutator('q2_control_tokens')
 class ControlTokensMutator(ScoringMutator):
-    """
-    Puts control tokens before each text.
-    """
+    """Puts control tokens before each text."""
 
     name = 'q2_control_tokens'
 
@@ -54,9 +52,7 @@ class ControlTokensMutator(ScoringMutator):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add the options of the features.
-        """
+        """Add the options of the features."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group('Control tokens')
         group.add_argument(
@@ -91,17 +87,13 @@ class ControlTokensMutator(ScoringMutator):
 
     @property
     def measures(self) -> bool:
-        """
-        Whether the tokens describe the label, instead of asking for the best.
-        """
+        """Whether the tokens describe the label, instead of asking for the best."""
         training = DatatypeHelper.is_training(self.opt['datatype'])
         return training or self.opt.get('control_eval', BEST) == MEASURED
 
     @property
     def groups(self) -> PrecisionGroups:
-        """
-        The groups of lexical precision, always from the training labels.
-        """
+        """The groups of lexical precision, always from the training labels."""
         if self._groups is None:
             opt = Opt({**self.opt, 'datatype': 'train', 'background_index': None})
             found: list[float] = []
@@ -118,9 +110,7 @@ class ControlTokensMutator(ScoringMutator):
         return self._groups
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
-        """
-        The episode with tokens before its texts.
-        """
+        """The episode with tokens before its texts."""
         for message, tokens in zip(episode, self._tokens(episode)):
             text = message.get('text')
             words = [*tokens, *([] if text is None else [text])]

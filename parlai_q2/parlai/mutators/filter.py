@@ -1,6 +1,4 @@
-"""
-``--mutators q2_filter``: trains only on the grounded turns.
-"""
+"""``--mutators q2_filter``: trains only on the grounded turns."""
 
 from typing import Optional
 
@@ -34,9 +32,7 @@ class FilterMutator(ScoringMutator):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add the options for what is kept, each with the prefix ``--q2-filter-``.
-        """
+        """Add the options for what is kept, each with the prefix ``--q2-filter-``."""
         super().add_cmdline_args(parser, partial_opt)
         add_filter_options(parser, prefix=PREFIX)
         parser.add_argument_group('What stays').add_argument(

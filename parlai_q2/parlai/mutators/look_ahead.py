@@ -48,9 +48,7 @@ class LookAhead:
         self._held: dict[Pair, Score] = {}
 
     def scores(self, examples: list[list[Example]]) -> list[list[Score]]:
-        """
-        The scores of one episode, in the same shape.
-        """
+        """The scores of one episode, in the same shape."""
         wanted = {_pair(e): e for turn in examples for e in turn}
         found = self._known(wanted)
         if len(found) < len(wanted):

@@ -34,9 +34,7 @@ SHAPES = ((3, 24), (1, 8), (2, 40))
 
 
 def folder(place, auto_class, **changes):
-    """
-    A folder with a random BERT in int8.
-    """
+    """A folder with a random BERT in int8."""
     torch.manual_seed(4)
     config = BertConfig(
         vocab_size=tokenizer(place, pair_tokens=True),
@@ -203,9 +201,7 @@ def test_the_shipped_tokenizers_are_those_of_the_auto_class(name):
 
 @pytest.fixture
 def copied(tmp_path):
-    """
-    The shipped detector's folder, to be changed.
-    """
+    """The shipped detector's folder, to be changed."""
     for file in resolve('shipped:q2_mini/consistency').iterdir():
         if file.name != 'sha256.json':
             (tmp_path / file.name).write_bytes(file.read_bytes())

@@ -1,6 +1,4 @@
-"""
-Linear layers in int8 against values worked out by hand, and against float ones.
-"""
+"""Linear layers in int8 against values worked out by hand, and against float ones."""
 
 import pytest
 import torch

@@ -1,6 +1,4 @@
-"""
-Row-wise int8 files: what is stored, how exact it is, and what a bad file says.
-"""
+"""Row-wise int8 files: what is stored, how exact it is, and what a bad file says."""
 
 import pytest
 import torch

@@ -69,9 +69,7 @@ def layer(out=200, into=64, bias=None):
 
 
 def slow(kind, seconds=0.002):
-    """
-    The same kernel with a plain loop's time.
-    """
+    """The same kernel with a plain loop's time."""
 
     class Slow(kind):
         calls = 0

@@ -26,9 +26,7 @@ MODELS = {T5Config: T5ForConditionalGeneration, MT5Config: MT5ForConditionalGene
 
 
 def random_t5(seed=0, act='gated-gelu', tied=False, sharpness=0.6, kind=T5Config):
-    """
-    A random T5 whose next words are not all equally likely.
-    """
+    """A random T5 whose next words are not all equally likely."""
     torch.manual_seed(seed)
     config = kind(
         vocab_size=WORDS,
@@ -61,9 +59,7 @@ def inputs(count, seed=0, longest=21):
 
 
 def generated(model, prompts, returned=None, **settings):
-    """
-    What ``generate`` gives for each input alone: tokens to the end, and scores.
-    """
+    """What ``generate`` gives for each input alone: tokens to the end, and scores."""
     found = []
     for prompt in prompts:
         out = model.generate(
@@ -163,9 +159,7 @@ def test_one_beam_is_greedy_search():
 
 
 def int8(model):
-    """
-    The model with its linear layers in int8.
-    """
+    """The model with its linear layers in int8."""
     stored = {}
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.Linear):

@@ -22,9 +22,7 @@ SETTINGS = BeamSettings(start=0, end=1, num_beams=3, max_new_tokens=12)
 
 
 def folder(place, act='gated-gelu', tied=False, **generation):
-    """
-    A folder with a random T5 in int8.
-    """
+    """A folder with a random T5 in int8."""
     torch.manual_seed(2)
     config = T5Config(
         vocab_size=max(80, tokenizer(place, pair_tokens=False)),
