@@ -28,6 +28,7 @@ include_patterns = [
     'zoo/*/README.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
+    'SECURITY.md',
 ]
 # Folders that hold no page are not walked: .venv has more files than all else together.
 exclude_patterns = ['.*', '*.egg-info', 'agents', 'build', 'dist', 'outputs']
