@@ -95,7 +95,7 @@ def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
     words = ['-m', AGENT, '-mf', model_file, '--no-cuda']
     fresh = ParlaiParser(True, True).parse_args(['-m', AGENT, '--no-cuda'])
     agent = create_agent(ParlaiParser(True, True).parse_args(words))
-    assert agent.reranker.scorer.name == 'grounded'
+    assert agent.reranker.scorer.name == 'grounded_fast'
     assert {name: agent.opt[name] for name in LEFT_BY_TRAINING} == {
         name: fresh[name] for name in LEFT_BY_TRAINING
     }

@@ -84,13 +84,13 @@ def test_a_model_of_another_kind_is_refused(folder):
     config = json.loads((folder / 'config.json').read_text())
     config['architectures'] = ['T5EncoderModel']
     (folder / 'config.json').write_text(json.dumps(config))
-    list_checksums(folder, 'config.json')
+    list_checksums(folder, 'config.json', INT8_WEIGHTS)
     with pytest.raises(ModelError, match="'T5EncoderModel', which is none of AutoMod"):
         load(folder)
     # A configuration that names none is no seq2seq model by chance.
     config['architectures'] = None
     (folder / 'config.json').write_text(json.dumps(config))
-    list_checksums(folder, 'config.json')
+    list_checksums(folder, 'config.json', INT8_WEIGHTS)
     with pytest.raises(ModelError, match="'nothing'"):
         load(folder, AutoModelForQuestionAnswering)
 
@@ -104,7 +104,7 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
     else:
         state[name] = torch.zeros(3, 3)
     save_int8(state, folder / INT8_WEIGHTS)
-    list_checksums(folder, INT8_WEIGHTS)
+    list_checksums(folder, 'config.json', INT8_WEIGHTS)
     with pytest.raises(ModelError, match=f'does not fit its config.json: .*{name}'):
         load(folder)
 
