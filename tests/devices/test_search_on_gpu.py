@@ -10,7 +10,13 @@ import pytest
 from parlai_q2.models.engine.t5.beams import BeamSettings
 from parlai_q2.models.engine.t5.search import T5Search
 from tests.devices.pretend_gpu import pretend_gpu
-from tests.models.engine.test_t5_search import END, assert_same, inputs, random_t5, searched
+from tests.models.engine.test_t5_search import (
+    END,
+    assert_same,
+    inputs,
+    random_t5,
+    searched,
+)
 
 SETTINGS = {
     'num_beams': 5,

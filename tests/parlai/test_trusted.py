@@ -44,7 +44,15 @@ def planted(tmp_path):
     'words',
     [
         ['eval_model', '-t', 'integration_tests', '-mf', '{m}'],
-        ['eval_model', '-t', 'integration_tests', '--init-opt', '{m}.opt', '-m', 'repeat_label'],
+        [
+            'eval_model',
+            '-t',
+            'integration_tests',
+            '--init-opt',
+            '{m}.opt',
+            '-m',
+            'repeat_label',
+        ],
         ['eval_model', '-t', 'integration_tests', '-m', 'q2:grounded_rerank']
         + ['-mf', '{m}'],
         ['filter', '-t', 'integration_tests', '--outfile', 'o', '-o', '{m}.opt'],
