@@ -26,6 +26,9 @@ from parlai_q2.text.visible import one_line, visible
 
 Entry = dict[str, Any]
 
+# What evidence of the wrong shape raises.
+UNREADABLE = (KeyError, TypeError, AttributeError)
+
 
 def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     """
@@ -120,15 +123,26 @@ def _read_verdict(value: Any, place: int) -> Verdict:
         if verdict.knowledge_answer is not None:
             offsets += verdict.knowledge_answer[1:]
             texts.append(verdict.knowledge_answer.text)
-    except (KeyError, TypeError, AttributeError) as e:
-        problem = f'field {e} is missing' if isinstance(e, KeyError) else str(e)
-        raise InputError(f'verdict {place} cannot be read: {problem}') from e
-    if not all(type(offset) is int for offset in offsets):
-        raise InputError(f'verdict {place} has offsets that are not whole numbers')
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError(f'verdict {place} has an answer that is not a string')
+    except UNREADABLE as e:
+        raise _unreadable(f'verdict {place}', e) from e
+    _check_types(f'verdict {place}', offsets, texts, 'an answer')
     _unit({'score': verdict.score}, 'score')
     return verdict
+
+
+def _unreadable(what: str, e: Exception) -> InputError:
+    problem = f'field {e} is missing' if isinstance(e, KeyError) else str(e)
+    return InputError(f'{what} cannot be read: {problem}')
+
+
+def _check_types(
+    what: str, offsets: Sequence[Any], texts: Sequence[Any], kind: str
+) -> None:
+    """Refuse evidence with offsets or texts (called ``kind``) of another type."""
+    if not all(type(offset) is int for offset in offsets):
+        raise InputError(f'{what} has offsets that are not whole numbers')
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f'{what} has {kind} that is not a string')
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -167,13 +181,9 @@ def _read_statement(value: Any, place: int) -> Statement:
         numbers = [n for span in spans for n in span[1:]]
         numbers += [e.passage for e in statement.evidence]
         texts = [statement.label, *(span.text for span in spans)]
-    except (KeyError, TypeError, AttributeError) as e:
-        problem = f'field {e} is missing' if isinstance(e, KeyError) else str(e)
-        raise InputError(f'statement {place} cannot be read: {problem}') from e
-    if not all(type(n) is int for n in numbers):
-        raise InputError(f'statement {place} has offsets that are not whole numbers')
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError(f'statement {place} has a text that is not a string')
+    except UNREADABLE as e:
+        raise _unreadable(f'statement {place}', e) from e
+    _check_types(f'statement {place}', numbers, texts, 'a text')
     _unit({'score': statement.score}, 'score')
     return statement
 
