@@ -10,7 +10,7 @@ from typing import Any, Optional
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.world_logs import turns_of
-from parlai_q2.models.prompt_template import Prompt
+from parlai_q2.models.prompts import Prompt
 from parlai_q2.records import PASSAGE_END, Label, passages_of
 
 # The least difference of the scores of a pair.
