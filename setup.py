@@ -87,7 +87,6 @@ setup(
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],
-        'ray': ['pyarrow', 'ray[data]>=2.40'],
         'plots': ['matplotlib'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [

@@ -34,9 +34,6 @@ else:
     os.environ.setdefault('PYTEST_DEBUG_TEMPROOT', tempfile.gettempdir())
     os.environ['TMPDIR'] = tempfile.tempdir = os.path.join(HOME.name, 'tmp')
     os.mkdir(tempfile.tempdir)
-    # A socket's path has at most 107 characters, and Ray needs 70 of them for itself.
-    if len(tempfile.tempdir) > 32:
-        os.environ.setdefault('RAY_TMPDIR', '/tmp')
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As a shell starts what runs in the background, and so would the commands that are

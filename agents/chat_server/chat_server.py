@@ -27,7 +27,7 @@ from parlai_q2.agents.chat_server.prompt import ChatHistory, messages_of
 from parlai_q2.agents.grounded_rerank.search import RankedBeam
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.io.knowledge import find_knowledge
-from parlai_q2.models.prompt_template import Prompt
+from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate

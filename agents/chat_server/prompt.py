@@ -7,7 +7,7 @@ models that know no system's message can read as well.
 """
 
 from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
-from parlai_q2.models.prompt_template import REPLY, Prompt
+from parlai_q2.models.prompts import REPLY, Prompt
 
 DEFAULT_PROMPT = (
     'You are in a conversation. Reply to the last message in one or two sentences.\n'

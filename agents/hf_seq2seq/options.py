@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.models.prompt_template import PLAIN, REPLY, Prompt
+from parlai_q2.models.prompts import PLAIN, REPLY, Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.parlai.saved_folder import saved_opt
 

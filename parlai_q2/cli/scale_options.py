@@ -1,39 +1,25 @@
-"""
-The options for scoring with several processes, GPUs or machines, and the engine that
-they give.
-"""
+"""The options for scoring with several processes or GPUs, and the engine they give."""
 
 from functools import partial
 from typing import Any, Mapping, Optional
 
-from parlai_q2.cli.scorer_options import scorer_device, scorer_from_opt
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.cli.scorer_options import scorer_from_opt
+from parlai_q2.errors import ConfigError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.scale.placement import places
 from parlai_q2.scale.score_chunk import Engine, in_process
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import scorer_class
-
-LOCAL, RAY = 'local', 'ray'
-ENGINES = (LOCAL, RAY)
 
 
 def add_scale_options(parser: Any) -> Any:
-    """
-    Add ``--workers``, ``--devices``, ``--chunk-size``, ``--engine``
-    and ``--ray-address``.
-
-    :param parser: the parser, changed in place.
-    :return: the same parser.
-    """
+    """Add ``--workers``, ``--devices`` and ``--chunk-size`` to a parser; return it."""
     group = parser.add_argument_group('Scoring at scale')
     group.add_argument(
         '--workers',
         type=int,
         default=None,
         help='number of processes that score, each with its own models; default: one '
-        'per device of --devices, else this process alone (with --engine ray: '
-        'one per GPU or node)',
+        'per device of --devices, else this process alone',
     )
     group.add_argument(
         '--devices',
@@ -48,19 +34,6 @@ def add_scale_options(parser: Any) -> Any:
         default=CHUNK_RECORDS,
         help='records per call of the scorer, which is also the most that a killed '
         'worker loses; larger chunks fill the batches of a GPU better',
-    )
-    group.add_argument(
-        '--engine',
-        choices=ENGINES,
-        default=LOCAL,
-        help='local: this machine; ray: Ray Data, which can use several machines',
-    )
-    group.add_argument(
-        '--ray-address',
-        type=str,
-        default=None,
-        help='address of the Ray cluster, host:port or auto; default: $RAY_ADDRESS, '
-        'else a cluster on this machine that ends with the run',
     )
     return parser
 
@@ -87,38 +60,17 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
         declared.
     :return: a scorer whose models are not loaded, for its name and signature; and the
         engine.
-    :raises UnknownNameError: when there is no such engine.
     :raises ConfigError: when workers and devices do not fit together.
     """
-    engine = opt.get('engine') or LOCAL
-    if engine not in ENGINES:
-        raise UnknownNameError('engine', engine, ENGINES)
     make = partial(make_scorer, plain(opt))
-    if engine == RAY:
-        from parlai_q2.scale.ray_engine import ray_engine
-
-        if opt.get('devices'):
-            raise ConfigError(
-                'With --engine ray the cluster gives each worker its GPU. Leave '
-                '--devices out; --scorer-device cuda asks for one GPU a worker.'
-            )
-        on_gpu = scorer_device(opt).startswith('cuda')
-        gpu = on_gpu and scorer_class(opt['scorer']).has_models
-        if gpu:
-            # Ray shows each worker only its own GPU.
-            make = partial(make_scorer, {**plain(opt), 'scorer_device': 'cuda'})
-        scorer = make(None)
-        return scorer, ray_engine(
-            make, str(scorer.signature), opt.get('workers'), gpu, opt.get('ray_address')
-        )
     where = places(opt.get('workers'), opt.get('devices'))
     scorer = make(where[0].device)
     if len(where) == 1:
         return scorer, in_process(scorer)
 
-    from parlai_q2.scale.pool import pool_engine
+    from parlai_q2.scale.workers import in_workers
 
-    return scorer, pool_engine(make, where, str(scorer.signature))
+    return scorer, in_workers(make, where, str(scorer.signature))
 
 
 def make_scorer(opt: dict[str, Any], device: Optional[str]) -> Scorer:

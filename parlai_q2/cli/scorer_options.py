@@ -6,8 +6,7 @@ from typing import Any, Mapping
 
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.presets import load_preset
-from parlai_q2.presets.preset import with_detector
+from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,

@@ -8,7 +8,7 @@ together, whichever worker scores a chunk and however often the run was stopped.
 
 from typing import Iterator, NamedTuple
 
-from parlai_q2.io.read import Record
+from parlai_q2.io.read import NOT_READ, Record
 
 # Records per chunk: enough to fill a model's batches of one length, few enough that Q2
 # on two cores scores them within a minute.
@@ -34,6 +34,19 @@ class Chunk(NamedTuple):
     def lines(self) -> str:
         """The lines of the file that the chunk spans, for messages."""
         return f'{self.records[0].line} to {self.records[-1].line}'
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the last record says that the rest of the file was not read."""
+        error = self.records[-1].error
+        # Only at the end: the message may contain a field's name, which can be any
+        # text.
+        return error is not None and error.problem.endswith(NOT_READ)
+
+    @property
+    def nulled(self) -> list[str]:
+        """The fields of each record that had NaN or Infinity, one after the other."""
+        return [name for record in self.records for name in record.nulled]
 
 
 def cut_chunks(

@@ -1,12 +1,34 @@
-"""The exact prompts that the shipped sequence-to-sequence models were trained on."""
+"""
+Writes knowledge and history as the encoder's text, and cuts them when they are long.
 
-from typing import Sequence
+A prompt is either the one that the shipped reply model was trained on (named ``reply``)
+or a format string with ``{history}``, ``{knowledge}`` and ``{text}``. When the rendered
+text is longer than the encoder may read, history is cut first, starting with the oldest
+words. Knowledge is cut only where it would not fit alone. Its beginning is kept, and so
+is the end of the newest turn, in up to a quarter of the room.
+
+This module handles text only: the caller passes in the function that counts tokens.
+"""
+
+import re
+from dataclasses import dataclass
+from string import Formatter
+from typing import Callable, Optional, Sequence
+
+from parlai_q2.errors import ConfigError
 
 # The prompt of Q2's question generator, with two spaces before "context" (Honovich et
 # al. 2021, released code; mrm8488/t5-base-finetuned-question-generation-ap).
 QUESTION_PROMPT = 'answer: {answer}  context: {context}'
 # The shipped reply generator reads this many previous turns.
 REPLY_TURNS = 2
+# The prompt of the shipped reply model, by name.
+REPLY = 'reply'
+# What ParlAI's generators read: the history's text as it is.
+PLAIN = '{text}'
+FIELDS = ('history', 'knowledge', 'text')
+# The share of the room that the newest turn keeps where knowledge must be cut.
+NEWEST_TURN_SHARE = 0.25
 
 
 def question_prompt(answer: str, context: str) -> str:
@@ -23,3 +45,171 @@ def reply_prompt(history: Sequence[str], knowledge: str) -> str:
     """
     turns = ' '.join(f'[{i}] {turn}' for i, turn in enumerate(history[-REPLY_TURNS:]))
     return f'respond: {turns} knowledge: {knowledge}'
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """
+    A template for writing knowledge and history as one text.
+
+    :param template: ``reply``, or a format string.
+    :param delimiter: the text between turns in ``{history}`` and ``{text}``.
+    :raises ConfigError: when the template is neither ``reply`` nor such a format
+        string.
+    """
+
+    template: str = PLAIN
+    delimiter: str = '\n'
+
+    def __post_init__(self) -> None:
+        if self.template == REPLY:
+            return
+        try:
+            fields = self._fields
+        except ValueError as e:
+            raise ConfigError(
+                f'--prompt-template {self.template!r} is not a format string: {e}.'
+            ) from e
+        if not fields or not fields <= set(FIELDS):
+            given = ', '.join(sorted(map(str, fields))) or 'none'
+            raise ConfigError(
+                f'--prompt-template {self.template!r} has the fields: {given}. It must '
+                f'have one or more of {{history}}, {{knowledge}} and {{text}}, and no '
+                f'other; or be {REPLY!r}.'
+            )
+
+    @property
+    def _fields(self) -> set[str]:
+        """
+        Everything in braces, including any format specification, so that ``{text:d}``
+        does not count as the field ``text``.
+        """
+        found = set()
+        for _, field, format_spec, conversion in Formatter().parse(self.template):
+            if field is not None:
+                spec = f':{format_spec}' if format_spec else ''
+                found.add(field + (f'!{conversion}' if conversion else '') + spec)
+        return found
+
+    @property
+    def has_knowledge(self) -> bool:
+        """Whether the template has a place for the knowledge."""
+        return self.template == REPLY or 'knowledge' in self._fields
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the template has a place for the dialogue."""
+        return self.template == REPLY or bool(self._fields & {'history', 'text'})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the prompt is ParlAI's history text with nothing taken out."""
+        return 'text' in self._fields and not self.has_knowledge
+
+    def render(self, turns: Sequence[str], knowledge: str) -> str:
+        """The encoder's text; the turns, oldest first, and knowledge may be empty."""
+        if self.template == REPLY:
+            return reply_prompt(turns, knowledge)
+        history = self.delimiter.join(turns)
+        return self.template.format(history=history, text=history, knowledge=knowledge)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """
+    A prompt's text, cut to its limit, its length before, and whether knowledge was cut.
+    """
+
+    text: str
+    length: int
+    knowledge_cut: bool = False
+
+
+def fit(
+    prompt: Prompt,
+    turns: Sequence[str],
+    knowledge: str,
+    count: Callable[[str], int],
+    limit: Optional[int],
+) -> Fitted:
+    """
+    Render a prompt so that it has at most ``limit`` tokens (None: any number), unless
+    the template's own words have more.
+
+    :param turns: the dialogue so far, oldest turn first.
+    :param count: gives the number of tokens in a text.
+    """
+    full = prompt.render(turns, knowledge)
+    length = count(full)
+    if limit is None or length <= limit:
+        return Fitted(full, length)
+    size = sum(map(len, turns))
+
+    def with_history(n: int) -> str:
+        return prompt.render(last_characters(turns, n), knowledge)
+
+    if count(with_history(0)) <= limit:
+        kept = _largest(size, lambda n: count(with_history(n)) <= limit)
+        return Fitted(with_history(kept), length)
+
+    bare = count(prompt.render([], ''))
+    newest: list[str] = []
+    if turns:
+        share = (limit - bare) * NEWEST_TURN_SHARE
+        size = len(turns[-1])
+        kept = _largest(
+            size, lambda n: count(''.join(last_characters(turns[-1:], n))) <= share
+        )
+        newest = last_characters(turns[-1:], kept)
+
+    def with_knowledge(n: int) -> str:
+        return prompt.render(newest, first_characters(knowledge, n))
+
+    kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
+    return Fitted(with_knowledge(kept), length, kept < len(knowledge))
+
+
+def last_characters(turns: Sequence[str], n: int) -> list[str]:
+    """
+    The last ``n`` characters of a dialogue, in whole words where there are spaces.
+    """
+    kept: list[str] = []
+    for turn in reversed(turns):
+        if n >= len(turn):
+            kept.insert(0, turn)
+            n -= len(turn)
+            continue
+        if n > 0:
+            end = turn[-n:]
+            if not turn[-n - 1].isspace() and re.search(r'\s', turn):
+                end = ''.join(re.split(r'\s+', end, maxsplit=1)[1:])
+            if end.strip():
+                kept.insert(0, end.lstrip())
+        break
+    return kept
+
+
+def first_characters(text: str, n: int) -> str:
+    """The first ``n`` characters of a text, in whole words where there are spaces."""
+    start = text[:n]
+    if n >= len(text) or text[n].isspace() or not re.search(r'\s', text):
+        return start
+    # Drop a word that was cut in two.
+    return re.sub(r'\S*$', '', start).rstrip()
+
+
+def _largest(total: int, fits: Callable[[int], bool], start: int = 256) -> int:
+    """
+    The largest number up to ``total`` that fits, found by doubling and then bisecting.
+    """
+    low, high = 0, start
+    while high < total and fits(high):
+        low, high = high, 2 * high
+    high = min(high, total + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low

@@ -41,7 +41,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
 from parlai_q2.parlai.prefix import register
 from parlai_q2.scale.placement import usable_cores, use_threads
-from parlai_q2.scale.worker import end_with_parent, without_interrupts
+from parlai_q2.scale.worker_process import end_with_parent, without_interrupts
 
 
 def evaluate_in_processes(opt: Opt, port: int) -> Any:

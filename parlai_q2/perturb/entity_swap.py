@@ -12,7 +12,10 @@ This module handles text only; the entities are found elsewhere.
 
 import random
 import re
+from collections import OrderedDict
 from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
+
+from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
 
 _ARTICLE = re.compile(r'(?:the|a|an)\s+', re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$", re.IGNORECASE)
@@ -20,6 +23,12 @@ _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$", re.IGNORECASE)
 _SMALL = frozenset('the a an of and for in'.split())
 PERSON = 'PERSON'
 _SENTENCE_START = re.compile(r'(?:^|[.!?]["”’\')]*\s)["“‘\'(\s]*$')
+# Pipeline components that finding entities does not need.
+UNUSED = ('tagger', 'attribute_ruler', 'parser')
+BATCH = 256
+# How many texts are remembered: enough for the passages of all topics in Wizard of
+# Wikipedia, which recur in many conversations, and for the utterances in between.
+REMEMBERED = 50_000
 
 
 class Entity(NamedTuple):
@@ -188,3 +197,42 @@ def replace_entity(text: str, old: Entity, new: Entity) -> str:
 
 def _whole_words(name: str, before: str = '') -> 're.Pattern[str]':
     return re.compile(rf'(?<!\w){before}{re.escape(name)}(?!\w)', re.IGNORECASE)
+
+
+class EntityFinder:
+    """
+    Finds entities, and remembers those of the texts it saw most recently.
+
+    :param remembered: how many texts to remember.
+    """
+
+    def __init__(self, remembered: int = REMEMBERED):
+        self.remembered = remembered
+        self._known: OrderedDict[str, tuple[Entity, ...]] = OrderedDict()
+
+    def find(self, texts: Iterable[str]) -> dict[str, tuple[Entity, ...]]:
+        """
+        The entities of each text, in order.
+
+        :param texts: the texts; they may repeat.
+        :return: each text with its entities, which do not depend on the other texts.
+        """
+        distinct = list(dict.fromkeys(texts))
+        new = [t for t in distinct if t not in self._known]
+        found = {t: self._known[t] for t in distinct if t in self._known}
+        found.update(zip(new, map(tuple, find_entities(new)), strict=True))
+        for text in distinct:
+            self._known[text] = found[text]
+            self._known.move_to_end(text)
+        while len(self._known) > self.remembered:
+            self._known.popitem(last=False)
+        return found
+
+
+def find_entities(texts: list[str]) -> Iterable[list[Entity]]:
+    """The entities of each text, without remembering them."""
+    docs = pipeline().pipe(
+        (t[:MAX_CHARACTERS] for t in texts), disable=list(UNUSED), batch_size=BATCH
+    )
+    for doc in docs:
+        yield [Entity(e.text, e.label_) for e in doc.ents]

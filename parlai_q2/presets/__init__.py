@@ -1,5 +1,191 @@
-"""Presets: YAML files that choose the models for scoring and how they decode."""
+"""
+Reads presets from YAML files.
 
-from parlai_q2.presets.preset import ModelConfig, Preset, load_preset, preset_names
+A preset has a ``name`` and a section for each model: ``question_generation``,
+``question_answering``, ``nli``, ``detector`` and, for the scorer ``bertscore``, a
+section of that name. A section has ``model`` (a model reference, see
+:mod:`parlai_q2.models.loading`), an optional ``revision`` for a hub model, and the
+settings of the backend. An optional section ``q2`` has settings of the metric itself.
+See ``mini.yaml`` in this folder for an example.
 
-__all__ = ['ModelConfig', 'Preset', 'load_preset', 'preset_names']
+``base`` is the name or path of another preset, which supplies everything that this one
+leaves out. A section with a different model inherits nothing from the base's section,
+because settings such as the class labels fit only their own model. A section that sets
+``batch_size`` does not inherit ``gpu_batch_size``.
+"""
+
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Mapping, Optional
+
+import yaml
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+
+SECTIONS = (
+    'question_generation',
+    'question_answering',
+    'nli',
+    'detector',
+    'bertscore',
+)
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """
+    One model of a preset.
+
+    :param model: a model reference.
+    :param revision: the revision of a hub model, or None.
+    :param settings: the settings of the backend.
+    """
+
+    model: str
+    revision: Optional[str] = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reference(self) -> str:
+        """The model and its revision, as signatures print them."""
+        return f'{self.model}@{self.revision}' if self.revision else self.model
+
+
+@dataclass(frozen=True)
+class Preset:
+    """
+    A named choice of models and decoding.
+
+    :param name: the name that signatures print.
+    :param models: maps section names to models.
+    :param q2: settings of the Q2 metric.
+    """
+
+    name: str
+    models: Mapping[str, ModelConfig]
+    q2: Mapping[str, Any] = field(default_factory=dict)
+
+    def model(self, section: str) -> ModelConfig:
+        """
+        The model of a section.
+
+        :raises ConfigError: if the preset has no such section.
+        """
+        if section not in self.models:
+            raise ConfigError(
+                f'The preset {self.name!r} has no section {section!r}, which this '
+                'scorer needs. Add it, or use a preset that has it: '
+                f'{", ".join(preset_names())}.'
+            )
+        return self.models[section]
+
+
+def preset_names() -> list[str]:
+    """The names of the shipped presets."""
+    folder = Path(str(files('parlai_q2.presets')))
+    return sorted(path.stem for path in folder.glob('*.yaml'))
+
+
+def load_preset(name: str) -> Preset:
+    """
+    Load a preset by name or from a YAML file.
+
+    :param name: one of :func:`preset_names`, or a path ending in .yaml or .yml.
+    :return: the preset.
+    :raises UnknownNameError: if no shipped preset has this name.
+    :raises ConfigError: if the file cannot be read, has an unknown section, or is its
+        own base.
+
+    >>> load_preset('mini').model('nli').model
+    'shipped:q2_mini/consistency'
+    """
+    return _load(name, ())
+
+
+def _load(name: str, through: tuple[Path, ...]) -> Preset:
+    """:param through: the files that have this preset as base, outermost first."""
+    if name.endswith(('.yaml', '.yml')):
+        path = Path(name).expanduser()
+        # A relative path starts at the folder of the file that names it.
+        path = through[-1].parent / path if through else path
+    elif name in preset_names():
+        path = Path(str(files('parlai_q2.presets'))) / f'{name}.yaml'
+    else:
+        raise UnknownNameError('preset', name, preset_names())
+    if path.resolve() in (p.resolve() for p in through):
+        raise ConfigError(f'The preset {path} is its own base. Leave "base" out.')
+    try:
+        fields = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except RecursionError:
+        said = 'too deeply nested'
+        raise ConfigError(f'Cannot read the preset {path}: {said}.') from None
+    except (OSError, ValueError, OverflowError, yaml.YAMLError) as e:
+        said = ' '.join(str(e).split())
+        raise ConfigError(f'Cannot read the preset {path}: {said}') from e
+    if not isinstance(fields, dict):
+        raise ConfigError(
+            f'{path} must contain a mapping with "name" and model sections.'
+        )
+    base = fields.pop('base', None)
+    if base is None:
+        return _parse(fields, path, Preset('', {}))
+    if not isinstance(base, str):
+        raise ConfigError(f'{path}: "base" must be the name or the path of a preset.')
+    return _parse(fields, path, _load(base, (*through, path)))
+
+
+def with_detector(preset: Preset, detector: str) -> Preset:
+    """
+    A preset with another detector.
+
+    :param detector: a preset's name or file, whose detector is taken; or a model
+        reference of a sequence classifier whose configuration names its classes.
+    """
+    if detector in preset_names() or detector.endswith(('.yaml', '.yml')):
+        config = load_preset(detector).model('detector')
+    else:
+        config = ModelConfig(detector)
+    return replace(preset, models={**preset.models, 'detector': config})
+
+
+def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Override some of a model's settings.
+
+    :param below: the settings of a section.
+    :param above: the settings that override them. A ``batch_size`` here also removes
+        ``gpu_batch_size`` below, so that it applies on a GPU too.
+    """
+    settings = dict(below)
+    if 'batch_size' in above:
+        settings.pop('gpu_batch_size', None)
+    return {**settings, **above}
+
+
+def _parse(fields: dict, path: Path, base: Preset) -> Preset:
+    unknown = sorted(set(map(str, fields)) - {'name', 'q2', *SECTIONS})
+    if unknown:
+        raise UnknownNameError(f'section (in {path})', unknown[0], SECTIONS)
+    models = dict(base.models)
+    for section in SECTIONS:
+        given = fields.get(section)
+        if given is None:
+            continue
+        below = base.models.get(section)
+        if not isinstance(given, dict) or not isinstance(
+            given.get('model', below and below.model), str
+        ):
+            raise ConfigError(
+                f'{path}: {section} needs "model", a folder or a hub name.'
+            )
+        settings = dict(given)
+        model, revision = settings.pop('model', None), settings.pop('revision', None)
+        if below is not None and model in (None, below.model):
+            model, revision = below.model, revision or below.revision
+            settings = overlaid(below.settings, settings)
+        models[section] = ModelConfig(model, revision, settings)
+    q2 = fields.get('q2') or {}
+    if not isinstance(q2, dict):
+        raise ConfigError(f'{path}: q2 must be a mapping of settings.')
+    return Preset(str(fields.get('name', path.stem)), models, {**base.q2, **q2})

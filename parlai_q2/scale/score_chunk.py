@@ -5,14 +5,12 @@ A scored chunk contains its output lines as bytes, so that the process that writ
 does not have to encode them.
 """
 
-from typing import Any, Callable, Generator, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Generator, Iterator, NamedTuple, Optional, Sequence
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
 from parlai_q2.records import Score
-from parlai_q2.scale.work import Work, cut_short, nulled_in
 from parlai_q2.scorers.base import Scorer
 
 # The fields of a line with a score, and those of a line for a bad record.
@@ -23,9 +21,9 @@ OURS = SCORE_FIELDS + ERROR_FIELDS
 # Creates a scorer for a torch device (None for the scorer's default), in the process
 # that will use it. It is sent to other processes by pickle.
 MakeScorer = Callable[[Optional[str]], Scorer]
-# Scores work and yields the chunks in order. It is a generator that stops its workers
-# when it is closed.
-Engine = Callable[[Work], Generator['ScoredChunk', None, None]]
+# Scores chunks and yields the results in order. A generator: closing it stops its
+# workers.
+Engine = Callable[[Iterator[Chunk]], Generator['ScoredChunk', None, None]]
 
 
 class ScoredChunk(NamedTuple):
@@ -37,10 +35,7 @@ class ScoredChunk(NamedTuple):
     :param lines: one JSON line per record, without signatures.
     :param outcomes: label and score of each record; None for a bad one.
     :param problems: the error messages of the bad records.
-    :param cut_short: whether the last record says that the rest of the file was not
-        read.
-    :param nulled: the fields of each record that had NaN or Infinity, one after the
-        other.
+    :param cut_short: as in :class:`~parlai_q2.io.chunks.Chunk`, like ``nulled``.
     """
 
     number: int
@@ -64,15 +59,14 @@ def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
         outcomes.append((score.label, score.value) if score else None)
         if record.error is not None:
             problems.append(str(record.error))
-    written = b''.join(lines)
     return ScoredChunk(
         chunk.number,
         chunk.end,
-        written,
+        b''.join(lines),
         outcomes,
         problems,
-        cut_short(chunk),
-        nulled_in(chunk),
+        chunk.cut_short,
+        chunk.nulled,
     )
 
 
@@ -120,24 +114,8 @@ def _written_before(fields: dict[str, Any]) -> set[str]:
 def in_process(scorer: Scorer) -> Engine:
     """The engine that scores in this process, one chunk after the other."""
 
-    def engine(work: Work) -> Generator[ScoredChunk, None, None]:
-        for chunk in work.chunks:
+    def engine(chunks: Iterator[Chunk]) -> Generator[ScoredChunk, None, None]:
+        for chunk in chunks:
             yield score_chunk(chunk, scorer)
 
     return engine
-
-
-def checked(make: MakeScorer, device: Optional[str], signature: str) -> Scorer:
-    """
-    Create a worker's scorer, and check that it has the signature of the run.
-
-    :raises ConfigError: if its signature differs, so that its scores could differ.
-    """
-    scorer = make(device)
-    if str(scorer.signature) != signature:
-        raise ConfigError(
-            f"A worker's scorer differs from the run's: {scorer.signature}, not "
-            f'{signature}. All machines need the same versions and presets, and '
-            'all devices must be of one kind.'
-        )
-    return scorer

@@ -1,6 +1,4 @@
-"""
-The work of a run: which file to score, from which chunk on, and what has been done.
-"""
+"""The work of a run: which chunks to score, and what has been done."""
 
 import json
 from itertools import chain, islice
@@ -9,7 +7,7 @@ from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import RecordError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, cut_chunks
-from parlai_q2.io.read import NOT_READ, Record, read_records
+from parlai_q2.io.read import Record, read_records
 from parlai_q2.io.write import ResumableWriter
 from parlai_q2.records import Label
 
@@ -27,62 +25,41 @@ TOO_DEEP = (
 TOO_DEEP_TO_READ = 'is not JSON (maximum recursion depth'
 
 
-class Source(NamedTuple):
+def chunks_of(
+    path: Path, format: Optional[str] = None, size: int = CHUNK_RECORDS
+) -> Iterator[Chunk]:
     """
-    A file, and how it is split into chunks.
+    All chunks of a file, in order, read as needed.
 
-    :param path: the file.
-    :param format: its format, or None to take it from the file's extension.
-    :param chunk_size: the maximum number of records in a chunk.
+    :param format: as for :func:`~parlai_q2.io.read.read_records`.
+    :param size: the maximum number of records in a chunk.
     """
+    return cut_chunks(_shallow(path, format), size)
 
-    path: Path
-    format: Optional[str] = None
-    chunk_size: int = CHUNK_RECORDS
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All chunks of the file, in order, read as needed."""
-        return cut_chunks(self._records(), self.chunk_size)
-
-    def _records(self) -> Iterator[Record]:
-        for record in read_records(self.path, self.format):
-            if _too_deep(record):
-                error = RecordError(self.path.name, record.line, TOO_DEEP)
-                record = Record(record.line, {}, None, error, record.read)
-            yield record
+def _shallow(path: Path, format: Optional[str]) -> Iterator[Record]:
+    for record in read_records(path, format):
+        if _too_deep(record):
+            error = RecordError(path.name, record.line, TOO_DEEP)
+            record = Record(record.line, {}, None, error, record.read)
+        yield record
 
 
 class Work(NamedTuple):
     """
     The work that a run has to do.
 
-    :param source: the file, for an engine that reads it elsewhere.
-    :param first: the index of the first chunk to score.
-    :param chunks: the chunks to score, for an engine that reads them in this process.
+    :param chunks: the chunks to score.
     :param records: how many records an earlier run has scored.
     :param read: how many bytes of the file these records took.
     :param cut_short: whether the last of these records says that the rest of the file
         was not read.
     """
 
-    source: Source
-    first: int
     chunks: Iterator[Chunk]
     records: int = 0
     read: int = 0
     cut_short: bool = False
-
-
-def cut_short(chunk: Chunk) -> bool:
-    """Whether a chunk's last record says that the rest of the file was not read."""
-    error = chunk.records[-1].error
-    # Only at the end: the message may contain a field's name, which can be any text.
-    return error is not None and error.problem.endswith(NOT_READ)
-
-
-def nulled_in(chunk: Chunk) -> list[str]:
-    """The fields of each record that had NaN or Infinity, one after the other."""
-    return [name for record in chunk.records for name in record.nulled]
 
 
 def _too_deep(record: Record) -> bool:
@@ -120,7 +97,7 @@ class Tally:
         self.total = 0.0
 
     def add(self, outcomes: Iterable[Outcome], nulled: Iterable[str] = ()) -> None:
-        """Add the outcomes of records, and what :func:`nulled_in` found in them."""
+        """Add the outcomes of records, and the fields of theirs with NaN."""
         for name in nulled:
             self.nulled[name] = self.nulled.get(name, 0) + 1
         for outcome in outcomes:
@@ -162,34 +139,33 @@ def outcome_of(line: Mapping[str, Any]) -> Outcome:
     return line['label'], line['score']
 
 
-def go_on(source: Source, writer: ResumableWriter, tally: Tally) -> Work:
+def go_on(chunks: Iterator[Chunk], writer: ResumableWriter, tally: Tally) -> Work:
     """
     Skip the chunks that an earlier run has written, and count their records.
 
     If some lines of a chunk are missing, the whole chunk is scored again, so that the
     scorer sees the same records together as in a run that was never stopped.
 
-    :param source: the file to score.
+    :param chunks: all chunks of the file.
     :param writer: has the lines of the earlier run. Those from the first chunk that has
         to be scored on are dropped.
     :param tally: the records that are skipped are added to it.
     :return: the remaining work; the whole file if nothing was written.
     """
-    chunks, lines = source.chunks(), writer.raw_lines()
-    kept = read = first = 0
-    ended = False
+    lines = writer.raw_lines()
+    kept = read = 0
+    cut_short = False
     for chunk in chunks:
         held = list(islice(lines, len(chunk.records)))
         outcomes = _outcomes(held, len(chunk.records))
         if outcomes is None:
             chunks = chain([chunk], chunks)
             break
-        tally.add(outcomes, nulled_in(chunk))
+        tally.add(outcomes, chunk.nulled)
         kept += sum(map(len, held))
-        read, first = chunk.end, chunk.number + 1
-        ended = cut_short(chunk)
+        read, cut_short = chunk.end, chunk.cut_short
     writer.keep(kept)
-    return Work(source, first, chunks, tally.records, read, ended)
+    return Work(chunks, tally.records, read, cut_short)
 
 
 def _outcomes(lines: list[bytes], records: int) -> Optional[list[Outcome]]:

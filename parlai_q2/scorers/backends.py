@@ -12,8 +12,7 @@ from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
-from parlai_q2.presets import Preset
-from parlai_q2.presets.preset import overlaid
+from parlai_q2.presets import Preset, overlaid
 
 DETECTOR = 'detector'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')

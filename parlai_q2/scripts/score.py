@@ -24,7 +24,7 @@ from parlai_q2.io.write import ResumableWriter, encode_line, meta_of, writable
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
-from parlai_q2.scale.work import Source, Tally, go_on
+from parlai_q2.scale.work import Tally, chunks_of, go_on
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.signature import assumed, short_form
 
@@ -133,7 +133,7 @@ def score_file(
         'format': format,
         **state,
     }
-    source = Source(infile.resolve(), format, chunk_size)
+    chunks = chunks_of(infile.resolve(), format, chunk_size)
     writer = ResumableWriter(outfile, run, infile)
     if writer.started_over:
         log.warning(
@@ -145,12 +145,12 @@ def score_file(
         with closing(
             Progress(scorer.name, state['size'], log.info, log_every)
         ) as progress:
-            work = go_on(source, writer, tally)
+            work = go_on(chunks, writer, tally)
             cut_short = work.cut_short
             if work.records:
                 log.info(f'Continuing after the {work.records} records already scored.')
                 progress.resume(work.records, work.read)
-            with closing((engine or in_process(scorer))(work)) as scored:
+            with closing((engine or in_process(scorer))(work.chunks)) as scored:
                 for chunk in scored:
                     lines = chunk.lines
                     if not tally.scored:

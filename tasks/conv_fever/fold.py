@@ -13,7 +13,7 @@ from typing import Any, Iterator
 from tqdm import tqdm
 
 from parlai_q2.io.write import ResumableWriter
-from parlai_q2.perturb.entities import EntityFinder
+from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
     Pools,
     collect_pools,

@@ -6,7 +6,7 @@ it answers is a function; it notes what it was asked.
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import sleep
@@ -70,15 +70,15 @@ def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
                 served.at_once += 1
                 served.most_at_once = max(served.most_at_once, served.at_once)
                 answer = failures.pop(0) if failures else None
-            try:
-                self._answer(answer or Broken(body=_body(model(fields), most)))
-            except (BrokenPipeError, ConnectionResetError):
-                pass
+            answer = answer or Broken(body=_body(model(fields), most))
+            sleep(answer.wait)
+            # Before the answer: whoever has it may ask again at once.
             with lock:
                 served.at_once -= 1
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._answer(answer)
 
         def _answer(self, answer: Broken) -> None:
-            sleep(answer.wait)
             if answer.cut == 0:
                 return
             self.send_response(answer.status)

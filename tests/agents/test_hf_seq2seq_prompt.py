@@ -6,13 +6,13 @@ way when they are long.
 import pytest
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.prompt_template import (
+from parlai_q2.models.prompts import (
     Prompt,
     first_characters,
     fit,
     last_characters,
+    reply_prompt,
 )
-from parlai_q2.models.prompts import reply_prompt
 from tests.agents.hf_models import checkpoint, make_agent, tokenizer
 
 

@@ -7,13 +7,16 @@ import pytest
 from parlai_q2.benchmark import clock as clocks
 from parlai_q2.benchmark.clock import StageClock, spread
 from parlai_q2.benchmark.metric import (
+    ON_KNOWLEDGE,
+    ON_RESPONSES,
+    STAGES,
     as_published,
     describe_metric,
     differences,
     measure_batched,
     measure_loop,
+    watch,
 )
-from parlai_q2.benchmark.stages import ON_KNOWLEDGE, ON_RESPONSES, STAGES, watch
 from parlai_q2.models.question_generation import GENERATE, Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
 from parlai_q2.q2.metric import Q2Models, q2

@@ -13,7 +13,7 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.parlai.conversation_files import ConversationFile
 from parlai_q2.scale.placement import Place
-from parlai_q2.scale.pool import pool_engine
+from parlai_q2.scale.workers import in_workers
 from parlai_q2.scripts.filter import FilterScript
 from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
@@ -46,7 +46,7 @@ def score(infile, folder, workers=1, seconds=0.0):
     if workers > 1:
         places = [Place(None, 1)] * workers
         make = maker(folder, seconds)
-        engine = pool_engine(make, places, str(scorer.signature))
+        engine = in_workers(make, places, str(scorer.signature))
     score_file(infile, folder / 'out.jsonl', scorer, engine=engine, chunk_size=4)
 
 

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from parlai_q2.cli.scale_options import scale_from_opt
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError
 from parlai_q2.scale import placement
 from parlai_q2.scale.placement import (
     THREAD_VARIABLES,
@@ -104,16 +103,3 @@ def test_what_is_no_number_of_threads_says_nothing(monkeypatch, said):
         monkeypatch.setenv(name, '1')
     placement.use_threads(3)
     assert used == [3]
-
-
-@pytest.mark.parametrize('engine', ['Ray', 'spark', 3])
-def test_an_engine_that_is_none_is_refused_wherever_it_was_said(engine):
-    # An option file is not checked against the parser's choices.
-    with pytest.raises(UnknownNameError, match='no engine.*Known: local, ray'):
-        scale_from_opt({'engine': engine, 'scorer': 'overlap'})
-
-
-@pytest.mark.parametrize('engine', [None, 'local'])
-def test_without_an_engine_this_machine_scores(engine):
-    scorer, _ = scale_from_opt({'engine': engine, 'scorer': 'overlap'})
-    assert scorer.name == 'overlap'

@@ -25,7 +25,7 @@ from tests.scale.toys import ToyScorer, maker
 
 if __name__ == '__main__':
     from parlai_q2.scale.placement import Place
-    from parlai_q2.scale.pool import pool_engine
+    from parlai_q2.scale.workers import in_workers
     from parlai_q2.scripts.score import score_file
 
     folder, seconds, workers = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
@@ -33,7 +33,7 @@ if __name__ == '__main__':
     engine = None
     if workers > 1:
         places = [Place(None, 1)] * workers
-        engine = pool_engine(maker(folder, seconds), places, str(scorer.signature))
+        engine = in_workers(maker(folder, seconds), places, str(scorer.signature))
     folder = Path(folder)
     score_file(
         folder / 'in.jsonl', folder / 'out.jsonl', scorer, engine=engine, chunk_size=4

@@ -12,7 +12,7 @@ import pytest
 import parlai_q2
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.presets.preset import ModelConfig, Preset
+from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer

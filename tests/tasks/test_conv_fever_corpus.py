@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.perturb.entities import EntityFinder
+from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.perturb.negation import AUXILIARIES
 from parlai_q2.tasks.conv_fever import fold as fold_module
 from parlai_q2.tasks.conv_fever import wow

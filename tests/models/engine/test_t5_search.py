@@ -18,8 +18,7 @@ from parlai_q2.models.engine.int8_linear import Int8Linear, use_int8_linears
 from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, repeating
 from parlai_q2.models.engine.t5.layers import joined
-from parlai_q2.models.engine.t5.output import top
-from parlai_q2.models.engine.t5.search import T5Search, closed_up, searchable
+from parlai_q2.models.engine.t5.search import T5Search, closed_up, searchable, top
 
 WORDS, END = 211, 1
 MODELS = {T5Config: T5ForConditionalGeneration, MT5Config: MT5ForConditionalGeneration}

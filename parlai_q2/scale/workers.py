@@ -15,8 +15,7 @@ from parlai_q2.errors import WorkerError
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.score_chunk import Engine, MakeScorer, ScoredChunk
-from parlai_q2.scale.work import Work
-from parlai_q2.scale.worker import FAILED, READY, WorkerProcess
+from parlai_q2.scale.worker_process import FAILED, READY, WorkerProcess
 
 logger = logging.getLogger(__name__)
 
@@ -27,23 +26,24 @@ MAX_DEATHS = 3
 AHEAD = 4
 
 
-def pool_engine(make: MakeScorer, where: Sequence[Place], signature: str) -> Engine:
+def in_workers(make: MakeScorer, where: Sequence[Place], signature: str) -> Engine:
     """
-    The engine that scores in several processes.
+    The engine that scores in several processes. It starts them when the first result is
+    requested, and stops them when it finishes, is closed or raises an error.
 
     :param make: creates a worker's scorer; must be picklable.
     :param where: a place for each worker.
     :param signature: the signature that each worker's scorer must have.
-    :return: the engine. It starts the workers when the first result is requested, and
-        stops them when it finishes, is closed or raises an error.
+    :raises WorkerError: if :data:`MAX_DEATHS` workers die on a chunk, workers do not
+        start, or a worker cannot continue.
     """
 
-    def engine(work: Work) -> Generator[ScoredChunk, None, None]:
-        pool = Pool(make, where, signature)
+    def engine(chunks: Iterator[Chunk]) -> Generator[ScoredChunk, None, None]:
+        workers = Workers(make, where, signature)
         try:
-            yield from pool.run(work.chunks)
+            yield from workers.run(chunks)
         finally:
-            pool.stop()
+            workers.stop()
 
     return engine
 
@@ -55,12 +55,8 @@ class Task(NamedTuple):
     deaths: int = 0
 
 
-class Pool:
-    """
-    The workers of one run.
-
-    :param make: as for :func:`pool_engine`, like the other parameters.
-    """
+class Workers:
+    """The workers of one run; parameters as for :func:`in_workers`."""
 
     def __init__(self, make: MakeScorer, where: Sequence[Place], signature: str):
         self._make, self._signature = make, signature
@@ -77,15 +73,7 @@ class Pool:
         self._most = AHEAD * len(where)
 
     def run(self, chunks: Iterator[Chunk]) -> Iterator[ScoredChunk]:
-        """
-        Score chunks.
-
-        :param chunks: the chunks, in order; read only as far ahead as :data:`AHEAD`
-            allows.
-        :return: the results, in the same order.
-        :raises WorkerError: if :data:`MAX_DEATHS` workers die on a chunk, workers do
-            not start, or a worker cannot continue.
-        """
+        """Score chunks, in order, reading only as far ahead as :data:`AHEAD` allows."""
         order: deque[int] = deque()
         while True:
             while len(order) < self._most and len(self._tasks) < self._free():
@@ -108,7 +96,7 @@ class Pool:
         busy = [worker for worker, _ in self._busy.values()]
         self._starting, self._idle, self._busy = {}, {}, {}
         for worker in waiting:
-            worker.dismiss()
+            worker.pipe.close()
         for worker in busy:
             worker.end(at_once=True)
         for worker in waiting:
@@ -124,7 +112,7 @@ class Pool:
             task = self._tasks.popleft()
             self._busy[pipe] = worker, task
             if not worker.send(task.chunk):
-                self._bury(pipe)
+                self._replace(pipe)
         while self._places and len(self._starting) < len(self._tasks):
             place = self._places.popleft()
             worker = WorkerProcess(self._make, place, self._signature)
@@ -136,11 +124,14 @@ class Pool:
             worker = self._worker(pipe)
             answer = worker.receive()
             if answer is None:
-                self._bury(pipe)
+                self._replace(pipe)
                 continue
             kind, value = answer
             if kind == FAILED:
-                raise _cannot_go_on(*value)
+                message, trace = value
+                if trace:
+                    logger.error('A worker process failed:\n%s', trace)
+                raise WorkerError(message)
             if kind == READY:
                 self._failed_starts = 0
                 del self._starting[pipe]
@@ -154,7 +145,7 @@ class Pool:
             return self._busy[pipe][0]
         return self._idle.get(pipe) or self._starting[pipe]
 
-    def _bury(self, pipe: connection.Connection) -> None:
+    def _replace(self, pipe: connection.Connection) -> None:
         """Free the place of a worker that has died, and give its chunk to another."""
         worker = self._worker(pipe)
         ending = worker.end()
@@ -189,9 +180,3 @@ class Pool:
             task.chunk.lines,
         )
         self._tasks.appendleft(task)
-
-
-def _cannot_go_on(reason: str, trace: str) -> WorkerError:
-    if trace:
-        logger.error('A worker process failed:\n%s', trace)
-    return WorkerError(reason)

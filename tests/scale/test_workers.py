@@ -14,9 +14,9 @@ import pytest
 
 from parlai_q2.errors import WorkerError
 from parlai_q2.scale.placement import Place
-from parlai_q2.scale.pool import AHEAD, MAX_DEATHS, pool_engine
-from parlai_q2.scale.work import Source, Work
-from parlai_q2.scale.worker import WorkerProcess
+from parlai_q2.scale.work import chunks_of
+from parlai_q2.scale.worker_process import WorkerProcess
+from parlai_q2.scale.workers import AHEAD, MAX_DEATHS, in_workers
 from parlai_q2.scripts.score import score_file
 from tests.scale.toys import (
     HANG_UPS,
@@ -40,7 +40,7 @@ def run(tmp_path):
         out = tmp_path / f'{name}.jsonl'
         scorer = ToyScorer(tmp_path)
         make = make or maker(tmp_path, options.pop('seconds', 0.0))
-        engine = pool_engine(make, where, str(scorer.signature)) if where else None
+        engine = in_workers(make, where, str(scorer.signature)) if where else None
         score_file(infile, out, scorer, engine=engine, chunk_size=3, **options)
         return out.read_bytes()
 
@@ -80,7 +80,7 @@ def test_bad_records_come_out_in_their_place(tmp_path):
     lines[0] = 'not json'
     lines[7] = json.dumps({'knowledge': 'k', 'signature': 's'})
     infile.write_text('\n'.join(lines))
-    engine = pool_engine(maker(tmp_path), TWO, str(scorer.signature))
+    engine = in_workers(maker(tmp_path), TWO, str(scorer.signature))
     outs = [tmp_path / 'out1.jsonl', tmp_path / 'out2.jsonl']
     summaries = [
         score_file(infile, out, scorer, engine=e, chunk_size=2)
@@ -96,7 +96,7 @@ def test_bad_records_come_out_in_their_place(tmp_path):
 def test_a_record_of_very_many_levels_is_bad_whoever_scores(tmp_path):
     infile = write_nested(tmp_path / 'in.jsonl')
     scorer = ToyScorer(tmp_path)
-    engine = pool_engine(maker(tmp_path), TWO, str(scorer.signature))
+    engine = in_workers(maker(tmp_path), TWO, str(scorer.signature))
     outs = [tmp_path / 'out1.jsonl', tmp_path / 'out2.jsonl']
     for out, each in zip(outs, (None, engine), strict=True):
         score_file(infile, out, scorer, engine=each, chunk_size=2)
@@ -174,7 +174,7 @@ def test_a_worker_that_runs_out_of_memory_has_its_chunk_scored_by_another(
 
 def test_a_worker_whose_scorer_is_another_is_refused(tmp_path):
     infile = write_records(tmp_path / 'in.jsonl', many(3))
-    engine = pool_engine(maker(tmp_path), TWO, 'another signature')
+    engine = in_workers(maker(tmp_path), TWO, 'another signature')
     with pytest.raises(WorkerError, match='scorer differs'):
         score_file(infile, tmp_path / 'o.jsonl', ToyScorer(tmp_path), engine=engine)
 
@@ -205,13 +205,10 @@ def test_no_more_is_read_than_the_workers_need(tmp_path):
             read.append(chunk.number)
             yield chunk
 
-    source = Source(Path(infile), None, 1)
     signature = str(ToyScorer(tmp_path).signature)
-    engine = pool_engine(maker(tmp_path), TWO, signature)
-    ahead = [
-        len(read) - given
-        for given, _ in enumerate(engine(Work(source, 0, watched(source.chunks()))))
-    ]
+    engine = in_workers(maker(tmp_path), TWO, signature)
+    chunks = watched(chunks_of(infile, None, 1))
+    ahead = [len(read) - given for given, _ in enumerate(engine(chunks))]
     assert len(ahead) == 200
     # The first chunk is slow: the other worker goes ahead, and then waits for it.
     assert max(ahead) == AHEAD * len(TWO)
@@ -222,9 +219,8 @@ def test_workers_get_their_devices_and_threads(tmp_path, monkeypatch):
     where = [Place('toy:0', 3), Place('toy:1', 3)]
     infile = write_records(tmp_path / 'in.jsonl', ['slow'] * 4)
     signature = str(ToyScorer(tmp_path).signature)
-    source = Source(Path(infile), None, 1)
-    engine = pool_engine(maker(tmp_path), where, signature)
-    list(engine(Work(source, 0, source.chunks())))
+    engine = in_workers(maker(tmp_path), where, signature)
+    list(engine(chunks_of(infile, None, 1)))
     places = sorted(path.read_text() for path in tmp_path.glob('place.*'))
     assert places == ['None None', 'toy:0 3', 'toy:1 3']
     assert 'OMP_NUM_THREADS' not in os.environ

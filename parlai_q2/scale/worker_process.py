@@ -17,10 +17,10 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Iterator, Mapping, Optional
 
-from parlai_q2.errors import Q2Error, is_out_of_memory
+from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import Place, thread_settings, use_threads
-from parlai_q2.scale.score_chunk import MakeScorer, checked, score_chunk
+from parlai_q2.scale.score_chunk import MakeScorer, score_chunk
 from parlai_q2.scorers.base import Scorer
 
 # The messages of a worker: it has started, it has scored a chunk, it cannot continue.
@@ -35,13 +35,13 @@ PATIENCE = 5.0
 
 def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> None:
     """
-    The entry point of a worker process: score chunks until None comes or the pipe
-    closes.
+    The entry point of a worker process: score chunks until the pipe closes.
 
     :param pipe: chunks come in; pairs of :data:`READY`, :data:`SCORED` or
-        :data:`FAILED` and a value go out.
+        :data:`FAILED` and a value go out. The value of a failure is the message and the
+        traceback; the latter is empty for a :class:`~parlai_q2.errors.Q2Error`, whose
+        message says everything.
     :param make: creates the scorer; called once.
-    :param place: device and threads.
     :param signature: the signature that the scorer must have.
     """
     # Ctrl-C reaches the whole process group; only the writing process handles it.
@@ -54,7 +54,8 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
         if is_out_of_memory(e):
             # End as if killed by the system; another worker may have enough memory.
             os._exit(NO_MEMORY)
-        _tell(pipe, FAILED, reason(e))
+        told = (f'{type(e).__name__}: {e}', traceback.format_exc())
+        _tell(pipe, FAILED, (str(e), '') if isinstance(e, Q2Error) else told)
     # There is nothing to clean up, and a normal exit takes seconds with torch.
     os._exit(0)
 
@@ -63,7 +64,13 @@ def _serve(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> 
     scorer: Optional[Scorer] = None
     _tell(pipe, READY, None)
     while (chunk := _heard(pipe)) is not None:
-        scorer = scorer or checked(make, place.device, signature)
+        if scorer is None:
+            scorer = make(place.device)
+            if str(scorer.signature) != signature:
+                raise ConfigError(
+                    f"A worker's scorer differs from the run's: {scorer.signature}, "
+                    f'not {signature}. All devices must be of one kind.'
+                )
         _tell(pipe, SCORED, score_chunk(chunk, scorer))
 
 
@@ -78,18 +85,6 @@ def _tell(pipe: Connection, word: str, value: Any) -> None:
     # If the other end is closed, the next read will show it.
     with suppress(*GONE):
         pipe.send((word, value))
-
-
-def reason(error: BaseException) -> tuple[str, str]:
-    """
-    The value to send with :data:`FAILED`.
-
-    :return: the message, and the traceback; the latter is empty for a
-        :class:`~parlai_q2.errors.Q2Error`, whose message says everything.
-    """
-    if isinstance(error, Q2Error):
-        return str(error), ''
-    return f'{type(error).__name__}: {error}', traceback.format_exc()
 
 
 def end_with_parent() -> None:
@@ -107,7 +102,7 @@ def _end_after_parent() -> None:
 
 
 class WorkerProcess:
-    """A process that runs :func:`~parlai_q2.scale.worker.work`, and the pipe to it."""
+    """A process that runs :func:`work`, and the pipe to it."""
 
     def __init__(self, make: MakeScorer, place: Place, signature: str):
         self.place = place
@@ -122,32 +117,20 @@ class WorkerProcess:
         # The worker now has the only copy, so the pipe closes when it dies.
         theirs.close()
 
-    def send(self, value: Any) -> bool:
-        """
-        Send a chunk, or None to say that there are no more.
-
-        :return: False if the worker is dead.
-        """
+    def send(self, chunk: Chunk) -> bool:
+        """Send a chunk; False if the worker is dead."""
         try:
-            self.pipe.send(value)
+            self.pipe.send(chunk)
         except OSError:
             return False
         return True
 
     def receive(self) -> Optional[tuple[str, Any]]:
-        """
-        Wait for the worker's next message and return it; None if the worker is dead.
-        """
+        """Wait for the worker's next message; None if the worker is dead."""
         try:
             return self.pipe.recv()
         except (EOFError, OSError):
             return None
-
-    def dismiss(self) -> None:
-        """
-        Tell the worker that there are no more chunks, without waiting for it to end.
-        """
-        self.pipe.close()
 
     def end(self, at_once: bool = False) -> str:
         """
@@ -159,9 +142,9 @@ class WorkerProcess:
         self.pipe.close()
         if not at_once:
             self._process.join(PATIENCE)
-        for harder in (self._process.terminate, self._process.kill):
+        for stop in (self._process.terminate, self._process.kill):
             if self._process.is_alive():
-                harder()
+                stop()
                 self._process.join(PATIENCE)
         code = self._process.exitcode
         if code is not None and code < 0:
@@ -174,10 +157,8 @@ class WorkerProcess:
 @contextmanager
 def without_interrupts() -> Iterator[None]:
     """
-    Block Ctrl-C, which reaches the whole process group, in processes that are started
-    in this context.
-
-    A worker ignores Ctrl-C itself, but only after seconds of imports.
+    Block Ctrl-C in processes that are started in this context. It reaches the whole
+    process group, and a worker ignores it only after seconds of imports.
     """
     if not hasattr(signal, 'pthread_sigmask'):  # Windows
         yield
