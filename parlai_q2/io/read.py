@@ -29,7 +29,7 @@ from typing import (
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
-from parlai_q2.records import PASSAGE_END, Example, passages_of
+from parlai_q2.records import Example, Passage, passages_of
 
 # A csv cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
@@ -173,13 +173,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
                 'text that is empty.'
             )
             raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
-    knowledge = fields['knowledge']
-    if not isinstance(knowledge, (str, list)):
-        raise InputError(
-            f"'knowledge' must be a string or a list of passages, not "
-            f'{type(knowledge).__name__} ({json.dumps(knowledge, default=str)[:40]}).'
-        )
-    history = history_of(fields)
+    knowledge, history = knowledge_of(fields), history_of(fields)
     response = fields['response']
     if not isinstance(response, str):
         raise InputError(
@@ -188,22 +182,25 @@ def example_of(fields: Mapping[str, Any]) -> Example:
         )
     identity = fields.get('id')
     return Example(
-        knowledge,
-        response,
-        history,
-        None if identity is None else str(identity),
+        knowledge, response, history, None if identity is None else str(identity)
     )
 
 
-def joined(knowledge: Any) -> Any:
+def knowledge_of(fields: Mapping[str, Any]) -> Union[str, tuple[Passage, ...]]:
     """
-    Join a list of passages into one text; return anything else unchanged.
+    The knowledge of a record: a text, or passages if it is a list.
 
-    :raises InputError: if one of them is not a passage.
+    :raises InputError: if it is neither, or something in the list is no passage.
     """
+    knowledge = fields['knowledge']
+    if isinstance(knowledge, str):
+        return knowledge
     if isinstance(knowledge, list):
-        return PASSAGE_END.join(passage.text for passage in passages_of(knowledge))
-    return knowledge
+        return passages_of(knowledge)
+    raise InputError(
+        f"'knowledge' must be a string or a list of passages, not "
+        f'{type(knowledge).__name__} ({json.dumps(knowledge, default=str)[:40]}).'
+    )
 
 
 def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
@@ -257,7 +254,8 @@ def json_lines(stream: TextIO) -> Iterator[Line]:
             yield Line(number, None, problem)
 
 
-def _read_jsonl(stream: TextIO) -> Iterator[Line]:
+def json_objects(stream: TextIO) -> Iterator[Line]:
+    """The lines that are not blank; the value of a bad one is empty."""
     for number, value, problem, nulled in json_lines(stream):
         if problem is None and not isinstance(value, dict):
             problem = f'is a JSON {type(value).__name__}, not an object with fields.'
@@ -372,7 +370,7 @@ def _read_world_logs(stream: TextIO) -> Iterator[Line]:
 
 
 READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
-    'jsonl': _read_jsonl,
+    'jsonl': json_objects,
     'csv': _read_delimited(','),
     'tsv': _read_delimited('\t'),
     'world_logs': _read_world_logs,

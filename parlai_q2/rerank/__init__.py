@@ -4,10 +4,9 @@ Chooses among candidate replies by how well each is grounded in the knowledge.
 Nothing here needs ParlAI, and nothing loads torch before a scorer with a model scores.
 """
 
-from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason, Rule
 from parlai_q2.rerank.pools import Pool, read_pools
-from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.reranker import Reranker
 
 __all__ = [

@@ -1,10 +1,11 @@
-"""A reply that could be said, with what its generator and the scorer think of it."""
+"""Candidate replies, and their ranking with the rows that report it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from parlai_q2.records import Score
+from parlai_q2.records import PASSAGE_END, Passage, Score
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,6 @@ class Candidate:
     Only the text is needed. The first fields come from the generator; the reranker
     fills in the others.
 
-    :param text: the reply.
     :param strategies: the searches that found it, in the order they ran.
     :param generator_score: its score in the search that found it first.
     :param mean_logprob: the mean log probability of a token under the generator, in
@@ -54,8 +54,6 @@ def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
     """
     One candidate for each text, in order of first appearance, with all searches that
     found it. Texts that differ only in white space count as one.
-
-    :param candidates: the candidates for one turn, in the generator's order.
     """
     merged: dict[str, Candidate] = {}
     for candidate in candidates:
@@ -65,3 +63,88 @@ def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
             more = [s for s in candidate.strategies if s not in before.strategies]
             merged[key] = replace(before, strategies=(*before.strategies, *more))
     return list(merged.values())
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """
+    The candidates of one turn in their new order.
+
+    :param candidates: N candidates, best first.
+    :param reason: why the first was chosen, one of the texts in
+        :class:`~parlai_q2.rerank.choice.Reason`.
+    :param abstain: whether to say that one does not know instead.
+    :param passages: the knowledge they were scored against; empty if there is none.
+    """
+
+    candidates: tuple[Candidate, ...]
+    reason: str
+    abstain: bool = False
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def knowledge(self) -> str:
+        """The passages as one text; empty if there is none."""
+        return PASSAGE_END.join(passage.text for passage in self.passages)
+
+    @property
+    def chosen(self) -> Candidate:
+        """The best candidate."""
+        return self.candidates[0]
+
+    @property
+    def first(self) -> Candidate:
+        """The candidate that came first in the generator's order."""
+        return min(self.candidates, key=lambda candidate: candidate.place)
+
+    @property
+    def order(self) -> list[int]:
+        """The places that the candidates had before, best first."""
+        return [candidate.place for candidate in self.candidates]
+
+    @property
+    def verifiable(self) -> bool:
+        """Whether any candidate contained anything to verify."""
+        return any(candidate.verifiable for candidate in self.candidates)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """
+        A JSON-safe row for each candidate, best first.
+
+        :return: ``text``, ``strategies`` (those that found it), ``generator_score`` and
+            ``mean_logprob`` (None if not finite), the fields of ``Score.to_dict`` but
+            the signature (score and label are None for a candidate that was not
+            scored), ``guards`` and ``guarded_score``, ``prefilter_score``, ``chosen``,
+            ``first`` (whether it was the generator's first) and ``reason`` (for the
+            chosen one).
+        """
+        return [
+            {
+                'text': one.text,
+                'strategies': list(one.strategies),
+                'generator_score': _finite(one.generator_score),
+                'mean_logprob': _finite(one.mean_logprob),
+                **_scored(one),
+                'guards': list(one.guards),
+                'guarded_score': one.value,
+                'prefilter_score': one.prefilter.value if one.prefilter else None,
+                'chosen': one is self.chosen,
+                'first': one is self.first,
+                'reason': self.reason if one is self.chosen else None,
+            }
+            for one in self.candidates
+        ]
+
+
+def _scored(candidate: Candidate) -> dict[str, Any]:
+    if candidate.score is None:
+        unscored = {'score': None, 'label': None, 'fallback': False}
+        return {**unscored, 'verdicts': [], 'statements': [], 'parts': {}}
+    fields = candidate.score.to_dict()
+    # All rows share one signature, which is reported beside them.
+    fields.pop('signature')
+    return fields
+
+
+def _finite(value: float) -> Optional[float]:
+    return value if math.isfinite(value) else None

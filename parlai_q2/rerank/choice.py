@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.ranking import Ranking
+from parlai_q2.records import Passage
+from parlai_q2.rerank.candidate import Candidate, Ranking
 
 SCORE = 'score'
 SCORE_PLUS_GENERATOR = 'score_plus_generator'
@@ -71,19 +71,20 @@ class Rule:
     abstain_below: Optional[float] = None
 
 
-def choose(candidates: Sequence[Candidate], rule: Rule, knowledge: str) -> Ranking:
+def choose(
+    candidates: Sequence[Candidate], rule: Rule, passages: tuple[Passage, ...]
+) -> Ranking:
     """
     Put candidates in order.
 
     :param candidates: N scored candidates in the generator's order, at least one.
-    :param rule: how to choose.
-    :param knowledge: what they were scored against.
+    :param passages: the knowledge they were scored against; empty if there is none.
     :return: the ranking. Pruned candidates come last, ordered by the prefilter.
     """
-    if not knowledge:
+    if not passages:
         return Ranking(tuple(candidates), Reason.NO_KNOWLEDGE)
     if not any(candidate.verifiable for candidate in candidates):
-        return Ranking(tuple(candidates), Reason.UNVERIFIABLE, knowledge=knowledge)
+        return Ranking(tuple(candidates), Reason.UNVERIFIABLE, passages=passages)
     rank = _ranks(rule)
 
     def key(place: int) -> tuple[bool, float]:
@@ -102,9 +103,9 @@ def choose(candidates: Sequence[Candidate], rule: Rule, knowledge: str) -> Ranki
     ordered = tuple(candidates[place] for place in order)
     best = ordered[0]
     if _abstains(best, rule):
-        return Ranking(ordered, Reason.ABSTAINED, abstain=True, knowledge=knowledge)
+        return Ranking(ordered, Reason.ABSTAINED, abstain=True, passages=passages)
     reason = Reason.NEARLY_BEST if as_good else _reason(best, rule)
-    return Ranking(ordered, reason, knowledge=knowledge)
+    return Ranking(ordered, reason, passages=passages)
 
 
 def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:

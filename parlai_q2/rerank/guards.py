@@ -49,19 +49,14 @@ _EMPTY_WORDS: frozenset[str] = frozenset(
 
 
 def guards_of(
-    response: str,
-    knowledge: str,
-    parts: Mapping[str, float],
-    label: str = '',
+    response: str, knowledge: str, parts: Mapping[str, float], label: str = ''
 ) -> tuple[str, ...]:
     """
-    The ways in which a reply is degenerate.
+    The ways in which a reply is degenerate: any of :data:`COPY` and :data:`GENERIC`;
+    usually none.
 
-    :param response: the reply.
-    :param knowledge: what it was scored against.
-    :param parts: the further figures of its score, by name.
+    :param parts: the parts of its score, by name.
     :param label: the score's label.
-    :return: any of :data:`COPY` and :data:`GENERIC`; usually none.
     """
     found: list[str] = []
     if is_copy(response, knowledge):
@@ -73,12 +68,8 @@ def guards_of(
 
 def is_copy(response: str, knowledge: str) -> bool:
     """
-    Whether a reply is copied word for word from the knowledge.
-
-    :param response: the reply.
-    :param knowledge: the knowledge.
-    :return: true when an unbroken run of :data:`COPY_SHARE` of the reply's normalised
-        words, and of at least :data:`COPY_LEAST_WORDS`, occurs in the knowledge.
+    Whether an unbroken run of :data:`COPY_SHARE` of the reply's normalised words, and
+    of at least :data:`COPY_LEAST_WORDS`, occurs in the knowledge.
     """
     words = tokens(response)
     needed = max(COPY_LEAST_WORDS, math.ceil(COPY_SHARE * len(words)))
@@ -91,34 +82,15 @@ def is_copy(response: str, knowledge: str) -> bool:
 
 def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
     """
-    Whether a reply would fit any turn, such as "I don't know" or "That's so cool!".
-
-    :param response: the reply; an empty one is generic.
-    :param parts: the parts of its score; if one is named :data:`GENERIC_PART`, it
-        decides.
+    Whether a reply would fit any turn, such as "I don't know" or "That's so cool!"; an
+    empty one does. If a part of its score is named :data:`GENERIC_PART`, it decides.
     """
     if GENERIC_PART in parts:
         return parts[GENERIC_PART] >= GENERIC_SHARE
     return all(word in _EMPTY_WORDS for word in tokens(response))
 
 
-def guarded(value: float, penalty: float, threshold: float) -> float:
-    """
-    A score after its penalty.
-
-    A penalty takes a score down to the threshold at most. A guarded reply thus loses to
-    every reply that the scorer calls consistent, and still wins over an inconsistent
-    one.
-
-    :param value: the score, in [0, 1].
-    :param penalty: at least 0.
-    :param threshold: the scorer's threshold, in [0, 1].
-    :return: at least the smaller of score and threshold.
-    """
-    return max(value - penalty, min(value, threshold))
-
-
-def counted(
+def guarded_value(
     score: Score,
     guards: tuple[str, ...],
     penalties: Mapping[str, float],
@@ -127,14 +99,16 @@ def counted(
     """
     The value of a score after the guards.
 
-    A reply with the label ``generic`` counts as the threshold, however low its value:
-    it says nothing, which is better than saying something wrong.
+    Penalties take a score down to the threshold at most. A guarded reply thus loses to
+    every reply that the scorer calls consistent, and still wins over an inconsistent
+    one. A reply with the label ``generic`` counts as the threshold, however low its
+    value: it says nothing, which is better than saying something wrong.
 
-    :param score: the score.
     :param guards: what is degenerate in the reply.
     :param penalties: the penalty of each guard, at least 0; 0 turns it off.
     :param threshold: the scorer's threshold, in [0, 1].
     """
     if score.label == Label.GENERIC and penalties[GENERIC]:
         return threshold
-    return guarded(score.value, sum(penalties[g] for g in guards), threshold)
+    value, penalty = score.value, sum(penalties[g] for g in guards)
+    return max(value - penalty, min(value, threshold))

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.read import history_of, joined, json_lines, open_text
+from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.world_logs import turns_of
 from parlai_q2.models.prompts import Prompt
-from parlai_q2.records import Label
+from parlai_q2.records import PASSAGE_END, Label, passages_of
 
 # The least difference of the scores of a pair.
 DEFAULT_MARGIN = 0.3
@@ -51,11 +51,13 @@ def pair_record(
     :param fields: a turn with ``rerank`` and ``knowledge``, and perhaps ``history``.
     :raises InputError: when it has none, or they are not as ``rerank`` writes them.
     """
-    rows, knowledge = fields.get('rerank'), joined(fields.get('knowledge'))
+    rows = fields.get('rerank')
     try:
         found = pair_of(rows, margin) if rows else None
-        if rows is None or not isinstance(knowledge, str):
+        if rows is None or 'knowledge' not in fields:
             raise TypeError
+        passages = passages_of(knowledge_of(fields))
+        knowledge = PASSAGE_END.join(passage.text for passage in passages)
         if found is None:
             return None
         best, worst = found
@@ -79,9 +81,7 @@ def ranked_turns(path: Path) -> Iterator[tuple[dict[str, Any], Optional[RecordEr
     (``--world-logs``), each with what is wrong with its line.
     """
     with open_text(path) as stream:
-        for line, value, problem, _ in json_lines(stream):
-            if problem is None and not isinstance(value, dict):
-                problem = f'is a JSON {type(value).__name__}, not an object.'
+        for line, value, problem, _ in json_objects(stream):
             if problem is not None:
                 yield {}, RecordError(path.name, line, problem)
             elif 'error' in value and 'rerank' not in value:

@@ -1,6 +1,7 @@
 """
-Reads pools of candidate replies that were generated elsewhere: JSON lines with
-``knowledge``, ``candidates`` and, optionally, ``history`` and ``id``.
+Reads pools, the candidate replies for one turn each, which were generated elsewhere:
+JSON lines with ``knowledge`` (a text or a list of passages), ``candidates`` and,
+optionally, ``history`` and ``id``.
 
 A candidate is a text, or an object with ``text`` and, optionally, ``score`` (the log
 probability that its generator gave it), ``tokens`` (its number of tokens) and ``label``
@@ -14,9 +15,9 @@ from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.read import history_of, joined, json_lines, open_text
+from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.strict_json import is_number
-from parlai_q2.records import Label
+from parlai_q2.records import Label, Passage, passages_of
 from parlai_q2.rerank.candidate import Candidate
 
 # The strategy of a candidate that was not searched for here.
@@ -29,7 +30,8 @@ class Pool:
     """
     The candidates for one turn; from a file, also its record or the error in it.
 
-    :param knowledge: the knowledge; empty if there is none.
+    :param knowledge: a text or passages, as :class:`~parlai_q2.records.Example` takes
+        it; empty if there is none.
     :param candidates: the candidates, in the generator's order.
     :param history: the turns before the reply, oldest first.
     :param labels: a human judgement for each candidate, or None.
@@ -39,7 +41,7 @@ class Pool:
     :param nulled: the fields that had NaN or Infinity, and have null now.
     """
 
-    knowledge: str = ''
+    knowledge: Any = ''
     candidates: tuple[Candidate, ...] = ()
     history: tuple[str, ...] = ()
     labels: tuple[Optional[str], ...] = ()
@@ -47,6 +49,14 @@ class Pool:
     fields: dict[str, Any] = field(default_factory=dict)
     error: Optional[RecordError] = None
     nulled: tuple[str, ...] = ()
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The passages of the knowledge; none if all of them are blank."""
+        found = passages_of(self.knowledge)
+        if len(found) == 1:
+            found = (found[0]._replace(text=found[0].text.strip()),)
+        return found if any(passage.text.strip() for passage in found) else ()
 
     @property
     def labelled(self) -> bool:
@@ -62,10 +72,7 @@ def read_pools(path: Path) -> Iterator[Pool]:
     :raises InputError: if the file cannot be read at all.
     """
     with open_text(path) as stream:
-        for line, value, problem, nulled in json_lines(stream):
-            if problem is None and not isinstance(value, dict):
-                problem = f'is a JSON {type(value).__name__}, not an object.'
-            fields = value if isinstance(value, dict) else {}
+        for line, fields, problem, nulled in json_objects(stream):
             try:
                 if problem is not None:
                     raise InputError(problem)
@@ -79,12 +86,9 @@ def _pool(line: int, fields: dict[str, Any]) -> Pool:
     candidates = fields.get('candidates')
     if not isinstance(candidates, list) or not candidates:
         raise InputError('needs "candidates", a list of at least one candidate.')
-    knowledge = joined(fields.get('knowledge', ''))
-    if not isinstance(knowledge, str):
-        raise InputError('"knowledge" must be a string or a list of strings.')
     given = [_candidate(n, one) for n, one in enumerate(candidates)]
     return Pool(
-        knowledge,
+        knowledge_of(fields) if 'knowledge' in fields else '',
         tuple(candidate for candidate, _ in given),
         history_of(fields),
         tuple(label for _, label in given),

@@ -7,16 +7,14 @@ sees all of them first, also in one call, and the scorer sees only those that it
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from parlai_q2.errors import InputError
 from parlai_q2.records import Example
-from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
-from parlai_q2.rerank.evidence import Rows, explain
-from parlai_q2.rerank.guards import COPY, GENERIC, counted, guards_of
+from parlai_q2.rerank.guards import COPY, GENERIC, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
-from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer
 
@@ -27,6 +25,8 @@ DEFAULT_EVIDENCE = 'spans'
 DEFAULT_COPY_PENALTY = 0.5
 DEFAULT_GENERIC_PENALTY = 0.5
 DEFAULT_PREFILTER_KEEP = 4
+
+Rows = Sequence[dict[str, Any]]
 
 
 class Reranker:
@@ -69,27 +69,26 @@ class Reranker:
 
     def rank(
         self,
-        knowledge: Optional[str],
+        knowledge: Any,
         candidates: Sequence[Union[str, Candidate]],
         history: Sequence[str] = (),
     ) -> Ranking:
         """
         Put the candidates of one turn in order.
 
-        :param knowledge: what the reply should be grounded in; None or blank if there
-            is nothing, in which case the given order stands.
+        :param knowledge: what the reply should be grounded in: a text or a list of
+            passages (:func:`~parlai_q2.records.passages_of`); None or blank if there is
+            nothing, in which case the given order stands.
         :param candidates: at least one, in the generator's order, which decides ties.
         :param history: the turns before the reply, oldest first.
-        :raises InputError: if there is no candidate, or the knowledge is not a text.
+        :raises InputError: if there is no candidate, or the knowledge is neither a text
+            nor passages.
         """
         if isinstance(candidates, str):
             raise InputError('rank() takes a list of candidates, not one string.')
-        if not isinstance(knowledge, (str, type(None))):
-            raise InputError(
-                f'The knowledge must be a string, not {type(knowledge).__name__}.'
-            )
         given = [Candidate(c) if isinstance(c, str) else c for c in candidates]
-        return self.rank_batch([Pool(knowledge or '', tuple(given), tuple(history))])[0]
+        known = '' if knowledge is None else knowledge
+        return self.rank_batch([Pool(known, tuple(given), tuple(history))])[0]
 
     def rank_batch(self, pools: Sequence[Pool]) -> list[Ranking]:
         """
@@ -103,7 +102,7 @@ class Reranker:
         pools = [
             replace(
                 pool,
-                knowledge=pool.knowledge.strip(),
+                knowledge=pool.passages,
                 candidates=tuple(
                     replace(c, place=n) for n, c in enumerate(pool.candidates)
                 ),
@@ -122,16 +121,39 @@ class Reranker:
             for pool in self._score(self.scorer, pools, kept)
         ]
 
-    def explain(self, turns: Sequence[tuple[str, Rows]]) -> None:
+    def explain(self, turns: Sequence[tuple[Any, Rows]]) -> None:
         """
         Add evidence to the rows of the chosen candidates and of the generator's first,
-        in one call of the evidence scorer.
+        in one call of the evidence scorer. Choosing needs a score for every candidate,
+        but people see only these, so a scorer that gives verdicts is asked only about
+        them.
 
-        :param turns: B turns, each its knowledge and the rows of its ranking, which are
-            changed in place; see :func:`~parlai_q2.rerank.evidence.explain`.
+        :param turns: B turns, each its knowledge (``Ranking.passages``) and the rows of
+            its ranking. Their ``verdicts``, and ``statements`` if they have none, are
+            filled in place, and ``evidence`` names the scorer by its signature. Rows
+            that have verdicts or no score are left alone.
         """
-        if self.evidence is not None:
-            explain(self.evidence, turns)
+        if self.evidence is None:
+            return
+        shown = [
+            (knowledge, row)
+            for knowledge, rows in turns
+            for row in rows
+            if (row['chosen'] or row['first'])
+            and row['score'] is not None
+            and not row['verdicts']
+            and 'evidence' not in row
+        ]
+        if not shown:
+            return
+        examples = [Example(known, row['text']) for known, row in shown]
+        signature = str(self.evidence.signature)
+        for (_, row), score in zip(shown, self.evidence.score(examples), strict=True):
+            row['verdicts'] = [verdict.to_dict() for verdict in score.verdicts]
+            row['statements'] = row.get('statements') or [
+                statement.to_dict() for statement in score.statements
+            ]
+            row['evidence'] = signature
 
     def _score(
         self, scorer: Scorer, pools: Sequence[Pool], kept: Sequence[Sequence[int]]
@@ -155,7 +177,7 @@ class Reranker:
             # A prefilter that recognises generic replies is believed as well.
             parts = {**(before.parts if before else {}), **score.parts}
             guards = guards_of(example.response, example.knowledge, parts, score.label)
-            value = counted(score, guards, self.penalties, scorer.threshold)
+            value = guarded_value(score, guards, self.penalties, scorer.threshold)
             found[b][n] = replace(found[b][n], score=score, value=value, guards=guards)
         return [
             replace(pool, candidates=tuple(candidates))

@@ -131,7 +131,7 @@ def rank(
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
             ranked = [(r, r.rows()) for r in reranker.rank_batch(chunk)]
-            reranker.explain([(r.knowledge, rows) for r, rows in ranked])
+            reranker.explain([(r.passages, rows) for r, rows in ranked])
             found += ranked
             bar.update(len(chunk))
     return found

@@ -2,16 +2,12 @@
 
 import pytest
 
-from parlai_q2.records import Label, Score
+from parlai_q2.records import Label, Passage, Score
 from parlai_q2.rerank import Candidate, Reason, Rule
 from parlai_q2.rerank.choice import SCORE, SCORE_PLUS_GENERATOR, THRESHOLD, choose
-from parlai_q2.rerank.guards import (
-    counted,
-    guarded,
-    guards_of,
-    is_copy,
-    is_generic,
-)
+from parlai_q2.rerank.guards import guarded_value, guards_of, is_copy, is_generic
+
+KNOWN = (Passage('knowledge'),)
 
 
 def candidate(place, value, verifiable=True, **fields):
@@ -34,7 +30,7 @@ def pruned(place, value):
 
 def chosen(given, rule):
     """The order and the reason of a choice."""
-    ranking = choose(given, rule, 'knowledge')
+    ranking = choose(given, rule, KNOWN)
     return tuple(ranking.order), ranking.reason
 
 
@@ -89,7 +85,7 @@ def test_by_threshold(values, order, reason, why):
 def test_nothing_to_verify_leaves_the_first_choice_of_the_generator():
     pool = candidates(0.5, 0.9, verifiable=False)
     for by in (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD):
-        ranking = choose(pool, Rule(by=by, abstain_below=1.0), 'knowledge')
+        ranking = choose(pool, Rule(by=by, abstain_below=1.0), KNOWN)
         assert ranking.order == [0, 1]
         assert ranking.reason == Reason.UNVERIFIABLE
         assert not ranking.abstain
@@ -99,33 +95,19 @@ def test_nothing_to_verify_leaves_the_first_choice_of_the_generator():
     'below, abstains', [(None, False), (0.3, False), (0.4, False), (0.41, True)]
 )
 def test_it_abstains_when_even_the_best_is_below(below, abstains):
-    ranking = choose(candidates(0.1, 0.4), Rule(abstain_below=below), 'knowledge')
+    ranking = choose(candidates(0.1, 0.4), Rule(abstain_below=below), KNOWN)
     assert ranking.abstain is abstains
     assert ranking.order == [1, 0]
 
 
 def test_it_does_not_abstain_from_what_cannot_be_verified():
     pool = [candidate(0, 0.5, verifiable=False), candidate(1, 0.2)]
-    assert not choose(pool, Rule(abstain_below=0.9), 'knowledge').abstain
+    assert not choose(pool, Rule(abstain_below=0.9), KNOWN).abstain
 
 
 def test_pruned_candidates_come_last_by_what_pruned_them():
     pool = [candidate(0, 0.1), pruned(1, 0.2), pruned(2, 0.3), candidate(3, 0.2)]
     assert chosen(pool, Rule())[0] == (3, 0, 2, 1)
-
-
-@pytest.mark.parametrize(
-    'value, penalty, expected, why',
-    [
-        (1.0, 0.5, 0.5, 'a perfect copy stands at the threshold'),
-        (1.0, 0.2, 0.8, 'a small penalty is taken whole'),
-        (0.6, 0.5, 0.5, 'and no further than the threshold'),
-        (0.3, 0.5, 0.3, 'what is inconsistent already stays where it is'),
-        (0.9, 0.0, 0.9, 'no penalty, no change'),
-    ],
-)
-def test_a_penalty_reaches_down_to_the_threshold(value, penalty, expected, why):
-    assert guarded(value, penalty, threshold=0.5) == pytest.approx(expected), why
 
 
 KNOWLEDGE = (
@@ -206,20 +188,27 @@ def test_a_scorer_that_knows_generic_replies_is_believed():
 @pytest.mark.parametrize(
     'value, label, penalty, expected, why',
     [
-        (0.1, Label.GENERIC, 0.5, 0.6, 'lifted to the threshold: it is not wrong'),
-        (0.5, Label.GENERIC, 0.5, 0.6, 'so is what has nothing to say for itself'),
+        (1.0, None, 0.5, 0.5, 'a perfect copy stands at the threshold'),
+        (1.0, None, 0.2, 0.8, 'a small penalty is taken whole'),
+        (0.6, None, 0.5, 0.5, 'and no further than the threshold'),
+        (0.3, None, 0.5, 0.3, 'what is inconsistent already stays where it is'),
+        (0.9, None, 0.0, 0.9, 'no penalty, no change'),
+        (0.1, Label.GENERIC, 0.5, 0.5, 'lifted to the threshold: it is not wrong'),
+        (0.5, Label.GENERIC, 0.5, 0.5, 'so is what has nothing to say for itself'),
         (0.1, Label.GENERIC, 0.0, 0.1, 'a guard that is off changes nothing'),
-        (0.9, Label.CONSISTENT, 0.5, 0.9, 'no guard, no penalty'),
-        (0.2, Label.INCONSISTENT, 0.5, 0.2, 'wrong stays below generic'),
     ],
 )
-def test_what_says_nothing_counts_for_the_threshold(
-    value, label, penalty, expected, why
-):
-    guards = ('generic',) if label == Label.GENERIC else ()
-    penalties = {'copy': 0.5, 'generic': penalty}
-    found = counted(Score(value, label), guards, penalties, threshold=0.6)
-    assert found == expected, why
+def test_the_value_of_a_guarded_reply(value, label, penalty, expected, why):
+    guard = 'generic' if label else 'copy'
+    penalties = {'copy': penalty, 'generic': penalty}
+    score = Score(value, label or Label.CONSISTENT)
+    found = guarded_value(score, (guard,), penalties, threshold=0.5)
+    assert found == pytest.approx(expected), why
+
+
+def test_without_a_guard_there_is_no_penalty():
+    penalties = {'copy': 0.5, 'generic': 0.5}
+    assert guarded_value(Score(0.9, Label.CONSISTENT), (), penalties, 0.6) == 0.9
 
 
 def test_the_label_generic_is_a_guard_of_its_own():

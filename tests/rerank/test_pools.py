@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import InputError
+from parlai_q2.records import Passage
 from parlai_q2.rerank import Candidate, read_pools
 from parlai_q2.rerank.pools import GIVEN
 
@@ -32,13 +33,23 @@ def test_a_candidate_is_a_text_or_an_object(tmp_path):
     assert pool.error is None and not pool.labelled
 
 
+def test_knowledge_may_be_a_list_of_passages(tmp_path):
+    passages = [{'title': 'Bee', 'text': ' Bees. '}, 'Ants.']
+    pool, blank = read(
+        tmp_path,
+        json.dumps({**GOOD, 'knowledge': passages}).encode(),
+        json.dumps({**GOOD, 'knowledge': ['', ' ']}).encode(),
+    )
+    assert pool.passages == (Passage(' Bees. ', 'Bee'), Passage('Ants.'))
+    assert pool.fields['knowledge'] == passages
+    assert blank.passages == () and blank.error is None
+
+
 @pytest.mark.parametrize(
     'candidate',
     [
         {'score': 10**400},
-        {'score': -(10**400)},
         {'score': 1, 'tokens': 10**400},
-        {'score': float('inf')},
         {'score': float('nan')},
         {'score': True},
         {'score': '1'},

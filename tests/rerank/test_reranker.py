@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.errors import InputError
+from parlai_q2.records import Comparison, Span, Verdict
 from parlai_q2.rerank import Candidate, Reason, Reranker, Rule
 from parlai_q2.rerank.choice import SCORE_PLUS_GENERATOR, THRESHOLD
 from tests.rerank.toys import ToyScorer, pool
@@ -166,10 +167,83 @@ def test_no_candidates_and_other_things_are_refused():
         reranker.rank('red', [])
     with pytest.raises(InputError, match='not one string'):
         reranker.rank('red', 'blue')
-    with pytest.raises(InputError, match='must be a string, not list'):
-        reranker.rank(['red'], ['blue'])
+    with pytest.raises(InputError, match='must be a string or a list of passages'):
+        reranker.rank(7, ['blue'])
+    with pytest.raises(InputError, match='Passage 1 of the knowledge'):
+        reranker.rank(['red', 7], ['blue'])
 
 
 def test_a_scorer_may_be_given_by_name():
     ranking = Reranker('precision').rank('red blue', ['green', 'red'])
     assert ranking.order == [1, 0] and ranking.chosen.score.value == 1.0
+
+
+def test_knowledge_may_be_passages_and_evidence_names_them():
+    passages = [
+        {'title': 'Bee', 'text': 'Bees have five eyes.'},
+        'Wasps build nests of paper.',
+    ]
+    reranker = Reranker('spans')
+    ranking = reranker.rank(passages, ['Bees have six eyes.', 'Wasps use paper.'])
+    assert ranking.chosen.text == 'Wasps use paper.'
+    assert ranking.knowledge == 'Bees have five eyes.\nWasps build nests of paper.'
+    assert [passage.title for passage in ranking.passages] == ['Bee', '']
+    (statement,) = ranking.rows()[0]['statements']
+    assert statement['evidence'][0]['passage'] == 1
+    assert statement['evidence'][0]['sentence'] == 'Wasps build nests of paper.'
+
+
+@pytest.mark.parametrize('knowledge', [[], [''], ['', ' '], [{'text': ' '}]])
+def test_blank_passages_are_no_knowledge(knowledge):
+    ranking = Reranker(ToyScorer()).rank(knowledge, ['a'])
+    assert (ranking.reason, ranking.passages) == (Reason.NO_KNOWLEDGE, ())
+
+
+MARK = Verdict('', Span('x', 0, 1), None, Comparison.NEUTRAL, 0.0, 0.0)
+
+
+class Explainer(ToyScorer):
+    """Marks the first letter of everything."""
+
+    name = 'explainer'
+
+    def _score(self, example):
+        return replace(super()._score(example), verdicts=(MARK,))
+
+
+def explained(*pools, scorer=None):
+    """The evidence scorer's batches, and the rows of each pool."""
+    reranker = Reranker(scorer or ToyScorer(), evidence=(evidence := Explainer()))
+    rankings = reranker.rank_batch(pools)
+    turns = [(ranking.passages, ranking.rows()) for ranking in rankings]
+    for _ in range(2):  # what is explained is not asked about again
+        reranker.explain(turns)
+    return evidence.batches, [rows for _, rows in turns]
+
+
+def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
+    batches, rows = explained(
+        pool('red blue', 'green', 'red', 'green blue'),
+        pool('one', 'one', 'two', 'three'),
+    )
+    ((*texts,),) = [[example.response for example in batch] for batch in batches]
+    assert texts == ['red', 'green', 'one']
+    assert rows[0][0]['verdicts'] == [MARK.to_dict()]
+    assert rows[0][0]['evidence'].startswith('explainer|')
+    assert rows[0][1]['verdicts'] == [] and 'evidence' not in rows[0][1]
+
+
+def test_without_knowledge_there_is_nothing_to_explain():
+    batches, ((row,),) = explained(pool('', 'a'))
+    assert batches == [] and 'evidence' not in row
+
+
+def test_evidence_of_the_scorer_itself_is_enough():
+    batches, ((row,),) = explained(pool('red', 'red'), scorer=Explainer())
+    assert batches == [] and row['verdicts'] == [MARK.to_dict()]
+
+
+def test_without_an_evidence_scorer_rows_stay_as_they_are():
+    rows = Reranker(ToyScorer()).rank('red', ['red']).rows()
+    Reranker(ToyScorer()).explain([('red', rows)])
+    assert 'evidence' not in rows[0]

@@ -21,7 +21,7 @@ from parlai_q2.bootstrap import Interval, intervals
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.statistics import Sweep, area_under_roc
 from parlai_q2.records import Label
-from parlai_q2.text.passage import passage_key
+from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import Row, read_rows
 
 MEAN = 'mean'
