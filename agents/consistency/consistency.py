@@ -34,6 +34,7 @@ from parlai_q2.parlai.classification import (
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.class_map import (
+    FINDINGS,
     ClassMap,
     choose,
     finding_probabilities,
@@ -41,7 +42,6 @@ from parlai_q2.text.class_map import (
     map_classes,
     parse_class_map,
 )
-from parlai_q2.text.class_names import FINDINGS
 
 DEFAULT_SCORER = 'consistency'
 # The classes to answer with where neither the task nor --classes names any.

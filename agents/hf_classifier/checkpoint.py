@@ -20,7 +20,7 @@ from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
 from parlai_q2.parlai.saved_folder import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
-from parlai_q2.text.class_names import is_unnamed
+from parlai_q2.text.class_map import is_unnamed
 
 
 def load_network(

@@ -15,7 +15,7 @@ from parlai_q2.models.classifier import PairInput
 from parlai_q2.parlai.classification import add_class_map
 from parlai_q2.parlai.saved_folder import saved_folder
 from parlai_q2.presets import ModelConfig, load_preset
-from parlai_q2.text.class_names import GENERIC
+from parlai_q2.text.class_map import GENERIC
 
 DEFAULT_CLASSIFIER = 'mini'
 SECTION = 'detector'

@@ -18,7 +18,7 @@ from parlai_q2.records import Example, Label
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
-from parlai_q2.text.class_names import ENTAILMENT, GENERIC, finding_of
+from parlai_q2.text.class_map import ENTAILMENT, GENERIC, finding_of
 
 # Labels that are numbers or truth values.
 TRUTH = {

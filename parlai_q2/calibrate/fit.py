@@ -29,7 +29,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.statistics import roc_auc
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.scorers.calibrated import shifted
-from parlai_q2.text.passage import passage_key
+from parlai_q2.text.normalize import passage_key
 
 ACCURACY, RECALL, FALSE_ALARMS = 'accuracy', 'recall', 'false_alarms'
 TARGETS = (ACCURACY, RECALL, FALSE_ALARMS)

@@ -14,9 +14,8 @@ from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.records import Comparison, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
-from parlai_q2.text.class_map import has_findings
-from parlai_q2.text.class_names import ENTAILMENT, FINDINGS, GENERIC
-from parlai_q2.text.passage import passage_key
+from parlai_q2.text.class_map import ENTAILMENT, FINDINGS, GENERIC, has_findings
+from parlai_q2.text.normalize import passage_key
 
 if TYPE_CHECKING:
     import numpy as np

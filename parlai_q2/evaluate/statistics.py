@@ -11,8 +11,7 @@ from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
 from parlai_q2.evaluate.sets import CLASSES
 from parlai_q2.records import UNVERIFIABLE, Label, Score
 from parlai_q2.scorers.base import label_of
-from parlai_q2.text.class_map import has_findings
-from parlai_q2.text.class_names import CONTRADICTION, ENTAILMENT, FINDINGS
+from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, FINDINGS, has_findings
 
 if TYPE_CHECKING:
     import numpy as np

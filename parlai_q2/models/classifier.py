@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.text.class_names import (
+from parlai_q2.text.class_map import (
     CONTRADICTION,
     ENTAILMENT,
     FINDINGS,

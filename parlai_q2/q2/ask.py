@@ -16,12 +16,12 @@ the call itself costs more than the answers.
 from typing import Callable, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
-from parlai_q2.q2.filters import questions_to_try, spans_to_ask
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Question, Span
+from parlai_q2.text.filters import personal, vague
 from parlai_q2.text.normalize import normalize
-from parlai_q2.text.personal import personal
 from parlai_q2.text.sentences import windows
+from parlai_q2.text.spans import filter_spans
 
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
 # With at most this many questions left, answering all of them in one call is cheaper
@@ -37,15 +37,10 @@ def valid_questions(
     settings: Q2Settings,
 ) -> list[list[Question]]:
     """
-    The valid questions of each response.
+    The valid questions of B responses, if any, in span order, then beam order.
 
-    :param responses: B texts.
     :param find_spans: maps B texts to B lists of spans.
-    :param generator: generates questions for spans.
     :param answerer: answers the questions from the responses.
-    :param settings: decides which questions to keep.
-    :return: B lists of questions, in span order, then beam order; empty for a response
-        without valid questions.
     """
     asked = [
         (row, span)
@@ -67,6 +62,22 @@ def valid_questions(
     for (row, span), questions in zip(asked, kept, strict=True):
         result[row] += [Question(text, span) for text in questions]
     return result
+
+
+def spans_to_ask(spans: Sequence[Span], settings: Q2Settings) -> list[Span]:
+    """The spans of a response to ask about; with the paper's settings, all."""
+    return filter_spans(spans, settings.drop_pronouns, settings.duplicate_spans)
+
+
+def questions_to_try(
+    questions: Sequence[str], response: str, span: Span, settings: Q2Settings
+) -> list[str]:
+    """A span's generated questions to try; with the paper's settings, all of them."""
+    # Two beams may decode to the same text, which would get the same answer.
+    distinct = list(dict.fromkeys(filter(None, questions)))
+    if settings.vague_questions:
+        return distinct
+    return [q for q in distinct if not vague(q, response, span.text)]
 
 
 def _in_rounds(
@@ -113,12 +124,8 @@ def same_answer(one: str, other: str) -> bool:
 
 def context_of(response: str, span: Span, max_words: int) -> str:
     """
-    The part of a response that the question generator reads: all of it or, if it is
-    long, the window of sentences that the span begins in.
-
-    :param response: the whole response.
-    :param span: the span to ask about.
-    :param max_words: the maximum length of the context, in words.
+    The part of a response that the question generator reads for a span: all of it or,
+    if it has more than ``max_words``, the window of sentences that the span begins in.
     """
     if len(response.split()) <= max_words:
         return response

@@ -32,13 +32,12 @@ def judge(
     soft: bool = False,
 ) -> list[Verdict]:
     """
-    Judge each question by its two answers.
+    Judge each of Q questions by its two answers.
 
-    :param questions: Q questions with their answers in the response.
-    :param answers: Q answers from the knowledge; None if it has none.
+    :param questions: with their answers in the response.
+    :param answers: from the knowledge; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
     :param soft: score by the NLI probabilities instead of the likeliest class.
-    :return: Q verdicts.
     """
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
     found = nli.classify(list(pairs.values())) if nli is not None else []
@@ -51,9 +50,6 @@ def pairs_to_compare(
     """
     The (premise, hypothesis) pairs that need NLI, by question index. As in the released
     code, answers with equal bags of words need none.
-
-    :param questions: Q questions with their answers in the response.
-    :param answers: Q answers from the knowledge; None if it has none.
     """
     return {
         i: nli_pair(question, answer)
@@ -64,56 +60,32 @@ def pairs_to_compare(
     }
 
 
+def nli_pair(question: Question, answer: Span) -> tuple[str, str]:
+    """Premise and hypothesis for two unequal answers."""
+    premise = f'{question.text} {answer.text}.'
+    return premise, f'{question.text} {question.answer.text}.'
+
+
 def verdicts(
     questions: Sequence[Question],
     answers: Sequence[Optional[Span]],
     found: Mapping[int, NliProbabilities],
     soft: bool = False,
 ) -> list[Verdict]:
-    """
-    As :func:`judge`, from NLI results that are already computed.
-
-    :param questions: Q questions with their answers in the response.
-    :param answers: Q answers from the knowledge; None if it has none.
-    :param found: the NLI probabilities by question index.
-    :param soft: score by the NLI probabilities instead of the likeliest class.
-    :return: Q verdicts.
-    """
+    """As :func:`judge`, given the NLI probabilities by question index."""
     return [
-        verdict(
-            question,
-            answer,
-            token_f1(question.answer.text, answer.text) if answer else 0.0,
-            found.get(i),
-            soft,
-        )
+        _verdict(question, answer, found.get(i), soft)
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
     ]
 
 
-def nli_pair(question: Question, answer: Optional[Span]) -> tuple[str, str]:
-    """Premise and hypothesis for two unequal answers."""
-    assert answer is not None
-    premise = f'{question.text} {answer.text}.'
-    return premise, f'{question.text} {question.answer.text}.'
-
-
-def verdict(
+def _verdict(
     question: Question,
     answer: Optional[Span],
-    f1: float,
     nli: Optional[NliProbabilities],
-    soft: bool = False,
+    soft: bool,
 ) -> Verdict:
-    """
-    The verdict on one question, from its two answers, their token F1 and NLI.
-
-    :param question: the question and its answer in the response.
-    :param answer: its answer in the knowledge, or None.
-    :param f1: token F1 of the two answers, in [0, 1].
-    :param nli: the NLI probabilities; None if NLI was not needed or not used.
-    :param soft: score by the NLI probabilities instead of the likeliest class.
-    """
+    f1 = token_f1(question.answer.text, answer.text) if answer else 0.0
     if answer is None or not answer.text.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
     elif f1 >= 1:
@@ -128,10 +100,8 @@ def verdict(
 
 def hard_score(nli: NliProbabilities, neutral: float) -> float:
     """
-    The value of the likeliest class: 1 for entailment, 0 for contradiction.
-
-    :param nli: the class probabilities.
-    :param neutral: the value of the neutral class, in [0, 1].
+    The value of the likeliest class: 1 for entailment, 0 for contradiction, and
+    ``neutral``, in [0, 1], for neutral.
     """
     return {
         Comparison.ENTAILMENT: 1.0,

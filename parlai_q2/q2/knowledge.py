@@ -50,11 +50,10 @@ class Excerpts:
         self, pairs: Sequence[tuple[str, str]], answerer: QuestionAnswerer
     ) -> list[Optional[Span]]:
         """
-        The answers to questions, with offsets in the whole knowledge.
+        The answers to Q pairs (question, knowledge), with offsets in the whole
+        knowledge; None if it has no answer.
 
-        :param pairs: Q pairs (question, knowledge).
         :param answerer: answers questions from short texts.
-        :return: Q spans; None if the knowledge has no answer.
         """
         found = answerer.answer([(q, self.of(q, knowledge)) for q, knowledge in pairs])
         return [

@@ -55,14 +55,7 @@ class Q2Result:
 def q2(
     pairs: Sequence[tuple[str, str]], models: Q2Models, settings: Q2Settings
 ) -> list[Q2Result]:
-    """
-    Q2 for a batch.
-
-    :param pairs: B pairs (knowledge, response), neither blank.
-    :param models: the models that generate questions, answer them and compare answers.
-    :param settings: the metric's settings.
-    :return: B results.
-    """
+    """Q2 for B pairs (knowledge, response), neither blank."""
     questions = valid_questions(
         [response for _, response in pairs],
         models.find_spans,
@@ -103,10 +96,8 @@ def response_result(
     The fallback is end-to-end NLI. Without NLI it is the token F1 of knowledge and
     response, unless ``nli_fallback`` asks for the same.
 
-    :param pair: knowledge and response.
     :param verdicts: the response's verdicts; may be empty.
-    :param nli: the end-to-end NLI probabilities of the pair.
-    :param settings: the metric's settings.
+    :param nli: the end-to-end NLI probabilities of knowledge and response.
     """
     if verdicts:
         value = fmean(v.score for v in verdicts)

@@ -6,27 +6,24 @@ question, as the released code does. It is a baseline for timing and a check tha
 batched metric gives the same numbers; nothing else uses it.
 """
 
-from parlai_q2.q2.ask import context_of, same_answer
+from parlai_q2.q2.ask import (
+    context_of,
+    questions_to_try,
+    same_answer,
+    spans_to_ask,
+)
 from parlai_q2.q2.compare import judge
-from parlai_q2.q2.filters import questions_to_try, spans_to_ask
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Question, Span, Verdict
-from parlai_q2.text.personal import personal
+from parlai_q2.text.filters import personal
 
 
 def q2_one_at_a_time(
     pair: tuple[str, str], models: Q2Models, settings: Q2Settings
 ) -> Q2Result:
-    """
-    Q2 for one response, with separate model calls for each question.
-
-    :param pair: knowledge and response, neither blank.
-    :param models: the models that generate questions, answer them and compare answers.
-    :param settings: the metric's settings.
-    :return: the result, equal to that of the batched metric.
-    """
+    """Q2 for one pair of knowledge and response, neither blank."""
     knowledge, response = pair
     verdicts: list[Verdict] = []
     for span in spans_to_ask(models.find_spans([response])[0], settings):

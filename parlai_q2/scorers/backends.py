@@ -52,16 +52,15 @@ def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
     for name in NOT_LOADED:
         settings.pop(name, None)
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
-    share_loaded(made, _BACKENDS.setdefault(key, made))
+    # The same class, model, device and arithmetic: share what is or will be loaded.
+    for name, value in vars(_BACKENDS.setdefault(key, made)).items():
+        if isinstance(value, Lazy):
+            setattr(made, name, value)
     return made
 
 
 def check_types(kind: type, settings: Mapping[str, Any], where: str) -> None:
-    """
-    Check that settings have the types of the backend's defaults.
-
-    :raises ConfigError: if one has another type.
-    """
+    """Raise ConfigError unless settings have the types of the backend's defaults."""
     for name, parameter in inspect.signature(kind).parameters.items():
         default, value = parameter.default, settings.get(name, parameter.default)
         wanted = (int, float) if type(default) is float else type(default)
@@ -75,6 +74,11 @@ def check_types(kind: type, settings: Mapping[str, Any], where: str) -> None:
             )
 
 
+def nli(preset: Preset, **options: Any) -> NliModel:
+    """The NLI model of a preset."""
+    return backend(SequenceNliModel, preset, 'nli', **options)
+
+
 def detector(preset: Preset, **options: Any) -> NliModel:
     """
     The consistency model of a preset: a judge if its section has a prompt, else a
@@ -83,18 +87,6 @@ def detector(preset: Preset, **options: Any) -> NliModel:
     judges = 'prompt' in preset.model(DETECTOR).settings
     kind = WordJudge if judges else SequenceNliModel
     return backend(kind, preset, DETECTOR, role=DETECTOR, **options)
-
-
-def share_loaded(one: Any, other: Any) -> None:
-    """
-    Let a backend share the model that another has loaded or will load.
-
-    :param one: changed in place; it keeps its own settings.
-    :param other: a backend of the same class, model, device and arithmetic.
-    """
-    for name, value in vars(other).items():
-        if isinstance(value, Lazy):
-            setattr(one, name, value)
 
 
 def forget_backends() -> None:

@@ -1,8 +1,9 @@
 """The interface of all scorers."""
 
 import logging
+import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
@@ -15,22 +16,37 @@ if TYPE_CHECKING:
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
-
-
 # The part of a score whose texts the scorer's model could not read.
 UNREADABLE = 'unreadable'
+# Of a long text, the beginning says whether a model knows its script.
+LOOKED_AT = 4000
+_PLAIN = re.compile(r'[\s\x20-\x7e]*')
 _logger = logging.getLogger(__name__)
 _warned: set[str] = set()
 
 
 def label_of(value: float, threshold: float) -> str:
-    """
-    ``consistent`` or ``inconsistent``, for a response that could be verified.
-
-    :param value: the value of a score.
-    :param threshold: a value of at most this is inconsistent.
-    """
+    """``inconsistent`` for a value of at most the threshold, else ``consistent``."""
     return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
+
+
+def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
+    """
+    Whether a model's tokenizer knows at least half of a text's tokens. Unknown tokens
+    entail unknown tokens, so a classifier takes what it does not know for equal: other
+    scripts, emoji, control and zero-width characters.
+
+    :param tokenizer: loads a Hugging Face tokenizer; None for a model without one.
+    :return: False for a text without any token.
+    """
+    text = text.strip()[:LOOKED_AT]
+    if tokenizer is None or _PLAIN.fullmatch(text):
+        return True
+    if not any(char.isprintable() and not char.isspace() for char in text):
+        return False
+    loaded = tokenizer()
+    ids = loaded(text, add_special_tokens=False, verbose=False)['input_ids']
+    return bool(ids) and 2 * ids.count(loaded.unk_token_id) <= len(ids)
 
 
 class Scorer(ABC):
@@ -71,20 +87,15 @@ class Scorer(ABC):
     @classmethod
     def from_preset(cls, preset: 'Preset', *args: Any, **options: Any) -> 'Scorer':
         """
-        Create the scorer with the models that a preset names.
-
-        :param preset: the models and their settings; not used by a scorer without
-            models.
-        :param options: the scorer's own options, such as ``threshold``.
+        Create the scorer with the models that a preset names, and its own options, such
+        as ``threshold``.
         """
         return cls(*args, **options)
 
     @property
     @abstractmethod
     def settings(self) -> dict:
-        """
-        Everything that determines the scores: models, decoding, filters, comparison.
-        """
+        """Everything that determines the scores, such as models and decoding."""
 
     @abstractmethod
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
@@ -96,12 +107,14 @@ class Scorer(ABC):
         :return: B scores, in order.
         """
 
+    @property
+    def reader(self) -> Any:
+        """The model that must know what texts are made of; None reads everything."""
+        return None
+
     def can_read(self, text: str) -> bool:
-        """
-        Whether the scorer's model knows what a text is made of; scorers without models
-        read everything.
-        """
-        return True
+        """Whether the scorer's model knows what a text is made of."""
+        return knows(getattr(self.reader, 'tokenizer', None), text)
 
     @property
     def signature(self) -> Signature:

@@ -12,7 +12,7 @@ reading that supports it most counts.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
@@ -26,9 +26,8 @@ from parlai_q2.records import (
     Span,
     Statement,
 )
-from parlai_q2.scorers.backends import detector
+from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.text.readable import knows
 from parlai_q2.text.retrieval import SentenceIndex, pieces
 from parlai_q2.text.sentences import count_words
 
@@ -78,7 +77,6 @@ class Pooling:
             )
 
     def is_long(self, knowledge: str) -> bool:
-        """Whether knowledge is split."""
         return 0 < self.knowledge_words < count_words(knowledge)
 
     def hypotheses(self, knowledge: str, response: str) -> list[Span]:
@@ -90,12 +88,7 @@ class Pooling:
         return split and pieces(response) or [Span(response, 0, len(response))]
 
     def premises(self, index: SentenceIndex, statement: str) -> list[Premise]:
-        """
-        What to read for a piece of a response, at least one.
-
-        :param index: the sentences of the knowledge.
-        :param statement: the piece.
-        """
+        """What to read of the knowledge for a piece of a response, at least one."""
         if not self.is_long(index.text):
             return [Premise((), index.text)]
         chosen: list[tuple[int, ...]] = [(i,) for i in index.best(statement, ALONE)]
@@ -105,20 +98,16 @@ class Pooling:
         return [Premise(c, index.joined(c)) for c in chosen]
 
 
-DEFAULT_POOLING = Pooling()
 WHOLE = Pooling(split_response=NEVER)
 SENTENCES = Pooling(split_response=ALWAYS)
 
 
 class Piece(NamedTuple):
     """
-    A piece of a response.
+    A piece of a response, with the premise that supports it most.
 
     :param text: the piece in lower case.
-    :param reading: the detector's probabilities for it, by the premise that supports it
-        most.
-    :param span: where it is in the response.
-    :param premise: that premise.
+    :param reading: the detector's probabilities for it, given that premise.
     """
 
     text: str
@@ -140,11 +129,9 @@ def read(
     *poolings: Pooling,
 ) -> list[list[list[Piece]]]:
     """
-    Classify every piece of every response, in one call of the model.
+    Classify every piece of each of B responses, in one call of the model.
 
-    :param model: the classifier.
-    :param examples: B examples.
-    :param indexed: the sentences of their knowledge, from :func:`indices`.
+    :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
     :param poolings: one or more ways to split the examples.
     :return: for each pooling, B lists of at least one piece.
     """
@@ -206,6 +193,15 @@ def statements_of(
     return tuple(_statement(piece, index, threshold) for piece in found)
 
 
+def sources(piece: Piece, index: SentenceIndex) -> list[Span]:
+    """The sentences that a piece comes nearest to, the main one first."""
+    chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
+    chosen = chosen or index.best(piece.text, 1)
+    matches = index.matches(piece.text)
+    ordered = sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
+    return [index.sentences[i] for i in ordered]
+
+
 def _statement(piece: Piece, index: SentenceIndex, threshold: float) -> Statement:
     value = support(piece.reading)
     if is_generic(piece.reading):
@@ -214,20 +210,14 @@ def _statement(piece: Piece, index: SentenceIndex, threshold: float) -> Statemen
     label = label_of(value, threshold)
     if label != Label.CONSISTENT:
         return Statement(piece.span, value, label)
-    chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
-    chosen = chosen or index.best(piece.text, 1)
-    matches = index.matches(piece.text)
-    ordered = sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
-    evidence = tuple(Evidence(0, index.sentences[i]) for i in ordered)
+    evidence = tuple(Evidence(0, sentence) for sentence in sources(piece, index))
     return Statement(piece.span, value, label, evidence)
 
 
 def support(reading: NliProbabilities) -> float:
     """
-    P(entailed), given that the text is not generic. Unsupported and contradicted
-    statements both count as not entailed.
-
-    :return: in [0, 1]; 0 if the text is certainly generic.
+    P(entailed), given that the text is not generic; 0 if it certainly is. Unsupported
+    and contradicted statements both count as not entailed.
     """
     stated = reading.entailment + reading.neutral + reading.contradiction
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
@@ -247,8 +237,6 @@ def deciding(found: Sequence[Piece]) -> NliProbabilities:
     """
     The reading that determines a response's score: that of its least supported
     statement or, if all pieces are generic, that of its least generic piece.
-
-    :param found: the pieces of the response, at least one.
     """
     readings = [piece.reading for piece in stating(found)]
     if readings:
@@ -256,7 +244,48 @@ def deciding(found: Sequence[Piece]) -> NliProbabilities:
     return min((piece.reading for piece in found), key=lambda r: r.generic)
 
 
-class ConsistencyScorer(Scorer):
+class ClassifierScorer(Scorer):
+    """
+    Base class of scorers by one classifier of knowledge and response.
+
+    :param model: the classifier.
+    :param preset: the preset's name, for signatures.
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+    """
+
+    has_models = True
+    load_model: Callable[..., NliModel] = staticmethod(backends.detector)
+
+    def __init__(
+        self,
+        model: NliModel,
+        preset: str = 'custom',
+        threshold: float = Scorer.threshold,
+    ):
+        self.model, self.preset, self.threshold = model, preset, threshold
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        **options: Any,
+    ) -> 'ClassifierScorer':
+        """Its further options are those of the class."""
+        model = cls.load_model(preset, device=device, batch_size=batch_size)
+        return cls(model, preset=preset.name, **options)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {'preset': self.preset, **self.model.settings}
+
+    @property
+    def reader(self) -> NliModel:
+        return self.model
+
+
+class ConsistencyScorer(ClassifierScorer):
     """
     Scores a response by the detector's support for it, in [0, 1]; see :func:`support`.
 
@@ -265,50 +294,29 @@ class ConsistencyScorer(Scorer):
     ``generic`` and a value of at most
     :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`.
 
-    :param model: the classifier.
-    :param preset: the preset's name, for signatures.
-    :param threshold: a value of at most this, in [0, 1], is inconsistent.
-    :param pooling: when to split knowledge and response into sentences.
+    Its further options are those of :class:`Pooling`.
     """
 
     name = 'consistency'
-    has_models = True
 
     def __init__(
         self,
         model: NliModel,
         preset: str = 'custom',
         threshold: float = Scorer.threshold,
-        pooling: Pooling = DEFAULT_POOLING,
-    ):
-        self.model, self.preset, self.threshold = model, preset, threshold
-        self.pooling = pooling
-
-    @classmethod
-    def from_preset(
-        cls,
-        preset: Preset,
-        threshold: float = Scorer.threshold,
-        device: str = 'cpu',
-        batch_size: Any = None,
         **pooling: Any,
-    ) -> 'ConsistencyScorer':
-        """Its further options are those of :class:`Pooling`."""
-        model = detector(preset, device=device, batch_size=batch_size)
-        return cls(model, preset.name, threshold, Pooling(**pooling))
+    ):
+        super().__init__(model, preset, threshold)
+        self.pooling = Pooling(**pooling)
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            'preset': self.preset,
-            **self.model.settings,
+            **super().settings,
             'knowledge_words': self.pooling.knowledge_words,
             'split_response': self.pooling.split_response,
             'evidence': f'{ALONE}+{TOGETHER}',
         }
-
-    def can_read(self, text: str) -> bool:
-        return knows(getattr(self.model, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, indexed = str(self.signature), indices(examples)

@@ -22,17 +22,12 @@ from typing import Any, Mapping, Optional, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.records import (
-    NOT_VERIFIABLE_VALUE,
-    Example,
-    Label,
-    Score,
-)
-from parlai_q2.scorers import backends
+from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     WHOLE,
+    ClassifierScorer,
     Piece,
     deciding,
     indices,
@@ -45,7 +40,6 @@ from parlai_q2.scorers.consistency import (
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.numbers import known_numbers
-from parlai_q2.text.readable import knows
 from parlai_q2.text.retrieval import SentenceIndex
 
 COEFFICIENTS = 'grounded.json'
@@ -81,9 +75,8 @@ class Coefficients:
 
 def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
     """
-    Read the coefficients of a scorer.
+    Read the coefficients of ``grounded`` or ``grounded_fast``.
 
-    :param name: ``grounded`` or ``grounded_fast``.
     :param path: a file that the fitting command wrote; None for the shipped one.
     :raises ConfigError: if the file cannot be read, lacks the scorer, or has unknown or
         negative weights.
@@ -109,7 +102,7 @@ def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
     return Coefficients(weights, intercept, preset)
 
 
-class GroundedFastScorer(Scorer):
+class GroundedFastScorer(ClassifierScorer):
     """
     The probability that a response is fully supported, in [0, 1], by the detector and
     the words alone.
@@ -120,52 +113,32 @@ class GroundedFastScorer(Scorer):
     :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`: saying nothing is neither rewarded
     nor labelled inconsistent.
 
-    :param detector: the consistency model.
-    :param preset: the preset's name, for signatures.
-    :param threshold: a value of at most this, in [0, 1], is inconsistent.
     :param coefficients: a file of coefficients; None for the shipped ones.
     """
 
     name = GROUNDED_FAST
-    has_models = True
     prior = 0.5  # both classes had equal weight in the fit
 
     def __init__(
         self,
-        detector: NliModel,
+        model: NliModel,
         preset: str = 'custom',
         threshold: float = Scorer.threshold,
         coefficients: Optional[str] = None,
     ):
-        self.detector, self.preset, self.threshold = detector, preset, threshold
+        super().__init__(model, preset, threshold)
         self.coefficients = read_coefficients(self.name, coefficients)
-
-    @classmethod
-    def from_preset(
-        cls,
-        preset: Preset,
-        threshold: float = Scorer.threshold,
-        device: str = 'cpu',
-        batch_size: Any = None,
-        coefficients: Optional[str] = None,
-    ) -> 'GroundedFastScorer':
-        detector = backends.detector(preset, device=device, batch_size=batch_size)
-        return cls(detector, preset.name, threshold, coefficients)
 
     @property
     def settings(self) -> dict[str, Any]:
         weights = self.coefficients.weights
         shown = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
         return {
-            **self.detector.settings,
-            'preset': self.preset,
+            **super().settings,
             'prior': f'{self.prior:g}',
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
         }
-
-    def can_read(self, text: str) -> bool:
-        return knows(getattr(self.detector, 'tokenizer', None), text)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         return self._combine(examples, [None] * len(examples))
@@ -175,7 +148,7 @@ class GroundedFastScorer(Scorer):
     ) -> list[Score]:
         signature = str(self.signature)
         indexed = indices(examples)
-        whole, found = read(self.detector, examples, indexed, WHOLE, SENTENCES)
+        whole, found = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
             self._score(index, q2, one[0].reading, of_response, signature)
             for index, q2, one, of_response in zip(
@@ -215,37 +188,31 @@ class GroundedScorer(GroundedFastScorer):
     """
     As :class:`GroundedFastScorer`, with Q2, whose questions are the evidence.
 
-    :param detector: the consistency model.
-    :param q2: Q2.
-    :param options: those of :class:`GroundedFastScorer`.
+    Its further options are those of :meth:`Q2Scorer.from_preset`.
     """
 
     name = GROUNDED
     asks_questions = True
 
-    def __init__(self, detector: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
-        super().__init__(detector, *args, **options)
+    def __init__(self, model: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
+        super().__init__(model, *args, **options)
         self.q2 = q2
 
     @classmethod
     def from_preset(
         cls,
         preset: Preset,
-        threshold: float = Scorer.threshold,
         device: str = 'cpu',
         batch_size: Any = None,
+        threshold: float = Scorer.threshold,
         coefficients: Optional[str] = None,
         **q2_options: Any,
-    ) -> 'GroundedScorer':
-        """Its further options are those of :meth:`Q2Scorer.from_preset`."""
-        shared = {'device': device, 'batch_size': batch_size}
-        return cls(
-            backends.detector(preset, **shared),
-            Q2Scorer.from_preset(preset, **shared, **q2_options),
-            preset.name,
-            threshold,
-            coefficients,
+    ) -> 'ClassifierScorer':
+        options: dict[str, Any] = {'threshold': threshold, 'coefficients': coefficients}
+        options['q2'] = Q2Scorer.from_preset(
+            preset, device=device, batch_size=batch_size, **q2_options
         )
+        return super().from_preset(preset, device, batch_size, **options)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -259,9 +226,6 @@ def knowledge_read(index: SentenceIndex, found: Sequence[Piece]) -> str:
     """
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
-
-    :param index: the sentences of the knowledge.
-    :param found: the pieces of the response.
     """
     if not SENTENCES.is_long(index.text):
         return index.text
@@ -282,8 +246,7 @@ def fast_parts(
     chit-chat does not occur in knowledge.
 
     :param knowledge: the knowledge, or what of it could support the response.
-    :param whole: the detector's reading of the whole texts.
-    :param found: its readings of the response's sentences.
+    :param whole: the detector's reading of the response as a whole.
     :return: a value in [0, 1] for each of :data:`FAST_FEATURES`.
     """
     readings = (

@@ -3,30 +3,24 @@
 from abc import abstractmethod
 from typing import Sequence
 
-from parlai_q2.errors import UnknownNameError
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.content_words import content_words, content_words_name
-from parlai_q2.text.overlap import Overlap, overlap_of, token_overlap
-from parlai_q2.text.rouge import rouge_l
-
-MEASURES = ('f1', 'precision')
+from parlai_q2.text.overlap import Overlap, overlap_of, rouge_l, token_overlap
 
 
 class SharedWordsScorer(Scorer):
     """
     Base class of scorers whose value is an overlap. A subclass implements
-    :meth:`overlap`.
+    :meth:`overlap`, and may set which number of it is the value.
 
-    :param measure: which number of the overlap is the value: ``f1``, or ``precision``,
-        the share of the response's words that occur in the knowledge.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
 
-    def __init__(self, measure: str = 'f1', threshold: float = Scorer.threshold):
-        if measure not in MEASURES:
-            raise UnknownNameError('overlap measure', measure, MEASURES)
-        self.measure, self.threshold = measure, threshold
+    measure = 'f1'
+
+    def __init__(self, threshold: float = Scorer.threshold):
+        self.threshold = threshold
 
     @property
     def settings(self) -> dict:
@@ -64,8 +58,7 @@ class OverlapScorer(SharedWordsScorer):
 class PrecisionScorer(OverlapScorer):
     """The share of the response's words that occur in the knowledge."""
 
-    def __init__(self, threshold: float = Scorer.threshold):
-        super().__init__('precision', threshold)
+    name = measure = 'precision'
 
 
 class ContentOverlapScorer(SharedWordsScorer):
@@ -86,11 +79,7 @@ class ContentOverlapScorer(SharedWordsScorer):
 
 
 class RougeLScorer(SharedWordsScorer):
-    """
-    ROUGE-L: the F-measure of the longest common subsequence of words.
-
-    ``Score.parts`` also has its precision.
-    """
+    """The F-measure of ROUGE-L; ``Score.parts`` also has its precision."""
 
     name = 'rouge_l'
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Optional, Sequence
 
-from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import Preset
@@ -10,10 +10,9 @@ from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
-from parlai_q2.scorers.backends import backend
+from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name
-from parlai_q2.text.readable import knows
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
 # memory however many responses there are.
@@ -71,7 +70,8 @@ class Q2Scorer(Scorer):
         Its further options are those of :class:`~parlai_q2.q2.settings.Q2Settings`.
         """
         shared = {'device': device, 'batch_size': batch_size}
-        generator = backend(
+        load = backends.backend
+        generator = load(
             Seq2SeqQuestionGenerator,
             preset,
             'question_generation',
@@ -80,8 +80,8 @@ class Q2Scorer(Scorer):
         )
         models = Q2Models(
             generator,
-            backend(SpanQuestionAnswerer, preset, 'question_answering', **shared),
-            backend(SequenceNliModel, preset, 'nli', **shared),
+            load(SpanQuestionAnswerer, preset, 'question_answering', **shared),
+            backends.nli(preset, **shared),
         )
         settings = Q2Settings(**{**preset.q2, **q2_settings})
         at_once = max(CHUNK, generator.batch_size)
@@ -102,8 +102,9 @@ class Q2Scorer(Scorer):
             **self.q2_settings.describe(),
         }
 
-    def can_read(self, text: str) -> bool:
-        return knows(getattr(self.models.nli, 'tokenizer', None), text)
+    @property
+    def reader(self) -> NliModel:
+        return self.models.nli
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []

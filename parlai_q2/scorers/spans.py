@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import Comparison, Example, Score, Span, Verdict
 from parlai_q2.scorers.consistency import (
-    ALONE,
+    ALWAYS,
     ConsistencyScorer,
     indices,
-    is_generic,
+    read,
+    sources,
+    stating,
     support,
 )
-from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all, pipeline_name
-from parlai_q2.text.sentences import sentences
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -45,14 +45,14 @@ MOST_PHRASES = 24
 NEARLY_BEST = 0.9
 
 
-class Statement(NamedTuple):
+class Said(NamedTuple):
     """
     A sentence of a response, and how the detector reads it.
 
     :param place: the place of its example.
     :param span: the sentence in the response.
     :param premise: the knowledge that it is read against.
-    :param source: the sentence of the knowledge that comes nearest to it.
+    :param source: the sentence of the knowledge that it rests on or comes nearest to.
     :param reading: the detector's probabilities.
     """
 
@@ -95,37 +95,20 @@ class SpansScorer(ConsistencyScorer):
             for score, of_score in zip(scores, verdicts, strict=True)
         ]
 
-    def _statements(self, examples: Sequence[Example]) -> list[Statement]:
+    def _statements(self, examples: Sequence[Example]) -> list[Said]:
         """The statements of all responses that are not generic, in order."""
-        asked: list[tuple[int, Span, str, list[Span]]] = []
-        pairs: list[tuple[str, str]] = []
         indexed = indices(examples)
-        for place, (example, index) in enumerate(zip(examples, indexed, strict=True)):
-            # Only long knowledge is split to judge a statement, as for the score.
-            whole = '' if self.pooling.is_long(index.text) else index.text
-            for said in sentences(example.response):
-                best = index.best(said.text, ALONE)
-                known = [index.sentences[n] for n in best]
-                premises = [whole] * bool(whole) + [s.text for s in known]
-                asked.append((place, said, whole, known))
-                pairs += [(p.lower(), said.text.lower()) for p in premises]
-        answers = iter(self.model.classify(pairs))
-        found = []
-        for place, said, whole, known in asked:
-            of_whole = [next(answers)] if whole else []
-            readings = [next(answers) for _ in known]
-            (reading,) = of_whole or [max(readings, key=support)]
-            supported = support(reading) > self.threshold
-            source = nearest(said, known, readings if supported else ())
-            if not is_generic(reading):
-                premise = whole or source.text
-                found.append(Statement(place, said, premise, source, reading))
-        return found
+        # Only long knowledge is split to judge a statement, as for the score.
+        pooling = replace(self.pooling, split_response=ALWAYS)
+        (read_as,) = read(self.model, examples, indexed, pooling)
+        return [
+            Said(n, p.span, p.premise.text, sources(p, index)[0], p.reading)
+            for n, (pieces, index) in enumerate(zip(read_as, indexed, strict=True))
+            for p in stating(pieces)
+        ]
 
-    def _marks(self, statements: Sequence[Statement]) -> list[Span]:
-        """
-        The words of each unsupported statement that the knowledge does not support.
-        """
+    def _marks(self, statements: Sequence[Said]) -> list[Span]:
+        """Of each unsupported statement, the words that are not supported."""
         docs = parse_all([s.span.text for s in statements])
         phrases = [list(islice(phrases_of(doc), MOST_PHRASES)) for doc in docs]
         pairs = [
@@ -151,7 +134,7 @@ class SpansScorer(ConsistencyScorer):
             found.append(mark)
         return found
 
-    def _verdict(self, statement: Statement, said: Span) -> Verdict:
+    def _verdict(self, statement: Said, said: Span) -> Verdict:
         reading, value = statement.reading, support(statement.reading)
         if value > self.threshold:
             comparison = Comparison.ENTAILMENT
@@ -161,23 +144,6 @@ class SpansScorer(ConsistencyScorer):
             comparison = Comparison.NEUTRAL
         known = None if comparison == Comparison.NEUTRAL else statement.source
         return Verdict('', said, known, comparison, value, 0.0)
-
-
-def nearest(
-    said: Span, known: Sequence[Span], readings: Sequence[NliProbabilities] = ()
-) -> Span:
-    """
-    The sentence of the knowledge that is nearest to a statement: by the share of the
-    statement's words that it has and, for a supported statement, by its support.
-
-    :param said: the statement.
-    :param known: K sentences, at least one.
-    :param readings: the detector's K readings of a supported statement; else none.
-    """
-    closeness = [token_overlap(s.text, said.text).precision for s in known]
-    for n, reading in enumerate(readings):
-        closeness[n] += support(reading)
-    return known[closeness.index(max(closeness))]
 
 
 def phrases_of(doc: 'Doc') -> Iterator[Span]:

@@ -1,37 +1,74 @@
 """
-Maps the output classes of a model to the classes of a task.
+The classes of models and of tasks, and which stand for each other.
 
-Models and tasks use different classes: VitaminC's model has SUPPORTS, REFUTES and NOT
-ENOUGH INFO, while BEGIN has "Fully attributable", "Not fully attributable" and
-"Generic". An output goes to the class with the same name, or else to the class with the
-same meaning (:mod:`parlai_q2.text.class_names`). If the task has no such class, neutral
-counts as contradiction and contradiction as neutral, because in both cases the response
-is not grounded in the knowledge. A "generic" output is left out if the task has no
-generic class; the remaining probabilities are then conditional on the response being
-verifiable.
+Knowledge can entail a response, contradict it, or say nothing about its content
+(neutral). A response can also state nothing that could be checked (generic). MNLI,
+FEVER and VitaminC, FactCC, Dialogue NLI, BEGIN and the annotations of Santhanam et al.
+2021 each have their own names for some of these four findings.
 
-A score counts as such an output, too: :func:`finding_probabilities`.
+An output goes to the class with the same name, or else to the class with the same
+meaning. If the task has no such class, neutral counts as contradiction and
+contradiction as neutral, because in both cases the response is not grounded in the
+knowledge; a class that does not distinguish the two ("inconsistent", "not fully
+attributable") counts as contradiction. A "generic" output is left out if the task has
+no generic class; the remaining probabilities are then conditional on the response being
+verifiable. A score counts as such an output, too: :func:`finding_probabilities`.
 """
 
+import re
 from dataclasses import dataclass
 from textwrap import shorten
+from types import MappingProxyType
 from typing import Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.options import split_pairs
 from parlai_q2.records import UNVERIFIABLE, Score
-from parlai_q2.text.class_names import (
-    CONTRADICTION,
-    ENTAILMENT,
-    FINDINGS,
-    GENERIC,
-    NEUTRAL,
-    finding_of,
-    plain,
-)
 
+ENTAILMENT, NEUTRAL = 'entailment', 'neutral'
+CONTRADICTION, GENERIC = 'contradiction', 'generic'
+FINDINGS = (ENTAILMENT, NEUTRAL, CONTRADICTION, GENERIC)
+
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        ENTAILMENT: (
+            *('entailment', 'entailed', 'entail', 'supports', 'supported', 'correct'),
+            *('consistent', 'factually consistent', 'positive'),
+            *('fully attributable', 'attributable'),
+        ),
+        NEUTRAL: ('neutral', 'not enough info', 'nei', 'unsupported'),
+        CONTRADICTION: (
+            *('contradiction', 'contradicted', 'contradict', 'refutes', 'refuted'),
+            *('incorrect', 'inconsistent', 'factually inconsistent', 'negative'),
+            *('not fully attributable', 'not attributable'),
+            *('hallucinated', 'hallucination'),
+        ),
+        GENERIC: ('generic', 'not verifiable', 'non verifiable', 'chit chat'),
+    }
+)
+_FINDING_OF = {name: finding for finding, names in NAMES.items() for name in names}
+# The names that transformers gives to classes without one.
+_UNNAMED = re.compile(r'label_\d+')
 # What an output counts as if the task has no class for it.
 _NEXT_BEST = {NEUTRAL: CONTRADICTION, CONTRADICTION: NEUTRAL}
+
+
+def finding_of(name: str) -> Optional[str]:
+    """
+    The one of :data:`FINDINGS` that a class name stands for, in any case, its words
+    separated by spaces, hyphens or underscores; None for an unknown name.
+    """
+    return _FINDING_OF.get(plain(name))
+
+
+def plain(name: str) -> str:
+    """A name in lower case, with single spaces between its words."""
+    return ' '.join(re.split(r'[\s_-]+', name.lower().strip()))
+
+
+def is_unnamed(name: str) -> bool:
+    """Whether a name is a default such as ``LABEL_0``."""
+    return _UNNAMED.fullmatch(name.lower()) is not None
 
 
 @dataclass(frozen=True)
@@ -73,13 +110,11 @@ def map_classes(
     given: Optional[Mapping[str, str]] = None,
 ) -> ClassMap:
     """
-    Assign each model output to a class.
+    Assign each model output to a class of the task.
 
     :param outputs: the names of the model's outputs, in order; None leaves one out.
-    :param classes: the names of the task's classes.
     :param given: maps an output's name or finding to a class, and takes precedence over
         everything else. An empty class leaves the output out.
-    :return: the map.
     :raises ConfigError: if an output's name is not recognised, or no class has an
         output.
     :raises UnknownNameError: if ``given`` names an output or a class that does not
@@ -105,24 +140,19 @@ def map_classes(
 
 
 def has_findings(score: Score) -> bool:
-    """
-    Whether a score carries the probability of each finding, as the detector's does.
-    """
+    """Whether a score has the probability of each finding, as the detector's."""
     return all(finding in score.parts for finding in FINDINGS)
 
 
 def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
     """
-    The probabilities of the findings.
+    The probability of each of :data:`FINDINGS`, summing to 1.
 
     A scorer that gives a single number gives that number to "entailment" and the rest
     to "contradiction". Where it says that there is nothing to verify and the task has a
     class for that, "generic" gets everything.
 
-    :param score: the score.
-    :param classes: the task's classes, mapped from
-        :data:`~parlai_q2.text.class_names.FINDINGS`.
-    :return: one probability for each of ``FINDINGS``, in their order, summing to 1.
+    :param classes: the task's classes, mapped from the findings.
     """
     if has_findings(score):
         return [score.parts[finding] for finding in FINDINGS]
@@ -136,15 +166,13 @@ def choose(
     outputs: Sequence[float], classes: ClassMap, threshold: Optional[float] = None
 ) -> int:
     """
-    Choose the class to answer with.
+    The index of the class to answer with.
 
     :param outputs: the probability of each of the model's outputs.
-    :param classes: the classes.
     :param threshold: above this probability the class of entailed responses is chosen,
         otherwise the likeliest of the other classes. None chooses the class of the
         likeliest output, as the papers do: their classes are merged after the choice,
         so the probabilities of two outputs are not added up.
-    :return: the class's index.
 
     >>> merged = map_classes(('SUPPORTS', 'NOT ENOUGH INFO', 'REFUTES'),
     ...                      ('consistent', 'inconsistent'))
@@ -177,10 +205,8 @@ def class_of(finding: str, classes: Iterable[str]) -> Optional[str]:
 
 def parse_class_map(text: Optional[str]) -> dict[str, str]:
     """
-    Parse the value of ``--class-map``.
+    Parse the value of ``--class-map``: comma-separated ``output=class`` pairs.
 
-    :param text: comma-separated ``output=class`` pairs; None or empty for none.
-    :return: maps an output's name or finding to a class.
     :raises ConfigError: if a part is not a pair.
     """
     return split_pairs(

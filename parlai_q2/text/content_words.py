@@ -19,12 +19,7 @@ def _tokenizer() -> Any:
 
 
 def content_words(text: str) -> list[str]:
-    """
-    The content words of a text, in order, with repetition.
-
-    :param text: any text.
-    :return: lower-case tokens; may be empty.
-    """
+    """The content words of a text in lower case, in order, with repetition."""
     tokens = _tokenizer()(text)
     return [t.lower_ for t in tokens if not (t.is_stop or t.is_punct)]
 

@@ -26,11 +26,8 @@ class Extractiveness(NamedTuple):
 
 def fragments(knowledge: list[str], response: list[str]) -> list[int]:
     """
-    The lengths of the fragments that a response copies.
-
-    :param knowledge: the tokens of the knowledge.
-    :param response: the tokens of the response.
-    :return: the lengths in tokens, in the order of the response.
+    The lengths of the fragments that a response copies, in its order; texts and lengths
+    in tokens.
     """
     places = defaultdict(list)
     for place, token in enumerate(knowledge):
@@ -52,11 +49,8 @@ def fragments(knowledge: list[str], response: list[str]) -> list[int]:
 
 def extractiveness(knowledge: str, response: str) -> Extractiveness:
     """
-    Coverage and density of a response.
-
-    :param knowledge: any text.
-    :param response: any text. Its tokens are words and punctuation; case is ignored.
-    :return: zeros for an empty response.
+    Coverage and density of a response; zeros for an empty one. Tokens are words and
+    punctuation; case is ignored.
     """
     tokens = _TOKEN.findall(composed(response).lower())
     if not tokens:

@@ -1,19 +1,22 @@
 """
-Normalises texts the way Q2 does before it compares answers.
+Normal forms of texts: which answers, and which passages, count as equal.
 
-Honovich et al. 2021, section 2, as in the released code: lower-case the text, delete
-ASCII punctuation, delete the words a, an, the, in and our, and collapse white space.
-This is SQuAD's normalisation with two more stop words.
+Answers are normalised as Q2 does (Honovich et al. 2021, section 2, as in the released
+code): lower-case the text, delete ASCII punctuation, delete the words a, an, the, in
+and our, and collapse white space. This is SQuAD's normalisation with two more stop
+words.
 """
 
 import re
 import string
 import unicodedata
+from functools import lru_cache
 
 STOP_WORDS = ('a', 'an', 'the', 'in', 'our')
 
 _PUNCTUATION = str.maketrans('', '', string.punctuation)
 _STOP_WORDS = re.compile(r'\b(?:' + '|'.join(STOP_WORDS) + r')\b')
+_REST = re.compile(r'[\W_]+')
 
 
 def composed(text: str) -> str:
@@ -26,10 +29,7 @@ def composed(text: str) -> str:
 
 def normalize(text: str) -> str:
     """
-    Normalise a text for comparing answers.
-
-    :param text: any text.
-    :return: the normalised text; may be empty.
+    A text as answers are compared; may be empty.
 
     >>> normalize("The Beatles' hits, in 1964!")
     'beatles hits 1964'
@@ -41,3 +41,17 @@ def normalize(text: str) -> str:
 def tokens(text: str) -> list[str]:
     """The normalised words of a text."""
     return normalize(text).split()
+
+
+# Every figure of an evaluation asks for the keys of the same texts.
+@lru_cache(maxsize=8192)
+def passage_key(text: str) -> str:
+    """
+    A key that is equal for all spellings of a passage: its letters and digits in lower
+    case, or the text itself if it has none. Data sets repeat passages in lower case or
+    tokenised, which sampling by passage must treat as one.
+
+    >>> passage_key("Bees' wings!") == passage_key("bees ' wings !")
+    True
+    """
+    return _REST.sub('', text.casefold()) or text

@@ -19,11 +19,7 @@ _LETTERS = {
 
 
 def numbers(text: str) -> set[str]:
-    """
-    The numbers in a text, as digits without thousands separators.
-
-    :param text: any text.
-    """
+    """The numbers in a text, as digits without thousands separators."""
     text = text.lower()
     digits = {n.replace(',', '') for n in _DIGITS.findall(text)}
     return digits | {_LETTERS[w] for w in _WORD.findall(text) if w in _LETTERS}
@@ -31,11 +27,8 @@ def numbers(text: str) -> set[str]:
 
 def known_numbers(knowledge: str, text: str) -> float:
     """
-    The share of a text's numbers that also occur in the knowledge.
-
-    :param knowledge: any text.
-    :param text: any text.
-    :return: in [0, 1]; 1 for a text without numbers.
+    The share of a text's numbers that also occur in the knowledge, in [0, 1]; 1 for a
+    text without numbers.
     """
     said = numbers(text)
     return len(said & numbers(knowledge)) / len(said) if said else 1.0

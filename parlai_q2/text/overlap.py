@@ -1,12 +1,22 @@
 """
-Token overlap between two texts, as SQuAD measures it (Rajpurkar et al. 2016, section
-6.1), under Q2's normalisation.
+Word overlap of two texts.
+
+Token overlap is SQuAD's (Rajpurkar et al. 2016, section 6.1) under Q2's normalisation.
+
+ROUGE-L (Lin 2004, section 3.1) is the length of the longest common subsequence of
+words, as a share of each text's words: runs of letters and digits in lower case,
+without stemming, and precision and recall weigh the same, as in Google's
+``rouge-score``. py-rouge, which ParlAI requires, needs an NLTK download for its
+tokenizer and imports ``pkg_resources``; a test checks that both compute the same.
 """
 
+import re
 from collections import Counter
 from typing import NamedTuple, Sequence
 
-from parlai_q2.text.normalize import tokens
+from parlai_q2.text.normalize import composed, tokens
+
+_WORD = re.compile(r'[^\W_]+')
 
 
 class Overlap(NamedTuple):
@@ -36,13 +46,37 @@ def overlap_of(
 ) -> Overlap:
     """As :func:`token_overlap`, for two texts that are already tokenised."""
     shared = sum((Counter(reference_tokens) & Counter(candidate_tokens)).values())
+    return _overlap(shared, len(reference_tokens), len(candidate_tokens))
+
+
+def _overlap(shared: int, reference: int, candidate: int) -> Overlap:
     if not shared:
         return NO_OVERLAP
-    precision = shared / len(candidate_tokens)
-    recall = shared / len(reference_tokens)
+    precision, recall = shared / candidate, shared / reference
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
 def token_f1(reference: str, candidate: str) -> float:
     """Token F1 of two texts, in [0, 1]."""
     return token_overlap(reference, candidate).f1
+
+
+def rouge_words(text: str) -> list[str]:
+    """The words of a text, as ROUGE compares them."""
+    return _WORD.findall(composed(text).lower())
+
+
+def rouge_l(reference: str, candidate: str) -> Overlap:
+    """
+    ROUGE-L of two texts; zeros if either has no word. Time is proportional to the
+    product of their lengths.
+    """
+    one, other = rouge_words(reference), rouge_words(candidate)
+    # before[j]: the longest subsequence of the words so far and the first j of `other`.
+    before = [0] * (len(other) + 1)
+    for word in one:
+        now = [0]
+        for j, its in enumerate(other):
+            now.append(before[j] + 1 if word == its else max(before[j + 1], now[j]))
+        before = now
+    return _overlap(before[-1], len(one), len(other))

@@ -57,11 +57,9 @@ def pipeline_name() -> str:
 
 def parse_all(texts: Sequence[str], dependencies_only: bool = False) -> Iterator['Doc']:
     """
-    Parse texts in batches.
+    Parse B texts in batches, each cut after :data:`MAX_CHARACTERS` characters.
 
-    :param texts: B texts; each is cut after :data:`MAX_CHARACTERS` characters.
     :param dependencies_only: skip entities and parts of speech, which is faster.
-    :return: B documents, in order.
     """
     disable = list(PARSE_UNUSED) if dependencies_only else []
     return pipeline().pipe((t[:MAX_CHARACTERS] for t in texts), disable=disable)

@@ -30,10 +30,8 @@ def count_words(text: str) -> int:
 
 def sentences(text: str) -> list[Span]:
     """
-    The sentences of a text.
-
-    :param text: any text.
-    :return: spans without surrounding white space, in order; empty for a blank text.
+    The sentences of a text in order, without surrounding white space; none for a blank
+    text.
     """
     spans, start = [], 0
     for boundary in [*_BOUNDARY.finditer(text), None]:
@@ -66,7 +64,6 @@ def windows(text: str, max_words: int) -> list[Span]:
 
     A sentence that is longer than a window is split between words.
 
-    :param text: any text.
     :param max_words: at least 1.
     :return: spans, in order, that cover every word once.
     """
@@ -75,10 +72,8 @@ def windows(text: str, max_words: int) -> list[Span]:
         words = list(_WORD.finditer(sentence.text))
         for i in range(0, len(words), max_words):
             part = words[i : i + max_words]
-            start, end = (
-                sentence.start + part[0].start(),
-                sentence.start + part[-1].end(),
-            )
+            start = sentence.start + part[0].start()
+            end = sentence.start + part[-1].end()
             pieces.append(Span(text[start:end], start, end))
     packed: list[Span] = []
     count = 0

@@ -42,11 +42,8 @@ _WORD = re.compile(r"[a-z']+|\d")
 
 def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
     """
-    The informative spans of each response: entities, then noun chunks, each in reading
-    order.
-
-    :param responses: B texts.
-    :return: B lists of spans; empty if there is nothing to ask about.
+    The informative spans of each of B responses, if any: entities, then noun chunks,
+    each in reading order.
     """
     return [spans_of(doc) for doc in parse_all(responses)]
 
@@ -66,14 +63,12 @@ def filter_spans(
     spans: Sequence[Span], drop_pronouns: str = 'none', duplicates: bool = True
 ) -> list[Span]:
     """
-    The spans to ask questions about.
+    The spans of one response to ask questions about, in order.
 
-    :param spans: the spans of one response.
     :param drop_pronouns: which spans to leave out if they consist of pronouns alone:
         ``none``, ``third`` (third person, such as "it", "they", "him") or ``all``
         (also "you", "that", "someone").
     :param duplicates: keep spans that normalise to the same text as an earlier one.
-    :return: the remaining spans, in order.
     """
     pronouns = DROPPED_PRONOUNS[drop_pronouns]
     kept: list[Span] = []

@@ -23,10 +23,8 @@ _COLOUR = re.compile(r'(\x1b\[[0-9;]{0,20}m)')
 
 def visible(text: str) -> str:
     """
-    Show control, bidirectional and lone surrogate characters of a text as escapes.
-
-    :param text: any text.
-    :return: the text with escapes; line breaks and tabs are kept.
+    A text with control, bidirectional and lone surrogate characters as escapes; line
+    breaks and tabs are kept.
     """
     if text.isascii() and text.isprintable():
         return text

@@ -18,7 +18,6 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
-from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD, Q2Scorer
 from parlai_q2.scorers.registry import scorer_class
 from parlai_q2.signature import Signature
@@ -272,9 +271,8 @@ def test_a_class_says_whether_it_has_models_and_asks_questions(name, models, ask
     assert (found.has_models, found.asks_questions) == (models, asks)
 
 
-def test_a_measure_of_words_that_there_is_not_is_an_error():
-    with pytest.raises(UnknownNameError, match='Known: f1, precision'):
-        OverlapScorer('recall')
+def test_precision_signs_by_its_own_name():
+    assert str(load_scorer('precision').signature).startswith('precision|')
 
 
 def test_q2_f1_is_q2_without_nli():

@@ -78,7 +78,7 @@ def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
     assert [c['first'] for c in first['rerank']] == [False, True]
     assert (second['score'], second['response']) == (1.0, [['a chain']])
     assert second['history'] == ['What is it?']
-    assert [s[:25] for s in data['signatures']] == ['overlap|measure:precision']
+    assert [s[:10] for s in data['signatures']] == ['precision|']
 
 
 def test_a_generators_scores_are_shown_where_it_gave_any(ranked):
@@ -158,4 +158,4 @@ def test_a_ranked_file_names_its_scorer_wherever_it_goes(ranked, tmp_path):
     moved = tmp_path / 'elsewhere.jsonl'
     moved.write_bytes(ranked.read_bytes())
     found = [e['signature'] for e in read_scored_file(moved) if isinstance(e, dict)]
-    assert [signature[:25] for signature in found] == ['overlap|measure:precision'] * 4
+    assert [signature[:10] for signature in found] == ['precision|'] * 4

@@ -3,8 +3,7 @@
 import pytest
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.text.class_map import choose, map_classes, parse_class_map
-from parlai_q2.text.class_names import FINDINGS
+from parlai_q2.text.class_map import FINDINGS, choose, map_classes, parse_class_map
 
 BEGIN = ('Fully attributable', 'Not fully attributable', 'Generic')
 SAMPLE = ('consistent', 'inconsistent', 'generic')

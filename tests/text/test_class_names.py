@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.class_names import FINDINGS, NAMES, finding_of, is_unnamed
+from parlai_q2.text.class_map import FINDINGS, NAMES, finding_of, is_unnamed
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from parlai_q2.records import Span
+from parlai_q2.text.filters import vague
 from parlai_q2.text.spans import filter_spans
-from parlai_q2.text.vague import vague
 
 
 def kept(*texts, **options):

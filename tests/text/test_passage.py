@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.passage import passage_key
+from parlai_q2.text.normalize import passage_key
 
 
 @pytest.mark.parametrize(

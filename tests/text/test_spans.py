@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from parlai_q2.text.personal import personal
+from parlai_q2.text.filters import personal
 from parlai_q2.text.spans import informative_spans, spans_of
 
 

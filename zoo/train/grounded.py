@@ -32,7 +32,7 @@ from parlai_q2.scorers.grounded import (
     GROUNDED,
     GROUNDED_FAST,
 )
-from parlai_q2.text.passage import passage_key
+from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import read_rows
 
 DEFAULT_RIDGE = 0.003

@@ -1,0 +1,230 @@
+"""
+How well scorers find the right passage among others.
+
+    python -m parlai_q2.evaluate.distractors --infile examples.jsonl --scorers grounded
+
+Each response is scored with its passage alone; with its passage at a random place among
+nine passages of other examples; and with its passage's sentences inside one text of
+2,000 words of the others. The other passages are of the same corpus. The records are
+labelled examples of several corpora, such as :mod:`parlai_q2.zoo.train.grounded_data`
+writes. Reported are ROC-AUC, its difference to the passage alone from the same
+resamples, drawn by passage, and how often the evidence of supported responses is in the
+right passage.
+"""
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Optional
+
+from parlai_q2.bootstrap import Interval, intervals, mean_interval
+from parlai_q2.errors import InputError
+from parlai_q2.evaluate.sets import BINARY
+from parlai_q2.evaluate.statistics import Sweep, area_under_roc
+from parlai_q2.io.read import read_records
+from parlai_q2.records import Example, Label, Score
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
+from parlai_q2.text.normalize import passage_key
+from parlai_q2.text.sentences import count_words
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CORPORA = 'wow', 'pairs'
+OTHERS, WORDS, SEED = 9, 2000, 0
+ALONE, AMONG, INSIDE = 'alone', 'among passages', 'inside a text'
+
+
+class Labelled(NamedTuple):
+    """An example, and whether people found it consistent."""
+
+    example: Example
+    consistent: bool
+
+
+class Placed(NamedTuple):
+    """
+    An example with more knowledge.
+
+    :param passage: the passage of the knowledge that holds the right one.
+    :param start: where the right passage starts in it.
+    :param end: where it ends.
+    """
+
+    example: Example
+    passage: int
+    start: int
+    end: int
+
+    def right(self, score: Score) -> Optional[bool]:
+        """Whether the main evidence of each statement is in the right passage."""
+        named = [s.evidence[0] for s in score.statements if s.evidence]
+        if not named:
+            return None
+        return all(
+            e.passage == self.passage and self.start <= e.sentence.start < self.end
+            for e in named
+        )
+
+
+class Figures(NamedTuple):
+    """
+    One scorer's figures on one corpus, in one placement.
+
+    :param change: the AUC minus that of the passage alone.
+    :param right: among the supported responses with evidence, the share in which it is
+        in the right passage.
+    :param found: the same among all supported responses.
+    """
+
+    auc: Optional[Interval]
+    change: Optional[Interval]
+    right: Optional[Interval]
+    found: Optional[Interval]
+
+
+def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelled]:
+    """
+    Read a corpus's consistent and inconsistent examples.
+
+    :param most: at most so many, drawn at random; 0 for all.
+    :raises InputError: if there are not two of each class, or too few passages.
+    """
+    found = []
+    for record in read_records(path):
+        if record.error is not None:
+            raise record.error
+        label = record.fields.get('q2_label', record.fields.get('label'))
+        if record.fields.get('corpus') == corpus and label in BINARY:
+            assert record.example is not None
+            found.append(Labelled(record.example, label == Label.CONSISTENT))
+    if 0 < most < len(found):
+        found = random.Random(seed).sample(found, most)
+    right = sum(one.consistent for one in found)
+    passages = {passage_key(one.example.knowledge) for one in found}
+    if min(right, len(found) - right) < 2 or len(passages) <= OTHERS:
+        raise InputError(
+            f'{path} has {right} consistent and {len(found) - right} inconsistent '
+            f'examples of the corpus {corpus!r}, with {len(passages)} passages. There '
+            f'must be two of each, and {OTHERS + 1} passages.'
+        )
+    return found
+
+
+def others(examples: Sequence[Labelled], n: int, rng: random.Random) -> Iterator[str]:
+    """The passages of other examples in random order, without example ``n``'s own."""
+    own = passage_key(examples[n].example.knowledge)
+    texts = {passage_key(one.example.knowledge): one.example for one in examples}
+    keys = sorted(texts.keys() - {own})
+    rng.shuffle(keys)
+    return (texts[key].knowledge for key in keys)
+
+
+def place(
+    examples: Sequence[Labelled], n: int, placement: str, rng: random.Random
+) -> Placed:
+    """
+    Place an example's passage among others, or inside a long text of them.
+
+    :raises InputError: if the other passages have too few words for a long text.
+    """
+    example = examples[n].example
+    own = example.knowledge
+    if placement == ALONE:
+        return Placed(example, 0, 0, len(own))
+    texts: list[str] = []
+    words = count_words(own)
+    for text in others(examples, n, rng):
+        if placement == AMONG and len(texts) == OTHERS or words >= WORDS:
+            break
+        texts.append(text)
+        words += count_words(text)
+    at = rng.randint(0, len(texts))
+    texts.insert(at, own)
+    if placement == AMONG:
+        return Placed(replace(example, knowledge=texts, passages=()), at, 0, len(own))
+    start = sum(len(text) + 1 for text in texts[:at])
+    text = ' '.join(texts)
+    placed = replace(example, knowledge=text, passages=())
+    return Placed(placed, 0, start, start + len(own))
+
+
+def measure(
+    scorer: Scorer, examples: Sequence[Labelled], seed: int = SEED
+) -> dict[str, Figures]:
+    """
+    A scorer's figures in each placement.
+
+    :param examples: N examples of one corpus.
+    :param seed: decides the other passages and the place among them.
+    """
+    import numpy as np
+
+    truth = np.array([one.consistent for one in examples])
+    groups = [passage_key(one.example.knowledge) for one in examples]
+    values: dict[str, np.ndarray] = {}
+    right: dict[str, list[Optional[bool]]] = {}
+    for placement in (ALONE, AMONG, INSIDE):
+        rng = random.Random(seed)
+        placed = [place(examples, n, placement, rng) for n in range(len(examples))]
+        scores = scorer.score(one.example for one in placed)
+        values[placement] = np.array([score.value for score in scores])
+        right[placement] = [
+            one.right(score) for one, score in zip(placed, scores, strict=True)
+        ]
+    alone = Sweep(values[ALONE], truth)
+
+    def figures(placement: str) -> Figures:
+        here = Sweep(values[placement], truth)
+
+        def statistic(weights: 'np.ndarray') -> 'np.ndarray':
+            auc = area_under_roc(*here.counts(weights))
+            return np.stack([auc, auc - area_under_roc(*alone.counts(weights))], axis=1)
+
+        auc, change = intervals(statistic, len(truth), groups=groups)
+        rows = [n for n, one in enumerate(examples) if one.consistent]
+        named = [n for n in rows if right[placement][n] is not None]
+
+        def share(chosen: Sequence[int]) -> Optional[Interval]:
+            if not chosen:
+                return None
+            found = [float(bool(right[placement][n])) for n in chosen]
+            return mean_interval(found, groups=[groups[n] for n in chosen])
+
+        return Figures(auc, change, share(named), share(rows))
+
+    return {placement: figures(placement) for placement in values}
+
+
+def row(*cells: object) -> str:
+    """One line of the table."""
+    return (
+        '| ' + ' | '.join('-' if cell is None else str(cell) for cell in cells) + ' |'
+    )
+
+
+def main(args: Optional[Sequence[str]] = None) -> None:
+    """Print a table in Markdown."""
+    parser = argparse.ArgumentParser(description='AUC with more knowledge')
+    parser.add_argument('--infile', type=Path, required=True)
+    parser.add_argument('--scorers', nargs='+', required=True)
+    parser.add_argument('--corpora', nargs='+', default=CORPORA)
+    parser.add_argument('--preset', default=DEFAULT_PRESET)
+    parser.add_argument('--most', type=int, default=0, help='examples of each corpus')
+    options = parser.parse_args(args)
+    titles = 'scorer', 'corpus', 'passage', 'AUC', 'change', 'right passage', 'of all'
+    print(row(*titles), row(*['---'] * len(titles)), sep='\n')
+    for name in options.scorers:
+        scorer = load_scorer(name, options.preset)
+        for corpus in options.corpora:
+            examples = read_labelled(options.infile, corpus, options.most, SEED)
+            for placement, found in measure(scorer, examples).items():
+                title = f'{corpus} ({len(examples)})'
+                print(row(name, title, placement, *found), flush=True)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,92 @@
+"""The right passage among others, on texts that say their own number."""
+
+import json
+import random
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.evaluate.distractors import (
+    ALONE,
+    AMONG,
+    INSIDE,
+    OTHERS,
+    WORDS,
+    main,
+    measure,
+    place,
+    read_labelled,
+)
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.scorers.consistency import ConsistencyScorer
+
+
+@pytest.fixture
+def path(tmp_path):
+    records = []
+    for n in range(24):
+        knowledge = f'Lake n{n} lies far in the north. ' * 20
+        depth = n if n % 2 else n + 100
+        records += [
+            {
+                'corpus': 'wow',
+                'knowledge': f'{knowledge}Lake n{n} is d{n} deep.',
+                'response': f'Lake n{n} is d{depth} deep.',
+                'q2_label': 'consistent' if n % 2 else 'inconsistent',
+            }
+        ]
+    records.append({**records[0], 'q2_label': 'generic'})
+    records.append({**records[0], 'corpus': 'tc'})
+    path = tmp_path / 'examples.jsonl'
+    path.write_text(''.join(json.dumps(record) + '\n' for record in records))
+    return path
+
+
+class Words:
+    """Entails what has no other words."""
+
+    settings = {'detector': 'words'}
+
+    def classify(self, pairs):
+        known = [set(h.split()) <= set(p.split()) for p, h in pairs]
+        return [NliProbabilities(float(yes), float(not yes), 0.0) for yes in known]
+
+
+@pytest.mark.parametrize('n', range(5))
+def test_the_passage_stands_among_others_of_its_corpus(path, n):
+    examples = read_labelled(path, 'wow', 0, 0)
+    own = examples[n].example.knowledge
+    rng = random.Random(n)
+    alone, among, inside = (place(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
+    assert alone.example.passages == examples[n].example.passages
+    texts = [passage.text for passage in among.example.passages]
+    assert len(set(texts)) == OTHERS + 1 and texts[among.passage] == own
+    text = inside.example.knowledge
+    assert text[inside.start : inside.end] == own and text.count(own) == 1
+    assert WORDS <= len(text.split()) < WORDS + 200
+
+
+def test_the_right_passage_is_read_and_named(path):
+    examples = read_labelled(path, 'wow', 0, 0)
+    assert len(examples) == 24
+    found = measure(ConsistencyScorer(Words()), examples)
+    assert list(found) == [ALONE, AMONG, INSIDE]
+    for figures in found.values():
+        assert (figures.auc.mean, figures.change.mean) == (1.0, 0.0)
+        assert figures.right.mean == figures.found.mean == 1.0
+
+
+def test_the_table_has_a_line_for_each_placement(path, capsys):
+    main(['--infile', str(path), '--scorers', 'precision', '--corpora', 'wow'])
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split(' | ')[1:3] for row in rows[2:]] == [
+        ['wow (24)', placement] for placement in (ALONE, AMONG, INSIDE)
+    ]
+    # Words are counted, and no sentence is named.
+    assert all(' | - | 0.000' in row for row in rows[2:])
+
+
+def test_too_few_examples_are_named(path):
+    with pytest.raises(InputError, match="0 consistent and 1 inconsistent.*'tc'"):
+        read_labelled(path, 'tc', 0, 0)
+    assert len(read_labelled(path, 'wow', 12, 0)) == 12
