@@ -1,8 +1,6 @@
 """
-Places evidence in the passages of the knowledge, or in their joined text.
-
-Scorers read knowledge as one text; a :class:`~parlai_q2.records.Score` has offsets in
-the passages of its example.
+Places evidence in the passages of the knowledge: scorers read them as one text, and a
+:class:`~parlai_q2.records.Score` has offsets in the passages of its example.
 """
 
 from bisect import bisect_right
