@@ -14,7 +14,7 @@ def check_package(module: str, package: str, extra: str, user: str) -> None:
     :param module: the name to import, e.g. ``bert_score``.
     :param package: the name to install, e.g. ``bert-score``.
     :param extra: the extra of parlai_q2 that installs it.
-    :param user: what needs the package, as named in the message.
+    :param user: what needs it, for the message.
     :raises MissingPackageError: if it is not installed.
     """
     if importlib.util.find_spec(module) is None:
@@ -25,12 +25,6 @@ def check_package(module: str, package: str, extra: str, user: str) -> None:
 
 
 def import_package(module: str, package: str, extra: str, user: str) -> ModuleType:
-    """
-    Import an optional package.
-
-    :param module: as for :func:`check_package`, like the other parameters.
-    :return: the module.
-    :raises MissingPackageError: if it is not installed.
-    """
+    """Import an optional package; parameters and errors as :func:`check_package`."""
     check_package(module, package, extra, user)
     return importlib.import_module(module)

@@ -21,10 +21,8 @@ def split_pairs(text: Optional[str], option: str, form: str, example: str) -> di
     """
     Parse comma-separated pairs such as ``first=second``.
 
-    :param text: what was typed; None or empty for none.
-    :param option: the name of the option, for messages.
-    :param form: the form of a pair, for messages, e.g. ``label=class``.
-    :param example: some pairs, for messages.
+    :param option: the option's name, for messages, like the form of a pair
+        (``label=class``) and an example.
     :return: maps the first name of each pair to the second, which may be empty.
     :raises ConfigError: if a part is not a pair.
     """

@@ -1,5 +1,5 @@
 """
-Places evidence in passages: scorers read knowledge as one text, and a
+Places evidence in the passages of the knowledge: scorers read them as one text, and a
 :class:`~parlai_q2.records.Score` has offsets in the passages of its example.
 """
 

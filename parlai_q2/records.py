@@ -1,8 +1,6 @@
 """
-The library's data types: examples to score, and the scores and evidence that result.
-
-All of them are immutable. ``to_dict`` turns scores and their evidence into JSON-safe
-values; ``from_dict`` reads them back.
+The library's immutable data types: examples to score, and the scores and evidence that
+result. ``to_dict`` gives JSON-safe values, which ``from_dict`` reads back.
 """
 
 import re
@@ -13,8 +11,7 @@ from parlai_q2.errors import InputError
 
 _SURROGATES = re.compile('[\ud800-\udfff]')
 
-# The value of a response that could not be verified or that states nothing to verify:
-# neither grounded nor ungrounded. It is the score that the paper gives a neutral
+# The value of a response with nothing to verify, as the paper scores a neutral
 # end-to-end NLI verdict (section 2).
 NOT_VERIFIABLE_VALUE = 0.5
 
@@ -23,11 +20,10 @@ class Label:
     """
     The labels that a score can give a response.
 
-    ``generic`` is chit-chat ("that's cool!"): the scorer read the response and found no
-    statement that knowledge could support. It is BEGIN's third class (Dziri et al.
-    2022, section 3). ``not_verifiable`` means that the response could not be judged:
-    the knowledge or the response is empty, or Q2 found no valid question and NLI is
-    neutral.
+    ``generic`` is chit-chat ("that's cool!"), without a statement that knowledge could
+    support: BEGIN's third class (Dziri et al. 2022, section 3). ``not_verifiable``
+    means that the response could not be judged: the knowledge or the response is empty,
+    or Q2 found no valid question and NLI is neutral.
 
     >>> from parlai_q2 import Example, load_scorer
     >>> (score,) = load_scorer('overlap').score([Example('Bees have five eyes.', '')])
@@ -73,11 +69,8 @@ class Span(NamedTuple):
 
 def without_surrogates(text: str) -> str:
     """
-    A text with each lone surrogate replaced by U+FFFD. Lone surrogates come from emoji
-    that were cut in two; UTF-8 cannot encode them and no model can read them.
-
-    >>> without_surrogates('bees \\ud83d')
-    'bees \ufffd'
+    Replace lone surrogates, which emoji cut in two leave and UTF-8 cannot encode, by
+    U+FFFD.
     """
     if text.isascii():
         return text
@@ -85,12 +78,7 @@ def without_surrogates(text: str) -> str:
 
 
 class Passage(NamedTuple):
-    """
-    One passage of the knowledge.
-
-    :param text: what it says; may be empty.
-    :param title: its title, or an empty text. Titles are for people: they are not read.
-    """
+    """A passage of the knowledge; scorers do not read its title."""
 
     text: str
     title: str = ''
@@ -195,10 +183,8 @@ def _joined(passages: Sequence[Passage]) -> Optional[str]:
 
 class Evidence(NamedTuple):
     """
-    A sentence of the knowledge that a statement rests on.
-
-    :param passage: the index of its passage, from 0.
-    :param sentence: the sentence, with its offsets in that passage's text.
+    A sentence of the knowledge that a statement rests on, with its offsets in the text
+    of its passage, whose index is from 0.
     """
 
     passage: int
@@ -208,13 +194,9 @@ class Evidence(NamedTuple):
 @dataclass(frozen=True)
 class Statement:
     """
-    What a scorer found about one sentence of a response.
-
-    :param span: the sentence.
-    :param score: how well the knowledge supports it, in [0, 1].
-    :param label: one of the values of :class:`Label`.
-    :param evidence: the sentences it rests on, at most a few, the main one first; empty
-        if the knowledge does not support it.
+    What a scorer found about one sentence of a response: how well the knowledge
+    supports it, in [0, 1], its :class:`Label`, and the few sentences it rests on, the
+    main one first; none if the knowledge does not support it.
     """
 
     span: Span
@@ -241,7 +223,7 @@ class Statement:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Statement':
-        """Restore it from the values that :meth:`to_dict` returned."""
+        """Read back what :meth:`to_dict` returned."""
         return cls(
             Span(fields['text'], *fields['span']),
             fields['score'],
@@ -313,7 +295,7 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Verdict':
-        """Restore it from the values that :meth:`to_dict` returned."""
+        """Read back what :meth:`to_dict` returned."""
         answer = fields['knowledge_answer']
         return cls(
             question=fields['question'],
@@ -377,7 +359,7 @@ class Score:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':
-        """Restore it from the values that :meth:`to_dict` returned."""
+        """Read back what :meth:`to_dict` returned."""
         return cls(
             value=fields['score'],
             label=fields['label'],

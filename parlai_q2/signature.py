@@ -19,10 +19,7 @@ def unusual(
     settings: Mapping[str, Any], usual: Mapping[str, tuple[Any, ...]]
 ) -> dict[str, Any]:
     """
-    The settings that differ from the usual ones, which signatures leave out.
-
-    :param settings: the settings by name.
-    :param usual: for each setting, the values to leave out.
+    The settings but those with one of their usual values, which signatures leave out.
 
     >>> unusual({'beams': 4, 'length': 40}, {'beams': (5,), 'length': (40,)})
     {'beams': 4}
@@ -32,10 +29,8 @@ def unusual(
 
 def assumed(signature: str) -> str:
     """
-    What the values of a scorer assume of the responses, as a sentence; empty if they
-    are no probabilities.
-
-    :param signature: the scorer's signature.
+    What the values of a scorer with this signature assume of the responses, as a
+    sentence; empty if they are no probabilities.
 
     >>> assumed('grounded|prior:0.86|threshold:0.5')
     'Values are probabilities if 86 % of all responses are consistent.'

@@ -2,15 +2,10 @@
 Keeps torch's threads from wasting CPU time while they wait for one another.
 
 torch runs one thread per core, and a thread that finishes early spins until the others
-are done. By default it spins for so long that, on a busy machine, most of the CPU time
-is spent waiting: scoring has been seen to take twenty times as long. The ``parlai_q2``
-commands therefore let threads spin only briefly before they sleep. A setting of your
-own takes precedence. For other programs, including plain ``parlai``, set it in the
-shell::
+are done; on a busy machine, scoring has been seen to take twenty times as long. The
+``parlai_q2`` commands let threads spin only briefly. Elsewhere, set in the shell::
 
     export GOMP_SPINCOUNT=1000     # or OMP_NUM_THREADS=1 on a busy machine
-
-The number of threads does not change: torch and ``OMP_NUM_THREADS`` determine it.
 """
 
 import os
@@ -30,12 +25,10 @@ def spin_briefly(
     modules: Mapping[str, Any] = sys.modules,
 ) -> bool:
     """
-    Let threads spin only briefly, unless the user has chosen how they wait.
+    Let threads spin only briefly, unless the user has chosen how they wait, or torch is
+    imported and has read the setting.
 
-    :param environment: the environment variables, changed in place.
-    :param modules: the imported modules. torch reads the setting when it is imported,
-        so nothing is changed after that.
-    :return: whether the setting was changed.
+    :return: whether the environment was changed.
     """
     if 'torch' in modules or any(name in environment for name in SAID):
         return False

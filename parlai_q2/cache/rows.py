@@ -19,11 +19,8 @@ def pair_key(pair: Pair) -> bytes:
 
 def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
     """
-    A score as JSON, and its checksum.
-
-    :param score: the score.
-    :param signature: the signature it is stored under, which the JSON does not repeat.
-    :param key: the key of its pair.
+    A score as JSON, which does not repeat the signature it is stored under, and its
+    checksum.
     """
     fields = score.to_dict()
     if fields['signature'] == signature:

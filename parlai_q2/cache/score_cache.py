@@ -61,11 +61,8 @@ def default_cache_path() -> Path:
 
 class CachedScorer(StandInScorer[Scorer]):
     """
-    Takes scores from a cache, and computes only those that it does not have.
-
-    :param scorer: the scorer to wrap.
-    :param cache: keeps the scores.
-    :param chunk: examples per call of the scorer, and per write to the cache.
+    Takes scores from a cache, and computes only those that it does not have, ``chunk``
+    examples per call of the scorer and per write to the cache.
     """
 
     def __init__(self, scorer: Scorer, cache: 'ScoreCache', chunk: int = CHUNK):
@@ -142,13 +139,7 @@ class ScoreCache:
         self._forget()
 
     def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
-        """
-        Look up scores.
-
-        :param signature: the full signature of a scorer.
-        :param pairs: any number of pairs (knowledge, response).
-        :return: maps each pair that the store has to its score.
-        """
+        """The scores of those pairs (knowledge, response) that have one here."""
         keys = {pair_key(pair): pair for pair in pairs}
         if not keys:
             return {}
@@ -160,12 +151,7 @@ class ScoreCache:
         return {keys[key]: score for key, score in found.items()}
 
     def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
-        """
-        Store scores, either all or none of them, replacing those of the same pairs.
-
-        :param signature: the full signature of the scorer.
-        :param scores: maps pairs (knowledge, response) to scores.
-        """
+        """Keep the scores of pairs, either all or none, replacing earlier ones."""
         if not scores:
             return
         now = int(self.clock())
@@ -198,9 +184,8 @@ class ScoreCache:
         """
         Delete scores.
 
-        :param signature: delete only scores with this full signature; None for any.
-        :param unused_for: delete only scores that were not used for this many seconds;
-            None for any.
+        :param signature: delete only scores with this full signature.
+        :param unused_for: delete only scores that were not used for this many seconds.
         :return: how many scores were deleted.
         :raises ConfigError: if the file cannot be used.
         """

@@ -65,12 +65,8 @@ class OtherVersion(Exception):
 
 class StoredSignature(NamedTuple):
     """
-    What a file holds for one signature.
-
-    :param text: the full signature.
-    :param rows: the number of scores.
-    :param bytes: the total length of their values.
-    :param used: when one of them was last used, in seconds since 1970.
+    What a file holds for one full signature: the number of scores, the total length of
+    their values, and when one was last used, in seconds since 1970.
     """
 
     text: str
@@ -197,12 +193,8 @@ def read(
     connection: sqlite3.Connection, signature: str, keys: Sequence[bytes], now: int
 ) -> dict[bytes, Score]:
     """
-    Read the scores that the file has intact, and update their time of use.
-
-    :param signature: the full signature of a scorer.
-    :param keys: any number of keys of pairs.
-    :param now: the time, in seconds since 1970.
-    :return: maps each key that was found to its score.
+    The scores that the file has intact, by the keys of their pairs; their time of use
+    becomes ``now``, in seconds since 1970.
     """
     found: dict[bytes, Score] = {}
     unnoted: list[int] = []
@@ -240,9 +232,7 @@ def write(
     """
     Write rows, either all or none, and keep the file within its limit.
 
-    :param signature: the full signature of the scorer.
     :param rows: key, value, checksum and time of use (now) of each row, at least one.
-    :param max_bytes: the size limit of the file.
     """
     with _transaction(connection):
         connection.execute(
@@ -267,13 +257,9 @@ def delete(
     now: int,
 ) -> int:
     """
-    Delete the rows that meet both conditions.
-
-    :param signature: the full signature; None for any.
-    :param used_until: the latest time of last use; None for any.
-    :param now: the time, in seconds since 1970. A time of use long after it came from a
-        wrong clock, and meets any ``used_until``.
-    :return: the number of rows deleted.
+    Delete the rows that meet both conditions, where None is met by any; return how
+    many. A time of use long after ``now`` came from a wrong clock, and meets any
+    ``used_until``.
     """
     count = connection.execute(
         'DELETE FROM scores WHERE (:text IS NULL OR signature IN '

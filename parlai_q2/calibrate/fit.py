@@ -315,8 +315,9 @@ def figures(
 ) -> dict[str, Any]:
     """
     How well pairs are labelled: ``accuracy``; ``majority``, the accuracy of always
-    naming the more frequent class; ``precision`` (None where nothing was called inconsistent),
-    ``recall`` and ``false_alarms`` of calling a response inconsistent; ``auc``.
+    naming the more frequent class; ``precision`` (None where nothing was called
+    inconsistent), ``recall`` and ``false_alarms`` of calling a response inconsistent;
+    ``auc``.
     """
     alarms = ~called
     share = float(consistent.mean())

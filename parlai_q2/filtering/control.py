@@ -45,11 +45,8 @@ _FIRST_PERSON = re.compile(r'\b(i|me|my|mine|myself)\b', re.IGNORECASE)
 @dataclass(frozen=True)
 class PrecisionGroups:
     """
-    The bounds of the three groups of lexical precision.
-
-    :param medium: the lowest precision of the second group, in [0, 1].
-    :param high: that of the third.
-    :raises ConfigError: when they are out of range or out of order.
+    The lowest precision of the second and of the third group of lexical precision, in
+    [0, 1] and in this order.
     """
 
     medium: float
@@ -70,11 +67,7 @@ class PrecisionGroups:
 
 
 def terciles(precisions: Sequence[float]) -> PrecisionGroups:
-    """
-    Groups that hold a third of the values each, as far as ties allow.
-
-    :raises ConfigError: when there are no precisions.
-    """
+    """Groups that hold a third of the precisions each, as far as ties allow."""
     if not precisions:
         raise ConfigError('There are no training responses to compute terciles from.')
     ordered = sorted(precisions)
@@ -83,10 +76,7 @@ def terciles(precisions: Sequence[float]) -> PrecisionGroups:
 
 
 def lexical_precision(example: Example) -> float:
-    """
-    The share of a response's words that occur in its knowledge, in [0, 1]; 0 where
-    either has no words.
-    """
+    """The share of a response's words that occur in its knowledge; 0 without words."""
     return token_overlap(example.knowledge, example.response).precision
 
 
@@ -102,12 +92,10 @@ def control_tokens(
     features: Sequence[str] = FEATURES,
 ) -> list[str]:
     """
-    The tokens that describe a response.
+    The tokens that describe a response. Without knowledge, it is neither precise nor
+    entailed.
 
-    :param example: the response and its knowledge. Without knowledge, a response is
-        neither precise nor entailed.
     :param score: its score; only the feature ``entailment`` uses it.
-    :param groups: the groups of lexical precision.
     :param features: some of :data:`FEATURES`, in the order of the tokens wanted.
     """
     found = {

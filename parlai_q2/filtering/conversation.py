@@ -4,17 +4,24 @@ Converts judged turns to ParlAI's conversation format, one JSON object an episod
 ParlAI's ``jsonfile`` teacher can train on such a file: the second speaker's texts are
 the labels. The first speaker's message keeps its fields, including the knowledge; the
 second speaker's message has the score.
+
+Where a turn is removed, the turns after it become an episode of their own. The first
+text of that episode has all that was said before it, including the removed turn.
+ParlAI's models read a history as its turns joined by newlines, so they read the same
+text as before (and the same tokens, if the tokenizer splits words at newlines).
+ParlAI's own ``flatten`` mutator does this to every turn.
 """
 
 import json
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
-from parlai_q2.filtering.history import split_at_gaps
-from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn
+from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, labels_of
 
 LABELLED_BY = 'label'
 # The jsonfile teacher ignores candidates, which would make a file many times as large.
 LEFT_OUT = ('label_candidates', 'eval_labels', 'metrics')
+# What ParlAI's models put between the turns of a history by default (--delimiter).
+DELIMITER = '\n'
 
 
 def conversations(
@@ -28,7 +35,8 @@ def conversations(
     :param kept: True gives the kept turns, in conversations as long as possible; False
         gives the dropped turns, each as a conversation of its own.
     :param left_out: fields of messages that are not written.
-    :return: conversations in order; each begins with all that was said before it.
+    :return: conversations in order, each as an object of ParlAI's format; the first
+        text of each begins with all that was said before it.
     """
     messages = [turn.message for turn in episode]
     chosen = [turn.decision.kept is kept for turn in episode]
@@ -41,33 +49,22 @@ def conversations(
             if is_chosen
         ]
     turns = iter(wanted)
-    return [
-        conversation([(message, next(turns)) for message in part], left_out)
-        for part in parts
-    ]
-
-
-def conversation(
-    turns: Iterable[tuple[Mapping[str, Any], JudgedTurn]],
-    left_out: Sequence[str] = LEFT_OUT,
-) -> dict[str, Any]:
-    """
-    One conversation in ParlAI's format.
-
-    :param turns: at least one turn, as the message to write and the judged turn.
-    """
-    pairs = [
-        [_asked(message, turn, left_out), _answered(turn)] for message, turn in turns
-    ]
-    for act in pairs[-1]:
-        act['episode_done'] = True
-    return {'dialog': pairs, 'context': []}
+    found = []
+    for part in parts:
+        pairs = []
+        for message in part:
+            turn = next(turns)
+            pairs.append([_asked(message, turn, left_out), _answered(turn)])
+        for act in pairs[-1]:
+            act['episode_done'] = True
+        found.append({'dialog': pairs, 'context': []})
+    return found
 
 
 def _asked(
     message: Mapping[str, Any], turn: JudgedTurn, left_out: Sequence[str]
 ) -> dict[str, Any]:
-    fields = {k: v for k, v in message.items() if k not in left_out and is_json(v)}
+    fields = {k: v for k, v in message.items() if k not in left_out and _is_json(v)}
     return {
         **fields,
         'id': str(message.get('id') or 'teacher'),
@@ -97,10 +94,50 @@ def _answered(turn: JudgedTurn) -> dict[str, Any]:
     return act
 
 
-def is_json(value: Any) -> bool:
+def _is_json(value: Any) -> bool:
     """Whether a value can be written as JSON; an image or a tensor cannot."""
     try:
         json.dumps(value)
     except (TypeError, ValueError):
         return False
     return True
+
+
+def split_at_gaps(
+    episode: Sequence[Mapping[str, Any]], kept: Sequence[bool]
+) -> list[list[dict[str, Any]]]:
+    """
+    Split an episode into episodes of the turns that are kept.
+
+    :return: copies of the kept messages, in order, in one or more episodes; empty if no
+        message is kept. ``episode_done`` is left out.
+    """
+    episodes: list[list[dict[str, Any]]] = []
+    current: Optional[list[dict[str, Any]]] = None
+    before: list[str] = []
+    for message, stays in zip(episode, kept, strict=True):
+        if not stays:
+            current = None
+        else:
+            copy = {k: v for k, v in message.items() if k != 'episode_done'}
+            if current is None:
+                current = []
+                episodes.append(current)
+                copy = with_history(copy, before)
+            current.append(copy)
+        before += said_in(message)
+    return episodes
+
+
+def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
+    """A copy of a message, with what was said before it in front of its text."""
+    copy = dict(message)
+    if before:
+        copy['text'] = DELIMITER.join([*before, str(message.get('text') or '')])
+    return copy
+
+
+def said_in(message: Mapping[str, Any]) -> list[str]:
+    """What a turn adds to the history: its text, and its first label."""
+    text = message.get('text')
+    return [*([] if text is None else [str(text)]), *labels_of(message)[:1]]

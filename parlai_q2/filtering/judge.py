@@ -11,8 +11,8 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
-from parlai_q2.io.knowledge import find_knowledge
-from parlai_q2.records import Example, Score
+from parlai_q2.io.knowledge import find_passages
+from parlai_q2.records import PASSAGE_END, Example, Passage, Score
 from parlai_q2.scorers.base import Scorer
 
 # The minimum number of responses in one call of the scorer: enough to fill any model's
@@ -24,11 +24,7 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class JudgedLabel:
-    """
-    One label of a turn.
-
-    :param score: None where the turn has no knowledge.
-    """
+    """One label of a turn; its score is None where the turn has no knowledge."""
 
     text: str
     score: Optional[Score]
@@ -37,18 +33,17 @@ class JudgedLabel:
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """
-    One turn.
-
-    :param message: the teacher's message.
-    :param knowledge: empty where there is none.
-    :param labels: in order; may be empty.
-    """
+    """A teacher's message with its knowledge and its labels, any of them empty."""
 
     message: Message
-    knowledge: str
+    passages: tuple[Passage, ...]
     labels: tuple[JudgedLabel, ...]
     decision: Decision
+
+    @property
+    def knowledge(self) -> str:
+        """The passages as one text; empty where there is none."""
+        return PASSAGE_END.join(passage.text for passage in self.passages)
 
     @property
     def kept_labels(self) -> list[str]:
@@ -76,21 +71,22 @@ def labels_of(message: Message) -> list[str]:
     return [str(label) for label in labels if label is not None]
 
 
-def knowledge_of(
+def passages_of_turns(
     episode: Sequence[Message], delimiter: Optional[str] = None
-) -> list[str]:
+) -> list[tuple[Passage, ...]]:
     """
-    The knowledge of each turn of an episode; an empty string where there is none.
+    The knowledge of each turn of an episode; empty where there is none.
 
     :param delimiter: what separates a passage from the message inside a text, if texts
         contain passages. Such a passage applies until the episode brings another.
     """
-    found, passage = [], ''
+    found: list[tuple[Passage, ...]] = []
+    inside: tuple[Passage, ...] = ()
     for message in episode:
-        own = find_knowledge(message)
+        own = find_passages(message)
         if not own and delimiter:
-            passage = find_knowledge(message, delimiter) or passage
-        found.append(own or passage)
+            inside = find_passages(message, delimiter) or inside
+        found.append(own or inside)
     return found
 
 
@@ -112,8 +108,8 @@ def examples_of(
                 'parlai_q2 score.'
             )
     return [
-        [Example(knowledge, label) for label in labels_of(message)]
-        for message, knowledge in zip(episode, knowledge_of(episode, delimiter))
+        [Example(passages, label) for label in labels_of(message)]
+        for message, passages in zip(episode, passages_of_turns(episode, delimiter))
     ]
 
 
@@ -132,8 +128,8 @@ def judge_episode(
     :param delimiter: as for :func:`knowledge_of`.
     """
     turns = []
-    knowledge = knowledge_of(episode, delimiter)
-    for message, text, of_turn, given in zip(episode, knowledge, examples, scores):
+    passages = passages_of_turns(episode, delimiter)
+    for message, known, of_turn, given in zip(episode, passages, examples, scores):
         labels = tuple(
             JudgedLabel(
                 example.response,
@@ -142,7 +138,7 @@ def judge_episode(
             )
             for example, score in zip(of_turn, given, strict=True)
         )
-        turns.append(JudgedTurn(message, text, labels, _of_turn(labels)))
+        turns.append(JudgedTurn(message, known, labels, _of_turn(labels)))
     if policy.unit == EPISODES and not all(turn.decision.kept for turn in turns):
         gone = Decision(False, Reason.EPISODE)
         turns = [replace(t, decision=gone) if t.decision.kept else t for t in turns]
@@ -176,27 +172,17 @@ def judge_episodes(
     yield from _judge(held, scorer, policy, delimiter)
 
 
-def score_shape(
-    examples: Sequence[Sequence[Sequence[Example]]], scorer: Scorer
-) -> list[list[list[Score]]]:
-    """
-    Score the examples of several episodes in one call; scores have the shape of the
-    examples.
-    """
-    flat = [e for episode in examples for turn in episode for e in turn]
-    scores = iter(scorer.score(flat))
-    return [[[next(scores) for _ in turn] for turn in ep] for ep in examples]
-
-
 def _judge(
     held: Sequence[tuple[Sequence[Message], list[list[Example]]]],
     scorer: Scorer,
     policy: Policy,
     delimiter: Optional[str],
 ) -> Iterator[JudgedEpisode]:
-    scores = score_shape([examples for _, examples in held], scorer)
-    for (episode, examples), of_episode in zip(held, scores, strict=True):
-        yield judge_episode(episode, examples, of_episode, policy, delimiter)
+    flat = [e for _, examples in held for of_turn in examples for e in of_turn]
+    scores = iter(scorer.score(flat))
+    for episode, examples in held:
+        given = [[next(scores) for _ in of_turn] for of_turn in examples]
+        yield judge_episode(episode, examples, given, policy, delimiter)
 
 
 def _of_turn(labels: Sequence[JudgedLabel]) -> Decision:

@@ -73,11 +73,8 @@ class Policy:
 
     def decide(self, example: Example, score: Optional[Score]) -> Decision:
         """
-        Decide whether one response is kept.
-
-        :param example: the response and its knowledge.
-        :param score: its score; may be None where the knowledge or the response is
-            blank.
+        Whether one response is kept; its score may be None where the knowledge or the
+        response is blank.
         """
         if not example.knowledge.strip():
             return Decision(self.no_knowledge == KEEP, Reason.NO_KNOWLEDGE)

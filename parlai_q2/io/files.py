@@ -28,10 +28,9 @@ def file_sha256(path: Union[str, Path]) -> str:
 
 def cache_folder() -> Path:
     """
-    The folder for files that can be created again; it may not exist yet.
-
-    It is ``parlai_q2`` in ``$XDG_CACHE_HOME``, or else in ``~/.cache``, or in
-    ``.cache`` of the current folder for a user without a home.
+    The folder for files that can be created again, which may not exist: ``parlai_q2``
+    in ``$XDG_CACHE_HOME``, else in ``~/.cache``, or in ``.cache`` of the current folder
+    for a user without a home.
     """
     # According to the XDG specification, an empty or relative value counts as unset.
     cache = Path(os.environ.get('XDG_CACHE_HOME') or '')
@@ -43,10 +42,7 @@ def cache_folder() -> Path:
 
 
 def lock_of(path: Path) -> FileLock:
-    """
-    The lock of a file or folder, which is an empty file beside it, ``<name>.lock``. It
-    ends with the process that holds it.
-    """
+    """The lock of a file or folder, an empty file beside it; ends with its holder."""
     return FileLock(beside(path, '.lock'))
 
 
@@ -55,7 +51,6 @@ def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     """
     Hold the lock of a file, waiting for other processes.
 
-    :param path: the file or folder, see :func:`lock_of`.
     :param patience: the maximum seconds to wait, as the other process may hang.
     :param needed: if False, a file system without locks is worked on without one.
     :raises TimeoutError: if the lock is still held after that time.

@@ -76,6 +76,9 @@ def passages_in(value: Any) -> tuple[Passage, ...]:
         return ()
     if isinstance(value, (list, tuple)):
         return tuple(passage for one in value for passage in passages_in(one))
+    if isinstance(value, Mapping) and isinstance(value.get('text'), str):
+        passage = Passage(value['text'], str(value.get('title') or ''))
+        return (passage,) if passage.text.strip() else ()
     if not isinstance(value, str):
         return (Passage(str(value)),)
     found: list[tuple[str, list[str]]] = []
@@ -99,6 +102,25 @@ def passages_in(value: Any) -> tuple[Passage, ...]:
         passages[0] = passages[0]._replace(text=passages[0].text.lstrip())
         passages[-1] = passages[-1]._replace(text=passages[-1].text.rstrip())
     return tuple(passages)
+
+
+def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """A single passage without white space around it; nothing if all are blank."""
+    if len(passages) == 1:
+        passages = (passages[0]._replace(text=passages[0].text.strip()),)
+    return passages if _text_of(passages).strip() else ()
+
+
+def as_field(passages: tuple[Passage, ...]) -> Any:
+    """
+    Passages as the ``knowledge`` of a record: a text if there is one without a title.
+    """
+    if len(passages) < 2 and not any(passage.title for passage in passages):
+        return _text_of(passages)
+    return [
+        {'title': one.title, 'text': one.text} if one.title else one.text
+        for one in passages
+    ]
 
 
 def _text_of(passages: tuple[Passage, ...]) -> str:

@@ -61,8 +61,7 @@ def fetch_files(
     """
     Make sure that the files of a task are there. Those that are there are only checked.
 
-    :param datapath: ParlAI's folder of data.
-    :param task: the task's folder in it.
+    :param datapath: ParlAI's folder of data, which has the task's.
     :param files: all files of the task.
     :param needed: the names of those that are needed now.
     :return: the task's folder.
@@ -95,11 +94,7 @@ def fetch_files(
 
 
 def download(url: str, path: Path) -> None:
-    """
-    Download a file.
-
-    :raises OSError: when the server cannot be reached or refuses.
-    """
+    """Download a file; OSError if the server cannot be reached or refuses."""
     with urllib.request.urlopen(url, timeout=SERVER_SECONDS) as source:
         with path.open('wb') as target:
             shutil.copyfileobj(source, target)

@@ -15,16 +15,7 @@ import logging
 import re
 from io import TextIOWrapper
 from pathlib import Path
-from typing import (
-    Any,
-    Callable,
-    Iterator,
-    Mapping,
-    NamedTuple,
-    Optional,
-    TextIO,
-    Union,
-)
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, TextIO, Union
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.strict_json import read_json
@@ -79,12 +70,9 @@ class Record(NamedTuple):
 
 class Line(NamedTuple):
     """
-    A line of a file, as a reader understands it.
-
-    :param number: the line number, from 1.
-    :param value: what the line holds: a record's fields, or any JSON.
-    :param problem: what is wrong with it, or None.
-    :param nulled: as for :class:`Record`.
+    A line of a file, as a reader understands it: its number, from 1, what it holds (a
+    record's fields, or any JSON), what is wrong with it, and ``nulled`` as for
+    :class:`Record`.
     """
 
     number: int
@@ -99,7 +87,6 @@ def read_records(
     """
     Read the records of a file, in order, without loading the whole file into memory.
 
-    :param path: the file.
     :param format: one of :data:`FORMATS`; by default taken from the file's extension.
     :raises InputError: if the file cannot be read at all.
     """
@@ -119,8 +106,7 @@ def open_text(path: Path) -> TextIO:
     Open a file as UTF-8 text. Invalid bytes become lone surrogates, so that the readers
     can report the record that has them and still read the others.
 
-    :raises InputError: if the file cannot be read, or its first bytes show that it is
-        not UTF-8.
+    :raises InputError: if the file cannot be read, or begins as no UTF-8.
     """
     try:
         file = open(path, 'rb')
@@ -139,11 +125,7 @@ def open_text(path: Path) -> TextIO:
 
 
 def format_of(path: Path) -> str:
-    """
-    The format of a file, from its extension.
-
-    :raises InputError: if the extension is not a known one.
-    """
+    """The format of a file, from its extension, which must be a known one."""
     ending = path.suffix.lower().lstrip('.')
     if ending in ('jsonl', 'json', 'ndjson'):
         return 'jsonl'
@@ -204,11 +186,7 @@ def knowledge_of(fields: Mapping[str, Any]) -> Union[str, tuple[Passage, ...]]:
 
 
 def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """
-    The previous turns, oldest first; a single text counts as one turn.
-
-    :raises InputError: if they are not texts.
-    """
+    """The previous turns, oldest first; a single text counts as one turn."""
     history = fields.get('history') or []
     if isinstance(history, str):
         history = [history]

@@ -11,7 +11,7 @@ counts as empty.
 
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
-from parlai_q2.io.knowledge import find_knowledge
+from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
 
 # The field of a reply that answers a command; its value is the command's name.
 COMMAND = 'rerank_command'
@@ -32,13 +32,9 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
     """
-    The first message of a turn, with the knowledge of the turn added if it has none.
-
-    :param asked: the first message.
-    :param reply: the model's reply. In a chat, or if a delimiter or a file gave the
-        knowledge, only the reply says which knowledge it was judged by.
-    :return: a copy of the message. If it has no knowledge, that of the reply is added
-        as ``knowledge``.
+    A copy of the first message of a turn; if it has no knowledge, with that of the
+    model's reply. In a chat, or if a delimiter or a file gave the knowledge, only the
+    reply says which knowledge it was judged by.
     """
     if reply.get(JUDGED_BY) and not find_knowledge(asked):
         return {**asked, 'knowledge': reply[JUDGED_BY]}
@@ -78,7 +74,7 @@ def turns_of(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, An
         yield (
             place,
             {
-                'knowledge': find_knowledge(logged_message(asked, reply)) or '',
+                'knowledge': as_field(find_passages(logged_message(asked, reply))),
                 'response': response,
                 'history': list(history),
                 **{k: reply[k] for k in FROM_MODEL if k in reply},

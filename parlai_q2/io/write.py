@@ -37,9 +37,9 @@ AGAIN = 'Free some disk space and run the same command again.'
 
 def writable(outfile: Path, *infiles: Path) -> Path:
     """
-    Check that an output file can be written, before any work is done.
+    Check that an output file can be written, before any work is done; create its
+    folder.
 
-    :param outfile: the path that the user gave; its folder is created.
     :param infiles: the input files, which must not be overwritten.
     :return: the file to write. For a link this is its target, so that the link stays.
     :raises InputError: if the output, or a file written next to it, is a folder, a
@@ -68,10 +68,7 @@ def writable(outfile: Path, *infiles: Path) -> Path:
 
 
 def meta_of(outfile: Path) -> Path:
-    """
-    The path of a run's summary: in the folder of its output or, if the output is a
-    link, of the link's target.
-    """
+    """The path of a run's summary, beside its output or the target of that link."""
     return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
 
 
@@ -79,7 +76,6 @@ class ResumableWriter:
     """
     Appends JSON lines to a part file, and renames it when the run is finished.
 
-    :param outfile: the file to write.
     :param run: what identifies a run: the signature, the input, its size and time. A
         run resumes an earlier one only if these are equal.
     :param infiles: the input files, which must not be overwritten.
@@ -209,12 +205,7 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
 
 
 def hold(part: Path) -> FileLock:
-    """
-    Lock a part file for this process, before it is opened; where a file system has no
-    locks, go on without.
-
-    :raises InputError: if another run holds it.
-    """
+    """Lock a part file for this process; without, where a file system has no locks."""
     lock = lock_of(part)
     try:
         lock.acquire(blocking=False)
@@ -252,10 +243,8 @@ def drop_cut_line(path: Path) -> int:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """
-    Write a file atomically: it is replaced as a whole or not at all.
-
-    :return: a temporary path to write to. It is renamed to ``path``, whose folder is
-        created, at the end, or deleted if writing fails.
+    Write a file atomically: a temporary path, which is renamed to ``path``, whose
+    folder is created, at the end, or deleted if writing fails.
     """
     path = Path(os.path.realpath(path))  # write to a link's target; keep the link
     if path.exists() and not path.is_file():

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from parlai_q2.cache import CachedScorer
-from parlai_q2.filtering.history import said_in, with_history
+from parlai_q2.filtering.conversation import said_in, with_history
 from parlai_q2.filtering.judge import (
     JudgedEpisode,
     judge_episodes,
-    knowledge_of,
     labels_of,
+    passages_of_turns,
 )
 from parlai_q2.filtering.policy import Decision, Policy
-from parlai_q2.records import Score
+from parlai_q2.records import PASSAGE_END, Score
 from parlai_q2.scorers.base import Scorer
 
 ABSTAINED = 'the model abstained'
@@ -101,15 +101,15 @@ def references(
     """
     before: list[str] = []
     found = []
-    knowledge = knowledge_of(episode, delimiter)
-    for message, record, own in zip(episode, records, knowledge, strict=True):
+    passages = passages_of_turns(episode, delimiter)
+    for message, record, own in zip(episode, records, passages, strict=True):
         fields = with_history(message, before)
         fields.pop('eval_labels', None)
         fields['labels'] = [] if abstained(record) else [record['text']]
         fields[GOLD] = labels_of(message)
         # A message's own knowledge may be inside its text, which now begins with the
         # history; or the model got it from elsewhere, e.g. from --knowledge-file.
-        text = own or record['knowledge']
+        text = PASSAGE_END.join(passage.text for passage in own) or record['knowledge']
         if text:
             fields.setdefault('knowledge', text)
         found.append(fields)

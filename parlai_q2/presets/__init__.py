@@ -1,10 +1,10 @@
 """
-Reads presets from YAML files.
+Presets: YAML files that choose the models for scoring and how they decode.
 
 A preset has a ``name`` and a section for each model: ``question_generation``,
 ``question_answering``, ``nli``, ``detector`` and, for the scorer ``bertscore``, a
 section of that name. A section has ``model`` (a model reference, see
-:mod:`parlai_q2.models.loading`), an optional ``revision`` for a hub model, and the
+:mod:`parlai_q2.models.references`), an optional ``revision`` for a hub model, and the
 settings of the backend. An optional section ``q2`` has settings of the metric itself.
 See ``mini.yaml`` in this folder for an example.
 
@@ -35,11 +35,7 @@ SECTIONS = (
 @dataclass(frozen=True)
 class ModelConfig:
     """
-    One model of a preset.
-
-    :param model: a model reference.
-    :param revision: the revision of a hub model, or None.
-    :param settings: the settings of the backend.
+    One model of a preset: its reference, revision and the settings of its backend.
     """
 
     model: str
@@ -54,13 +50,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class Preset:
-    """
-    A named choice of models and decoding.
-
-    :param name: the name that signatures print.
-    :param models: maps section names to models.
-    :param q2: settings of the Q2 metric.
-    """
+    """A named choice of models and decoding: models by section, and settings of Q2."""
 
     name: str
     models: Mapping[str, ModelConfig]
@@ -92,7 +82,6 @@ def load_preset(name: str) -> Preset:
     Load a preset by name or from a YAML file.
 
     :param name: one of :func:`preset_names`, or a path ending in .yaml or .yml.
-    :return: the preset.
     :raises UnknownNameError: if no shipped preset has this name.
     :raises ConfigError: if the file cannot be read, has an unknown section, or is its
         own base.
@@ -151,11 +140,8 @@ def with_detector(preset: Preset, detector: str) -> Preset:
 
 def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Override some of a model's settings.
-
-    :param below: the settings of a section.
-    :param above: the settings that override them. A ``batch_size`` here also removes
-        ``gpu_batch_size`` below, so that it applies on a GPU too.
+    A section's settings with others above them. A ``batch_size`` above also removes
+    ``gpu_batch_size`` below, so that it applies on a GPU too.
     """
     settings = dict(below)
     if 'batch_size' in above:

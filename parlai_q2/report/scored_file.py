@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Union
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.knowledge import as_field, stripped
 from parlai_q2.io.read import Record, example_of, read_records
 from parlai_q2.io.write import meta_of
 from parlai_q2.records import not_verifiable
@@ -96,7 +97,7 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
     """
     example = example_of({'knowledge': '', **fields, 'response': fields.get('text')})
     # The reranker stripped the knowledge, and spans are offsets into what it saw.
-    knowledge, rows = example.knowledge.strip(), _rows(fields)
+    passages, rows = stripped(example.passages), _rows(fields)
     try:
         given = [fields['candidates'][place] for place in fields['order']]
         rows = [_as_given(*pair) for pair in zip(given, rows, strict=True)]
@@ -108,13 +109,13 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
         ) from e
     pool = {
         'id': example.id,
-        'knowledge': knowledge,
+        'knowledge': as_field(passages),
         'response': example.response,
         'history': list(example.history),
         'rerank': rows,
         'q2_label': None if fields['abstained'] else chosen['q2_label'],
     }
-    score = _score_of_choice(pool) if knowledge else not_verifiable().to_dict()
+    score = _score_of_choice(pool) if passages else not_verifiable().to_dict()
     # Files written before 0.4 have the signature only in their metadata.
     return {**pool, **score, 'signature': fields.get('rerank_signature')}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.strict_json import is_number
 from parlai_q2.records import Label, Passage, passages_of
@@ -52,11 +53,8 @@ class Pool:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The passages of the knowledge; none if all of them are blank."""
-        found = passages_of(self.knowledge)
-        if len(found) == 1:
-            found = (found[0]._replace(text=found[0].text.strip()),)
-        return found if any(passage.text.strip() for passage in found) else ()
+        """What the candidates are scored against; empty if all of it is blank."""
+        return stripped(passages_of(self.knowledge))
 
     @property
     def labelled(self) -> bool:

@@ -17,10 +17,8 @@ CPU_QUOTA = Path('/sys/fs/cgroup/cpu.max')
 
 class Place(NamedTuple):
     """
-    Where one worker computes.
-
-    :param device: a torch device name, or None for the scorer's default.
-    :param threads: the number of CPU threads.
+    Where one worker computes: a torch device's name (None for the scorer's default),
+    and its number of CPU threads.
     """
 
     device: Optional[str]
@@ -59,10 +57,8 @@ def places(
 
 def device_names(devices: Optional[str]) -> list[str]:
     """
-    Parse and check the value of ``--devices``.
+    The names in the value of ``--devices``, where one may occur twice, for two workers.
 
-    :param devices: as for :func:`places`. A name may occur twice, for two workers.
-    :return: the device names; empty if none are given.
     :raises ConfigError: if a device does not exist, or they are of different kinds.
     """
     if not devices:
@@ -105,9 +101,7 @@ def usable_cores() -> int:
 
 
 def use_threads(threads: int) -> None:
-    """
-    Set the number of threads of this process, unless its environment already does.
-    """
+    """Set this process's number of threads, unless its environment already does."""
     os.environ.update(thread_settings(threads))
     if 'torch' in sys.modules:
         # torch is imported, perhaps by the main module, and has read the environment.
@@ -115,10 +109,7 @@ def use_threads(threads: int) -> None:
 
 
 def thread_settings(threads: int) -> dict[str, str]:
-    """
-    The environment variables that set a process's number of threads, without those that
-    the user has already set.
-    """
+    """The variables that set a number of threads, without those set by the user."""
     unsaid = (name for name in THREAD_VARIABLES if threads_said(name) is None)
     return dict.fromkeys(unsaid, str(threads))
 

@@ -22,12 +22,10 @@ class Progress:
     """
     Shows the progress of a run. Call :meth:`close` when it is done.
 
-    :param name: what is being done, to show.
     :param total: the size of the input, in bytes.
     :param log: called with a line of text if there is no terminal.
     :param every: seconds between two lines; 0 or less for none.
     :param stream: where to show the bar; default: standard error.
-    :param clock: returns the time in seconds.
     """
 
     def __init__(
@@ -50,10 +48,8 @@ class Progress:
 
     def resume(self, records: int, read: int) -> None:
         """
-        Report what an earlier run has done, which does not count towards the speed.
-
-        :param records: the number of records done.
-        :param read: how many bytes of the input they took.
+        Report what an earlier run has done, in records and bytes of the input, which
+        does not count towards the speed.
         """
         self._began = self._told = self._clock()
         self._records = records
@@ -65,10 +61,7 @@ class Progress:
 
     def update(self, records: int, read: int) -> None:
         """
-        Report progress.
-
-        :param records: those done since the last call.
-        :param read: how many bytes of the input are done in total.
+        Report the records done since the last call, and all bytes of the input done.
         """
         self._records += records
         if self._since is None:

@@ -47,13 +47,9 @@ def _shallow(path: Path, format: Optional[str]) -> Iterator[Record]:
 
 class Work(NamedTuple):
     """
-    The work that a run has to do.
-
-    :param chunks: the chunks to score.
-    :param records: how many records an earlier run has scored.
-    :param read: how many bytes of the file these records took.
-    :param cut_short: whether the last of these records says that the rest of the file
-        was not read.
+    The chunks that a run has to score; and of an earlier run, how many records it has
+    scored, how many bytes of the file these took, and whether the last of them says
+    that the rest of the file was not read.
     """
 
     chunks: Iterator[Chunk]
@@ -150,7 +146,6 @@ def go_on(chunks: Iterator[Chunk], writer: ResumableWriter, tally: Tally) -> Wor
     :param writer: has the lines of the earlier run. Those from the first chunk that has
         to be scored on are dropped.
     :param tally: the records that are skipped are added to it.
-    :return: the remaining work; the whole file if nothing was written.
     """
     lines = writer.raw_lines()
     kept = read = 0

@@ -5,7 +5,7 @@ from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.filtering.history import split_at_gaps
+from parlai_q2.filtering.conversation import split_at_gaps
 from tests.filtering.toys import FIVE
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from parlai_q2.filtering import Policy, Reason, judge_episodes
-from parlai_q2.filtering.judge import knowledge_of, labels_of
+from parlai_q2.filtering.judge import labels_of
+from parlai_q2.records import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
 
 
@@ -97,14 +98,30 @@ def test_a_passage_in_a_text_holds_until_the_next():
         {'text': 'well'},
         {'text': 'passage two\nhi'},
     ]
-    assert knowledge_of(turns, '\n') == [
-        'passage one',
-        'passage one',
-        'its own',
-        'passage one',
-        'passage two',
-    ]
-    assert knowledge_of(turns) == ['', '', 'its own', '', '']
+
+    def known(delimiter=None):
+        policy = Policy()
+        (found,) = judge_episodes([turns], WordScorer(), policy, delimiter)
+        return [turn.knowledge for turn in found]
+
+    passages = ['passage one', 'passage one', 'its own', 'passage one', 'passage two']
+    assert known('\n') == passages
+    assert known() == ['', '', 'its own', '', '']
+
+
+@pytest.mark.parametrize(
+    'knowledge',
+    [
+        'Bee __knowledge__ a b\nAnt __knowledge__ c',
+        [{'title': 'Bee', 'text': 'a b'}, {'title': 'Ant', 'text': 'c'}],
+    ],
+)
+def test_passages_are_judged_together_and_evidence_names_them(knowledge):
+    message = {'text': 'one', 'knowledge': knowledge, 'labels': ['a c']}
+    ((turn,),) = judge([message])
+    assert turn.decision.kept
+    assert turn.passages == (Passage('a b', 'Bee'), Passage('c', 'Ant'))
+    assert turn.knowledge == 'a b\nc'
 
 
 @pytest.mark.parametrize(

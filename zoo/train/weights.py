@@ -46,7 +46,6 @@ def as_shipped(weights: Weights) -> Weights:
 def distinct(state: Weights) -> Weights:
     """
     A state dict in which weights with several names occur once, under the first name.
-
     T5's embeddings also belong to the encoder and the decoder; loading ties them again.
     """
     first: dict[tuple, str] = {}
@@ -61,8 +60,6 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     :data:`PART_BYTES`), configuration, tokenizer, and the checksums that are verified
     when it is loaded.
 
-    :param model: a Hugging Face model.
-    :param tokenizer: its tokenizer.
     :param folder: the folder; it is created, and existing files are replaced.
     :return: the size of the weights in bytes.
     """

@@ -1,10 +1,8 @@
 """
 Builds the layers of a model directly from a folder with int8 weights.
 
-The project's own code runs the shipped models (:mod:`parlai_q2.models.engine.bert`,
-:mod:`parlai_q2.models.engine.t5`) with the layers from this module. transformers' model
-classes take longer to import than the weights take to load, and would need each
-embedding table in fp32.
+transformers' model classes take longer to import than the weights take to load, and
+would need each embedding table in fp32.
 """
 
 from functools import cached_property
@@ -35,12 +33,7 @@ class Embedding:
         self.scale = None if scale is None else scale.float()
 
     def __call__(self, ids: torch.Tensor) -> torch.Tensor:
-        """
-        Look up rows.
-
-        :param ids: [...].
-        :return: [..., width], fp32.
-        """
+        """Look up rows: [...] to [..., width], fp32."""
         rows = self.table[ids]
         if self.scale is None:
             return rows
@@ -49,9 +42,8 @@ class Embedding:
 
 class StoredModel:
     """
-    The configuration and weights of a folder.
+    The configuration and weights of a folder with ``config.json`` and int8 weights.
 
-    :param folder: a folder with ``config.json`` and int8 weights.
     :raises ModelError: if a file was changed or cannot be read.
     """
 
@@ -67,10 +59,10 @@ class StoredModel:
 
     def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
         """
-        A linear layer. Several names give one layer with their outputs side by side.
+        A linear layer from [..., into] to [..., names * out]. Several names give one
+        layer with their outputs side by side.
 
         :param names: the names of the weights, without ``.weight``.
-        :return: a layer that maps [..., into] to [..., names * out].
         """
         biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
         joined = together(biases) if biases else None
@@ -85,11 +77,7 @@ class StoredModel:
         return SteadyLinear(whole, joined)
 
     def embedding(self, name: str, rows: int, width: int) -> Embedding:
-        """
-        An embedding table.
-
-        :param name: the name of the table, without ``.weight``.
-        """
+        """An embedding table, by its name without ``.weight``."""
         weight = f'{name}.weight'
         if f'{weight}.q' not in self.tensors:
             return Embedding(self._tensor(weight, rows, width))

@@ -8,7 +8,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.history import split_at_gaps
+from parlai_q2.filtering.conversation import split_at_gaps
 from parlai_q2.filtering.judge import judge_episode
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.mutators.base import ScoringMutator

@@ -1,9 +1,7 @@
 """
-Builds a T5 for beam search directly from int8 weights.
-
-It provides the parts of a Hugging Face model that
-:class:`~parlai_q2.models.engine.t5.search.T5Search` uses, under the same names, without
-importing transformers' model classes.
+Builds a T5 for beam search directly from int8 weights: the parts of a Hugging Face
+model that :class:`~parlai_q2.models.engine.t5.search.T5Search` uses, under the same
+names.
 """
 
 import math
@@ -54,7 +52,6 @@ def stored_t5(stored: StoredModel) -> Any:
     """
     Build a T5 without its loss, its training and its own search.
 
-    :param stored: a model that :func:`computable` accepts.
     :return: ``encoder``, ``decoder``, ``lm_head``, ``config``, ``generation_config``,
         ``device``.
     """
@@ -122,7 +119,7 @@ def _linear(stored: StoredModel, name: str, out: int, into: int) -> Any:
 
 class _Norm:
     """
-    T5's layer norm: a scale, no shift and no mean (Zhang and Sennrich 2019, arXiv
+    T5's layer norm: a scale, no shift, no mean (Zhang and Sennrich 2019, arXiv
     1910.07467).
     """
 
@@ -146,20 +143,14 @@ class _PositionBias:
         self.farthest = config.relative_attention_max_distance
 
     def __call__(self, queries: int, keys: int) -> torch.Tensor:
-        """
-        The bias of each query and key.
-
-        :return: [1, H, queries, keys].
-        """
+        """The bias of each query and key, [1, H, queries, keys]."""
         distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
         return self.table(self.bucket(distance)).permute(2, 0, 1)[None]
 
     def bucket(self, distance: torch.Tensor) -> torch.Tensor:
         """
-        The bucket of each distance, in the same shape.
-
-        :param distance: of each key from its query, in tokens. In a decoder, keys after
-            the query count as distance 0.
+        The bucket of each distance of a key from its query, in tokens. In a decoder,
+        keys after the query count as distance 0.
         """
         buckets, first = self.buckets, torch.zeros_like(distance)
         if self.both:
