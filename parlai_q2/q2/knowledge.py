@@ -11,8 +11,8 @@ from typing import Optional, Sequence
 from parlai_q2.models.protocols import QuestionAnswerer
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
-from parlai_q2.text.retrieval import SentenceIndex
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.retrieval import SentenceIndex, index_of
+from parlai_q2.text.sentences import is_short
 
 # Sentences read for a question or, in end-to-end NLI, for a response.
 SENTENCES_READ = 3
@@ -32,8 +32,8 @@ class Excerpts:
     def index(self, knowledge: str) -> Optional[SentenceIndex]:
         """The sentences of long knowledge; None if the knowledge is read whole."""
         if knowledge not in self._indices:
-            long = 0 < self._longest < count_words(knowledge)
-            self._indices[knowledge] = SentenceIndex(knowledge) if long else None
+            long = self._longest > 0 and not is_short(knowledge, self._longest)
+            self._indices[knowledge] = index_of(knowledge) if long else None
         return self._indices[knowledge]
 
     def chosen(self, text: str, knowledge: str) -> list[int]:

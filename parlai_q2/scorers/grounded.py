@@ -227,7 +227,7 @@ def knowledge_read(index: SentenceIndex, found: Sequence[Piece]) -> str:
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
     """
-    if not SENTENCES.is_long(index.text):
+    if not SENTENCES.is_long(index):
         return index.text
     premises = [SENTENCES.premises(index, piece.span.text) for piece in found]
     return index.joined(sorted({i for of in premises for p in of for i in p.chosen}))

@@ -90,7 +90,7 @@ def test_of_chit_chat_alone_the_least_generic_decides():
 )
 def test_what_is_split(pooling, knowledge, response, count):
     index = SentenceIndex(knowledge)
-    spans = pooling.hypotheses(knowledge, response)
+    spans = pooling.hypotheses(index, response)
     assert all(response[s.start : s.end] == s.text for s in spans)
     assert (len(spans), len(pooling.premises(index, spans[0].text))) == count
 
