@@ -272,7 +272,7 @@ class ClassifierScorer(Scorer):
         device: str = 'cpu',
         batch_size: Any = None,
         **options: Any,
-    ) -> 'ClassifierScorer':
+    ) -> Any:
         """Its further options are those of the class."""
         model = cls.load_model(preset, device=device, batch_size=batch_size)
         return cls(model, preset=preset.name, **options)

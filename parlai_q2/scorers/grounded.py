@@ -207,7 +207,7 @@ class GroundedScorer(GroundedFastScorer):
         threshold: float = Scorer.threshold,
         coefficients: Optional[str] = None,
         **q2_options: Any,
-    ) -> 'ClassifierScorer':
+    ) -> Any:
         options: dict[str, Any] = {'threshold': threshold, 'coefficients': coefficients}
         options['q2'] = Q2Scorer.from_preset(
             preset, device=device, batch_size=batch_size, **q2_options
