@@ -38,9 +38,8 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         type=str,
         default=DEFAULT_CLASSIFIER,
         help='a preset whose consistency section is the classifier: mini (shipped), '
-        'factcc, albert_vitaminc, albert_vitaminc_mnli, albert_vitaminc_fever, '
-        'roberta_mnli, bert_conv_fever (to be trained), or a path to a YAML '
-        'file. A saved --model-file takes precedence',
+        'factcc, albert_vitaminc, bert_conv_fever (to be trained), or a path to a '
+        'YAML file. A saved --model-file takes precedence',
     )
     group.add_argument(
         '--hf-model',

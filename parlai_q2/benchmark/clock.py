@@ -43,11 +43,7 @@ class StageClock:
 
 
 def spread(seconds: Sequence[float]) -> dict[str, float]:
-    """
-    The median, minimum, maximum and 95th percentile, in seconds.
-
-    :param seconds: at least one time.
-    """
+    """The median, minimum, maximum and 95th percentile of times, at least one."""
     ordered = sorted(seconds)
     return {
         'median': median(ordered),
@@ -91,10 +87,8 @@ def processor() -> str:
 
 def peak_memory_mb() -> float:
     """
-    The peak memory of this process, in MB.
-
-    On Linux it counts from the start of the program; elsewhere a process inherits the
-    peak of the one that started it.
+    The peak memory of this process, in MB; on Linux since the start of the program,
+    while elsewhere a process inherits the peak of the one that started it.
     """
     try:
         status = STATUS.read_text()

@@ -30,9 +30,8 @@ def measure_batched(
     scorer: Q2Scorer, pairs: Sequence[Pair], rounds: int
 ) -> tuple[dict[str, Any], list[Q2Result]]:
     """
-    Time Q2 in batches, and one response at a time.
+    Time Q2 in batches, and one response at a time; its models are warmed up first.
 
-    :param scorer: Q2; its models are warmed up first.
     :param pairs: B pairs (knowledge, response), at least two.
     :param rounds: how often all pairs are scored.
     :return: the figures, with the seconds a response and those of each stage; and the
@@ -74,11 +73,7 @@ def measure_loop(
 ) -> tuple[float, list[Q2Result]]:
     """
     Time Q2 one question at a time, with the questions of the model's own ``generate``,
-    as in the published code.
-
-    :param scorer: Q2.
-    :param pairs: B pairs (knowledge, response).
-    :return: seconds a response, and the results.
+    as in the published code: seconds a response, and the results.
     """
     models, settings = as_published(scorer.models), scorer.q2_settings
     q2_one_at_a_time(pairs[0], models, settings)
@@ -136,10 +131,8 @@ def watch(
     models: Q2Models, clock: StageClock, pairs: Sequence[tuple[str, str]]
 ) -> Q2Models:
     """
-    The same models, with the time of each added to a clock.
+    The same models, with the time of each added to a clock, under :data:`STAGES`.
 
-    :param models: Q2's models.
-    :param clock: receives the times, under the names in :data:`STAGES`.
     :param pairs: what will be scored, as (knowledge, response).
     """
     return Q2Models(

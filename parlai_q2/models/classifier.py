@@ -2,8 +2,8 @@
 How a sequence classifier reads pairs of texts, and what its outputs mean.
 
 The meaning comes from a preset's ``labels`` or, without them, from the names in the
-model's own configuration. It is never guessed: a configuration with default names such
-as ``LABEL_0`` is an error, and so is one that contradicts the preset.
+model's configuration. It is never guessed: default names such as ``LABEL_0`` are an
+error, and so is a configuration that contradicts the preset.
 """
 
 from dataclasses import dataclass
@@ -58,9 +58,6 @@ class PairInput:
         """
         Tokenize pairs. If a pair is too long, its longer text is truncated or, with a
         separator, the end of the joined text.
-
-        :param pairs: B pairs (premise, hypothesis), at least one.
-        :return: the tokenizer's output, B rows, not padded.
         """
         options = {'truncation': 'longest_first', 'max_length': self.max_tokens}
         return self._tokenize(tokenizer, pairs, **options)
@@ -107,11 +104,10 @@ def find_labels(
     labels: Optional[Mapping[str, int]], config: Any, model: str
 ) -> dict[str, int]:
     """
-    The labels of a loaded model.
+    The labels of a loaded model: class names and the indices of their outputs.
 
     :param labels: the labels of the preset; None to use the configuration's names.
     :param model: the model's reference, for messages.
-    :return: maps class names to output indices.
     :raises ConfigError: if the meaning of an output is unknown, or preset and
         configuration contradict each other.
     """
@@ -142,8 +138,7 @@ def check_classifier(config: Any, model: str) -> None:
     Check that a model is a classifier, because transformers would give any other model
     a random head.
 
-    :param model: its reference, for messages.
-    :raises ConfigError: if it is not a classifier.
+    :raises ConfigError: if it is not.
     """
     names = config.architectures or []
     if names and not any(name.endswith('ForSequenceClassification') for name in names):

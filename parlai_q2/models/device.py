@@ -1,7 +1,4 @@
-"""
-Devices by name, and computing the same way whatever the surrounding program has
-configured.
-"""
+"""Devices by name, and computing the same whatever the surrounding program has set."""
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Iterator, Union
@@ -15,7 +12,6 @@ CPU = 'cpu'
 
 
 def gpus() -> list[str]:
-    """The device names of the GPUs that torch sees."""
     import torch
 
     return [f'cuda:{n}' for n in range(torch.cuda.device_count())]
@@ -28,9 +24,8 @@ def is_cpu(device: str) -> bool:
 
 def check_name(name: str, said: str = 'The device is') -> None:
     """
-    Check that a name is a valid device name.
+    Check that a name is valid for torch.
 
-    :param name: a torch device name, such as ``cuda:0``.
     :param said: the start of the message, which says where the name comes from.
     :raises ConfigError: if it is not valid.
     """
@@ -50,7 +45,6 @@ def check_device(name: str, said: str = 'The device is') -> None:
     """
     Check that a device exists, before a model is loaded for it.
 
-    :param said: the start of the message, which says where the name comes from.
     :raises ConfigError: if the name is not valid, or is a GPU that torch does not see.
     """
     check_name(name, said)
@@ -66,7 +60,7 @@ def check_device(name: str, said: str = 'The device is') -> None:
 @contextmanager
 def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
     """
-    Compute without gradients and without autocast. The autocast of a training loop
+    Compute without gradients and without autocast: the autocast of a training loop
     would round the scores, and their signature would not show it.
     """
     import torch
@@ -79,8 +73,8 @@ def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
 @contextmanager
 def in_float32() -> Iterator[None]:
     """
-    Create tensors in fp32 by default. Another default type of the host program would
-    round weights as they are loaded, and no signature would show it.
+    Create tensors in fp32, whatever default the host program has set: another type
+    would round weights as they are loaded, and no signature would show it.
     """
     import torch
 

@@ -1,8 +1,8 @@
 """
 Loads encoders that read pairs of texts: classifiers, and readers that find answers.
 
-Shipped weights that compute in int8 are run by :mod:`parlai_q2.models.engine.bert`, all
-other models by transformers.
+Int8 weights are run by :mod:`parlai_q2.models.engine.bert`, other models by
+transformers.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
 
 
 class PairEncoder(Protocol):
-    """The interface of an encoder: a model and its Hugging Face configuration."""
+    """An encoder: a model and its Hugging Face configuration."""
 
     config: Any
 
@@ -34,11 +34,7 @@ class PairEncoder(Protocol):
 
 
 class HuggingFaceEncoder:
-    """
-    A classifier or reader that transformers runs.
-
-    :param model: a model from :func:`~parlai_q2.models.loading.load_model`.
-    """
+    """A classifier or reader that transformers runs."""
 
     def __init__(self, model: Any):
         self.model, self.config = model, model.config
@@ -69,7 +65,7 @@ def load_encoder(
     """
     Load an encoder in evaluation mode.
 
-    :param reference: a model reference, see :mod:`parlai_q2.models.loading`.
+    :param reference: a model reference, see :mod:`parlai_q2.models.references`.
     :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
     :param arithmetic: how to compute, ``int8`` or ``float32``.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
@@ -90,15 +86,13 @@ def load_encoder(
 
 
 def _own(folder: Path, auto_class: str) -> Optional[PairEncoder]:
-    from parlai_q2.models.engine.bert import Bert, computable
-    from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, further_parts
+    from parlai_q2.models.engine.bert import engine_of
     from parlai_q2.models.engine.stored import StoredModel
 
-    if further_parts(folder / INT8_WEIGHTS):
-        return None  # it reads a single file
     stored = StoredModel(folder)
     with blaming(folder):
-        return Bert(stored) if computable(stored.config, auto_class) else None
+        engine = engine_of(stored.config, auto_class)
+        return engine(stored) if engine else None
 
 
 def finite_logits(

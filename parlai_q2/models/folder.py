@@ -1,8 +1,8 @@
 """
 Reads a model's folder: its configuration, its checksums, its tokenizer.
 
-If a folder has a list of checksums, only the listed files are read: any other file in
-it would change results without changing the model's identity.
+If a folder lists checksums, only the listed files are read: any other file would change
+results without changing the model's identity.
 """
 
 import json
@@ -40,7 +40,6 @@ def blaming(path: Path) -> Iterator[None]:
     """
     Turn whatever a damaged file makes the libraries raise into an error that names it.
 
-    :param path: the file or folder that is read.
     :raises ModelError: in place of any other error than the project's own.
     """
     try:
@@ -69,9 +68,9 @@ def read_object(path: Path) -> dict[str, Any]:
 
 def listed_files(folder: Path) -> Optional[dict[str, str]]:
     """
-    The files of a folder that may be read, with their checksums.
+    The files of a folder that may be read, with their checksums; None if it has no
+    list.
 
-    :return: None if the folder has no list, so that all may be read.
     :raises ModelError: if the list cannot be read.
     """
     path = folder / CHECKSUMS
@@ -97,7 +96,7 @@ def has_file(folder: Path, name: str) -> bool:
 def only_listed(folder: Path) -> Iterator[Path]:
     """
     The folder without unlisted files, for libraries that read what they find: the
-    folder itself if it has no list, otherwise a temporary one.
+    folder itself if it has none, otherwise a temporary one.
     """
     listed = listed_files(folder)
     if listed is None or {p.name for p in folder.iterdir()} <= {*listed, CHECKSUMS}:
@@ -115,9 +114,8 @@ def only_listed(folder: Path) -> Iterator[Path]:
 
 def folder_config(folder: Path) -> Any:
     """
-    Read a model folder's configuration without importing its model's own class.
+    A folder's ``config.json`` as a ``PretrainedConfig``, without importing its model.
 
-    :return: a ``PretrainedConfig`` with the contents of ``config.json``.
     :raises ModelError: if the file cannot be read.
     """
     from transformers.configuration_utils import PretrainedConfig
@@ -130,10 +128,9 @@ def folder_config(folder: Path) -> Any:
 
 def folder_generation(folder: Path, config: Any) -> Any:
     """
-    Read the generation settings of a model folder.
+    A folder's ``GenerationConfig``; without a file of its own, that of its
+    configuration.
 
-    :param config: its configuration, used if there is no file of generation settings.
-    :return: a ``GenerationConfig``.
     :raises ModelError: if the file cannot be read.
     """
     from transformers.generation.configuration_utils import GenerationConfig

@@ -3,8 +3,7 @@ A sequence-to-sequence model as a judge: asked whether a text supports a stateme
 answers with one word, and the probability of that word is the support.
 
 MiniCheck (Tang et al. 2024, arXiv 2404.10774) and TrueTeacher (Gekhman et al. 2023,
-arXiv 2305.11171) are such models. A preset's section gives the prompt and the words;
-only the first token that the decoder says is read.
+arXiv 2305.11171) are such models. Only the first token that the decoder says is read.
 """
 
 from functools import partial
@@ -33,11 +32,10 @@ class WordJudge:
     """
     Gives the probability of the word that means "supported".
 
-    It reads texts as they are written, and long knowledge whole, in windows of
-    sentences of which the most supporting one counts.
+    It reads texts as they are written, and long knowledge in windows of sentences, of
+    which the most supporting one counts.
 
     :param config: the preset's section.
-    :param device: a torch device name.
     :param prompt: the prompt, with ``{premise}`` and ``{hypothesis}`` in it.
     :param supported: the word that means that the premise supports the hypothesis.
     :param unsupported: the word for the opposite: the two words' probabilities are then
@@ -90,8 +88,8 @@ class WordJudge:
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """
-        The probabilities of pairs (premise, hypothesis): supported as ``entailment``,
-        the rest as ``neutral``.
+        Supported as ``entailment``, the rest as ``neutral``, for pairs (premise,
+        hypothesis).
         """
         return map_unique(pairs, self._classify)
 

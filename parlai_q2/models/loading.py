@@ -1,10 +1,10 @@
 """
 Finds and loads tokenizers and models: shipped, in a local folder, or on the hub.
 
-The forms of a model reference are those of :mod:`parlai_q2.models.references`.
-Nothing here runs code from a model's folder: ``trust_remote_code`` is off, and
-weights are read from safetensors or, if a hub model has only older files, by torch's
-``weights_only`` reader.
+:mod:`parlai_q2.models.references` has the forms of a model reference. Nothing here runs
+    code from a model's folder: ``trust_remote_code`` is off, and weights are read from
+    safetensors or, if a hub model has only older files, by torch's ``weights_only``
+    reader.
 """
 
 from pathlib import Path
@@ -46,9 +46,8 @@ ARITHMETICS = (FLOAT32, INT8)
 
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     """
-    Load the tokenizer of a model.
+    The tokenizer of a model; for an adapter, that of its base.
 
-    :return: a Hugging Face tokenizer; for an adapter, that of its base.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read.
     """
@@ -71,13 +70,12 @@ def load_model(
     **options: Any,
 ) -> Any:
     """
-    Load a model in evaluation mode.
+    Load a model in evaluation mode, in fp32, with gradients off.
 
     :param auto_class: one of transformers' ``AutoModelFor...`` classes.
     :param arithmetic: one of :data:`ARITHMETICS`; ``int8`` needs int8 weights.
     :param options: other options for ``from_pretrained``, e.g. ``num_labels`` for a new
         classifier; not for models with int8 weights.
-    :return: the model, in fp32, with gradients off.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
     :raises ConfigError: if the device does not exist.
@@ -111,13 +109,10 @@ def load_seq2seq(
     arithmetic: str = FLOAT32,
 ) -> tuple[Any, Any]:
     """
-    Load an encoder-decoder with its tokenizer.
-
-    A folder may have an adapter instead of weights; its ``adapter.json`` then names the
-    model that the adapter belongs to.
+    Load an encoder-decoder and its tokenizer. A folder may have an adapter instead of
+    weights, whose ``adapter.json`` names the model that it belongs to.
 
     :param arithmetic: one of :data:`ARITHMETICS`; an adapter needs fp32.
-    :return: the model and the tokenizer.
     :raises ConfigError: if ``arithmetic`` is int8 and the model is an adapter.
     """
     from transformers import AutoModelForSeq2SeqLM
@@ -146,11 +141,7 @@ def load_seq2seq(
 
 
 def adapter_base(reference: str) -> Optional[str]:
-    """
-    The base model of an adapter.
-
-    :return: the reference of the base model; None if this is not an adapter.
-    """
+    """The reference of an adapter's base model; None if this is not an adapter."""
     place = resolve(reference)
     if not isinstance(place, Path) or not has_file(place, ADAPTER_WEIGHTS):
         return None
@@ -162,11 +153,7 @@ def adapter_base(reference: str) -> Optional[str]:
 
 
 def int8_folder(reference: str) -> Optional[Path]:
-    """
-    The folder of a model with int8 weights.
-
-    :return: the folder; None if the model has no int8 weights.
-    """
+    """The folder of a model with int8 weights; None if it has none."""
     place = resolve(reference)
     found = isinstance(place, Path) and has_file(place, INT8_WEIGHTS)
     return Path(place) if found else None

@@ -1,12 +1,11 @@
 """
 Low-rank adapters, which let one set of weights serve two tasks.
 
-A linear layer ``y = W x`` gets a trainable low-rank term, ``y = W x + B A x``, with A
-of shape [rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv
-2106.09685, section 4.1, with the scale alpha / rank fixed at 1). W does not change, so
-results on its original task stay exactly the same. When an adapter is loaded, ``B A``
-is added to a copy of W, so that the adapted model costs no more to run than the plain
-one.
+A linear layer ``y = W x`` gets a trainable term, ``y = W x + B A x``, with A of shape
+[rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv 2106.09685, section
+4.1, with the scale alpha / rank fixed at 1). W does not change. When an adapter is
+loaded, ``B A`` is added to a copy of W, so that the adapted model costs no more to run
+than the plain one.
 """
 
 from typing import Iterator
@@ -39,12 +38,9 @@ class LoraLinear(nn.Module):
 
 def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     """
-    The linear layers that get an adapter.
-
-    An output layer that shares its weights with the input embeddings gets none, because
+    The linear layers that get an adapter, by dotted name, in the model's order. An
+    output layer that shares its weights with the input embeddings gets none, because
     merging a term into it would change the embeddings too.
-
-    :return: the dotted name of each layer and the layer, in the model's order.
     """
     embeddings = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
     for name, module in model.named_modules():
@@ -54,11 +50,7 @@ def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
 
 def add_adapters(model: nn.Module, rank: int) -> nn.Module:
     """
-    Freeze a model and give each of its linear layers a trainable low-rank term.
-
-    :param model: the model; changed in place.
-    :param rank: the rank of each term, at least 1.
-    :return: the same model.
+    Freeze a model, in place, and give each linear layer a trainable low-rank term.
     """
     model.requires_grad_(False)
     for name, layer in list(adaptable_layers(model)):
@@ -72,12 +64,10 @@ def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Modu
     Initialise the low-rank terms with those of a trained adapter.
 
     A term may have a higher rank than the trained one: its additional rows of A stay
-    random and its additional columns of B stay zero, so the model computes the same as
-    the trained adapter. A layer that the trained adapter left out keeps its zero term.
+    random and its additional columns of B stay zero, so the model computes the same.
 
     :param model: a model from :func:`add_adapters`; changed in place.
     :param adapter: the result of :func:`adapter_state`, of this rank or a lower one.
-    :return: the same model.
     :raises ModelError: if a term fits no layer of this model.
     """
     parameters = dict(model.named_parameters())
@@ -98,10 +88,7 @@ def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Modu
 
 def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
     """
-    The trained low-rank terms, without the model.
-
-    :param model: a model from :func:`add_adapters`.
-    :return: ``<layer>.lora_a`` [rank, in] and ``<layer>.lora_b`` [out, rank].
+    The trained terms, ``<layer>.lora_a`` [rank, in] and ``<layer>.lora_b`` [out, rank].
     """
     return {
         name: tensor.detach()
@@ -112,11 +99,8 @@ def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
 
 def merge_adapter(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Module:
     """
-    Add each low-rank term to the plain model's weights.
+    Add each low-rank term to the plain model's weights, in place.
 
-    :param model: the plain model; changed in place.
-    :param adapter: the result of :func:`adapter_state`.
-    :return: the same model.
     :raises ModelError: if a term fits no layer of this model.
     """
     layers = dict(adaptable_layers(model))

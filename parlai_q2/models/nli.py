@@ -55,9 +55,8 @@ class SequenceNliModel:
 
     :param config: the preset's section. Its settings are ``labels`` (maps class names
         to the model's output indices; without them, the names in the model's
-        configuration are used), ``order``, ``separator``, ``max_tokens`` (of both texts
-        together) and ``lower_case`` (see
-        :class:`~parlai_q2.models.classifier.PairInput`), ``batch_size``,
+        configuration are used), those of
+        :class:`~parlai_q2.models.classifier.PairInput`, ``batch_size``,
         ``gpu_batch_size`` (used on a GPU), ``arithmetic``, ``kernel`` (see
         :mod:`parlai_q2.models.engine.kernels`) and ``head``.
     :param role: ``nli`` or ``detector``.
@@ -199,10 +198,10 @@ class SequenceNliModel:
 
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
         """
-        Name a model's output probabilities according to its labels.
+        Name a model's output probabilities according to its labels; 0 for a class that
+        the model lacks.
 
         :param probabilities: one per output of the model, summing to 1.
-        :return: the probabilities by class; 0 for a class that the model lacks.
         """
         labels = self._loaded()[2] if self.labels is None else self.labels
         found = {n: probabilities[index] for n, index in labels.items()}
@@ -232,11 +231,8 @@ def check_trained(model: str, head: str) -> None:
 
 def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
     """
-    The result for a premise, from the results of its windows.
-
-    :param parts: the probabilities of each window, at least one.
-    :return: those of the window that most entails the hypothesis or, if none entails
-        it, that most contradicts it.
+    The result for a premise from those of its windows, at least one: that of the window
+    that most entails the hypothesis or, if none entails it, that most contradicts it.
     """
     best = max(parts, key=lambda p: p.entailment)
     if best.label == 'entailment':

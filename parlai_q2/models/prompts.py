@@ -32,7 +32,6 @@ NEWEST_TURN_SHARE = 0.25
 
 
 def question_prompt(answer: str, context: str) -> str:
-    """The prompt of the question generator."""
     return QUESTION_PROMPT.format(answer=answer, context=context)
 
 
@@ -54,8 +53,7 @@ class Prompt:
 
     :param template: ``reply``, or a format string.
     :param delimiter: the text between turns in ``{history}`` and ``{text}``.
-    :raises ConfigError: when the template is neither ``reply`` nor such a format
-        string.
+    :raises ConfigError: when the template is neither.
     """
 
     template: str = PLAIN
@@ -81,8 +79,8 @@ class Prompt:
     @property
     def _fields(self) -> set[str]:
         """
-        Everything in braces, including any format specification, so that ``{text:d}``
-        does not count as the field ``text``.
+        Everything in braces, with any format specification: ``{text:d}`` is no
+        ``text``.
         """
         found = set()
         for _, field, format_spec, conversion in Formatter().parse(self.template):

@@ -7,10 +7,8 @@ from parlai_q2.records import Span
 
 class NliProbabilities(NamedTuple):
     """
-    The class probabilities of an NLI model for a pair; the four sum to 1.
-
-    :param generic: the probability that the hypothesis states nothing that could be
-        checked; 0 for models without such a class.
+    The class probabilities of an NLI model for a pair; the four sum to 1. ``generic``,
+    that the hypothesis states nothing to check, is 0 for models without such a class.
     """
 
     entailment: float
@@ -21,7 +19,7 @@ class NliProbabilities(NamedTuple):
     @property
     def label(self) -> str:
         """
-        The likeliest class: entailment, neutral or contradiction. Generic counts as
+        The likeliest of entailment, neutral and contradiction; generic counts as
         neutral.
         """
         neutral = max(self.neutral, self.generic)
@@ -32,9 +30,8 @@ class NliProbabilities(NamedTuple):
 
     def expected(self, neutral: float) -> float:
         """
-        The expected value of the classes: 1 for entailment, 0 for contradiction.
-
-        :param neutral: the value of neutral and generic, in [0, 1].
+        The expected value of the classes: 1 for entailment, 0 for contradiction, and
+        ``neutral``, in [0, 1], for neutral and generic.
         """
         value = self.entailment + neutral * (self.neutral + self.generic)
         return min(1.0, value)  # a model's probabilities sum only nearly to 1
@@ -49,7 +46,7 @@ class QuestionGenerator(Protocol):
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         """
-        Generate questions that the spans answer.
+        Generate questions that spans answer.
 
         :param pairs: S pairs (text of the span, text that contains it).
         :return: S lists of questions, best first.
@@ -80,9 +77,4 @@ class NliModel(Protocol):
         """Everything that determines the classes, for signatures."""
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
-        """
-        The class probabilities of pairs.
-
-        :param pairs: pairs (premise, hypothesis).
-        :return: one result per pair, in order.
-        """
+        """The class probabilities of pairs (premise, hypothesis), in order."""

@@ -10,9 +10,9 @@ There are two ways to read an answer off the start and end logits:
   There is no answer if ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin
   et al. 2019, section 4.3).
 
-This departs from the released code in that the answer is a slice of the text, with
-offsets, instead of detokenised pieces. A text that is too long for the model is read in
-overlapping windows, and the answer with the greatest margin over no answer is used.
+Other than in the released code, the answer is a slice of the text, with offsets. A text
+that is too long for the model is read in overlapping windows, and the answer with the
+greatest margin over no answer is used.
 """
 
 from functools import partial
@@ -60,8 +60,8 @@ class SpanQuestionAnswerer:
     Answers with any Hugging Face extractive question-answering model.
 
     :param config: the preset's section. Its settings are ``reading`` (``argmax`` or
-        ``joint``, see the module's docstring), ``no_answer_threshold`` (in logits, 0 by
-        default), ``max_answer_tokens``, ``max_tokens`` (of question and text together),
+        ``joint``), ``no_answer_threshold`` (in logits, 0 by default),
+        ``max_answer_tokens``, ``max_tokens`` (of question and text together),
         ``batch_size``, ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and
         ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`).
     """
@@ -171,12 +171,11 @@ class SpanQuestionAnswerer:
         offsets: Sequence[tuple[int, int]],
     ) -> Reading:
         """
-        The answer in one window.
+        The answer in one window, its character offsets and its margin, in logits.
 
         :param start: start logits [L].
         :param end: end logits [L].
         :param in_text: L booleans, True for the positions of the text.
-        :return: the answer's character offsets and its margin, in logits.
         """
         import torch
 
@@ -206,8 +205,8 @@ class SpanQuestionAnswerer:
 
 def better(new: Reading, old: Reading) -> bool:
     """
-    Whether one window's reading is better than another's. An answer is better than
-    none; otherwise the greater margin is better.
+    Whether a window's reading is better than another's: an answer is better than none;
+    otherwise the greater margin is better.
     """
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)
 

@@ -129,10 +129,7 @@ class Seq2SeqQuestionGenerator:
 
     def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
         """
-        The same generator with another search. The two share what they have loaded, but
-        ``generate`` needs a transformers model.
-
-        :param search: one of :data:`SEARCHES`.
+        The same generator, sharing what is loaded, with another of :data:`SEARCHES`.
         """
         other = copy.copy(self)
         other.search = search

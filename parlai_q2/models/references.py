@@ -57,9 +57,8 @@ def shipped_folder(name: str) -> Path:
 
 def resolve(reference: str) -> Union[Path, str]:
     """
-    Resolve a model reference to a local folder or a hub name.
+    A model reference's local folder, as a ``Path``, or otherwise its hub name.
 
-    :return: a ``Path`` if the reference is a local folder, otherwise the hub name.
     :raises ModelNotFoundError: if it looks like a path that does not exist.
     """
     if reference.startswith(SHIPPED):

@@ -6,8 +6,6 @@ A text that the response is based on (its knowledge, or the conversation before 
 shares an entity with the response. Every mention of that entity in the text is replaced
 by another entity of the same type from the same conversation. The text then no longer
 says what the response says.
-
-This module handles text only; the entities are found elsewhere.
 """
 
 import random
@@ -33,10 +31,8 @@ REMEMBERED = 50_000
 
 class Entity(NamedTuple):
     """
-    A named entity.
-
-    :param text: the name as written, perhaps with an article or with "'s".
-    :param type: its type, e.g. ``PERSON``.
+    A named entity: its name as written, perhaps with an article or "'s", and its type,
+    e.g. ``PERSON``.
     """
 
     text: str
@@ -60,11 +56,7 @@ class Entity(NamedTuple):
 
 class Swapped(NamedTuple):
     """
-    Texts with one entity replaced.
-
-    :param texts: the texts, as many as were given.
-    :param before: the entity that was replaced.
-    :param after: the entity that replaced it.
+    As many texts as were given, the entity that was replaced, and its replacement.
     """
 
     texts: tuple[str, ...]
@@ -91,8 +83,7 @@ def swap_entity(
     """
     Replace an entity that texts share with a response.
 
-    :param texts: the texts to change.
-    :param entities: the entities in them.
+    :param entities: the entities in the texts.
     :param response: the response, which stays as it is.
     :param index: the conversation's entities, from :func:`entity_index`.
     :param draw: chooses the entity and its replacement.
@@ -119,12 +110,8 @@ def replacements(
     entity: Entity, response: str, of_type: Sequence[Entity]
 ) -> list[Entity]:
     """
-    The entities that can replace an entity.
-
-    :param entity: the entity.
-    :param response: a text that must not mention the replacement.
-    :param of_type: the entities of its type.
-    :return: those that are not another name for it.
+    The entities of a type that can replace an entity: they are no other name for it,
+    and a response does not mention them.
     """
     return [
         other
@@ -178,10 +165,9 @@ def occurs(name: str, text: str) -> bool:
 
 def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
-    A text with every mention of an entity replaced.
-
-    An article is replaced together with its entity; "the 1969 album" keeps its article
-    for 1971. At the beginning of a sentence, the replacement gets a capital letter.
+    A text with every mention of an entity replaced. An article is replaced together
+    with its entity; "the 1969 album" keeps its article for 1971. At the beginning of a
+    sentence, the replacement gets a capital letter.
     """
 
     def replaced(found: 're.Match[str]') -> str:
@@ -200,11 +186,7 @@ def _whole_words(name: str, before: str = '') -> 're.Pattern[str]':
 
 
 class EntityFinder:
-    """
-    Finds entities, and remembers those of the texts it saw most recently.
-
-    :param remembered: how many texts to remember.
-    """
+    """Finds entities, and remembers those of the texts it saw most recently."""
 
     def __init__(self, remembered: int = REMEMBERED):
         self.remembered = remembered
@@ -212,10 +194,8 @@ class EntityFinder:
 
     def find(self, texts: Iterable[str]) -> dict[str, tuple[Entity, ...]]:
         """
-        The entities of each text, in order.
-
-        :param texts: the texts; they may repeat.
-        :return: each text with its entities, which do not depend on the other texts.
+        Each distinct text with its entities in order, which do not depend on the other
+        texts.
         """
         distinct = list(dict.fromkeys(texts))
         new = [t for t in distinct if t not in self._known]

@@ -2,11 +2,11 @@
 Makes responses that nearly copy their knowledge and are still wrong.
 
 Annotated negatives of dialogue models often share few words with the knowledge, so that
-word overlap alone detects them. The mistakes that matter share most of its words. This
-module makes such mistakes from responses that are grounded in their knowledge, one
-change each: an entity replaced or a negation added or removed, as in Conv-FEVER
-(Santhanam et al. 2021, section 4); a number replaced; two entities swapped; or the
-knowledge replaced by another passage about the same thing.
+word overlap alone detects them; the mistakes that matter share most of its words. From
+responses that are grounded in their knowledge, this makes such mistakes, one change
+each: an entity replaced or a negation added or removed, as in Conv-FEVER (Santhanam et
+al. 2021, section 4); a number replaced; two entities swapped; or the knowledge replaced
+by another passage about the same thing.
 """
 
 import random
@@ -30,13 +30,7 @@ LEAST_PRECISION = 0.6
 
 @dataclass(frozen=True)
 class Grounded:
-    """
-    A response that is grounded in its knowledge.
-
-    :param knowledge: the sentence that the response was made from.
-    :param response: the response.
-    :param entities: the entities in the response.
-    """
+    """A response that is grounded in its knowledge, and the entities in it."""
 
     knowledge: str
     response: str
@@ -45,10 +39,9 @@ class Grounded:
 
 def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     """
-    The responses that are grounded in their knowledge, by a rough check: all their
-    entities and numbers, and :data:`LEAST_PRECISION` of their words, are in it.
-
-    :param pairs: the (knowledge, response) of grounded turns.
+    The grounded ones of pairs (knowledge, response), by a rough check: all their
+    entities and numbers, and :data:`LEAST_PRECISION` of their words, are in the
+    knowledge.
     """
     docs = parse_all([response for _, response in pairs])
     found = []

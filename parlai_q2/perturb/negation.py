@@ -104,10 +104,7 @@ class Site(NamedTuple):
     """
     An auxiliary that can be negated, or whose negation can be removed.
 
-    :param start: the offset where it begins.
     :param end: the offset where it ends, including its negation if it has one.
-    :param auxiliary: the word as written.
-    :param negated: whether a negation follows.
     :param inverted: whether it stands before its subject.
     :param question: whether its sentence ends with a question mark.
     """
@@ -122,11 +119,8 @@ class Site(NamedTuple):
 
 class Negated(NamedTuple):
     """
-    A text with one negation added or removed.
-
-    :param text: the whole text.
-    :param before: the words that were replaced, e.g. ``is``.
-    :param after: the words that replaced them, e.g. ``isn't``.
+    A text with one negation added or removed: the words before (``is``) and after
+    (``isn't``).
     """
 
     text: str
@@ -136,11 +130,9 @@ class Negated(NamedTuple):
 
 def negate(text: str, draw: random.Random) -> Optional[Negated]:
     """
-    Negate a text at one place, or remove a negation.
+    Negate a text at one place, or remove a negation; None where there is no auxiliary.
 
-    :param text: any text.
     :param draw: chooses the place, and between "not" and "n't".
-    :return: the negated text; None where there is no auxiliary.
     """
     sites = negation_sites(text)
     if not sites:
@@ -157,9 +149,8 @@ def negate(text: str, draw: random.Random) -> Optional[Negated]:
 
 def negation_sites(text: str) -> list[Site]:
     """
-    The places where :func:`negate` can act, in order.
-
-    In a chain ("would have been"), only the first auxiliary is such a place.
+    The places where :func:`negate` can act, in order: of a chain ("would have been"),
+    the first auxiliary.
     """
     sites: list[Site] = []
     last_end = -1
@@ -220,12 +211,8 @@ def _first_letter(sentence: str) -> int:
 
 def is_auxiliary(before: str, word: str, after: str, question: bool) -> bool:
     """
-    Whether a word is an auxiliary.
-
-    :param before: the sentence up to the word.
-    :param word: the word, in lower case.
-    :param after: the text that follows the word.
-    :param question: whether the word opens a question ("Did the dog bark?").
+    Whether a word, in lower case, is an auxiliary between these parts of its sentence;
+    ``question`` says that it opens one ("Did the dog bark?").
     """
     if word in ALSO_NOUNS and _is_noun(before, word, after):
         return False

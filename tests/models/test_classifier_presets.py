@@ -8,10 +8,11 @@ import yaml
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.classifier import find_labels
+from parlai_q2.presets import with_detector
 from tests.agents.tiny_classifiers import tiny_bert
 
 # Name, model, and the class of each output: get_labels() of FactCC's and VitaminC's
-# code, in their order; the last one's configuration names its own.
+# code, in their order.
 PUBLISHED = [
     ('factcc', 'manueldeprada/FactCC', ['entailment', 'contradiction']),
     (
@@ -19,17 +20,6 @@ PUBLISHED = [
         'tals/albert-base-vitaminc',
         ['entailment', 'contradiction', 'neutral'],
     ),
-    (
-        'albert_vitaminc_mnli',
-        'tals/albert-base-vitaminc-mnli',
-        ['entailment', 'contradiction', 'neutral'],
-    ),
-    (
-        'albert_vitaminc_fever',
-        'tals/albert-base-vitaminc-fever',
-        ['entailment', 'contradiction', 'neutral'],
-    ),
-    ('roberta_mnli', 'FacebookAI/roberta-large-mnli', None),
 ]
 EXAMPLE = Example('the moon is old .', 'it is not old .')
 
@@ -46,7 +36,7 @@ def test_a_preset_says_what_each_output_means(name, model, outputs):
     config = load_preset(name).model('detector')
     labels = config.settings.get('labels')
     assert config.model == model
-    assert labels == (outputs and {label: i for i, label in enumerate(outputs)})
+    assert labels == {label: i for i, label in enumerate(outputs)}
     # A scorer takes the preset as it is; its weights are read when it first scores.
     assert name in str(load_scorer('consistency', name).signature)
     assert load_preset(name).model('nli') == config
@@ -56,7 +46,9 @@ def test_a_signature_says_what_is_unusual_about_a_classifier():
     vitaminc = str(load_scorer('nli', 'albert_vitaminc').signature)
     assert 'nli_labels:entailment,contradiction,neutral' in vitaminc
     assert 'nli_max_tokens:256' in vitaminc
-    assert 'nli_labels:model' in str(load_scorer('nli', 'roberta_mnli').signature)
+    named = with_detector(load_preset('mini'), 'FacebookAI/roberta-large-mnli')
+    said = str(load_scorer('consistency', named).signature)
+    assert 'detector_labels:model' in said and 'roberta-large-mnli' in said
     assert 'nli_labels' not in str(load_scorer('nli', 'mini').signature)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.zoo.train import grounded_data
-from parlai_q2.zoo.train.by_corpus import rows_of
+from parlai_q2.zoo.train.by_corpus import aucs
 
 KNOWLEDGE = 'Steven Spielberg directed Jaws in 1975.'
 BEGIN = ['model_name', 'data_source', 'knowledge', 'message', 'response', 'begin_label']
@@ -82,35 +82,44 @@ def test_the_same_seed_gives_the_same_file(files, monkeypatch):
     assert make(files, monkeypatch) == make(files, monkeypatch)
 
 
-def line(corpus, label, score, **more):
-    return json.dumps({'corpus': corpus, 'q2_label': label, 'score': score, **more})
+def scored(path, *rows):
+    """Writes rows of corpus, whether consistent, and score; a passage each."""
+    lines = [
+        {
+            'id': str(n),
+            'corpus': corpus,
+            'knowledge': f'k{n}',
+            'q2_label': 'consistent' if right else 'inconsistent',
+            'score': score,
+        }
+        for n, (corpus, right, score) in enumerate(rows)
+    ]
+    lines += [{'q2_label': 'generic', 'score': 1.0}, {'error': 'bad'}]
+    path.write_text(''.join(json.dumps(row) + '\n' for row in lines))
+    return str(path)
 
 
-def test_auc_and_balanced_accuracy_by_hand(tmp_path):
-    path = tmp_path / 'scored.jsonl'
-    path.write_text(
-        '\n'.join(
-            [
-                line('a', 'consistent', 0.9, signature='q2|threshold:0.6|version:1'),
-                line('a', 'consistent', 0.3),
-                line('a', 'inconsistent', 0.5),
-                line('a', 'generic', 1.0),
-                line('b', 'consistent', 0.7),
-                line('b', 'inconsistent', 0.7),
-                '{"q2_label": "consistent", "corpus": "a", "error": "bad"}',
-            ]
-        )
-    )
-    a, b, mean = rows_of(str(path))
-    # One of two is above 0.5; at 0.6, half of the right and all of the wrong are right.
-    assert a == ('a', 3, 0.5, 0.75)
-    # A tie is half; both are above 0.6.
-    assert b == ('b', 2, 0.5, 0.5)
-    assert mean == ('mean', 5, 0.5, 0.625)
+def test_auc_by_corpus_and_the_gain_over_another_file_by_hand(tmp_path):
+    one = [('a', 1, 0.9), ('a', 1, 0.4), ('a', 0, 0.6), ('b', 1, 0.7), ('b', 0, 0.7)]
+    two = [(corpus, right, 1 - score) for corpus, right, score in one]
+    files = [
+        scored(tmp_path / f'{n}.jsonl', *rows) for n, rows in enumerate((one, two))
+    ]
+    a, b, mean = aucs(*files)
+    # In "a" one of two is above the wrong one, either way; in "b" a tie is half.
+    assert a[:2] == ('a', 3) and [i.mean for i in a[2]] == [0.5, 0.5, 0.0]
+    assert b[:2] == ('b', 2) and [i.mean for i in b[2]] == [0.5, 0.5, 0.0]
+    assert mean[:2] == ('mean', 5) and [i.mean for i in mean[2]] == [0.5, 0.5, 0.0]
+    better = scored(tmp_path / 'c.jsonl', *[(c, right, right) for c, right, _ in one])
+    gains = [found[2][2].mean for found in aucs(better, files[0])]
+    assert gains == [0.5, 0.5, 0.5]
+    assert [len(found) for _, _, found in aucs(better)] == [1, 1, 1]
 
 
-def test_a_file_without_both_classes_is_refused(tmp_path):
-    path = tmp_path / 'scored.jsonl'
-    path.write_text(line('a', 'consistent', 1.0))
+def test_files_that_cannot_be_compared_are_refused(tmp_path):
+    whole = scored(tmp_path / 'w.jsonl', ('a', 1, 0.5), ('a', 0, 0.5))
     with pytest.raises(InputError, match='grounded_data'):
-        rows_of(str(path))
+        aucs(scored(tmp_path / 'x.jsonl', ('a', 1, 0.5)))
+    more = scored(tmp_path / 'm.jsonl', ('a', 1, 0.5), ('a', 0, 0.5), ('a', 0, 0.5))
+    with pytest.raises(InputError, match='different examples'):
+        aucs(whole, more)

@@ -1,6 +1,5 @@
 """Each command of the page on training runs, on small files and tiny models."""
 
-import json
 import runpy
 import shlex
 import sys
@@ -31,23 +30,6 @@ TURNS = [
     },
     {'k': 'Ann Lee sold a ship.', 'h': ['hello'], 'r': 'Ann Lee sold a ship.'},
 ]
-SQUAD = {
-    'data': [
-        {
-            'paragraphs': [
-                {
-                    'context': 'Ann Lee sold a ship.',
-                    'qas': [
-                        {
-                            'question': 'Who sold a ship?',
-                            'answers': [{'text': 'Ann Lee', 'answer_start': 0}],
-                        }
-                    ],
-                }
-            ]
-        }
-    ]
-}
 
 
 @pytest.fixture(scope='module')
@@ -62,19 +44,6 @@ def place(tmp_path_factory):
     write_rows(data / 'cons_soft.train.jsonl.gz', CLASS_ROWS)
     # The adapter's recipe holds 400 rows out.
     write_rows(data / 'reply.train.jsonl.xz', [*TURNS] * 203)
-    (folder / 'train-v2.0.json').write_text(json.dumps(SQUAD))
-    nli = {'sentence1': 'p', 'sentence2': 'h', 'gold_label': 'neutral'}
-    write_rows(folder / 'snli_1.0_train.jsonl', [nli])
-    claim = {
-        'claim': 'Bees fly.',
-        'label': 'SUPPORTS',
-        'evidence': [[[1, 2, 'Bee', 0]]],
-    }
-    write_rows(folder / 'fever_train.jsonl', [claim])
-    write_rows(
-        folder / 'wiki-pages' / 'wiki-001.jsonl',
-        [{'id': 'Bee', 'lines': '0\tBees fly.'}],
-    )
     return folder
 
 
@@ -107,7 +76,7 @@ def tiny(tmp_path_factory):
 
 
 def outputs(arguments):
-    names = ('--outfile', '--outdir', '--qa', '--qg')
+    names = ('--outfile', '--outdir')
     return [arguments[i + 1] for i, word in enumerate(arguments) if word in names]
 
 
@@ -132,7 +101,7 @@ def test_a_documented_command_runs(command, place, tiny, monkeypatch):
         arguments[0] = tiny(arguments[0])
     if module.endswith('.reply_adapter'):
         arguments += ['--base', tiny.t5, '--steps', '1', '--rank', '2']
-    if module.endswith('.teacher_logits'):
+    if '--teacher' in arguments:
         arguments += ['--max-tokens', '32']
     arguments = [word.replace('cuda', 'cpu') for word in arguments]
     run_module(module, arguments, monkeypatch)

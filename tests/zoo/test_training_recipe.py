@@ -11,7 +11,7 @@ from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train import loop, recipe, teacher_logits
+from parlai_q2.zoo.train import detector_rows, loop, recipe
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.recipe import load_recipe, main, recipe_names
 from tests.zoo.tiny_training import (
@@ -130,9 +130,9 @@ def test_a_teacher_marks_the_rows_of_its_pupil(tmp_path, data, bert):
         tmp_path, data, recipe_text('classes', bert, 'classes: 3', steps=2)
     )
     soft = tmp_path / 'soft' / 'classes.jsonl'
-    teacher_logits.main(
+    detector_rows.main(
         ['--teacher', str(teacher), '--rows', str(data / 'classes.jsonl')]
-        + ['--outfile', str(soft)]
+        + ['--outfile', str(soft), '--max-tokens', '32']
     )
     rows = read_rows(soft)
     assert [{k: v for k, v in row.items() if k != 'z'} for row in rows] == CLASS_ROWS

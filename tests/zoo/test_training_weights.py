@@ -37,12 +37,14 @@ def test_what_is_written_is_loaded_as_any_model_is(folder, tmp_path):
         before, after = model(**tokens).logits, again(**tokens).logits
     # Matrices of up to 4,096 numbers, all of this model's, are kept in fp16.
     assert torch.allclose(before, after, atol=2e-3)
-    assert set(json.loads((tmp_path / 'sha256.json').read_text())) == {
+    listed = set(json.loads((tmp_path / 'sha256.json').read_text()))
+    assert listed == {
         'config.json',
         'model.int8.safetensors',
         'tokenizer.json',
         'tokenizer_config.json',
     }
+    assert {path.name for path in tmp_path.iterdir()} == {*listed, 'sha256.json'}
 
 
 def test_a_file_that_changed_afterwards_is_found_out(folder, tmp_path):

@@ -1,93 +1,119 @@
 """
-Prints how well a scorer does on the examples of ``grounded_data``, corpus by corpus.
+Prints how well a scorer does on the examples of ``grounded_data``, corpus by corpus,
+and how much better or worse than another.
 
-    python -m parlai_q2.zoo.train.by_corpus --scored scored.jsonl
+    python -m parlai_q2.zoo.train.by_corpus --scored scored.jsonl --beside other.jsonl
 
-``scored.jsonl`` is those examples as scored by ``parlai_q2 score``, with any scorer.
-The table has, for each corpus and as means, the area under the ROC curve and the
-balanced accuracy at the threshold that the scores' signature names.
+The files are those examples as scored by ``parlai_q2 score``, with any scorer and
+preset, or held-out values of :mod:`parlai_q2.zoo.train.grounded`. The table has the
+area under the ROC curve for each corpus and their mean, with 95 % bootstrap intervals.
+Responses to one passage are drawn together, and the same in both files.
 """
 
 import argparse
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 from parlai.utils import logging
 
+from parlai_q2.bootstrap import Interval, intervals
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.statistics import roc_auc
+from parlai_q2.evaluate.statistics import Sweep, area_under_roc
 from parlai_q2.records import Label
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD
-from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.text.normalize import passage_key
+from parlai_q2.zoo.train.data import Row, read_rows
+
+MEAN = 'mean'
 
 
-class Row(NamedTuple):
+def labelled(path: str) -> dict[str, Row]:
     """
-    One corpus: the number of examples, AUC, and the mean of the two classes'
-    accuracies.
-    """
+    The consistent and inconsistent responses of a scored file, by their id.
 
-    corpus: str
-    examples: int
-    auc: float
-    accuracy: float
-
-
-def rows_of(path: str) -> list[Row]:
-    """
-    One row for each corpus, in alphabetical order, and one for their means.
-
-    :param path: JSON lines as written by ``parlai_q2 score``. Generic responses and
-        those that could not be scored are left out.
     :raises InputError: when no corpus has both classes.
     """
-    records = read_rows(path)
-    signature = next((r['signature'] for r in records if r.get('signature')), '')
-    said = dict(p.split(':', 1) for p in signature.split('|') if ':' in p)
-    threshold = float(said.get('threshold', DEFAULT_THRESHOLD))
-    values: dict[str, dict[str, list[float]]] = {}
-    for r in records:
-        if r.get('q2_label') in (Label.CONSISTENT, Label.INCONSISTENT) and 'score' in r:
-            of = values.setdefault(r.get('corpus', 'all'), {})
-            of.setdefault(r['q2_label'], []).append(r['score'])
-    rows = [
-        Row(
-            corpus,
-            sum(map(len, of.values())),
-            roc_auc(of[Label.CONSISTENT], of[Label.INCONSISTENT]),
-            balanced_accuracy(of[Label.CONSISTENT], of[Label.INCONSISTENT], threshold),
-        )
-        for corpus, of in sorted(values.items())
-        if len(of) == 2
-    ]
-    if not rows:
+    rows = {
+        r['id']: r
+        for r in read_rows(path)
+        if r.get('q2_label') in (Label.CONSISTENT, Label.INCONSISTENT)
+        and {'id', 'corpus', 'score'} <= r.keys()
+    }
+    if not corpora_of(list(rows.values())):
         raise InputError(
             f'{path} has no corpus with consistent and inconsistent responses. Score '
             'the examples of parlai_q2.zoo.train.grounded_data.'
         )
-    aucs, accuracies = [r.auc for r in rows], [r.accuracy for r in rows]
-    total = sum(r.examples for r in rows)
-    mean = Row('mean', total, float(np.mean(aucs)), float(np.mean(accuracies)))
-    return [*rows, mean]
+    return rows
 
 
-def balanced_accuracy(
-    positive: list[float], negative: list[float], threshold: float
-) -> float:
-    """The mean, over both classes, of the share on the right side of a threshold."""
-    above = float(np.mean(np.array(positive) > threshold))
-    below = float(np.mean(np.array(negative) <= threshold))
-    return (above + below) / 2
+def corpora_of(rows: Sequence[Row]) -> list[str]:
+    """The corpora that have both classes, in alphabetical order."""
+    found = {(r['corpus'], r['q2_label']) for r in rows}
+    names = sorted({corpus for corpus, _ in found})
+    return [name for name in names if sum(corpus == name for corpus, _ in found) == 2]
 
 
-def main() -> None:
+def aucs(
+    path: str, beside: Optional[str] = None
+) -> list[tuple[str, int, list[Interval]]]:
+    """
+    The AUC of each corpus, and the mean over corpora.
+
+    :param path: a scored file.
+    :param beside: another with the same examples.
+    :return: rows of name, number of responses, and the AUC; with a second file also
+        that one's AUC and the first one's gain over it.
+    :raises InputError: when the files have different examples.
+    """
+    files = [labelled(p) for p in (path, beside) if p]
+    if len({frozenset(rows) for rows in files}) > 1:
+        raise InputError(f'{path} and {beside} have different examples.')
+    rows = list(files[0].values())
+    corpora = np.array([r['corpus'] for r in rows])
+    right = np.array([r['q2_label'] == Label.CONSISTENT for r in rows])
+    names = corpora_of(rows)
+    parts = [
+        (corpora == name, [float(scored[one]['score']) for one in files[0]])
+        for scored in files
+        for name in names
+    ]
+    sweeps = [(use, Sweep(np.array(values)[use], right[use])) for use, values in parts]
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        of_each = [area_under_roc(*s.counts(weights[:, use])) for use, s in sweeps]
+        table = np.stack(of_each, 1).reshape(len(weights), len(files), len(names))
+        table = np.concatenate([table, table.mean(2, keepdims=True)], 2)
+        if beside:
+            gain = table[:, :1] - table[:, 1:]
+            table = np.concatenate([table, gain], 1)
+        return table.reshape(len(weights), -1)
+
+    groups = [passage_key(r['knowledge']) for r in rows]
+    found = intervals(statistic, len(rows), groups=groups)
+    width = len(names) + 1
+    return [
+        (
+            name,
+            int((corpora == name).sum()) if name != MEAN else len(rows),
+            [one for one in found[n::width] if one is not None],
+        )
+        for n, name in enumerate([*names, MEAN])
+    ]
+
+
+def main(argv: Optional[Sequence[str]] = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description='A scored file, corpus by corpus')
+    parser = argparse.ArgumentParser(description='AUC, corpus by corpus')
     parser.add_argument('--scored', required=True)
-    lines = ['| corpus | examples | AUC | balanced accuracy |', '|---|---|---|---|']
+    parser.add_argument('--beside', help='another file, to compare with')
+    args = parser.parse_args(argv)
+    lines = ['| corpus | examples | AUC |', '|---|---|---|']
+    if args.beside:
+        lines = ['| corpus | examples | AUC | beside | gain |', '|---|---|---|---|---|']
     lines += [
-        f'| {r.corpus} | {r.examples} | {r.auc:.3f} | {r.accuracy:.3f} |'
-        for r in rows_of(parser.parse_args().scored)
+        f'| {name} | {count} | {" | ".join(map(str, found))} |'
+        for name, count, found in aucs(args.scored, args.beside)
     ]
     logging.info('\n' + '\n'.join(lines))
 

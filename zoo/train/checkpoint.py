@@ -1,10 +1,10 @@
 """
-Stores what a training run needs to resume after it was stopped.
+What a training run needs to resume after it was stopped.
 
-This is one file in the output folder, always replaced as a whole: trained weights,
-optimizer, torch's random state, the log, and what identifies the run, so that no other
-run resumes from it. It stays until everything made from the run is written, and is then
-dropped. It is read with torch's ``weights_only``, which runs no code.
+One file in the output folder, always replaced as a whole: trained weights, optimizer,
+torch's random state, the log, and what identifies the run, so that no other run resumes
+from it. It stays until everything made from the run is written. It is read with torch's
+``weights_only``, which runs no code.
 """
 
 from pathlib import Path
@@ -22,12 +22,8 @@ NAME = 'checkpoint.pt'
 
 class State(NamedTuple):
     """
-    How far a run has come.
-
-    :param step: the number of finished steps.
-    :param log: the log so far.
-    :param recent: the losses since its last line.
-    :param seconds: the time spent so far.
+    How far a run has come: finished steps, the log, the losses since its last line, and
+    the seconds spent.
     """
 
     step: int
@@ -41,8 +37,8 @@ class Checkpoint:
     The checkpoint of one run.
 
     :param folder: the output folder; it is created.
-    :param settings: the run's settings, and what else identifies it, as numbers,
-        strings, lists and dicts. A checkpoint with other settings is refused.
+    :param settings: what identifies the run, JSON-safe. A checkpoint with other
+        settings is refused.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]):
@@ -72,9 +68,9 @@ class Checkpoint:
         self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, device: str
     ) -> State:
         """
-        Restore a model and an optimizer to the saved state, if there is one.
+        Restore a model and an optimizer to the saved state; step 0 where nothing was
+        saved.
 
-        :return: how far the run had come; step 0 where nothing was saved.
         :raises ConfigError: when a run with other settings saved the checkpoint.
         :raises ModelError: when the checkpoint cannot be read.
         """
@@ -135,8 +131,8 @@ def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def model_identity(reference: str) -> Union[str, dict[str, str]]:
     """
-    What identifies an initial model: the SHA-256 of each of its files, wherever the
-    folder is; for a hub model, its name.
+    The SHA-256 of each file of an initial model, wherever its folder is; for a hub
+    model, its name.
     """
     place = resolve(reference)
     if not isinstance(place, Path):
@@ -153,9 +149,7 @@ def check_apart(written: Path, source: Union[Path, str, None]) -> None:
     Make sure that a run does not overwrite what it starts from, which would keep it
     from resuming.
 
-    :param written: the file or folder that is written.
-    :param source: what is read, if anything; a hub name is never overwritten.
-    :raises ConfigError: when the two are the same.
+    :raises ConfigError: when the two are the same; a hub name is never overwritten.
     """
     if isinstance(source, Path) and source.resolve() == written.resolve():
         raise ConfigError(

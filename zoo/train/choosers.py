@@ -39,9 +39,8 @@ def choosers() -> dict[str, Reranker]:
 
 def begin_pools(folder: Path) -> Iterator[Pool]:
     """
-    The pools of BEGIN's development sets, each of at least two responses.
-
-    :param folder: the folder with ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
+    The pools of BEGIN's development sets (``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``
+    in a folder), each of at least two responses.
     """
     for corpus in CORPORA:
         by_knowledge: dict[str, list[tuple[str, str]]] = {}

@@ -1,9 +1,8 @@
 """
-Reads and writes files of training rows, and makes batches of similar length.
+Files of training rows (JSON lines, plain, gzip or xz) and batches of similar length.
 
-Files are JSON lines, plain or compressed with gzip or xz. The order of the batches is
-decided by a seed, and skipping n batches of a new stream leads to the same place as
-taking them; a run relies on this to resume after a stop.
+A seed decides the order of the batches, and skipping n batches of a new stream leads to
+the same place as taking them; a run relies on this to resume.
 """
 
 import gzip
@@ -31,11 +30,7 @@ def read_rows(path: Union[str, Path]) -> list[Row]:
 
 
 def write_rows(path: Union[str, Path], rows: Iterable[Row]) -> int:
-    """
-    Write records as a JSON lines file, completely or not at all.
-
-    :return: how many records there were.
-    """
+    """Write records as JSON lines, completely or not at all; returns how many."""
     path, count = Path(path), 0
     with whole_file(path) as unfinished:
         with _opener(path)(unfinished, 'wt', encoding='utf-8') as stream:
@@ -57,12 +52,11 @@ def epoch(
     shuffle: bool = True,
 ) -> list[list[Sample]]:
     """
-    One epoch of shuffled batches whose members are of similar length.
+    One epoch of shuffled batches whose members are of similar length; each of N
+    examples is in one batch.
 
-    :param data: N examples; each occurs in exactly one batch.
     :param size: the maximum number of examples in a batch.
     :param rng: decides the order; its state advances.
-    :param length: returns an example's length.
     :param shuffle: False keeps the order of the blocks in which batches are made.
     """
     shuffled = rng.sample(list(data), len(data)) if shuffle else data

@@ -8,9 +8,9 @@ by ``parlai_q2 score --scorer grounded``. The features are in ``parts``, and the
 is in ``q2_label``. The weights that scored them do not matter.
 
 Every corpus counts the same, and both classes within it (generic responses belong to
-neither). No weight is negative. The figures written beside the weights were measured on
-examples that the model had not seen: by k-fold cross-validation, with all examples of
-one passage in one fold, and with each corpus left out in turn.
+neither). No weight is negative. The figures beside the weights are of examples that the
+model had not seen: k-fold cross-validation, with all examples of one passage in one
+fold, and each corpus left out in turn.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from parlai_q2.scorers.grounded import (
     GROUNDED_FAST,
 )
 from parlai_q2.text.normalize import passage_key
-from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.zoo.train.data import Row, read_rows, write_rows
 
 DEFAULT_RIDGE = 0.003
 DEFAULT_FOLDS = 5
@@ -46,10 +46,10 @@ class Data(NamedTuple):
 
     :param x: features [B, F].
     :param y: 1 for supported, 0 for not; [B].
-    :param corpora: the corpus of each example, [B].
     :param generic: which examples the scorer calls generic, [B]; their value is capped.
     :param knowledge: the passage that each should be grounded in, [B].
     :param preset: the preset that computed the features.
+    :param rows: the examples as they were read.
     """
 
     x: np.ndarray
@@ -58,6 +58,7 @@ class Data(NamedTuple):
     generic: np.ndarray
     knowledge: np.ndarray
     preset: str
+    rows: Sequence[Row] = ()
 
     def capped(self, p: np.ndarray) -> np.ndarray:
         """
@@ -70,7 +71,6 @@ def read_scored(path: str) -> Data:
     """
     Read the examples of a scored file that are supported or not supported.
 
-    :param path: JSON lines as written by ``parlai_q2 score``.
     :raises InputError: when there are none, when they lack a feature, or when a corpus
         has only one class.
     """
@@ -99,6 +99,7 @@ def read_scored(path: str) -> Data:
         np.array([r['label'] == Label.GENERIC for r in rows]),
         np.array([passage_key(r['knowledge']) for r in rows]),
         settings.get('preset', 'custom'),
+        rows,
     )
 
 
@@ -122,10 +123,10 @@ def columns(data: Data, features: Sequence[str]) -> Data:
 
 def held_out(data: Data, parts: np.ndarray, ridge: float) -> np.ndarray:
     """
-    Probabilities of examples from models fitted without the examples' own part.
+    Probabilities [B] from models fitted without the examples' own part, generic
+    responses capped.
 
     :param parts: the part of each example, [B].
-    :return: probabilities [B], generic responses capped.
     """
     p = np.zeros(len(data.y))
     for part in np.unique(parts):
@@ -136,9 +137,8 @@ def held_out(data: Data, parts: np.ndarray, ridge: float) -> np.ndarray:
 
 def fit_even(data: Data, use: np.ndarray, ridge: float) -> Fit:
     """
-    Fit on some examples so that corpora count the same, and both classes within each.
-
-    :param use: which examples, [B].
+    Fit on the examples that ``use`` [B] marks, so that corpora count the same, and both
+    classes within each.
     """
     y = data.y[use]
     return fit(data.x[use], y, even_weights(list(data.corpora[use]), y), ridge)
@@ -154,9 +154,8 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
 
 def folds_of(knowledge: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """
-    Assign each example a fold. Examples of one passage, such as a response and the
-    wrong one made from it, share a fold, so that none is judged by a model that saw the
-    other.
+    Assign each example a fold; examples of one passage, such as a response and the
+    wrong one made from it, share one.
 
     :param knowledge: the passage of each example, [B].
     :return: numbers below ``folds``, [B]; the folds hold nearly the same number of
@@ -170,10 +169,7 @@ def folds_of(knowledge: np.ndarray, folds: int, seed: int) -> np.ndarray:
 def entry(
     data: Data, features: Sequence[str], ridge: float, folds: int, seed: int
 ) -> dict[str, Any]:
-    """
-    One scorer's weights and the figures measured with them, in the form they are
-    written.
-    """
+    """One scorer's weights and the figures measured with them, as they are written."""
     model = fit_even(data, np.ones(len(data.y), dtype=bool), ridge)
     splits = {f'{folds}-fold': folds_of(data.knowledge, folds, seed)}
     if len(np.unique(data.corpora)) > 1:
@@ -209,7 +205,7 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--folds', type=int, default=DEFAULT_FOLDS)
     parser.add_argument('--seed', type=int, default=0, help='seed of the folds')
     parser.add_argument(
-        '--plot', type=Path, help='draw a reliability diagram, .svg or .png'
+        '--held-out', type=Path, help='file for the examples with held-out values'
     )
     options = parser.parse_args(args)
     data = read_scored(options.scored)
@@ -232,13 +228,11 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     }
     write_text(options.outfile, json.dumps(content, indent=1) + '\n')
     logging.info(f'{len(data.y)} examples; wrote {options.outfile}')
-    if options.plot:
-        from parlai_q2.zoo.train.reliability import draw
-
+    if options.held_out:
         parts = folds_of(data.knowledge, options.folds, options.seed)
-        draw(
-            data, held_out(columns(data, FEATURES), parts, options.ridge), options.plot
-        )
+        values = held_out(columns(data, FEATURES), parts, options.ridge)
+        rows = zip(data.rows, values.tolist(), strict=True)
+        write_rows(options.held_out, ({**row, 'score': v} for row, v in rows))
 
 
 if __name__ == '__main__':

@@ -48,7 +48,6 @@ Record = dict[str, Any]
 def record(
     corpus: str, kind: str, number: int, knowledge: str, response: str, label: str
 ) -> Record:
-    """One example in the form in which it is written."""
     return {
         'id': f'{corpus}-{kind}-{number}'.replace(' ', '_'),
         'corpus': corpus,
@@ -62,8 +61,6 @@ def record(
 def begin_examples(folder: Path) -> Iterator[Record]:
     """
     BEGIN's development sets; rows without knowledge or without a response are left out.
-
-    :param folder: the folder with ``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``.
     """
     for corpus in BEGIN_CORPORA:
         for n, turn in enumerate(read_file(folder / f'begin_dev_{corpus}.tsv')):
@@ -77,7 +74,6 @@ def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
     """
     Grounded turns, each followed by a hard negative if one can be made.
 
-    :param path: the file of turns.
     :param most: how many turns to take.
     :param seed: decides which turns are taken, and every change.
     """
@@ -98,13 +94,7 @@ def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
 
 
 def pair_examples(path: str, per_kind: int, seed: int) -> Iterator[Record]:
-    """
-    Held-out dialogue pairs, up to ``per_kind`` for each source and label.
-
-    :param path: the file of pairs.
-    :param per_kind: how many of each kind.
-    :param seed: decides which are taken.
-    """
+    """Held-out dialogue pairs, up to ``per_kind`` for each source and label."""
     rows = [row for row in read_rows(path) if row['src'].startswith('d-')]
     random.Random(seed).shuffle(rows)
     taken: Counter[tuple[str, int]] = Counter()

@@ -5,15 +5,12 @@ AdamW with a linear warm-up and a linear decay to zero (as in Devlin et al. 2019
 gradients clipped by norm, arithmetic in bfloat16 where it is safe (autocast), weights
 in fp32. A :class:`Job` defines what is trained, and on what.
 
-A run that was stopped resumes from its last checkpoint when it is started again with
-the same settings, data and model. The weights, the optimizer's state and torch's random
-state are read back; the order of the batches is drawn again from the seed, and the
-finished ones are skipped. The run ends with the weights and losses that it would have
-had without the stop.
-
-The last checkpoint is that of the last step. The caller drops it
-(:func:`parlai_q2.zoo.train.checkpoint.drop_checkpoint`) once everything made from the
-weights is written; until then a stop loses no step.
+A stopped run resumes from its last checkpoint when it is started again with the same
+settings, data and model, and ends with the weights and losses that it would have had:
+weights, optimizer and torch's random state are read back, the order of the batches is
+drawn again from the seed, and the finished ones are skipped. The caller drops the last
+checkpoint (:func:`parlai_q2.zoo.train.checkpoint.drop_checkpoint`) once everything made
+from the weights is written.
 """
 
 import itertools
@@ -42,9 +39,6 @@ class LoopSettings:
     """
     The length, rate and intervals of a training run.
 
-    :param steps: the number of optimizer steps.
-    :param batch_size: the number of examples in a step.
-    :param learning_rate: the highest learning rate.
     :param seed: decides the order of the batches, and dropout.
     :param warm_up: the share of the steps in which the rate rises.
     :param decay: the share of the steps, the last ones, in which the rate falls to zero
@@ -53,8 +47,6 @@ class LoopSettings:
     :param weight_decay: for matrices; vectors (biases, layer norms) have none.
     :param clip: the largest norm of the gradient.
     :param dropout: replaces the model's own dropout; None leaves it.
-    :param log_every: steps between two lines of the log.
-    :param valid_every: steps between two validations.
     :param save_every: steps between two checkpoints, 0 for none.
     :param save_minutes: minutes between two checkpoints, 0 for none.
     :param in_order: take the rows block by block in the order of the files, instead of
@@ -119,18 +111,15 @@ def train(
     Train a model.
 
     :param model: the model; parameters that need no gradient stay unchanged.
-    :param job: encodes batches, and computes loss and figures.
     :param data: N examples, at least one.
-    :param settings: the loop's settings.
     :param outdir: holds the checkpoint until the caller drops it.
     :param rng: decides the order of the batches; by default a new one with the seed.
-    :param device: a torch device name.
     :param save: called with the model after each validation.
     :param identity: what else identifies this run (its data, its initial weights, the
-        job's options), as JSON-safe values; it is stored in the checkpoint.
+        job's options), JSON-safe; it is stored in the checkpoint.
     :return: the log, as in ``training.json``.
     :raises ConfigError: when there are no examples, the loss is not a number, or the
-        checkpoint belongs to a run with other settings or another identity.
+        checkpoint belongs to another run.
     """
     if not data:
         raise ConfigError('There are no examples to train on.')
@@ -234,7 +223,6 @@ def groups_of(
 
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:
-    """Set the dropout of every dropout layer in a model."""
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = share

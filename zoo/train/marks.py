@@ -98,10 +98,9 @@ def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:
     """
     How well a scorer's marks fit the known edits.
 
-    :param pairs: consistent and edited pairs.
-    :return: ``overlap`` (over edited pairs, an interval), ``false_marks`` (over
-        consistent ones, an interval), and ``words``, the mean length of a mark on an
-        edited response.
+    :return: ``overlap`` (over edited pairs) and ``false_marks`` (over consistent ones),
+        as intervals, and ``words``, the mean length of a mark on an edited response.
+    :raises InputError: when there are only edited pairs, or only consistent ones.
     """
     scores = scorer.score([Example(pair.knowledge, pair.response) for pair in pairs])
     overlap, false, words = [], [], []

@@ -3,12 +3,11 @@ Trains a shipped model: one command, from rows and initial weights to the int8 f
 
     python -m parlai_q2.zoo.train.recipe question_answering --data data --outdir out
 
-The recipe is ``configs/<name>.yaml`` or a file of your own. It names the data files,
-the initial weights, every setting and the licences. ``out`` receives the model as it
-ships, which you can name by its path wherever a model is named, and ``training.json``:
-settings, checksums of the data, losses and figures. If a run was stopped, the same
-command resumes it. It refuses to with other data, another initial model or another
-recipe.
+The recipe, ``configs/<name>.yaml`` or a file of your own, names the data files, the
+initial weights, every setting and the licences. ``out`` receives the model as it ships,
+which you can name by its path wherever a model is named, and ``training.json``:
+settings, checksums of the data, losses and figures. The same command resumes a stopped
+run, but not with other data, another initial model or another recipe.
 """
 
 import argparse
@@ -58,17 +57,10 @@ DECISIVE = ('job', 'train', 'valid', 'options', 'classes', 'frozen')
 
 @dataclass(frozen=True)
 class DataFile:
-    """
-    One file of rows.
-
-    :param file: its name in the data folder.
-    :param most: how many of its rows to take, chosen by the seed; 0 for all.
-    :param max_words: rows with a longer text, in words, are left out; 0 for no limit.
-    """
+    """A file of rows in the data folder, and how many of them to take; 0 for all."""
 
     file: str
     most: int = 0
-    max_words: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,9 +70,6 @@ class Recipe:
 
     :param job: one of :data:`JOBS`.
     :param initial: a reference to the model that training starts from.
-    :param train: the files to train on.
-    :param valid: the held-out files.
-    :param settings: the settings of the training loop.
     :param options: the options of the job, e.g. ``max_tokens``.
     :param classes: the classes of a classifier with a new head.
     :param frozen: parameters whose names begin with one of these stay unchanged. This
@@ -100,7 +89,6 @@ class Recipe:
 
 
 def recipe_names() -> list[str]:
-    """The names of the recipes that ship."""
     folder = Path(str(files('parlai_q2.zoo.train'))) / 'configs'
     return sorted(path.stem for path in folder.glob('*.yaml'))
 
@@ -109,8 +97,7 @@ def load_recipe(name: str) -> Recipe:
     """
     Load a recipe by name, or from a YAML file.
 
-    :param name: one of :func:`recipe_names`, or a path ending in .yaml or .yml.
-    :raises UnknownNameError: for a name that does not ship.
+    :raises UnknownNameError: when no recipe, or no job, has this name.
     :raises ConfigError: when the file cannot be read or has an unknown field.
     """
     if name.endswith(('.yaml', '.yml')):
@@ -137,10 +124,8 @@ def rows_of(
     parts: Sequence[DataFile], folder: Path, rng: random.Random
 ) -> list[dict[str, Any]]:
     """
-    The rows of some files.
+    The rows of some files in a folder.
 
-    :param parts: the files, and how much of each to take.
-    :param folder: the folder they are in.
     :param rng: chooses the rows of a file that is not taken whole; its state advances.
     :raises ConfigError: when a file does not exist.
     """
@@ -152,7 +137,7 @@ def rows_of(
                 f'{path} is missing. docs/training.md says how to make it; give '
                 'the folder it is in as --data.'
             )
-        found = [row for row in read_rows(path) if _fits(row, part.max_words)]
+        found = read_rows(path)
         if part.most and part.most < len(found):
             found = rng.sample(found, part.most)
         rows += found
@@ -163,13 +148,8 @@ def run(
     recipe: Recipe, data: Path, outdir: Path, device: str = 'cpu'
 ) -> dict[str, Any]:
     """
-    Train by a recipe, and write the model and the report.
+    Train by a recipe, and write the model and the report, which is returned.
 
-    :param recipe: the recipe.
-    :param data: the folder with the data files.
-    :param outdir: the folder to write to; it is created.
-    :param device: a torch device name.
-    :return: the report, as in ``training.json``.
     :raises ConfigError: when the folder is the initial model's own or has another run's
         checkpoint, or a file is missing.
     """
@@ -219,7 +199,6 @@ def write_so_far(recipe: Recipe, outdir: Path, folder: Path) -> int:
     """
     Write the model of an unfinished run's last checkpoint; the run is not touched.
 
-    :param recipe: the run's recipe.
     :param outdir: the run's folder.
     :param folder: the folder to write to; it is created.
     :return: the number of steps taken so far.
@@ -248,7 +227,6 @@ def identity_of(recipe: Recipe, sums: Mapping[str, str]) -> dict[str, Any]:
     """
     What identifies a recipe's run, besides the loop's settings.
 
-    :param recipe: the recipe; its licences do not affect what is learnt.
     :param sums: the checksums of its data files, see :func:`data_sums`.
     """
     said = described(recipe)
@@ -275,14 +253,7 @@ def checksum_of(reference: str) -> Optional[str]:
 
 
 def described(recipe: Recipe) -> dict[str, Any]:
-    """A recipe as JSON-safe values."""
     return json.loads(json.dumps(recipe, default=lambda o: dict(vars(o))))
-
-
-def _fits(row: dict[str, Any], most: int) -> bool:
-    return not most or all(
-        len(value.split()) <= most for value in row.values() if isinstance(value, str)
-    )
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:

@@ -3,11 +3,9 @@ Trains the reply adapter: a low-rank term on the frozen question-generation weig
 
     python -m parlai_q2.zoo.train.reply_adapter --data reply.train.jsonl.xz --outdir out
 
-The input is JSON lines, plain or compressed as .gz or .xz, with ``k`` (knowledge
-sentence), ``h`` (turns before) and ``r`` (reply). The output is
-``adapter.int8.safetensors`` and ``training.json`` (the settings and the logged losses).
-If a run was stopped, the same command resumes it, provided data and options are
-unchanged.
+Rows have ``k`` (knowledge sentence), ``h`` (turns before) and ``r`` (reply). The output
+is ``adapter.int8.safetensors`` and ``training.json``. The same command resumes a
+stopped run, if data and options are unchanged.
 """
 
 import argparse

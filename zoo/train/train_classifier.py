@@ -2,10 +2,9 @@
 Trains the detector: whether its knowledge supports a response.
 
 Rows have ``p`` (knowledge), ``h`` (response), ``y`` (class number), ``src`` and, for
-distillation, ``z``: a teacher's logits, one for each class. A row's loss is its
-cross-entropy. For a row with logits it is 0.3 times the cross-entropy plus 0.7 times
-the divergence from the teacher (Hinton et al. 2015, arXiv 1503.02531, section 2, at
-temperature 1).
+distillation, ``z``: a teacher's logits. A row's loss is its cross-entropy; for a row
+with logits 0.3 times that, plus 0.7 times the divergence from the teacher (Hinton et
+al. 2015, arXiv 1503.02531, section 2, at temperature 1).
 """
 
 import math
@@ -34,7 +33,6 @@ class ClassJob:
     """
     Trains a classifier of pairs.
 
-    :param tokenizer: a Hugging Face tokenizer.
     :param max_tokens: the limit for both texts together; in longer pairs the longer
         text is cut.
     """
@@ -44,7 +42,6 @@ class ClassJob:
         self.valid: list[ClassSample] = []
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[ClassSample]:
-        """Encode rows as token ids, one sample for each row."""
         if not rows:
             return []
         encoded = self.tokenizer(

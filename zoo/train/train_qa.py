@@ -24,12 +24,10 @@ class SpanSample(NamedTuple):
     """
     One row as token ids.
 
-    :param ids: the ids of question and text.
     :param segments: 0 for the question, 1 for the text.
     :param start: position of the answer's first token; 0 for no answer.
     :param end: position of its last token.
     :param offsets: character offsets in the text, for each position.
-    :param row: the row.
     """
 
     ids: list[int]
@@ -44,7 +42,6 @@ class SpanJob:
     """
     Trains a span-prediction encoder.
 
-    :param tokenizer: a fast Hugging Face tokenizer.
     :param max_tokens: the limit for question and text together. A longer text is cut,
         and a row whose answer is cut off is left out.
     """
@@ -56,12 +53,6 @@ class SpanJob:
         self._reader = SpanQuestionAnswerer(ModelConfig('training'))
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[SpanSample]:
-        """
-        Encode rows as token ids.
-
-        :param rows: N rows.
-        :return: at most N samples.
-        """
         if not rows:
             return []
         encoded = self.tokenizer(
@@ -148,15 +139,13 @@ class SpanJob:
 
 def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str, float]:
     """
-    How well rows were answered.
+    How well N rows were answered.
 
-    :param rows: N rows.
     :param answers: N answers, '' for none.
     :return: ``score`` (the mean of ``answer_f1`` and ``no_answer_recall``),
         ``answer_f1`` (over the answerable rows; an abstention counts 0),
         ``no_answer_recall`` (over the unanswerable rows) and ``no_answer_precision``
-        (over the abstentions). Figures without any rows are left out; without rows at
-        all, the mapping is empty.
+        (over the abstentions). Figures without any rows are left out.
     """
     right: dict[str, list[float]] = defaultdict(list)
     for row, answer in zip(rows, answers, strict=True):

@@ -1,8 +1,8 @@
 """
 Trains encoder-decoders: question generation and grounded replies.
 
-A row becomes a prompt and an output. Both end with the end token, which the shipped
-tokenizers do not add. The loss is the mean negative log-likelihood of a token.
+Prompt and output both end with the end token, which the shipped tokenizers do not add.
+The loss is the mean negative log-likelihood of a token.
 """
 
 from typing import Any, Callable, Sequence
@@ -31,7 +31,6 @@ class TextJob:
     """
     Trains an encoder-decoder.
 
-    :param tokenizer: a Hugging Face tokenizer.
     :param sides: two functions that give a row's prompt and its output.
     :param max_prompt: the maximum number of tokens in a prompt, end token included.
     :param max_output: the same for an output.
@@ -49,7 +48,6 @@ class TextJob:
         self.valid: list[Pair] = []
 
     def encode(self, rows: Sequence[dict[str, Any]]) -> list[Pair]:
-        """Encode rows as token ids, one pair for each row."""
         if not rows:
             return []
         read, write = self.sides

@@ -46,7 +46,6 @@ def as_shipped(weights: Weights) -> Weights:
 def distinct(state: Weights) -> Weights:
     """
     A state dict in which weights with several names occur once, under the first name.
-
     T5's embeddings also belong to the encoder and the decoder; loading ties them again.
     """
     first: dict[tuple, str] = {}
@@ -61,8 +60,6 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     :data:`PART_BYTES`), configuration, tokenizer, and the checksums that are verified
     when it is loaded.
 
-    :param model: a Hugging Face model.
-    :param tokenizer: its tokenizer.
     :param folder: the folder; it is created, and existing files are replaced.
     :return: the size of the weights in bytes.
     """
@@ -80,7 +77,9 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     model.config.save_pretrained(folder)
     if getattr(model, 'generation_config', None) is not None:
         model.generation_config.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    for file in map(Path, tokenizer.save_pretrained(folder)):
+        if file.name not in SHIPPED:
+            file.unlink(missing_ok=True)  # tokenizer.json has what it says
     names = [*SHIPPED, *(name for name in parts if name not in SHIPPED)]
     write_checksums(folder, [name for name in names if (folder / name).exists()])
     return size

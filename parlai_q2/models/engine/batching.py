@@ -28,9 +28,7 @@ def map_unique(
     items: Sequence[Item], function: Callable[[list[Item]], list[Result]]
 ) -> list[Result]:
     """
-    Apply a batch function to each distinct item once.
-
-    :return: one result per item, in order.
+    Apply a batch function to each distinct item once; one result per item, in order.
     """
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, function(distinct), strict=True)) if distinct else {}
@@ -53,15 +51,12 @@ def length_step(device: str) -> int:
 
 def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -> int:
     """
-    The maximum number of inputs in one call of a model.
-
-    :param gpu_batch_size: the maximum on a GPU; None for ``batch_size``.
+    The most inputs in one call of a model; on a GPU ``gpu_batch_size``, if it is given.
     """
     return batch_size if is_cpu(device) else gpu_batch_size or batch_size
 
 
 def padded_length(length: int, step: int = LENGTH_STEP) -> int:
-    """The length that an input of ``length`` tokens is padded to."""
     return -(-length // step) * step
 
 
@@ -69,11 +64,8 @@ def length_batches(
     lengths: Sequence[int], batch_size: int, step: int = LENGTH_STEP
 ) -> list[list[int]]:
     """
-    Split inputs into batches of one padded length each, longest first, so that there is
-    little padding and memory use peaks at the start.
-
-    :param step: see :func:`length_step`.
-    :return: batches of indices; each index is in exactly one.
+    Split inputs into batches of indices, of one padded length each, longest first, so
+    that there is little padding and memory use peaks at the start.
     """
     groups: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
@@ -92,13 +84,11 @@ def pad(
     step: int = LENGTH_STEP,
 ) -> dict[str, 'torch.Tensor']:
     """
-    Some rows of a tokenizer's output as tensors, padded on the right to their
-    :func:`padded_length`.
+    Some rows of a tokenizer's output as tensors [B, L] by the inputs' names, padded on
+    the right to their :func:`padded_length`.
 
     :param encoded: maps each model input's name to one list of ids per row.
     :param fill: maps a model input's name to its padding value, 0 if not given.
-    :param step: see :func:`length_step`.
-    :return: maps each model input's name to a tensor [B, L].
     """
     import torch
 
@@ -124,10 +114,8 @@ def padded_batches(
     step: int = LENGTH_STEP,
 ) -> tuple[list[list[int]], Iterator[dict[str, 'torch.Tensor']]]:
     """
-    Split a tokenizer's output into batches of one padded length each.
-
-    :param step: see :func:`length_step`.
-    :return: the rows of each batch, and an iterator that creates its tensors on demand.
+    Split a tokenizer's output into batches of one padded length each: the rows of each,
+    and an iterator that creates its tensors on demand.
     """
     inputs = model_inputs(tokenizer, encoded)
     rows = length_batches([len(i) for i in encoded['input_ids']], batch_size, step)

@@ -59,8 +59,8 @@ class Int8Linear(nn.Module):
         self, x: torch.Tensor, room: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
         """
-        The same as :meth:`forward`, without the overhead of ``nn.Module.__call__``: a
-        response takes thousands of calls with little work each.
+        :meth:`forward` without the overhead of ``nn.Module.__call__``: a response takes
+            thousands of calls with little work each.
         """
         return self.forward(x, room)
 
@@ -68,12 +68,11 @@ class Int8Linear(nn.Module):
         self, x: torch.Tensor, room: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
         """
-        The output of the layer.
+        The output of the layer, fp32 [..., out].
 
         :param x: [..., in].
         :param room: fp32 [tokens or more, out], a buffer that a large product may
             overwrite; allocating new memory for every product would be slower.
-        :return: [..., out], fp32.
         """
         rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
         kernel = self._kernel or self._taken(len(rows))
@@ -104,12 +103,10 @@ def product(
     bias: Optional[torch.Tensor],
 ) -> torch.Tensor:
     """
-    The output of a layer for some rows.
+    The output of a layer [tokens, out] for rows of activations, fp32 [tokens, in].
 
-    :param rows: activations, fp32 [tokens, in].
     :param scale: the scales of the weights [out].
     :param bias: [out] or None.
-    :return: [tokens, out].
     """
     step = token_steps(rows)
     whole = rounded(rows.div(step), kernel.dtype, kernel.zero)
@@ -118,12 +115,7 @@ def product(
 
 
 def token_steps(rows: torch.Tensor) -> torch.Tensor:
-    """
-    The scale of each token's activations.
-
-    :param rows: fp32 of shape [tokens, in].
-    :return: fp32 of shape [tokens, 1].
-    """
+    """The scale of each token's activations: fp32 [tokens, in] to [tokens, 1]."""
     if rows.numel() <= SMALL:
         largest = rows.abs().amax(1, keepdim=True)
     else:
@@ -135,13 +127,13 @@ def rounded(
     numbers: torch.Tensor, dtype: torch.dtype = torch.int8, zero: int = 0
 ) -> torch.Tensor:
     """
-    Round to the nearest integers, and ties to even, like ``torch.round``.
+    Round fp32 numbers in [-128, 127], in place, to the nearest integers, and ties to
+    even, like ``torch.round``.
 
     ``torch.round`` wakes all threads even for 2,048 numbers, which takes longer than
     rounding them. Floats from 2^23 on have no fractional part, so adding such a number
     rounds, and leaves the result in the lowest bits.
 
-    :param numbers: fp32, in [-128, 127]; changed in place.
     :param dtype: the type of the result: int8, uint8 or float32.
     """
     numbers.add_(WHOLE_FROM + zero)
@@ -154,8 +146,8 @@ class SteadyLinear(nn.Module):
     """
     A small float layer, such as a classifier's output layer, whose result does not
     depend on the number of rows. fp32 products of one row and of many are summed in
-    different orders and differ in the last digit; this layer computes in double
-    precision, and that difference is rounded away.
+    different orders; this layer computes in double precision, and rounds the difference
+    away.
 
     :param weight: fp32 of shape [out, in].
     :param bias: fp32 of shape [out], or None.
@@ -170,24 +162,17 @@ class SteadyLinear(nn.Module):
         self.register_buffer('bias', None if bias is None else bias.detach().clone())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """
-        The output of the layer.
-
-        :param x: [..., in].
-        :return: [..., out], fp32.
-        """
+        """[..., in] to [..., out], fp32."""
         bias = None if self.bias is None else self.bias.double()
         return nn.functional.linear(x.double(), self.weight.double(), bias).float()
 
 
 def use_int8_linears(model: nn.Module, stored: dict[str, torch.Tensor]) -> nn.Module:
     """
-    Replace linear layers by :class:`Int8Linear`, and those that are stored as floats by
-    :class:`SteadyLinear`.
+    Replace a model's linear layers, in place, by :class:`Int8Linear`, and those that
+    are stored as floats by :class:`SteadyLinear`.
 
-    :param model: a model in evaluation mode; changed in place.
     :param stored: the tensors of an int8 weight file, ``<name>.q`` and ``<name>.s``.
-    :return: the same model.
     """
     for name, layer in list(model.named_modules()):
         weight = f'{name}.weight'

@@ -1,14 +1,12 @@
 """
 Reads and writes row-wise int8 weight files, the format of the shipped models.
 
-Each matrix ``<name>`` of a checkpoint is stored as two tensors: ``<name>.q`` (int8,
-the matrix's shape) and ``<name>.s`` (one scale per row), with ``w = q * s[:, None]``.
+Each matrix ``<name>`` is stored as two tensors: ``<name>.q`` (int8, the matrix's shape)
+and ``<name>.s`` (one scale per row), with ``w = q * s[:, None]`` (symmetric
+quantisation, e.g. Jacob et al. 2018, arXiv 1712.05877, section 2, with zero point 0).
 Vectors (biases, layer norms) are stored in fp16. The file is a plain safetensors file:
-reading it runs no code. Reference: symmetric weight quantisation, e.g. Jacob et al.
-2018, arXiv 1712.05877, section 2, with zero point 0.
-
-A model of more than :data:`PART_BYTES` has further files, ``model.int8.2.safetensors``
-and so on; which tensor is in which does not matter.
+reading it runs no code. A model of more than :data:`PART_BYTES` has further files,
+``model.int8.2.safetensors`` and so on; which tensor is in which does not matter.
 """
 
 from pathlib import Path
@@ -29,9 +27,8 @@ SMALLEST_QUANTISED = 4096
 
 def quantise_rows(weight: torch.Tensor) -> dict[str, torch.Tensor]:
     """
-    Quantise one matrix row by row.
+    Quantise a float matrix [rows, columns] row by row.
 
-    :param weight: float tensor of shape [rows, columns].
     :return: ``{'q': int8 [rows, columns], 's': fp16 or fp32 [rows]}``.
     """
     weight = weight.float()
@@ -43,12 +40,7 @@ def quantise_rows(weight: torch.Tensor) -> dict[str, torch.Tensor]:
 
 
 def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
-    """
-    Write a state dict as a row-wise int8 safetensors file.
-
-    :param state: the model's ``state_dict()``.
-    :return: the file's size in bytes.
-    """
+    """Write a model's ``state_dict()``; returns the file's size in bytes."""
     return write_int8(stored_form(state), path)
 
 
@@ -74,11 +66,8 @@ def in_parts(
     tensors: dict[str, torch.Tensor], most: int = PART_BYTES
 ) -> dict[str, dict[str, torch.Tensor]]:
     """
-    Divide tensors among files.
-
-    :param tensors: tensors in their stored form.
-    :param most: the most bytes of a file, unless one tensor is larger.
-    :return: maps the files' names to their tensors, :data:`INT8_WEIGHTS` first.
+    Divide tensors in their stored form among files of at most ``most`` bytes, unless
+    one tensor is larger; by the files' names, :data:`INT8_WEIGHTS` first.
     """
     parts: list[dict[str, torch.Tensor]] = [{}]
     size = 0
@@ -111,9 +100,8 @@ def further_parts(path: Path) -> list[Path]:
 
 def read_int8(path: Path) -> dict[str, torch.Tensor]:
     """
-    Read the tensors of a row-wise int8 safetensors file as they are stored.
+    Read tensors as they are stored, from one file or the first of several.
 
-    :param path: a file that :func:`save_int8` wrote, or the first of several.
     :return: ``<name>.q`` and ``<name>.s`` of each matrix; vectors by their names.
     :raises ModelError: if a file is missing, truncated or not safetensors.
     """
@@ -131,12 +119,7 @@ def read_int8(path: Path) -> dict[str, torch.Tensor]:
 
 
 def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """
-    Convert stored tensors to fp32.
-
-    :param stored: tensors from :func:`read_int8`.
-    :return: maps names to tensors, for ``load_state_dict``.
-    """
+    """Convert stored tensors to fp32, by name, for ``load_state_dict``."""
     state = {}
     for name, tensor in stored.items():
         if name.endswith('.q'):
@@ -149,10 +132,7 @@ def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def placeholders(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """
-    As :func:`dequantise`, but with uninitialised matrices.
-
-    :param stored: tensors from :func:`read_int8`.
-    :return: maps names to tensors, for a model whose matrices are set afterwards.
+    As :func:`dequantise`, but with uninitialised matrices, which are set afterwards.
     """
     rest = {n: t for n, t in stored.items() if not n.endswith(('.q', '.s'))}
     matrices = {n[:-2]: t for n, t in stored.items() if n.endswith('.q')}
@@ -164,11 +144,7 @@ def fill_placeholders(
     model: torch.nn.Module, stored: dict[str, torch.Tensor]
 ) -> torch.nn.Module:
     """
-    Fill in the matrices that a model still uses in fp32.
-
-    :param model: a model loaded from :func:`placeholders`; changed in place.
-    :param stored: tensors from :func:`read_int8`.
-    :return: the same model.
+    Fill in the matrices that a model from :func:`placeholders` still uses in fp32.
     """
     for name, parameter in model.named_parameters(remove_duplicate=False):
         if f'{name}.q' in stored:
@@ -178,11 +154,5 @@ def fill_placeholders(
 
 
 def load_int8(path: Path) -> dict[str, torch.Tensor]:
-    """
-    Read a row-wise int8 safetensors file and convert it to fp32.
-
-    :param path: a file that :func:`save_int8` wrote.
-    :return: maps names to tensors, for ``load_state_dict``.
-    :raises ModelError: if the file is missing, truncated or not safetensors.
-    """
+    """:func:`read_int8`, converted to fp32."""
     return dequantise(read_int8(path))

@@ -46,11 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class Kernel:
-    """
-    Multiplies activations by one matrix of weights.
-
-    :param weight: int8 [out, in].
-    """
+    """Multiplies activations by one matrix of weights, int8 [out, in]."""
 
     name: ClassVar[str]
     arithmetic: ClassVar[str] = INT8
@@ -63,10 +59,9 @@ class Kernel:
 
     def __call__(self, whole: torch.Tensor) -> torch.Tensor:
         """
-        The sums of products, rounded only where they exceed 2^24.
+        The sums of products, fp32 [tokens, out], rounded only where they exceed 2^24.
 
         :param whole: activations [tokens, in], as :attr:`dtype` and :attr:`zero` say.
-        :return: fp32 [tokens, out].
         """
         raise NotImplementedError
 
@@ -166,9 +161,9 @@ _choice: ContextVar[str] = ContextVar('kernel', default=AUTO)
 @contextmanager
 def limited_to(choice: str) -> Iterator[None]:
     """
-    Limit the kernels of the layers that are created meanwhile.
+    Limit the kernels of the layers that are created meanwhile to one of
+    :data:`CHOICES`.
 
-    :param choice: one of :data:`CHOICES`.
     :raises ConfigError: if it is none of them.
     """
     before = _choice.set(checked(choice, '"kernel" in a preset'))
@@ -200,9 +195,8 @@ def checked(choice: Any, where: str) -> str:
 
 def kernel_for(weight: torch.Tensor, rows: int, choice: str = AUTO) -> Kernel:
     """
-    The fastest exact kernel for a weight.
+    The fastest exact kernel for a weight, int8 [out, in].
 
-    :param weight: int8 [out, in].
     :param rows: how many rows of activations are about to be multiplied.
     :param choice: one of :data:`CHOICES`.
     :raises ConfigError: if the choice is int8 and no int8 kernel is exact here.
@@ -223,10 +217,8 @@ def fastest(
     kinds: Sequence[type[Kernel]], columns: int, terms: int, rows: int
 ) -> type[Kernel]:
     """
-    The fastest of those kernels that are exact, by a trial.
-
-    The kernels take turns and the best of several tries counts, so that other work on
-    the machine does not decide.
+    The fastest of those kernels that are exact, by a trial. They take turns and the
+    best of several tries counts, so that other work on the machine does not decide.
 
     :param rows: :data:`FEW_ROWS` or :data:`MANY_ROWS`.
     :raises ConfigError: if none of them is exact.
@@ -278,8 +270,8 @@ def exact(kind: type[Kernel], terms: int) -> bool:
 
 def extremes(rows: int, terms: int) -> torch.Tensor:
     """
-    A matrix whose products with another are the largest possible ones and, in every
-    third row, ordinary ones: int8 [rows, terms].
+    A matrix, int8 [rows, terms], whose products with another are the largest possible
+    ones and, in every third row, ordinary ones.
     """
     matrix = torch.full((rows, terms), INT8_MAX, dtype=torch.int8)
     matrix[1::3] *= -1

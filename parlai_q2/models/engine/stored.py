@@ -1,12 +1,11 @@
 """
 Builds the layers of a model directly from a folder with int8 weights.
 
-The project's own code runs the shipped models (:mod:`parlai_q2.models.engine.bert`,
-:mod:`parlai_q2.models.engine.t5`) with the layers from this module. transformers' model
-classes take longer to import than the weights take to load, and would need each
-embedding table in fp32.
+transformers' model classes take longer to import than the weights take to load, and
+would need each embedding table in fp32.
 """
 
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
@@ -35,23 +34,56 @@ class Embedding:
         self.scale = None if scale is None else scale.float()
 
     def __call__(self, ids: torch.Tensor) -> torch.Tensor:
-        """
-        Look up rows.
-
-        :param ids: [...].
-        :return: [..., width], fp32.
-        """
+        """Look up rows: [...] to [..., width], fp32."""
         rows = self.table[ids]
         if self.scale is None:
             return rows
         return rows.float().mul_(self.scale[ids][..., None])
 
 
+class PositionBias:
+    """
+    The attention bias for the distance between two tokens (Raffel et al. 2020, section
+    2.1). Each near distance has its own bucket; far ones share log-spaced buckets.
+
+    :param table: the biases of all heads, [buckets, H].
+    :param both: whether keys after and before the query have buckets of their own.
+    """
+
+    def __init__(
+        self, table: Embedding, buckets: int, farthest: int, both: bool = True
+    ):
+        self.table, self.both = table, both
+        self.buckets, self.farthest = buckets, farthest
+
+    def __call__(self, queries: int, keys: int) -> torch.Tensor:
+        """The bias of each query and key, [1, H, queries, keys]."""
+        distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
+        return self.table(self.bucket(distance)).permute(2, 0, 1)[None]
+
+    def bucket(self, distance: torch.Tensor) -> torch.Tensor:
+        """
+        The bucket of each distance of a key from its query, in tokens. In a decoder,
+        keys after the query count as distance 0.
+        """
+        buckets, first = self.buckets, torch.zeros_like(distance)
+        if self.both:
+            buckets //= 2
+            first = (distance > 0).long() * buckets
+            distance = distance.abs()
+        else:
+            distance = -distance.clamp(max=0)
+        near = buckets // 2
+        ratio = torch.log(distance.float() / near) / math.log(self.farthest / near)
+        far = near + (ratio * (buckets - near)).long()
+        far = far.clamp(max=buckets - 1)
+        return first + torch.where(distance < near, distance, far)
+
+
 class StoredModel:
     """
-    The configuration and weights of a folder.
+    The configuration and weights of a folder with ``config.json`` and int8 weights.
 
-    :param folder: a folder with ``config.json`` and int8 weights.
     :raises ModelError: if a file was changed or cannot be read.
     """
 
@@ -67,10 +99,10 @@ class StoredModel:
 
     def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
         """
-        A linear layer. Several names give one layer with their outputs side by side.
+        A linear layer from [..., into] to [..., names * out]. Several names give one
+        layer with their outputs side by side.
 
         :param names: the names of the weights, without ``.weight``.
-        :return: a layer that maps [..., into] to [..., names * out].
         """
         biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
         joined = together(biases) if biases else None
@@ -85,11 +117,7 @@ class StoredModel:
         return SteadyLinear(whole, joined)
 
     def embedding(self, name: str, rows: int, width: int) -> Embedding:
-        """
-        An embedding table.
-
-        :param name: the name of the table, without ``.weight``.
-        """
+        """An embedding table, by its name without ``.weight``."""
         weight = f'{name}.weight'
         if f'{weight}.q' not in self.tensors:
             return Embedding(self._tensor(weight, rows, width))

@@ -41,10 +41,8 @@ class BeamSettings:
 
 class Finished(NamedTuple):
     """
-    A finished sequence.
-
-    :param tokens: its tokens, without the start token and, unless the length limit was
-        reached, with the end token.
+    A finished sequence: its score, and its tokens without the start token and, unless
+    the length limit was reached, with the end token.
     """
 
     score: float
@@ -81,21 +79,16 @@ class Beams:
         return self.tokens.shape[2] - 1
 
     def banned(self) -> Optional[torch.Tensor]:
-        """
-        The words that may not come next.
-
-        :return: pairs (row, word) [banned, 2], or None.
-        """
+        """The words that may not come next: pairs (row, word) [banned, 2], or None."""
         flat = self.tokens.flatten(0, 1)  # [rows, T + 1]
         return repeating(flat, self.settings.no_repeat_ngram_size)
 
     def advance(self, values: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         """
-        Extend the beams by one token.
+        Extend the beams by one token; returns the row that each beam continues, [S, K].
 
         :param values: log-probabilities of each row's 2 K likeliest words, [rows, 2 K].
         :param words: these words, [rows, 2 K].
-        :return: the row that each beam continues, [S, K].
         """
         size, beams = len(self.spans), self.settings.num_beams
         total = (values.view(size, -1, 2 * beams) + self.scores[:, :, None]).flatten(1)
@@ -146,11 +139,7 @@ class Beams:
         return [s for s, found in enumerate(self.finished) if len(found) == beams]
 
     def keep(self, order: list[int]) -> None:
-        """
-        Drop spans.
-
-        :param order: the places of the spans to keep, in their new order.
-        """
+        """Keep the spans at these places, in this order."""
         index = torch.tensor(order, dtype=torch.long, device=self.tokens.device)
         self.tokens = self.tokens.index_select(0, index)
         self.scores = self.scores.index_select(0, index)
@@ -160,11 +149,10 @@ class Beams:
 
 def repeating(tokens: torch.Tensor, size: int) -> Optional[torch.Tensor]:
     """
-    The words that would repeat an n-gram.
+    The words that would repeat an n-gram: pairs (row, word) [banned, 2], or None.
 
     :param tokens: [rows, T].
     :param size: n; 0 for no limit.
-    :return: pairs (row, word) [banned, 2], or None if there are none.
     """
     length = tokens.shape[1]
     if size < 1 or length < size:

@@ -59,8 +59,8 @@ class Lane:
         """
         Prepare what the attention of all layers shares.
 
-        :param position_bias: the bias of the current token to all tokens so far,
-            [H, step + 1].
+        :param position_bias: the bias of the current token to all tokens so far, [H,
+            step + 1].
         """
         now, (size, heads, steps, beams) = self.beams_now, self._past.shape[1:5]
         device = self._ancestors.device
@@ -97,12 +97,7 @@ class Lane:
         return out.transpose(1, 2).reshape(-1, heads * width)
 
     def attend_input(self, layer: int, q: torch.Tensor) -> torch.Tensor:
-        """
-        Attention to the input.
-
-        :param q: [rows, H * D].
-        :return: [rows, H * D].
-        """
+        """Attention to the input: [rows, H * D] to the same."""
         keys, values = self._cross[layer, :, : self.size].flatten(1, 2)  # [S * H, L, D]
         now, heads, length = self.beams_now, self._cross.shape[3], keys.shape[1]
         mask = self._mask[: self.size, None]  # [S, 1, L]
@@ -128,9 +123,8 @@ class Lane:
 
     def end_step(self, parents: torch.Tensor) -> None:
         """
-        Give each beam the ancestors of the beam it continues.
-
-        :param parents: [S, K], rows of the same span.
+        Give each beam the ancestors of the beam it continues, a row of the same span
+        [S, K].
         """
         self.step += 1
         seen = self._ancestors[: self.size, :, : self.step]
@@ -191,10 +185,8 @@ class Decoder:
         self, hidden: torch.Tensor, mask: torch.Tensor, beams: int, steps: int
     ) -> Lane:
         """
-        Create a lane for inputs.
-
-        :param hidden: the encoder's hidden states [S, L, M].
-        :param mask: additive mask, [S, L].
+        Create a lane for inputs, from hidden states [S, L, M] and an additive mask [S,
+        L].
         """
         size, length, _ = hidden.shape
         cross = torch.stack(
@@ -215,11 +207,9 @@ class Decoder:
         self, lanes: Sequence[Lane], tokens: torch.Tensor, bias: torch.Tensor
     ) -> torch.Tensor:
         """
-        Read one token per row.
+        Read one token per row, [rows]; returns hidden states [rows, M].
 
-        :param tokens: [rows].
         :param bias: the result of :meth:`position_bias`.
-        :return: hidden states [rows, M].
         """
         for lane in lanes:
             lane.begin_step(bias[:, lane.step, : lane.step + 1])

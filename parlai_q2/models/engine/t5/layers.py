@@ -25,10 +25,8 @@ GELU_SCALE, GELU_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 def joined(layers: Sequence[nn.Module]) -> Layer:
     """
-    Join linear layers of the same input into one, with their outputs side by side.
-
-    :param layers: linear layers without biases, as in T5.
-    :return: a layer that maps [..., in] to [..., sum of outs].
+    Join linear layers of the same input, without biases, into one with their outputs
+    side by side: [..., in] to [..., sum of outs].
     """
     if len(layers) == 1:
         return layers[0]
@@ -60,9 +58,8 @@ def _data(tensor: Any) -> torch.Tensor:
 
 class Attention:
     """
-    The weights of a T5 attention layer.
+    The weights of a Hugging Face ``T5Attention``.
 
-    :param module: a Hugging Face ``T5Attention``.
     :param joins: groups of q, k and v that are computed from the same input.
     """
 
@@ -75,11 +72,7 @@ class Attention:
 
 
 class FeedForward:
-    """
-    A T5 feed-forward layer, plain (relu) or gated (gelu), with its residual.
-
-    :param module: a Hugging Face ``T5LayerFF``.
-    """
+    """A ``T5LayerFF``, plain (relu) or gated (gelu), with its residual."""
 
     def __init__(self, module: Any):
         dense = module.DenseReluDense
@@ -90,12 +83,7 @@ class FeedForward:
         self.act: Layer = gelu_new if new_gelu else dense.act
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """
-        Apply the layer.
-
-        :param x: [..., M], changed in place.
-        :return: the same tensor.
-        """
+        """Apply the layer to [..., M], in place."""
         wide = self.into(self.norm(x))
         if self.gated:
             gate, linear = wide.chunk(2, -1)
@@ -116,9 +104,7 @@ def gelu_new(x: torch.Tensor) -> torch.Tensor:
 
 class Encoder:
     """
-    Reads inputs.
-
-    :param stack: the encoder of a T5; its parts are named as in transformers.
+    Reads inputs, with the encoder of a T5 whose parts are named as in transformers.
     """
 
     def __init__(self, stack: Any):
@@ -138,11 +124,10 @@ class Encoder:
 
     def __call__(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """
-        Encode inputs.
+        Encode inputs as hidden states [S, L, M].
 
         :param ids: [S, L], padded on the right.
         :param mask: additive, [S, L]: 0, or very low for padding.
-        :return: hidden states [S, L, M].
         """
         size, length = ids.shape
         x = self.embed(ids)

@@ -5,6 +5,11 @@ Inputs are encoded in batches of one padded length, and decoded together. On a C
 span is removed when it is done and a waiting one takes its place, so that the products
 with weights stay large. On a GPU, waiting spans start when all others are done. The
 results for a span depend only on its input.
+
+The vocabulary is by far the widest layer, and a pass over its scores costs as much as
+the product that computes them. So log-probabilities are computed in one pass (on a CPU,
+for a few rows at a time), and the k best words are looked for only in the k blocks of
+words with the best maxima.
 """
 
 from typing import Any, Iterator, Optional, Sequence
@@ -69,11 +74,7 @@ class T5Search:
     def search(
         self, inputs: Sequence[list[int]], settings: BeamSettings, spans_at_once: int
     ) -> list[list[Finished]]:
-        """
-        The K best sequences of each input.
-
-        :return: S lists of K sequences, best first.
-        """
+        """The K best sequences of each input, best first."""
         results: list[list[Finished]] = [[] for _ in inputs]
         waiting = _Waiting(inputs, self.step)
         bias = self.decoder.position_bias(settings.max_new_tokens)
@@ -150,11 +151,8 @@ class T5Search:
 
 def closed_up(size: int, gone: set[int]) -> list[int]:
     """
-    Remove places from an order while moving few others: the last ones fill the gaps.
-
-    :param size: the number of places before.
-    :param gone: the places to remove.
-    :return: the old places, in the new order.
+    The old places, in their new order, when some of ``size`` are removed: the last ones
+    fill the gaps, so that few move.
     """
     left = size - len(gone)
     movers = iter(s for s in range(left, size) if s not in gone)
@@ -198,9 +196,7 @@ def searchable(model: Any) -> bool:
 
 def known_settings(generation: Any) -> bool:
     """
-    Whether the search supports all settings of a generation config.
-
-    :param generation: a Hugging Face ``GenerationConfig``.
+    Whether the search supports all settings of a Hugging Face ``GenerationConfig``.
     """
     changed = generation.to_diff_dict()
     unknown = {k for k in changed if not k.startswith('_')} - set(KNOWN)
@@ -219,15 +215,13 @@ def likeliest(
     room: Optional[torch.Tensor] = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    The k likeliest words of each row.
+    The k likeliest words of each row, best first, and their log-probabilities (among
+    all words, including banned ones): each [rows, k].
 
     :param layer: the output layer, which maps [rows, M] to [rows, V].
     :param x: hidden states [rows, M].
-    :param k: how many words, at most V.
     :param banned: pairs (row, word) that may not come next, [banned, 2], or None.
     :param room: the result of :func:`room_for`.
-    :return: their log-probabilities (among all words, including banned ones) and the
-        words, best first, each [rows, k].
     """
     values: list[torch.Tensor] = []
     words: list[torch.Tensor] = []
@@ -247,9 +241,8 @@ def likeliest(
 
 def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
     """
-    Allocate memory for the scores of all words, to reuse at every step of a search.
-
-    :return: [rows, V]; None if the layer cannot use it.
+    Memory for the scores of all words [rows, V], to reuse at every step of a search;
+    None if the layer cannot use it.
     """
     if not isinstance(layer, Int8Linear):
         return None
@@ -258,10 +251,8 @@ def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
 
 def top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    The k greatest values of each row, as from ``torch.topk``, but faster for long rows.
-
-    :param scores: [rows, V].
-    :return: values and indices, each [rows, k], the greatest first.
+    The k greatest values of each row [rows, V], the greatest first, and their indices,
+    as from ``torch.topk``, but faster for long rows.
     """
     rows, size = scores.shape
     if size < k * BLOCK:
