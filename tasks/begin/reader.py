@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Iterator, Sequence
 
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.begin.build import build
 
@@ -143,7 +142,6 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read a file of the 2022 release.
 
-    :param path: the tsv file.
     :return: its rows, each a conversation of its own.
     :raises RecordError: when a column is missing or a row is broken.
     """
@@ -173,7 +171,6 @@ def read_earlier_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read a file of the 2021 release, all of whose rows come from Wizard of Wikipedia.
 
-    :param path: the tsv file.
     :return: its rows, each a conversation of its own.
     :raises RecordError: when a column is missing or a row is broken.
     """

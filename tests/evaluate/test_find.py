@@ -205,7 +205,7 @@ def test_the_shipped_q2_on_a_fifth_of_the_papers_600_responses(published):
     annotated = read(published, 'q2_wow')
     fifth = replace(annotated, responses=annotated.responses[::5], crossed=())
     q2 = {'q2': load_scorer('q2')}
-    found, _ = evaluate(fifth, q2, other_knowledge=False, rounds=1)
+    found = evaluate(fifth, q2, other_knowledge=False, rounds=1)
     assert [len(r) for r in fifth.groups('system').values()] == [60, 60]
     # Of 120 responses an AUC has a standard error of about 0.04.
     assert ranking_table(found).rows[0]['roc_auc'].mean >= 0.72
@@ -222,7 +222,7 @@ def test_the_papers_baselines_on_its_own_files(published):
     """
     annotated = read(published, 'q2_wow')
     names = ('content_overlap', 'bleu')
-    found, _ = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
+    found = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
     assert len(annotated.responses) == 600 and len(contrasts(annotated.crossed)) == 244
     assert len(found.same_dialogue) == 281
     table = means_table(found).rows
