@@ -55,11 +55,18 @@ def tables_gone(path):
 
 
 def older_tables(path):
+    tables_gone(path)
+    change(path, 'CREATE TABLE scores (pair BLOB)')
     change(path, 'PRAGMA user_version = 0')
 
 
+def version_damaged(path):
+    change(path, 'PRAGMA user_version = 1000')
+
+
 @pytest.mark.parametrize(
-    'harm', [zeroed, truncated, not_a_database, tables_gone, older_tables]
+    'harm',
+    [zeroed, truncated, not_a_database, tables_gone, older_tables, version_damaged],
 )
 def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
     harm(path)
@@ -166,13 +173,14 @@ def test_in_a_file_of_two_states_no_pair_has_anothers_score(tmp_path):
     assert kept > len(pairs)
 
 
-def test_the_file_of_a_newer_version_is_left_alone(path, monkeypatch, caplog):
-    monkeypatch.setattr(sqlite_file, 'VERSION', 0)
+def test_the_file_of_a_newer_version_is_left_alone(path, caplog):
+    change(path, 'PRAGMA user_version = 2')
+    change(path, 'ALTER TABLE scores ADD COLUMN colour TEXT')
     before = path.read_bytes()
     scorer = CachedScorer(CountingScorer(), ScoreCache(path))
     assert len(scorer.score(examples(3))) == 3
     assert path.read_bytes() == before
-    assert 'goes on without' in caplog.text and 'version 1' in caplog.text
+    assert 'goes on without' in caplog.text and 'version 2' in caplog.text
     assert 'newer version of parlai_q2' in caplog.text
     assert 'can be written' not in caplog.text
     for use in (ScoreCache(path).signatures, ScoreCache(path).clear):
