@@ -268,3 +268,37 @@ def test_a_cache_that_can_only_be_read_is_read(path, monkeypatch, caplog):
     names = {p.name for p in path.parent.iterdir()}
     assert names <= {path.name, f'{path.name}.lock'}
     assert caplog.text.count('can only be read: new scores are not kept') == 1
+
+
+READ = """
+import logging, sys
+from parlai_q2.cache import CachedScorer, ScoreCache
+from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
+logging.basicConfig()
+cache = ScoreCache(sys.argv[1])
+assert cache.get(SIGNATURE, scores(300)) == scores(300)
+assert cache.signatures()[0].rows == 300
+scorer = CachedScorer(CountingScorer(), cache)
+for _ in range(2):
+    assert scorer.score(examples(4)) == CountingScorer().score(examples(4))
+"""
+
+
+def test_a_cache_on_a_read_only_mount_is_read(path):
+    # A mount of this process and its children alone, by the user as root there.
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
+    alone = ['unshare', '--map-root-user', '--mount', 'sh', '-c']
+    try:
+        subprocess.run([*alone, mount, path.parent], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as e:
+        pytest.skip(f'a read-only mount cannot be made here: {e}')
+    before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
+    done = subprocess.run(
+        [*alone, f'{mount} && ! touch "$0/new" && exec "$1" -c "$2" "$3"']
+        + [path.parent, sys.executable, READ, path],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count('can only be read: new scores are not kept') == 1
+    assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before
