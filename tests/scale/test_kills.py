@@ -10,14 +10,12 @@ import signal
 
 import pytest
 
-from parlai_q2.errors import InputError
-from parlai_q2.parlai.conversation_files import ConversationFile
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.workers import in_workers
 from parlai_q2.scripts.filter import FilterScript
 from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
-from tests.scale.killing import KILLS, Forked, lines_of, spread, tear
+from tests.scale.killing import Forked, lines_of, spread, tear
 from tests.scale.toys import K, ToyScorer, maker, write_records
 
 KILLED = -9
@@ -113,20 +111,6 @@ def test_filtering_killed_at_a_line(filtered, tmp_path, place):
     assert_same('filter', tmp_path, filtered)
 
 
-def test_scoring_killed_again_and_again(infile, scored, tmp_path):
-    # Each run goes on with what the one before left, and gets a little further.
-    runs, ended = 0, KILLED
-    lines = lines_of(scored) // 3
-    while ended != 0:
-        ended = Forked(
-            tmp_path, lambda: score(infile, tmp_path), lines if runs < 20 else None
-        ).wait()
-        assert ended in (0, KILLED)
-        runs += 1
-    assert 3 <= runs <= 21
-    assert_same('score', tmp_path, scored)
-
-
 def full_disk(size):
     """
     Let no file of this process grow beyond so many bytes, as on a disk without room.
@@ -163,20 +147,3 @@ def test_filtering_on_a_full_disk_says_so_and_leaves_no_half_file(filtered, tmp_
     assert [path.name for path in tmp_path.glob('kept*')] == []
     assert Forked(tmp_path, filter_).wait() == 0
     assert_same('filter', tmp_path, filtered)
-
-
-def test_two_filters_do_not_write_one_file(tmp_path):
-    first = ConversationFile(tmp_path / 'kept.jsonl')
-    first.write([{'dialog': [1]}])
-    with pytest.raises(InputError, match='Another run is writing'):
-        ConversationFile(tmp_path / 'kept.jsonl')
-    first.finish({})
-    assert json.loads((tmp_path / 'kept.jsonl').read_text())['dialog'] == [1]
-    ConversationFile(tmp_path / 'kept.jsonl').abandon()
-    assert (tmp_path / 'kept.jsonl').exists()
-
-
-def test_the_places_are_spread_over_the_whole_run():
-    places = spread('one')
-    assert len(places) == KILLS
-    assert places[0] < 1 / KILLS and places[-1] >= 1 - 1 / KILLS
