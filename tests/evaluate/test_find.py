@@ -167,11 +167,6 @@ def test_rome_has_parts_and_its_ratings_of_what_was_rated(placed):
         ('begin:test', 'begin_test', 'BEGIN test', 3),
         ('begin:wow:test', 'begin_wow_test', 'BEGIN test, wow', 1),
         ('begin:tc', 'begin_tc', 'BEGIN dev, tc', 1),
-        ('begin:v1', 'begin_v1', 'BEGIN v1 dev', 5),
-        ('begin:v1:test', 'begin_v1_test', 'BEGIN v1 test', 1),
-        ('begin:v1:hallucination', 'begin_v1_hallucination', None, 1),
-        ('q2:begin:v1_classification', 'begin_v1', 'BEGIN v1 dev', 5),
-        ('parlai_q2.tasks.begin.agents:V1Teacher', 'begin_v1', 'BEGIN v1 dev', 5),
     ],
 )
 def test_they_are_named_and_titled_by_their_words(placed, task, name, title, responses):
@@ -180,9 +175,9 @@ def test_they_are_named_and_titled_by_their_words(placed, task, name, title, res
     assert found.title == title or title is None
 
 
-def test_scorers_were_fitted_on_the_dev_set_of_the_later_release_alone(placed):
-    names = ('begin', 'begin:tc', 'begin:test', 'begin:v1')
-    assert [read(placed, n).fitted_on for n in names] == [True, True, False, False]
+def test_scorers_were_fitted_on_the_dev_set_alone(placed):
+    names = ('begin', 'begin:tc', 'begin:test')
+    assert [read(placed, n).fitted_on for n in names] == [True, True, False]
 
 
 def test_two_folds_are_two_sets(placed):
