@@ -1,6 +1,7 @@
 """Reads labelled pairs, and fits the calibration of a scorer to them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Optional
 
@@ -33,13 +34,11 @@ def read_labelled(
     path: Path, format: Optional[str], field: str
 ) -> tuple[list[Example], list[bool]]:
     """
-    Read labelled pairs.
+    Read N examples, and whether each is labelled consistent; generic pairs and those
+    without a text are left out.
 
-    :param path: a file of records with knowledge, response and a label.
     :param format: the file's format; None to infer it from its ending.
     :param field: the field with the label.
-    :return: N examples, and whether each is consistent. Generic pairs and those without
-        a text are left out.
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent = [], []
@@ -86,10 +85,7 @@ def calibrate(
     """
     Fit a scorer's prior, threshold and perhaps weights to labelled pairs.
 
-    :param scorer: the scorer, with its own threshold.
-    :param examples: N examples.
-    :param consistent: whether people found each consistent.
-    :param target: what the threshold is for.
+    :param consistent: whether people found each of N examples consistent.
     :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
     :return: the calibration as JSON-safe values: ``calibration``, which scoring reads;
         the threshold's interval; figures of the pairs when held out, and with the
@@ -119,7 +115,7 @@ def calibrate(
         refit,
     )
     written: dict[str, Any] = {
-        'calibration': found.to_dict(),
+        'calibration': asdict(found),
         'target': str(target),
         'threshold_interval': rounded([threshold.low, threshold.high]),
         'pairs': {

@@ -44,10 +44,8 @@ SLOPE_RIDGE, NEWTON_STEPS, EDGE = 1e-3, 40, 1e-6
 
 class Target(NamedTuple):
     """
-    What a threshold is chosen for.
-
-    :param kind: one of :data:`TARGETS`.
-    :param share: the share of ``recall`` or ``false_alarms``, in [0, 1].
+    What a threshold is chosen for: one of :data:`TARGETS`, with the share of ``recall``
+    or ``false_alarms``, in [0, 1].
     """
 
     kind: str
@@ -112,7 +110,7 @@ def pairs_of(
     features: Sequence[str] = (),
 ) -> Pairs:
     """
-    Labelled pairs from their scores, labels and knowledge.
+    Labelled pairs.
 
     :param features: the names of the features to fit weights to, if any.
     :raises InputError: when one class has fewer than :data:`LEAST` pairs.
@@ -164,13 +162,7 @@ def own_values(pairs: Pairs, weights: Optional[Fit]) -> np.ndarray:
 
 
 def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
-    """
-    Fit shift and threshold.
-
-    :param pairs: the labelled pairs.
-    :param target: what the threshold is for.
-    :param probabilities: whether the values are probabilities, which have a prior.
-    """
+    """Fit weights to features, if any, the shift of probabilities and a threshold."""
     weights = None
     if pairs.features is not None:
         truth = pairs.consistent.astype(float)
@@ -205,9 +197,7 @@ def moved(values: np.ndarray, shift: Optional[float]) -> np.ndarray:
 def fit_shift(values: np.ndarray, consistent: np.ndarray) -> float:
     """
     The shift of log-odds at which the values' mean is the share that is consistent: the
-    maximum of the likelihood in this one parameter.
-
-    :return: in [-:data:`FARTHEST`, :data:`FARTHEST`].
+    maximum of the likelihood in this one parameter, at most :data:`FARTHEST` from 0.
     """
     low, high, share = -FARTHEST, FARTHEST, float(consistent.mean())
     for _ in range(HALVINGS):
@@ -227,15 +217,12 @@ def best_thresholds(
     probabilities: bool = False,
 ) -> np.ndarray:
     """
-    The threshold for each of R resamples.
+    The threshold in [0, 1] for each of R resamples; NaN for one without pairs of a
+    class that the target needs.
 
     :param weights: (R, n), how often each pair counts.
     :param values: n scores in [0, 1].
-    :param consistent: n booleans.
-    :param target: what it is for.
     :param probabilities: whether the scores are probabilities, for ``accuracy``.
-    :return: R thresholds in [0, 1]; NaN for a resample without pairs of a class that
-        the target needs.
     """
     if target.kind == ACCURACY:
         return even_points(weights, values, consistent, probabilities)
@@ -327,11 +314,10 @@ def figures(
     values: np.ndarray, consistent: np.ndarray, called: np.ndarray
 ) -> dict[str, Any]:
     """
-    How well pairs are labelled.
-
-    :return: ``accuracy``; ``majority``, the accuracy of always naming the more frequent
-        class; ``precision`` (None where nothing was called inconsistent), ``recall``
-        and ``false_alarms`` of calling a response inconsistent; ``auc``.
+    How well pairs are labelled: ``accuracy``; ``majority``, the accuracy of always
+    naming the more frequent class; ``precision`` (None where nothing was called
+    inconsistent), ``recall`` and ``false_alarms`` of calling a response inconsistent;
+    ``auc``.
     """
     alarms = ~called
     share = float(consistent.mean())

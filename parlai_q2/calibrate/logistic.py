@@ -34,7 +34,6 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
     :param x: features [B, F].
     :param y: 1 for supported, else 0; [B].
     :param weight: the weight of each example, at least 0; [B].
-    :param ridge: at least 0.
     """
     from scipy.optimize import minimize
 
@@ -55,10 +54,8 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
 def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
     """
-    Weights that make all groups count the same, and both classes within each group.
-
-    :param groups: the group of each example, B names.
-    :param y: the classes, B zeros and ones.
+    Weights [B] that make all groups count the same, and both classes (B zeros and ones)
+    within each group.
     """
     names = np.asarray(groups)
     weight = np.zeros(len(y))
@@ -86,12 +83,7 @@ class Quality(NamedTuple):
 
 
 def quality(p: np.ndarray, y: np.ndarray) -> Quality:
-    """
-    The quality of probabilities on one group.
-
-    :param p: probabilities [B].
-    :param y: classes [B], with both classes among them.
-    """
+    """The quality of probabilities [B], given classes [B], both among them."""
     weight = even_weights(['all'] * len(y), y)
     weight = weight / weight.sum()
     sure = np.clip(p, 1e-6, 1 - 1e-6)
@@ -111,13 +103,9 @@ def reliability(
     p: np.ndarray, y: np.ndarray, weight: np.ndarray, bins: int = ECE_BINS
 ) -> list[tuple[int, float, float, float]]:
     """
-    The points of a reliability diagram.
-
-    :param p: probabilities [B].
-    :param y: classes [B].
-    :param weight: the weight of each example [B], summing to 1.
-    :return: for each bin that is not empty: its place, the mean probability, the share
-        of positives and the total weight.
+    The points of a reliability diagram of probabilities [B] and classes [B], with
+    weights [B] that sum to 1: for each bin that is not empty its place, the mean
+    probability, the share of positives and the total weight.
     """
     # A bound belongs to the bin below it, as in parlai_q2.evaluate.calibration.
     bounds = np.arange(1, bins + 1) / bins

@@ -73,16 +73,12 @@ class Q2Settings:
                 raise ConfigError(
                     f'{name} must be true or false, not {getattr(self, name)!r}.'
                 )
-        size = self.max_context_words
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ConfigError(
-                f'max_context_words must be a whole number of at least 1, not {size!r}.'
-            )
-        size = self.knowledge_words
-        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-            raise ConfigError(
-                f'knowledge_words must be a whole number of at least 0, not {size!r}.'
-            )
+        for name, least in (('max_context_words', 1), ('knowledge_words', 0)):
+            size = getattr(self, name)
+            if not isinstance(size, int) or isinstance(size, bool) or size < least:
+                raise ConfigError(
+                    f'{name} must be a whole number of at least {least}, not {size!r}.'
+                )
         if self.variant not in VARIANTS:
             raise ConfigError(f'variant must be single or multi, not {self.variant!r}.')
         fallback = self.neutral_fallback

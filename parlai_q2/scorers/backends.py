@@ -19,8 +19,7 @@ BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role')
 
-# The first of all backends that differ only in such settings; the others share its
-# model.
+# The first of all backends that differ only in such settings.
 _BACKENDS: dict[tuple[str, str], Any] = {}
 
 

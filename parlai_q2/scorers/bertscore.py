@@ -33,16 +33,13 @@ class BertScorer(Scorer):
     negative. A text that is too long for the model is truncated at its end.
 
     :param config: the model: a folder that ``save_pretrained`` wrote, or a hub name.
-    :param num_layers: the layer whose embeddings are compared. The package knows the
-        best layer of the models it was tuned with, by their hub names; give it for any
-        other model and for a folder.
+    :param num_layers: the layer whose embeddings are compared; needed for a folder and
+        for models of which the package does not know the best layer.
     :param rescale: map the package's baseline (the score of unrelated sentences) to 0,
         as the paper did. None rescales if the package has a baseline for the model; it
         has none for a folder.
-    :param batch_size: texts that the model embeds in one call. With 1, a score does not
-        depend on what else is scored, bit for bit. Larger batches are faster on a GPU,
-        but the seventh digit may differ.
-    :param device: a torch device name.
+    :param batch_size: texts embedded in one call. With 1, a score does not depend on
+        what else is scored, bit for bit; in larger batches the seventh digit may.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     :raises MissingPackageError: if bert-score is not installed.
     """

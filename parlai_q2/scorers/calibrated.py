@@ -10,7 +10,7 @@ are and only get another threshold.
 
 import json
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
@@ -36,7 +36,7 @@ class Calibration:
     What was fitted to labelled pairs.
 
     :param scorer: the scorer's name.
-    :param fitted_on: the signature of the scorer whose values were used.
+    :param fitted_on: its signature.
     :param threshold: a calibrated value of at most this is inconsistent, in [0, 1].
     :param prior: the share of consistent responses, in (0, 1), under which calibrated
         values are probabilities; None for a scorer whose values are none.
@@ -52,14 +52,6 @@ class Calibration:
     shift: Optional[float] = None
     refitted: bool = False
 
-    def value(self, value: float) -> float:
-        """A scorer's value, calibrated."""
-        return shifted(value, self.shift or 0.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The calibration as JSON-safe values."""
-        return asdict(self)
-
 
 def shifted(value: float, shift: float) -> float:
     """
@@ -74,10 +66,8 @@ def shifted(value: float, shift: float) -> float:
 
 def read_calibration(path: str, scorer: str) -> Calibration:
     """
-    Read a file that ``parlai_q2 calibrate`` wrote.
+    Read a file that ``parlai_q2 calibrate`` wrote for this scorer.
 
-    :param path: the file.
-    :param scorer: the name of the scorer that it must be for.
     :raises ConfigError: if it cannot be read or is for another scorer.
     """
     try:
@@ -146,7 +136,7 @@ class CalibratedScorer(StandInScorer[Scorer]):
         return [self._calibrated(s, signature) for s in self.scorer.score(examples)]
 
     def _calibrated(self, score: Score, signature: str) -> Score:
-        value = self.calibration.value(score.value)
+        value = shifted(score.value, self.calibration.shift or 0.0)
         label = score.label
         if label in (Label.CONSISTENT, Label.INCONSISTENT):
             label = label_of(value, self.threshold)

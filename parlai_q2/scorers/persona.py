@@ -23,23 +23,15 @@ SCORERS = ('q2', 'q2_f1')
 
 
 def persona_preset(preset: Union[str, Preset]) -> Preset:
-    """
-    A preset with the Q2 settings for personas.
-
-    :param preset: the name or path of a preset, or a preset.
-    :return: a preset with the same models and the Q2 settings for personas.
-    """
+    """A preset, or that of a name or path, with the Q2 settings for personas."""
     found = load_preset(preset) if isinstance(preset, str) else preset
     return replace(found, q2={**found.q2, **SETTINGS})
 
 
 def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
-    The ParlAI options to change for persona data.
-
-    :param opt: the options of a teacher.
-    :return: the changed options; empty if the scorer is not Q2. A threshold that the
-        user gave is not changed.
+    The options of a teacher to change for persona data; none if the scorer is not Q2. A
+    threshold that the user gave is not changed.
     """
     if opt.get('scorer', SCORERS[0]) not in SCORERS:
         return {}

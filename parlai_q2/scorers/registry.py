@@ -37,9 +37,8 @@ _SCORERS: dict[str, str] = {
 
 def register_scorer(name: str, path: str) -> None:
     """
-    Register a scorer under a name.
+    Give a scorer a name, for :func:`load_scorer` and the command line.
 
-    :param name: the name to use in :func:`load_scorer` and on the command line.
     :param path: ``module:Class``, imported when the scorer is first loaded.
     :raises ConfigError: if the name is taken by another class.
 
@@ -160,11 +159,8 @@ def _made(
 
 def release_models() -> None:
     """
-    Release the models that are kept in memory for later scorers.
-
-    Loaded models normally stay in memory, so that the next scorer can share them. This
-    frees each model as soon as no scorer uses it any more; a scorer that you load
-    afterwards loads its models again.
+    Stop keeping loaded models in memory for later scorers to share; each is freed as
+    soon as no scorer uses it any more.
 
     >>> release_models()
     """
@@ -175,10 +171,8 @@ def release_models() -> None:
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Check the options that scorers share.
+    The options with the device as a name and the batch size as an int.
 
-    :param options: the options given to :func:`load_scorer`.
-    :return: the same options, with the device as a name and the batch size as an int.
     :raises ConfigError: if the threshold is not in [0, 1], the batch size is below 1,
         or torch does not know such a device. Whether the device exists is checked when
         a model is loaded, since the scorer may run on another machine.

@@ -74,10 +74,8 @@ def is_unnamed(name: str) -> bool:
 @dataclass(frozen=True)
 class ClassMap:
     """
-    Which model outputs count towards each class of a task.
-
-    :param classes: the task's C classes.
-    :param members: the indices of the outputs for each class; may be empty.
+    The C classes of a task, and for each the indices of the model outputs, if any, that
+    count towards it.
     """
 
     classes: tuple[str, ...]
@@ -90,12 +88,9 @@ class ClassMap:
 
     def probabilities(self, outputs: Sequence[float]) -> list[float]:
         """
-        The probability of each class.
-
-        :param outputs: the probability of each model output, summing to 1.
-        :return: C probabilities, summing to 1. The outputs of a class are added up,
-            outputs without a class are left out, and the result is renormalised; it is
-            uniform if nothing is left.
+        The probability of each class, from that of each model output: the outputs of a
+        class are added up, outputs without a class are left out, and the result is
+        renormalised; it is uniform if nothing is left.
         """
         sums = [sum(outputs[i] for i in members) for members in self.members]
         total = sum(sums)

@@ -1,9 +1,7 @@
 """
 The words of a text that carry content: spaCy's tokens in lower case, without its stop
-words and punctuation.
-
-These are the words that the released code of Honovich et al. 2021 counts for the
-"Overlap" baseline (section 4); the paper does not describe them in this detail.
+words and punctuation, as the released code of Honovich et al. 2021 counts them for the
+"Overlap" baseline (section 4).
 """
 
 from functools import lru_cache

@@ -65,9 +65,8 @@ def filter_spans(
     """
     The spans of one response to ask questions about, in order.
 
-    :param drop_pronouns: which spans to leave out if they consist of pronouns alone:
-        ``none``, ``third`` (third person, such as "it", "they", "him") or ``all``
-        (also "you", "that", "someone").
+    :param drop_pronouns: which spans of pronouns alone to leave out: ``none``,
+        ``third`` ("it", "they", "him") or ``all`` (also "you", "that", "someone").
     :param duplicates: keep spans that normalise to the same text as an earlier one.
     """
     pronouns = DROPPED_PRONOUNS[drop_pronouns]

@@ -40,41 +40,43 @@ def test_for_accuracy_the_threshold_is_where_both_classes_are_as_likely():
     assert 0.5 < more < 0.9
 
 
-@pytest.mark.parametrize('share, threshold', [(3, 0.0), (1, 1.0)])
+@pytest.mark.parametrize(
+    'weights, truth, threshold',
+    [
+        # The higher score is the wrong one's.
+        ((3, 1), (True, False), 0.0),
+        ((1, 3), (True, False), 1.0),
+        # There is one class.
+        ((1, 1), (True, True), 0.0),
+        ((1, 1), (False, False), 1.0),
+    ],
+)
 def test_where_scores_say_nothing_all_are_called_the_more_frequent_class(
-    share, threshold
+    weights, truth, threshold
 ):
-    # The higher score is the wrong one's.
-    weights = np.array([[share, 4 - share]])
-    found = even_points(weights, np.array([0.2, 0.8]), np.array([True, False]), True)
+    values = np.array([0.2, 0.8])
+    found = even_points(np.array([weights]), values, np.array(truth), True)
     assert found.tolist() == [threshold]
 
 
-@pytest.mark.parametrize('truth, threshold', [(True, 0.0), (False, 1.0)])
-def test_of_one_class_alone_all_are_called_by_it(truth, threshold):
-    found = even_points(np.ones((1, 2)), VALUES[:2], np.array([truth] * 2), True)
-    assert found.tolist() == [threshold]
+@pytest.mark.parametrize(
+    'target, threshold, why',
+    [
+        ('recall=0.6', 0.25, 'two of three, with as few alarms as possible'),
+        ('recall=0.7', 0.7, 'three of three'),
+        ('false_alarms=0', 0.25, 'as many as are found without one'),
+        ('false_alarms=0.5', 0.7, 'one of two'),
+        ('false_alarms=1', 1.0, 'any number'),
+    ],
+)
+def test_a_target_is_reached_and_not_more(target, threshold, why):
+    assert best(target).tolist() == [pytest.approx(threshold)], why
 
 
-def test_recall_is_reached_with_as_few_alarms_as_possible():
-    assert best('recall=0.6').tolist() == [0.25]  # two of three
-    assert best('recall=0.7').tolist() == [pytest.approx(0.7)]  # three of three
-
-
-def test_false_alarms_are_not_exceeded():
-    assert best('false_alarms=0').tolist() == [0.25]
-    assert best('false_alarms=0.5').tolist() == [pytest.approx(0.7)]
-    assert best('false_alarms=1').tolist() == [1.0]
-
-
-def test_a_resample_without_the_class_says_nothing():
-    assert np.isnan(best('recall=0.5', [[0, 0, 1, 0, 1]])).tolist() == [True]
-
-
-def test_equal_scores_are_on_one_side():
+def test_equal_scores_are_on_one_side_and_a_class_that_is_not_there_says_nothing():
     values, truth = np.array([0.4, 0.4, 0.9]), np.array([True, False, True])
-    found = best('recall=0.5', np.ones((1, 3)), values, truth)
-    assert found.tolist() == [0.65]
+    assert best('recall=0.5', np.ones((1, 3)), values, truth).tolist() == [0.65]
+    assert np.isnan(best('recall=0.5', [[0, 0, 1, 0, 1]])).tolist() == [True]
 
 
 def test_the_shift_makes_the_mean_the_share():

@@ -44,11 +44,17 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
             Comparison.NEUTRAL,
             2 / 3,
         ),
+        ('peppers chili', 'chili peppers', None, Comparison.EXACT, 1),
     ],
 )
 def test_judge_with_nli(response, knowledge, nli, comparison, score):
-    verdict, _ = judged(response, knowledge, nli)
+    verdict, model = judged(response, knowledge, nli)
     assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
+    # Asked only when it matters.
+    assert model.calls == ([1] if nli else [0])
+    verdict, model = judged(response, knowledge, use_nli=False)
+    f1 = {Comparison.NO_ANSWER: 0, Comparison.EXACT: 1}.get(comparison, verdict.f1)
+    assert verdict.score == f1 and model.calls == []
 
 
 @pytest.mark.parametrize(
@@ -73,42 +79,6 @@ def test_soft_scores_are_the_probability_of_entailment_and_half_of_neutral(
     question = Question(QUESTION, spanned(response))
     (verdict,) = judge([question], [spanned(knowledge)], Unsure(), soft=True)
     assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
-
-
-@pytest.mark.parametrize(
-    'response, knowledge, comparison, score',
-    [
-        ('la', None, Comparison.NO_ANSWER, 0),
-        ('la', 'LA', Comparison.EXACT, 1),
-        ('la', 'Los Angeles', Comparison.F1, 0),
-        ('los feliz', 'Los Angeles', Comparison.F1, 0.5),
-    ],
-)
-def test_judge_without_nli_is_token_f1_throughout(
-    response, knowledge, comparison, score
-):
-    verdict, nli = judged(response, knowledge, use_nli=False)
-    assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
-    assert nli.calls == []
-
-
-def test_nli_reads_the_knowledge_as_premise_and_is_asked_only_when_it_matters():
-    questions = [Question(QUESTION, spanned(t)) for t in ('la', 'la', 'la')]
-    asked = []
-
-    class Recorder(ToyNliModel):
-        def classify(self, pairs):
-            asked.extend(pairs)
-            return super().classify(pairs)
-
-    judge(questions, [spanned('LA'), None, spanned('Los Angeles')], Recorder())
-    assert asked == [(f'{QUESTION} Los Angeles.', f'{QUESTION} la.')]
-
-
-def test_the_same_words_in_another_order_need_no_nli():
-    verdict, nli = judged('peppers chili', 'chili peppers')
-    assert verdict.comparison == Comparison.EXACT
-    assert nli.calls == [0]
 
 
 def test_an_expected_value_is_one_at_most():

@@ -67,20 +67,31 @@ def test_a_response_is_the_mean_over_its_questions():
     ]
     assert result.value == pytest.approx((0.4 + 1 + 0) / 3)
     assert result.f1 == pytest.approx((0.4 + 0 + 0) / 3)
-
-
-def test_without_nli_the_mean_is_over_token_f1():
-    result = value(RESPONSE, use_nli=False)
-    assert result.value == result.f1 == pytest.approx(0.4 / 3)
+    without = value(RESPONSE, use_nli=False)
+    assert without.value == without.f1 == result.f1
 
 
 @pytest.mark.parametrize(
-    'response, expected',
-    [('it rocks', 1), ('no it does not', 0), ('wow', 0.5)],
+    'response, settings, expected',
+    [
+        ('it rocks', {}, 1),
+        ('no it does not', {}, 0),
+        ('wow', {}, 0.5),
+        ('wow', {'neutral_fallback': 0}, 0),
+        # Without NLI, token F1 of knowledge and response speaks.
+        ('american band', {'use_nli': False}, 2 * 2 / (2 + 12)),
+        # The released code falls back on NLI all the same.
+        ('it rocks', {'use_nli': False, 'nli_fallback': True}, 1),
+        ('no it does not', {'use_nli': False, 'nli_fallback': True}, 0),
+        ('wow', {'use_nli': False, 'nli_fallback': True}, 0.5),
+    ],
 )
-def test_without_questions_end_to_end_nli_speaks(response, expected):
-    result = value(response)
-    assert (result.value, result.verdicts) == (expected, ())
+def test_without_questions_the_whole_texts_are_compared(response, settings, expected):
+    result = value(response, **settings)
+    assert (result.value, result.verdicts) == (pytest.approx(expected), ())
+    if 'nli_fallback' in settings:
+        assert result.f1 == value(response, nli_fallback=True).f1 == expected
+    assert load_preset('paper').q2['nli_fallback'] is True
 
 
 @pytest.mark.parametrize(
@@ -105,29 +116,6 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
         q2_one_at_a_time((KNOWLEDGE, 'wow'), models, settings),
     ):
         assert (found.value, found.verdicts) == (pytest.approx(expected), ())
-
-
-@pytest.mark.parametrize(
-    'response, expected',
-    [('it rocks', 1), ('no it does not', 0), ('wow', 0.5)],
-)
-def test_without_nli_the_released_code_falls_back_on_it_all_the_same(
-    response, expected
-):
-    result = value(response, use_nli=False, nli_fallback=True)
-    assert (result.value, result.f1, result.verdicts) == (expected, expected, ())
-    assert value(response, nli_fallback=True).f1 == expected
-    assert load_preset('paper').q2['nli_fallback'] is True
-
-
-def test_for_persona_data_a_neutral_fallback_counts_as_inconsistent():
-    assert value('wow', neutral_fallback=0).value == 0
-
-
-def test_without_questions_and_without_nli_token_f1_of_the_pair_speaks():
-    assert value('american band', use_nli=False).value == pytest.approx(
-        2 * 2 / (2 + 12)
-    )
 
 
 def test_verdicts_carry_offsets_in_both_texts():
@@ -190,6 +178,8 @@ def test_a_batch_takes_one_call_for_each_stage():
         {'personal_filter': 'off'},
         {'soft_nli': 'false'},
         {'use_nli': 1},
+        {'knowledge_words': -1},
+        {'drop_pronouns': 'some'},
     ],
 )
 def test_settings_out_of_range_are_refused(settings):
@@ -230,3 +220,5 @@ def test_the_loop_too_passes_over_questions_that_are_personal_or_not_answered():
     result = q2_one_at_a_time(pair, models, Q2Settings())
     assert [v.question for v in result.verdicts] == ['When was it formed?']
     assert result == q2([pair], models, Q2Settings())[0]
+    vague = Q2Settings(personal_filter=False, vague_questions=False)
+    assert q2_one_at_a_time(pair, models, vague) == q2([pair], models, vague)[0]

@@ -1,9 +1,20 @@
-"""Which outputs speak for which class. Probabilities are worked out by hand."""
+"""
+What the names of classes say, and which outputs speak for which class. Probabilities
+are worked out by hand.
+"""
 
 import pytest
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.text.class_map import FINDINGS, choose, map_classes, parse_class_map
+from parlai_q2.text.class_map import (
+    FINDINGS,
+    NAMES,
+    choose,
+    finding_of,
+    is_unnamed,
+    map_classes,
+    parse_class_map,
+)
 
 BEGIN = ('Fully attributable', 'Not fully attributable', 'Generic')
 SAMPLE = ('consistent', 'inconsistent', 'generic')
@@ -46,12 +57,10 @@ def test_a_given_map_goes_before_the_names():
     ],
 )
 def test_probabilities_are_added_up(classes, expected, why):
-    found = map_classes(FINDINGS, classes).probabilities([0.5, 0.1, 0.2, 0.2])
-    assert found == pytest.approx(expected), why
-
-
-def test_where_nothing_is_left_all_classes_are_the_same():
-    assert map_classes(FINDINGS, SAMPLE[:2]).probabilities([0, 0, 0, 1]) == [0.5, 0.5]
+    found = map_classes(FINDINGS, classes)
+    assert found.probabilities([0.5, 0.1, 0.2, 0.2]) == pytest.approx(expected), why
+    if len(classes) == 2:
+        assert found.probabilities([0, 0, 0, 1]) == [0.5, 0.5], 'nothing is left'
 
 
 @pytest.mark.parametrize(
@@ -95,3 +104,32 @@ def test_the_likeliest_output_decides_before_classes_are_merged():
     assert merged.classes[choose((0.45, 0.30, 0.25, 0), merged)] == 'consistent'
     assert merged.classes[choose((0.45, 0.30, 0.25, 0), merged, 0.5)] == 'inconsistent'
     assert merged.classes[choose((0.2, 0.1, 0.1, 0.6), merged)] == 'consistent'
+
+
+@pytest.mark.parametrize(
+    'name, finding, why',
+    [
+        ('SUPPORTS', 'entailment', "FEVER's and VitaminC's"),
+        ('REFUTES', 'contradiction', "FEVER's and VitaminC's"),
+        ('NOT ENOUGH INFO', 'neutral', "FEVER's and VitaminC's"),
+        ('CORRECT', 'entailment', "FactCC's"),
+        ('INCORRECT', 'contradiction', "FactCC's, and it holds CORRECT"),
+        ('Fully attributable', 'entailment', "BEGIN's"),
+        ('Not fully attributable', 'contradiction', "BEGIN's"),
+        ('Generic', 'generic', "BEGIN's"),
+        ('not_verifiable', 'generic', "a scorer's label"),
+        ('non-verifiable', 'generic', 'with a hyphen'),
+        ('negative', 'contradiction', "Dialogue NLI's"),
+        ('maybe', None, 'says nothing'),
+        ('LABEL_0', None, 'says nothing'),
+    ],
+)
+def test_a_name_says_a_finding(name, finding, why):
+    assert finding_of(name) == finding, why
+
+
+def test_no_name_says_two_things():
+    names = [name for names in NAMES.values() for name in names]
+    assert len(set(names)) == len(names)
+    assert all(finding_of(finding) == finding for finding in FINDINGS)
+    assert is_unnamed('LABEL_12') and not is_unnamed('labels') and not is_unnamed('x')

@@ -1,38 +1,8 @@
-"""Pronouns, duplicates and vague questions: what small models ask too much about."""
+"""Questions that check nothing: about the speakers, or vague."""
 
 import pytest
 
-from parlai_q2.records import Span
-from parlai_q2.text.filters import vague
-from parlai_q2.text.spans import filter_spans
-
-
-def kept(*texts, **options):
-    return [
-        s.text for s in filter_spans([Span(t, 0, len(t)) for t in texts], **options)
-    ]
-
-
-SPANS = ('It', 'the bees', 'you', 'bees', 'that', 'them', 'it 5', '5', '...')
-
-
-def test_without_filters_every_span_stays():
-    assert kept(*SPANS) == list(SPANS)
-
-
-@pytest.mark.parametrize(
-    'word, dropped',
-    [('third', {'It', 'them'}), ('all', {'It', 'them', 'you', 'that'})],
-)
-def test_pronouns_alone_are_dropped_and_spans_that_have_more_stay(word, dropped):
-    assert set(SPANS) - set(kept(*SPANS, drop_pronouns=word)) == dropped
-
-
-def test_of_spans_that_normalise_to_one_the_first_stays():
-    spans = ('the US', 'bees', 'us', 'The bees', 'Us.', '...')
-    # "..." normalises to nothing at all.
-    assert kept(*spans, duplicates=False) == ['the US', 'bees']
-
+from parlai_q2.text.filters import personal, vague
 
 RESPONSE = 'It is a relaxing hobby called gardening.'
 
@@ -52,3 +22,32 @@ RESPONSE = 'It is a relaxing hobby called gardening.'
 )
 def test_a_question_without_the_responses_content_is_vague(question, answer, lost):
     assert vague(question, RESPONSE, answer) is lost
+
+
+@pytest.mark.parametrize(
+    'question, expected',
+    [
+        ('What do you like?', True),
+        ('What did I buy?', True),
+        ('What is my favourite band?', True),
+        ('Where is your house?', True),
+        ('What is the capital of France?', False),
+        ('Who told you the news?', False),  # "you" is an object here
+        ('What was the album "You" about?', False),
+        ('In what year did the band form?', False),
+        ("Who told you the band's name?", False),  # a possessive, but not of "you"
+        ('What are youre favorite foods?', True),  # the parser reads "you re"
+        ('', False),
+    ],
+)
+def test_personal_questions(question, expected):
+    assert personal([question]) == [expected]
+    # In a batch, each has its place.
+    mixed = ['What do you do?', question, 'What do you do?', 'Who won?']
+    assert personal(mixed) == [True, expected, True, False]
+
+
+def test_a_passive_subject_counts_where_it_is_asked_for():
+    # The paper drops personal pronouns "as the subject"; its code, active ones alone.
+    assert personal(['Where were you born?']) == [False]
+    assert personal(['Where were you born?'], passive=True) == [True]

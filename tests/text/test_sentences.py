@@ -37,22 +37,17 @@ def test_sentences(text, expected):
     assert [text[s.start : s.end] for s in found] == expected
 
 
-def test_windows_pack_sentences_up_to_the_limit():
-    text = 'one two. three. four five. six seven eight nine.'
-    assert [w.text for w in windows(text, 5)] == [
-        'one two. three. four five.',
-        'six seven eight nine.',
-    ]
-    assert [w.text for w in windows(text, 4)] == [
-        'one two. three.',
-        'four five.',
-        'six seven eight nine.',
-    ]
-
-
-def test_windows_cut_a_sentence_that_is_too_long():
-    text = ' '.join(f'w{i}' for i in range(10))
-    assert [w.text for w in windows(text, 4)] == ['w0 w1 w2 w3', 'w4 w5 w6 w7', 'w8 w9']
+@pytest.mark.parametrize(
+    'text, words, expected',
+    [
+        ('1 2. 3. 4 5. 6 7 8 9.', 5, ['1 2. 3. 4 5.', '6 7 8 9.']),
+        ('1 2. 3. 4 5. 6 7 8 9.', 4, ['1 2. 3.', '4 5.', '6 7 8 9.']),
+        # A sentence that is too long is cut.
+        ('0 1 2 3 4 5 6 7 8 9', 4, ['0 1 2 3', '4 5 6 7', '8 9']),
+    ],
+)
+def test_windows_pack_sentences_up_to_the_limit(text, words, expected):
+    assert [w.text for w in windows(text, words)] == expected
 
 
 def test_windows_hold_every_word_once_with_true_offsets():

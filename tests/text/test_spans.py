@@ -1,11 +1,11 @@
-"""Informative spans and the personal filter, with the real spaCy pipeline."""
+"""Informative spans, with the real spaCy pipeline."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from parlai_q2.text.filters import personal
-from parlai_q2.text.spans import informative_spans, spans_of
+from parlai_q2.records import Span
+from parlai_q2.text.spans import filter_spans, informative_spans, spans_of
 
 
 def texts(response):
@@ -15,6 +15,8 @@ def texts(response):
 def test_entities_come_first_then_noun_chunks_that_are_not_there_yet():
     found = texts('The Red Hot Chili Peppers were formed in Los Angeles in 1983.')
     assert found == ['The Red Hot Chili Peppers', 'Los Angeles', '1983']
+    assert texts('i love it') == ['it'], 'the first person is dropped'
+    assert texts('') == texts('wow!') == texts('...') == []
 
 
 def test_a_noun_chunk_is_kept_once_without_regard_to_case():
@@ -24,14 +26,6 @@ def test_a_noun_chunk_is_kept_once_without_regard_to_case():
     ]
     doc = SimpleNamespace(ents=found[:1], noun_chunks=found[1:])
     assert [s.text for s in spans_of(doc)] == ['Paris', 'The dog']
-
-
-def test_the_first_person_is_dropped():
-    assert texts('i love it') == ['it']
-
-
-def test_nothing_to_ask_about():
-    assert informative_spans(['', 'wow!', '...'])[0] == []
 
 
 def test_every_offset_slices_back_to_its_text():
@@ -53,32 +47,28 @@ def test_a_batch_gives_what_each_gives_alone():
     ]
 
 
+def kept(*texts, **options):
+    return [
+        s.text for s in filter_spans([Span(t, 0, len(t)) for t in texts], **options)
+    ]
+
+
+SPANS = ('It', 'the bees', 'you', 'bees', 'that', 'them', 'it 5', '5', '...')
+
+
 @pytest.mark.parametrize(
-    'question, expected',
+    'word, dropped',
     [
-        ('What do you like?', True),
-        ('What did I buy?', True),
-        ('What is my favourite band?', True),
-        ('Where is your house?', True),
-        ('What is the capital of France?', False),
-        ('Who told you the news?', False),  # "you" is an object here
-        ('What was the album "You" about?', False),
-        ('In what year did the band form?', False),
-        ("Who told you the band's name?", False),  # a possessive, but not of "you"
-        ('What are youre favorite foods?', True),  # the parser reads "you re"
-        ('', False),
+        ('none', set()),
+        ('third', {'It', 'them'}),
+        ('all', {'It', 'them', 'you', 'that'}),
     ],
 )
-def test_personal_questions(question, expected):
-    assert personal([question]) == [expected]
+def test_pronouns_alone_are_dropped_and_spans_that_have_more_stay(word, dropped):
+    assert set(SPANS) - set(kept(*SPANS, drop_pronouns=word)) == dropped
 
 
-def test_a_passive_subject_counts_where_it_is_asked_for():
-    # The paper drops personal pronouns "as the subject"; its code, active ones alone.
-    assert personal(['Where were you born?']) == [False]
-    assert personal(['Where were you born?'], passive=True) == [True]
-
-
-def test_personal_keeps_the_order_of_a_mixed_batch():
-    questions = ['What do you do?', 'Who won?', 'What do you do?', 'What is my name?']
-    assert personal(questions) == [True, False, True, True]
+def test_of_spans_that_normalise_to_one_the_first_stays():
+    spans = ('the US', 'bees', 'us', 'The bees', 'Us.', '...')
+    # "..." normalises to nothing at all.
+    assert kept(*spans, duplicates=False) == ['the US', 'bees']

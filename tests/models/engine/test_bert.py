@@ -1,6 +1,6 @@
 """
-BERT from int8 weights against transformers', to the last bit, on random weights; and
-what happens to folders that are wrong.
+BERT and MPNet from int8 weights against transformers', on random weights; and what
+happens to folders that are wrong.
 """
 
 import json
@@ -12,12 +12,14 @@ from transformers import (
     BertConfig,
     BertForQuestionAnswering,
     BertForSequenceClassification,
+    MPNetConfig,
+    MPNetForSequenceClassification,
 )
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.encoders import HuggingFaceEncoder, load_encoder
 from parlai_q2.models.engine import bert
-from parlai_q2.models.engine.bert import Bert
+from parlai_q2.models.engine.bert import Bert, MPNet
 from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
 from parlai_q2.models.engine.stored import Embedding
 from parlai_q2.models.loading import load_model, load_tokenizer
@@ -68,6 +70,53 @@ def batches(kinds=True, padded=True):
             )
         made.append(batch)
     return made
+
+
+def mpnet_folder(place):
+    """A folder with a random MPNet in int8, in which distances matter."""
+    torch.manual_seed(4)
+    config = MPNetConfig(
+        vocab_size=tokenizer(place, pair_tokens=True),
+        hidden_size=96,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        intermediate_size=128,
+        max_position_embeddings=66,
+        num_labels=4,
+        initializer_range=0.2,
+    )
+    model = MPNetForSequenceClassification(config)
+    model.mpnet.encoder.relative_attention_bias.weight.data.normal_(std=2.0)
+    in_int8(model, place)
+    return str(place)
+
+
+@pytest.mark.parametrize('padded', [True, False])
+def test_an_mpnet_computes_what_transformers_does(tmp_path, padded):
+    place = mpnet_folder(tmp_path)
+    own = load_encoder(place, CLASSIFIER, arithmetic='int8')
+    assert isinstance(own, MPNet)
+    given = batches(kinds=False, padded=False)
+    if padded:
+        for batch in given:
+            batch['input_ids'][0, -5:] = own.config.pad_token_id
+            batch['attention_mask'][0, -5:] = 0
+    kind = transformers.AutoModelForSequenceClassification
+    for arithmetic, near in (('int8', 1e-5), ('float32', 0.15)):
+        theirs = HuggingFaceEncoder(load_model(place, kind, arithmetic=arithmetic))
+        for a, b in zip(own.logits(given), theirs.logits(given), strict=True):
+            assert torch.allclose(a, b, atol=near * b.abs().max().item())
+    # A row alone is the same to the last bit.
+    for batch, together in zip(given, own.logits(given), strict=True):
+        (alone,) = own.logits([{name: rows[:1] for name, rows in batch.items()}])
+        assert torch.equal(alone[0], together[0])
+
+
+def test_an_mpnet_reads_two_tokens_less_than_it_has_positions(tmp_path):
+    own = load_encoder(mpnet_folder(tmp_path), CLASSIFIER, arithmetic='int8')
+    ids = torch.full((1, 72), 5)
+    with pytest.raises(ConfigError, match='reads at most 64 tokens at once'):
+        own.logits([{'input_ids': ids, 'attention_mask': torch.ones_like(ids)}])
 
 
 @pytest.mark.parametrize('auto_class', CLASSES)

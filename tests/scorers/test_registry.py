@@ -1,0 +1,159 @@
+"""Scorers are found by name, or by module and class, and take checked options."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from parlai_q2 import Example, load_scorer, register_scorer, scorer_names
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.scorers.q2 import SOFT_THRESHOLD
+from parlai_q2.scorers.registry import scorer_class
+
+OWN = """
+from parlai_q2.scorers.overlap import OverlapScorer
+
+class Own(OverlapScorer):
+    name = 'own'
+"""
+
+
+@pytest.fixture
+def module_of(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return lambda name, text: (tmp_path / f'{name}.py').write_text(text)
+
+
+def test_module_and_class_name_a_scorer(module_of):
+    module_of('own_scorer_of_a_test', OWN)
+    path = 'own_scorer_of_a_test:Own'
+    register_scorer('own_of_a_test', path)
+    for name in (path, 'own_of_a_test'):
+        scorer = load_scorer(name, threshold=0.25)
+        assert (scorer.name, scorer.threshold) == ('own', 0.25)
+        assert scorer.score([Example('a b', 'a b')])[0].value == 1
+    with pytest.raises(ConfigError, match='taken'):
+        register_scorer('own_of_a_test', 'another.module:Class')
+    with pytest.raises(ConfigError, match="module:Class, not 'make'"):
+        register_scorer('mine', 'make')
+    assert 'mine' not in scorer_names()
+
+
+@pytest.mark.parametrize(
+    'name, problem',
+    [
+        ('nowhere_to_be_found:make', 'PYTHONPATH'),
+        ('parlai_q2.nowhere:make', 'PYTHONPATH'),
+        ('parlai_q2.records:make', "has no 'make'"),
+        ('parlai_q2.records:not_verifiable', 'is not a Scorer'),
+        ('parlai_q2.records:Score', 'is not a Scorer'),
+        ('..:x', 'module:Class'),
+        (':', 'module:Class'),
+        ('module:', 'module:Class'),
+        (None, 'must be a string'),
+    ],
+)
+def test_a_class_that_is_no_scorer_is_a_clear_error(name, problem):
+    with pytest.raises(ConfigError, match=problem):
+        load_scorer(name)
+
+
+def test_a_module_that_lacks_another_says_so_itself(module_of):
+    module_of('needy_scorer_of_a_test', 'import nowhere_at_all')
+    with pytest.raises(ModuleNotFoundError, match='nowhere_at_all'):
+        load_scorer('needy_scorer_of_a_test:make')
+
+
+def test_a_wrong_name_names_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'precision'"):
+        load_scorer('precison')
+
+
+@pytest.mark.parametrize('name', ['overlap', 'bleu', 'rouge_l', 'consistency', 'q2'])
+def test_a_wrong_option_is_named(name):
+    with pytest.raises(ConfigError, match='colour'):
+        load_scorer(name, colour='red')
+
+
+@pytest.mark.parametrize('preset', [None, 3])
+def test_what_is_no_preset_is_told_so(preset):
+    with pytest.raises(ConfigError, match='A preset must be'):
+        load_scorer('q2', preset)
+
+
+@pytest.mark.parametrize('scorer', ['precision', 'consistency', 'q2', 'grounded'])
+@pytest.mark.parametrize('threshold', [-0.1, 1.1, float('nan'), True, 'a'])
+def test_a_threshold_is_between_0_and_1(scorer, threshold):
+    with pytest.raises(ConfigError, match=r'in \[0, 1\]'):
+        load_scorer(scorer, threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    'options, threshold',
+    [
+        ({}, SOFT_THRESHOLD),
+        ({'threshold': None}, SOFT_THRESHOLD),
+        ({'soft_nli': False}, DEFAULT_THRESHOLD),
+        ({'use_nli': False}, DEFAULT_THRESHOLD),
+        ({'preset': 'paper'}, DEFAULT_THRESHOLD),
+        ({'threshold': 0.1}, 0.1),
+    ],
+)
+def test_soft_values_have_a_threshold_of_their_own(options, threshold):
+    assert load_scorer('q2', **options).threshold == threshold
+    assert load_scorer('overlap', threshold=None).threshold == DEFAULT_THRESHOLD
+
+
+@pytest.mark.parametrize('size', [0, -1, 2.5, '8', True])
+def test_a_batch_holds_at_least_one(tmp_path, size):
+    with pytest.raises(ConfigError, match='A batch size must be at least 1'):
+        load_scorer('consistency', batch_size=size)
+    path = tmp_path / 'mine.yaml'
+    model = 'shipped:q2_mini/consistency'
+    path.write_text(f'nli: {{model: {model}, batch_size: {size!r}}}')
+    if size is not True:
+        with pytest.raises(ConfigError, match='nli of the preset .* a batch_size of'):
+            load_scorer('nli', preset=path)
+
+
+@pytest.mark.parametrize('size', [1, np.int64(8)])
+def test_a_batch_holds_any_whole_number(size):
+    assert load_scorer('consistency', batch_size=size).model.batch_size == size
+
+
+@pytest.mark.parametrize(
+    'name, models, asks',
+    [
+        ('precision', False, False),
+        ('bleu', False, False),
+        ('nli', True, False),
+        ('bertscore', True, False),
+        ('grounded_fast', True, False),
+        ('grounded', True, True),
+        ('q2_f1', True, True),
+    ],
+)
+def test_a_class_says_whether_it_has_models_and_asks_questions(name, models, asks):
+    found = scorer_class(name)
+    assert (found.has_models, found.asks_questions) == (models, asks)
+    assert found.name == name or isinstance(found.name, property)
+
+
+def test_q2_f1_is_q2_without_nli():
+    scorer = load_scorer('q2_f1')
+    assert (scorer.name, scorer.q2_settings.use_nli) == ('q2_f1', False)
+    assert Q2Settings().use_nli
+
+
+def test_scorers_load_nothing_that_they_do_not_need():
+    code = (
+        'import sys; from parlai_q2 import Example, load_scorer\n'
+        'for name in ("precision", "overlap", "rouge_l"):\n'
+        '    load_scorer(name).score([Example("k", "r")])\n'
+        'bad = {"torch", "parlai", "spacy", "transformers"} & set(sys.modules)\n'
+        'assert not bad, bad'
+    )
+    subprocess.run([sys.executable, '-c', code], check=True)
