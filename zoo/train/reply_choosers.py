@@ -29,7 +29,7 @@ import numpy as np
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.errors import InputError, Q2Error
 from parlai_q2.io.read import history_of, knowledge_of
-from parlai_q2.models.loading import load_seq2seq, load_tokenizer
+from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.records import Example, Score
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.rerank.pairs import ranked_turns
@@ -106,8 +106,8 @@ class Judge:
         self.scorer = load_scorer('q2_f1')
         assert isinstance(self.scorer, Q2Scorer)
         self.answerer = self.scorer.models.answerer
-        self.model = load_seq2seq(GENERATOR).eval()
-        self.job = TextJob(load_tokenizer(GENERATOR), REPLIES)
+        self.model, tokenizer = load_seq2seq(GENERATOR)
+        self.job = TextJob(tokenizer, REPLIES)
 
     def measure(self, turns: Sequence[Turn], replies: Sequence[str]) -> dict[str, Any]:
         """
