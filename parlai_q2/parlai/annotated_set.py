@@ -17,8 +17,7 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.evaluate.words import narrowed, spelt_out
+from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed, spelt_out
 from parlai_q2.parlai.annotated_task import (
     CLASSIFICATION,
     DIALOGUE,

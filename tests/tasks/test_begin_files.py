@@ -12,7 +12,6 @@ from parlai_q2.io.published import _tell_unverified
 from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.reader import (
     COLUMNS,
-    read_earlier_file,
     read_file,
     read_part,
 )
@@ -76,11 +75,6 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, text, problem, line):
     with pytest.raises(RecordError, match=problem) as caught:
         read_file(path)
     assert caught.value.line == line
-
-
-def test_the_two_releases_are_not_taken_for_each_other(sets):
-    with pytest.raises(RecordError, match="no column 'evidence'"):
-        read_earlier_file(sets / 'begin' / 'begin_dev_wow.tsv')
 
 
 def test_a_carriage_return_inside_a_field_ends_no_row(tmp_path):
