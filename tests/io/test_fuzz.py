@@ -207,6 +207,17 @@ def test_caches_with_many_damaged_bytes(tmp_path, cache):
     assert hits > 150 * 60 and refused < 8
 
 
+def test_a_cache_with_one_damaged_byte_is_used_or_set_aside(tmp_path, cache):
+    rng, path = random.Random(3), tmp_path / 'one.sqlite'
+    # The file's head, and the first pages.
+    places = [*range(100), *(rng.randrange(100, 3 * 4096) for _ in range(100))]
+    for place in places:
+        changed = bytearray(cache)
+        changed[place] ^= rng.randrange(1, 256)
+        path.write_bytes(changed)
+        assert score_again(path) >= 60, place
+
+
 def test_rows_with_odd_values():
     rng, good = random.Random(3), 0
     fields = json.loads(encode(scores(1).popitem()[1], SIGNATURE, b'key')[0])
