@@ -42,7 +42,6 @@ class Strategy:
     One search, and how many candidates it gives.
 
     :param name: one of :data:`NAMES`.
-    :param number: how many candidates are wanted, at least 1.
     :param beam: the width of the beam, at least ``number``; None for ``number``.
     """
 
@@ -57,7 +56,6 @@ class Strategy:
 
     @property
     def samples(self) -> bool:
-        """Whether the search draws at random."""
         return self.name in SAMPLING
 
     def __str__(self) -> str:
@@ -68,10 +66,8 @@ class Strategy:
 def parse_strategies(text: str) -> list[Strategy]:
     """
     Read ``beam:4/5,nucleus:3``: the best four of a beam of five, and three samples. A
-    name without a number gives one candidate.
+    name without a number gives one candidate. The order decides ties.
 
-    :param text: names and numbers, in the order that decides ties.
-    :return: at least one strategy, no name twice.
     :raises ConfigError: when the text does not have that form.
     """
     strategies: list[Strategy] = []
@@ -105,14 +101,10 @@ def decoding_settings(
     strategy: Strategy, opt: Mapping[str, Any], vocabulary: int
 ) -> dict[str, Any]:
     """
-    The options that ParlAI's search reads for one strategy.
+    The options that ParlAI's search reads for one strategy. All others (block lists,
+    n-gram blocking, length penalty, temperature, minimum length) stay the generator's.
 
-    :param strategy: the strategy.
-    :param opt: the agent's options.
-    :param vocabulary: the number of tokens in the dictionary, which is the most that
-        top-k can sample from.
-    :return: options by name. Options that are not here (block lists, n-gram blocking,
-        length penalty, temperature, minimum length) keep the generator's values.
+    :param vocabulary: the number of tokens in the dictionary: the most to sample from.
     """
     return {
         'inference': strategy.name,
@@ -126,13 +118,8 @@ def decoding_settings(
 @contextmanager
 def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
     """
-    Make an agent decode by a strategy while the context lasts.
-
-    Clones of an agent share one ``opt``. The agent is given a copy of its own for that
-    time, so that the shared one is never changed.
-
-    :param agent: a TorchGeneratorAgent.
-    :param strategy: the strategy.
+    Make an agent decode by a strategy while the context lasts. Clones of an agent share
+    one ``opt``, so it gets a copy of its own for that time.
     """
     opt = agent.opt
     agent.opt = Opt({**opt, **decoding_settings(strategy, opt, len(agent.dict))})
