@@ -50,13 +50,7 @@ class InputError(Q2Error, ValueError):
 
 
 class RecordError(InputError):
-    """
-    A record in a file is invalid.
-
-    :param source: the file's name.
-    :param line: the record's line number, from 1.
-    :param problem: what was found and what was expected.
-    """
+    """A record in a file is invalid; names the file, the line and the problem."""
 
     def __init__(self, source: str, line: int, problem: str):
         self.source, self.line, self.problem = source, line, problem
@@ -72,13 +66,7 @@ class ConfigError(Q2Error, ValueError):
 
 
 class UnknownNameError(ConfigError, KeyError):
-    """
-    A name is not registered.
-
-    :param kind: what kind of thing was looked up, e.g. ``scorer``.
-    :param name: the name that was given.
-    :param known: the names that are registered.
-    """
+    """A name is not registered: of which kind, e.g. ``scorer``, and what is known."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
@@ -113,11 +101,7 @@ class MissingPackageError(Q2Error, ImportError):
 
 
 class ServerError(Q2Error):
-    """
-    A server cannot be reached, or does not answer as it should.
-
-    :param status: the HTTP status that it answered with; 0 for none.
-    """
+    """A server cannot be reached, or answers (with a status) as it should not."""
 
     def __init__(self, message: str, status: int = 0):
         super().__init__(message)

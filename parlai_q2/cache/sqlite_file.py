@@ -37,20 +37,20 @@ KEYS = 500
 # When the file exceeds its limit, it is reduced to this share of the limit.
 EVICT_TO = 0.9
 
-TABLES = f"""
-PRAGMA application_id = {APPLICATION_ID};
-PRAGMA user_version = {VERSION};
-CREATE TABLE signatures (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-CREATE TABLE scores (
+# By name, as SQLite keeps the statements.
+DEFINITIONS = {
+    'signatures': 'CREATE TABLE signatures '
+    '(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)',
+    'scores': """CREATE TABLE scores (
     signature INTEGER NOT NULL REFERENCES signatures (id),
     pair BLOB NOT NULL,
     value BLOB NOT NULL,
     checksum INTEGER NOT NULL,
     used INTEGER NOT NULL,
     PRIMARY KEY (signature, pair)
-);
-CREATE INDEX scores_by_use ON scores (used);
-"""
+)""",
+    'scores_by_use': 'CREATE INDEX scores_by_use ON scores (used)',
+}
 
 T = TypeVar('T')
 
@@ -112,13 +112,17 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, read_only: bool) -> None:
-    tables = {name for (name,) in connection.execute('SELECT name FROM sqlite_master')}
+    tables = dict(connection.execute('SELECT name, sql FROM sqlite_master'))
     if not tables and not read_only:
         # This must be set while the file is empty; it lets eviction shrink the file.
         connection.execute('PRAGMA auto_vacuum = INCREMENTAL')
-        connection.executescript(f'BEGIN IMMEDIATE;{TABLES}COMMIT;')
+        connection.executescript(
+            f'BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; '
+            f'PRAGMA user_version = {VERSION}; {";".join(DEFINITIONS.values())}; '
+            'COMMIT;'
+        )
     elif _number(connection, 'PRAGMA application_id') != APPLICATION_ID:
-        if {'signatures', 'scores'} <= tables:
+        if {'signatures', 'scores'} <= tables.keys():
             raise sqlite3.DatabaseError('its application id is damaged')
         raise ConfigError(
             f"{path} is another program's SQLite file, not a score cache. Give "
@@ -126,6 +130,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, read_only: bool) -> Non
         )
     version = _number(connection, 'PRAGMA user_version')
     if version != VERSION:
+        if DEFINITIONS.items() <= tables.items():
+            raise sqlite3.DatabaseError('its version is damaged')
         raise OtherVersion(version)
     if not read_only:
         connection.execute('PRAGMA journal_mode = WAL')
@@ -143,7 +149,10 @@ def is_damage(error: Exception) -> bool:
     return (
         isinstance(error, (UnicodeDecodeError, sqlite3.DataError))
         or type(error) is sqlite3.DatabaseError
-        or any(sign in str(error) for sign in ('no such', 'decode', 'malformed'))
+        or any(
+            sign in str(error)
+            for sign in ('no such', 'decode', 'malformed', 'unsupported')
+        )
     )
 
 

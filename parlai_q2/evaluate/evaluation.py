@@ -4,13 +4,14 @@ figures are made.
 """
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, mean_interval
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.levels import ResponseLevel, response_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages
-from parlai_q2.evaluate.scoring import Cost, Progress, score_pairs, without_nli
+from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.sets import (
     AnnotatedResponse,
     AnnotatedSet,
@@ -20,11 +21,87 @@ from parlai_q2.evaluate.sets import (
     random_sample,
     same_dialogue,
 )
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.records import Example, Score
+from parlai_q2.scorers.base import Scorer, label_of
 
 # Scorers whose preset had its settings chosen on development data; see
 # docs/accuracy.md.
 CHOSEN_ON_DEVELOPMENT_DATA = ('q2', 'q2_f1', 'consistency')
+
+
+# Texts in one call of a scorer; a run that is stopped loses at most these.
+CHUNK = 64
+
+Progress = Callable[[str, int, int], None]
+
+
+def score_pairs(
+    name: str,
+    scorer: Scorer,
+    pairs: Iterable[Pair],
+    progress: Optional[Progress] = None,
+) -> Measure:
+    """
+    Score pairs of texts, each distinct pair once.
+
+    :param pairs: (knowledge, response).
+    :param progress: called at the start and after each chunk, with the name, the number
+        of pairs done, and their total.
+    :raises ConfigError: when a score is not a finite number.
+    """
+    distinct = list(dict.fromkeys(pairs))
+    scores: dict[Pair, Score] = {}
+    if progress:
+        progress(name, 0, len(distinct))
+    for start in range(0, len(distinct), CHUNK):
+        chunk = distinct[start : start + CHUNK]
+        found = scorer.score([Example(*pair) for pair in chunk])
+        for pair, score in zip(chunk, found, strict=True):
+            if not isfinite(score.value):
+                raise ConfigError(
+                    f'The scorer {name} gave {score.value} for the response '
+                    f'{pair[1][:60]!r}. A score must be a finite number.'
+                )
+            scores[pair] = score
+        if progress:
+            progress(name, len(scores), len(distinct))
+    return Measure(name, str(scorer.signature), scorer.threshold, scores)
+
+
+def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
+    """
+    Take the scores of Q2 without NLI from those of Q2, which have them as the part
+    ``q2_f1``.
+
+    Both ask the same questions and get the same answers, so the numbers are the same;
+    scoring again would take as long as Q2 did.
+
+    :param q2: a measure of Q2.
+    :param scorer: Q2 without NLI, with the same models and settings. It is not asked to
+        score, only for its signature and threshold.
+    """
+    signature = str(scorer.signature)
+    scores = {}
+    for pair, score in q2.scores.items():
+        # The score of an empty response, or without knowledge, has no parts.
+        value = score.parts.get('q2_f1', score.value)
+        label = label_of(value, scorer.threshold) if score.parts else score.label
+        if score.fallback and '|f1_fallback:nli|' in signature:
+            label = score.label
+        scores[pair] = Score(
+            value, label, score.verdicts, score.fallback, signature=signature
+        )
+    return Measure(name, signature, scorer.threshold, scores)
+
+
+# Options of Q2, by the name of the setting. "-top-n" and "-filter personal" are the
+# paper's ablations, the second on top of the first. To evaluate smaller models, name
+# their preset as a scorer of its own: q2@PRESET.
+VARIANTS: dict[str, dict[str, Any]] = {
+    GREEDY: {'decoding': 'greedy'},
+    GREEDY_PERSONAL: {'decoding': 'greedy', 'personal_filter': False},
+    'all valid questions (multi)': {'variant': 'multi'},
+}
 
 
 @dataclass(frozen=True)
@@ -32,13 +109,10 @@ class Evaluation:
     """
     A set with all its scores.
 
-    :param annotated: the set.
     :param measures: the scores of each requested scorer, in order.
     :param variants: Q2 in other settings, for the tables of ablations and coverage.
     :param same_dialogue: responses paired with knowledge of another turn.
     :param random_dialogue: responses paired with knowledge of another dialogue.
-    :param rounds: rounds of every bootstrap.
-    :param seed: seed of every random draw.
     """
 
     annotated: AnnotatedSet
@@ -144,21 +218,17 @@ def evaluate(
     seed: int = SEED,
     progress: Optional[Progress] = None,
     warn: Warn = lambda message: None,
-) -> tuple[Evaluation, dict[str, Cost]]:
+) -> Evaluation:
     """
     Score a set with all scorers.
 
-    :param annotated: the set.
     :param scorers: the scorers, by the names that tables print.
     :param columns: scores that were made elsewhere.
     :param variants: Q2 in other settings, for the tables of ablations and coverage.
     :param other_knowledge: whether to score responses against knowledge that is not
         theirs, too.
-    :param rounds: rounds of every bootstrap.
-    :param seed: seed of every random draw.
-    :param progress: as for :func:`~parlai_q2.evaluate.scoring.score_pairs`.
+    :param progress: as for :func:`~parlai_q2.evaluate.evaluation.score_pairs`.
     :param warn: called with each warning, a sentence for the user.
-    :return: the scores, and their costs by scorer.
     :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.
     """
@@ -172,7 +242,6 @@ def evaluate(
         other = random_dialogue(annotated.responses, annotated.responses, seed)
     own = list(_own_pairs(annotated, seed))
     measures: dict[str, Measure] = {}
-    costs: dict[str, Cost] = {}
     # Q2 comes first, since its scores contain those of Q2 without NLI.
     for name in sorted(scorers, key=lambda n: n.partition('@')[0] == Q2_F1):
         base, _, preset = name.partition('@')
@@ -181,20 +250,16 @@ def evaluate(
             measures[name] = without_nli(twin, name, scorers[name])
         else:
             pairs = [*own, *same, *other]
-            measures[name], costs[name] = score_pairs(
-                name, scorers[name], pairs, progress
-            )
+            measures[name] = score_pairs(name, scorers[name], pairs, progress)
     asked = [measures[name] for name in scorers]
     asked += [_matched(column, annotated, warn) for column in columns]
     varied = []
     for name, scorer in (variants or {}).items():
         pairs = [r.pair for r in annotated.responses]
-        measure, costs[name] = score_pairs(name, scorer, pairs, progress)
-        varied.append(measure)
-    evaluation = Evaluation(
+        varied.append(score_pairs(name, scorer, pairs, progress))
+    return Evaluation(
         annotated, tuple(asked), tuple(varied), tuple(same), tuple(other), rounds, seed
     )
-    return evaluation, costs
 
 
 def _own_pairs(annotated: AnnotatedSet, seed: int) -> Iterable[Pair]:

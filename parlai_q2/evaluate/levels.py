@@ -56,10 +56,7 @@ def response_level(
     """
     Compute one scorer's figures over the responses of the two classes.
 
-    :param measure: the scores.
     :param responses: responses of any class; generic ones are left out.
-    :param rounds: number of bootstrap resamples.
-    :param seed: seed of the resampling.
     """
     annotated = [r for r in responses if r.label in BINARY]
     known = measure.known(annotated)
@@ -85,11 +82,8 @@ def level_difference(
     Both are computed on the same resamples, so whatever makes a resample hard or easy
     for both cancels out.
 
-    :param measure: the scores.
     :param reference: the scores to compare with.
     :param responses: responses of any class; generic ones are left out.
-    :param rounds: number of bootstrap resamples.
-    :param seed: seed of the resampling.
     :return: by name, the figure of ``measure`` minus that of ``reference``, or None
         where either is undefined; None altogether where no response has both scores.
     """
@@ -227,8 +221,6 @@ def system_level(
     :param responses: responses in each simulated system.
     :param proportions: each system's share of inconsistent responses, in ascending
         order.
-    :param rounds: rounds of the bootstrap.
-    :param seed: seed of all draws.
     :raises ValueError: when there are no contexts, or the two lengths differ.
     """
     import numpy as np

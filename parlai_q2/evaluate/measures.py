@@ -128,7 +128,6 @@ def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
     """
     Count a measure's questions.
 
-    :param measure: the measure.
     :param responses: responses that it has scored.
     """
     scores = [measure.score(r) for r in responses]

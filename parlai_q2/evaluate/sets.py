@@ -1,10 +1,13 @@
-"""Annotated responses, sets of them, and what is drawn from a set."""
+"""
+Annotated responses, sets of them, what is drawn from a set, and the words that select
+part of one, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``.
+"""
 
 import random
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.records import Label
 from parlai_q2.text.density import extractiveness
 
@@ -140,10 +143,8 @@ def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
     """
     Sample responses, and the same number of contexts that several systems answered.
 
-    :param annotated: the set.
     :param count: how many to draw. A negative number, or one not below the number of
         responses, gives the whole set.
-    :param seed: seed of the random choice.
     :return: a set with the same name, and a title that says it is a sample.
     """
     if count < 0 or count >= len(annotated.responses):
@@ -198,10 +199,8 @@ def same_dialogue(
     """
     Pair each response with the knowledge of another turn of its dialogue.
 
-    :param responses: the responses to pair.
     :param others: where the knowledge is taken from; usually more turns of the same
         dialogues.
-    :param seed: seed of the random choice.
     :return: (knowledge, response) for each response whose dialogue is known and has,
         among ``others``, another turn with different knowledge.
     """
@@ -230,10 +229,8 @@ def random_dialogue(
     """
     Pair each response with the knowledge of another dialogue.
 
-    :param responses: the responses to pair.
     :param others: where the knowledge is taken from. Where a dialogue is unknown, any
         different knowledge counts as another dialogue's.
-    :param seed: seed of the random choice.
     :return: (knowledge, response); responses for which there is no other knowledge are
         left out.
     """
@@ -274,3 +271,74 @@ def random_sample(
     pool = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
     return rng.sample(pool, min(SAMPLE, len(pool)))
+
+
+def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:
+    """Replace aliases among words, in any case, by the words that they stand for."""
+    return [one for word in words for one in aliases.get(word.lower(), (word,))]
+
+
+def narrowed(
+    teacher: str,
+    fixed: Sequence[str],
+    words: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """
+    Combine the words of a teacher that shows only part of its task with those of a task
+    string, which may narrow that part further.
+
+    :param teacher: the teacher's class, for the error message.
+    :param fixed: the teacher's own words.
+    :param words: the words of the task string.
+    :param groups: what can be selected, e.g. ``corpus``, and the words for it.
+    :return: the fixed words of those groups that the task string does not mention,
+        followed by the words of the task string.
+    :raises ConfigError: when the task string has a word of a group that the teacher
+        restricts to other words, since it would widen the part.
+    """
+    left_open = [*fixed]
+    for name, group in groups.items():
+        ours = [word for word in fixed if word in group]
+        given = [word for word in words if word.lower() in group]
+        others = [word for word in given if word.lower() not in ours]
+        if ours and others:
+            raise ConfigError(
+                f'{teacher} shows only the {name} {" and ".join(ours)}, and '
+                f'{others[0]!r} is another {name}. Leave that word out, or choose '
+                'by words after a teacher that shows all.'
+            )
+        if given:
+            left_open = [word for word in left_open if word not in group]
+    return [*left_open, *words]
+
+
+def chosen_words(
+    task: str,
+    words: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+    aliases: Mapping[str, Sequence[str]] = {},
+) -> dict[str, list[str]]:
+    """
+    Sort words by what they select.
+
+    :param words: the words, in any order and case.
+    :param groups: what can be selected, e.g. ``part``, and the words for it.
+    :param aliases: as for :func:`spelt_out`.
+    :return: for each group, those of its words that were given, in the group's order;
+        empty if none was.
+    :raises UnknownNameError: for a word of no group; the message suggests the nearest
+        word.
+    """
+    known = [word for group in groups.values() for word in group]
+    spelt = spelt_out(words, aliases)
+    for word in spelt:
+        if word.lower() not in known:
+            *others, last = groups
+            kinds = f'{", ".join(others)} or {last}' if others else last
+            raise UnknownNameError(f'{kinds} of {task}', word, [*known, *aliases])
+    given = {word.lower() for word in spelt}
+    return {
+        name: [word for word in group if word in given]
+        for name, group in groups.items()
+    }

@@ -271,8 +271,6 @@ def correlation(
 
     :param scores: n scores.
     :param ratings: n ratings on any scale.
-    :param rounds: number of bootstrap resamples.
-    :param seed: seed of the resampling.
     :param groups: n group names; responses of one group are drawn together. None draws
         each response alone.
     :return: both coefficients, each None where it is undefined: for fewer than two

@@ -49,12 +49,9 @@ _logger = logging.getLogger(__name__)
 
 class Record(NamedTuple):
     """
-    One record of a file, or the error in it.
+    One record of a file: all its fields, and the example to score or the error.
 
     :param line: its line number, from 1; in csv, the line it begins on.
-    :param fields: all its fields, unchanged.
-    :param example: the example to score; None if the record is bad.
-    :param error: the error; None if the record is good.
     :param read: how many bytes of the file have been read so far, including what is
         buffered; used to show progress.
     :param nulled: the fields that had NaN or Infinity, and have null now.

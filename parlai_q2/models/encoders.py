@@ -86,15 +86,13 @@ def load_encoder(
 
 
 def _own(folder: Path, auto_class: str) -> Optional[PairEncoder]:
-    from parlai_q2.models.engine.bert import Bert, computable
-    from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, further_parts
+    from parlai_q2.models.engine.bert import engine_of
     from parlai_q2.models.engine.stored import StoredModel
 
-    if further_parts(folder / INT8_WEIGHTS):
-        return None  # it reads a single file
     stored = StoredModel(folder)
     with blaming(folder):
-        return Bert(stored) if computable(stored.config, auto_class) else None
+        engine = engine_of(stored.config, auto_class)
+        return engine(stored) if engine else None
 
 
 def finite_logits(

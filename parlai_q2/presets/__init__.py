@@ -8,6 +8,9 @@ section of that name. A section has ``model`` (a model reference, see
 settings of the backend. An optional section ``q2`` has settings of the metric itself.
 See ``mini.yaml`` in this folder for an example.
 
+``coefficients`` is a file of weights of ``grounded`` that were fitted with the preset's
+detector; its path starts at the folder of the preset's file.
+
 ``base`` is the name or path of another preset, which supplies everything that this one
 leaves out. A section with a different model inherits nothing from the base's section,
 because settings such as the class labels fit only their own model. A section that sets
@@ -50,11 +53,15 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named choice of models and decoding: models by section, and settings of Q2."""
+    """
+    A named choice of models and decoding: models by section, settings of Q2, and the
+    file of weights of ``grounded``; None for those fitted with ``mini``.
+    """
 
     name: str
     models: Mapping[str, ModelConfig]
     q2: Mapping[str, Any] = field(default_factory=dict)
+    coefficients: Optional[str] = None
 
     def model(self, section: str) -> ModelConfig:
         """
@@ -126,16 +133,16 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
 
 def with_detector(preset: Preset, detector: str) -> Preset:
     """
-    A preset with another detector.
+    A preset with another detector, and the weights of ``grounded`` that go with it.
 
     :param detector: a preset's name or file, whose detector is taken; or a model
         reference of a sequence classifier whose configuration names its classes.
     """
+    other = Preset(detector, {'detector': ModelConfig(detector)})
     if detector in preset_names() or detector.endswith(('.yaml', '.yml')):
-        config = load_preset(detector).model('detector')
-    else:
-        config = ModelConfig(detector)
-    return replace(preset, models={**preset.models, 'detector': config})
+        other = load_preset(detector)
+    models = {**preset.models, 'detector': other.model('detector')}
+    return replace(preset, models=models, coefficients=other.coefficients)
 
 
 def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +157,7 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 
 
 def _parse(fields: dict, path: Path, base: Preset) -> Preset:
-    unknown = sorted(set(map(str, fields)) - {'name', 'q2', *SECTIONS})
+    unknown = sorted(set(map(str, fields)) - {'name', 'q2', 'coefficients', *SECTIONS})
     if unknown:
         raise UnknownNameError(f'section (in {path})', unknown[0], SECTIONS)
     models = dict(base.models)
@@ -174,4 +181,14 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
     q2 = fields.get('q2') or {}
     if not isinstance(q2, dict):
         raise ConfigError(f'{path}: q2 must be a mapping of settings.')
-    return Preset(str(fields.get('name', path.stem)), models, {**base.q2, **q2})
+    name = str(fields.get('name', path.stem))
+    coefficients = fields.get('coefficients')
+    if coefficients is not None:
+        coefficients = str(path.parent / str(coefficients))
+    elif _detector_of(models) == _detector_of(base.models):
+        coefficients = base.coefficients
+    return Preset(name, models, {**base.q2, **q2}, coefficients)
+
+
+def _detector_of(models: Mapping[str, ModelConfig]) -> Optional[str]:
+    return models['detector'].reference if 'detector' in models else None

@@ -13,20 +13,15 @@ class Candidate:
     """
     One reply that could be said.
 
-    Only the text is needed. The first fields come from the generator; the reranker
-    fills in the others.
+    Only the text is needed. The first fields come from the generator: the searches that
+    found it, its score in the first of them, the mean log probability of its tokens (in
+    nats) and the generator's own record. The reranker fills in the others.
 
-    :param strategies: the searches that found it, in the order they ran.
-    :param generator_score: its score in the search that found it first.
-    :param mean_logprob: the mean log probability of a token under the generator, in
-        nats.
-    :param source: the generator's own record of it.
     :param place: its place in the generator's order, from 0.
     :param score: the scorer's score; None if it was pruned, or there is no knowledge.
     :param value: the score's value after the guards, in [0, 1]; None like the score.
     :param guards: in which ways it is degenerate: ``copy``, ``generic``.
-    :param prefilter: the prefilter's score, if there is a prefilter.
-    :param prefilter_value: the value of that score after the guards.
+    :param prefilter: the score and value of the prefilter, if there is one.
 
     >>> Candidate('Bees have five eyes.').score is None
     True
@@ -84,7 +79,7 @@ class Ranking:
 
     @property
     def knowledge(self) -> str:
-        """The passages as one text; empty if there is none."""
+        """The passages as one text."""
         return PASSAGE_END.join(passage.text for passage in self.passages)
 
     @property
@@ -111,12 +106,11 @@ class Ranking:
         """
         A JSON-safe row for each candidate, best first.
 
-        :return: ``text``, ``strategies`` (those that found it), ``generator_score`` and
-            ``mean_logprob`` (None if not finite), the fields of ``Score.to_dict`` but
-            the signature (score and label are None for a candidate that was not
-            scored), ``guards`` and ``guarded_score``, ``prefilter_score``, ``chosen``,
-            ``first`` (whether it was the generator's first) and ``reason`` (for the
-            chosen one).
+        :return: ``text``, ``strategies``, ``generator_score`` and ``mean_logprob``
+            (None if not finite), the fields of ``Score.to_dict`` but the signature
+            (score and label are None for a candidate that was not scored), ``guards``,
+            ``guarded_score``, ``prefilter_score``, ``chosen``, ``first`` (whether it
+            was the generator's first) and ``reason`` (for the chosen one).
         """
         return [
             {

@@ -1,7 +1,5 @@
 """
-Chooses among scored candidates.
-
-There are three rules:
+Chooses among scored candidates, by one of three rules:
 
 - ``score``: the most grounded candidate;
 - ``score_plus_generator``: the best sum of the score and the weighted mean log
@@ -9,9 +7,8 @@ There are three rules:
 - ``threshold``: the first in the generator's order that passes the scorer's threshold.
 
 Ties follow the generator's order. Candidates within a tolerance of the best count as
-tied with it, so the generator's favourite among them is said: a hundredth of a score is
-no reason for an odder sentence. When nothing can be verified, the generator's first
-choice stands.
+tied with it: a hundredth of a score is no reason for an odder sentence. When nothing
+can be verified, the generator's first choice stands.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,12 +53,10 @@ class Rule:
     How to choose.
 
     :param by: one of :data:`RULES`.
-    :param generator_weight: the weight of the mean log probability, for
-        ``score_plus_generator``.
-    :param threshold: for ``threshold``, a value must be above this; in [0, 1].
+    :param generator_weight: the weight of the mean log probability.
+    :param threshold: a value must be above this, in [0, 1], to pass.
     :param tolerance: how far below the best a value may be and still tie with it.
-    :param abstain_below: abstain when the chosen score is below this; None to never
-        abstain.
+    :param abstain_below: abstain when the chosen score is below this; None: never.
     """
 
     by: str = SCORE

@@ -2,9 +2,8 @@
 Finds replies that are grounded without being good answers: verbatim copies of the
 knowledge, and generic replies.
 
-A scorer may be right to call both grounded, so without a guard they would win. Only the
-text is examined, with one exception: a scorer that recognises generic replies (by the
-label ``generic`` or a part of that name) is believed.
+Only the text is examined, but a scorer that recognises generic replies (by the label
+``generic`` or a part of that name) is believed.
 """
 
 import math
@@ -52,11 +51,8 @@ def guards_of(
     response: str, knowledge: str, parts: Mapping[str, float], label: str = ''
 ) -> tuple[str, ...]:
     """
-    The ways in which a reply is degenerate: any of :data:`COPY` and :data:`GENERIC`;
-    usually none.
-
-    :param parts: the parts of its score, by name.
-    :param label: the score's label.
+    The ways in which a reply, with the parts and the label of its score, is degenerate:
+    any of :data:`COPY` and :data:`GENERIC`; usually none.
     """
     found: list[str] = []
     if is_copy(response, knowledge):
@@ -102,11 +98,8 @@ def guarded_value(
     Penalties take a score down to the threshold at most. A guarded reply thus loses to
     every reply that the scorer calls consistent, and still wins over an inconsistent
     one. A reply with the label ``generic`` counts as the threshold, however low its
-    value: it says nothing, which is better than saying something wrong.
-
-    :param guards: what is degenerate in the reply.
-    :param penalties: the penalty of each guard, at least 0; 0 turns it off.
-    :param threshold: the scorer's threshold, in [0, 1].
+    value: it says nothing, which is better than saying something wrong. A penalty of 0
+    turns its guard off.
     """
     if score.label == Label.GENERIC and penalties[GENERIC]:
         return threshold

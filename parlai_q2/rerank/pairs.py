@@ -21,12 +21,11 @@ def pair_of(
     rows: Sequence[Mapping[str, Any]], margin: float = DEFAULT_MARGIN
 ) -> Optional[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """
-    The best and the worst candidate of a turn.
+    The rows of the best and the worst candidate of a ranking.
 
-    :param rows: the rows of a ranking, best first (``Ranking.rows``).
     :param margin: the least difference of their scores after the guards.
-    :return: both rows; None where the best one is no example to follow (not consistent,
-        a copy, generic), or no other is so much worse.
+    :return: None where the best one is no example to follow (not consistent, a copy,
+        generic), or no other is so much worse.
     """
     scored = [
         row

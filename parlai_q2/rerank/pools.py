@@ -29,17 +29,12 @@ HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 @dataclass(frozen=True)
 class Pool:
     """
-    The candidates for one turn; from a file, also its record or the error in it.
+    The candidates for one turn, in the generator's order; from a file, also its record
+    or the error in it, like :class:`~parlai_q2.io.read.Record`.
 
-    :param knowledge: a text or passages, as :class:`~parlai_q2.records.Example` takes
-        it; empty if there is none.
-    :param candidates: the candidates, in the generator's order.
+    :param knowledge: as for :class:`~parlai_q2.records.Example`; empty for none.
     :param history: the turns before the reply, oldest first.
     :param labels: a human judgement for each candidate, or None.
-    :param line: the record's line.
-    :param fields: the record.
-    :param error: what is wrong with the record.
-    :param nulled: the fields that had NaN or Infinity, and have null now.
     """
 
     knowledge: Any = ''
@@ -64,10 +59,8 @@ class Pool:
 
 def read_pools(path: Path) -> Iterator[Pool]:
     """
-    Read the pools of a file, in order. A bad record gives a pool with an error.
-
-    :param path: a file of JSON lines.
-    :raises InputError: if the file cannot be read at all.
+    Read the pools of a file of JSON lines, in order. A bad record gives a pool with an
+    error; a file that cannot be read, an InputError.
     """
     with open_text(path) as stream:
         for line, fields, problem, nulled in json_objects(stream):

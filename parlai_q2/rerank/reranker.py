@@ -35,13 +35,12 @@ class Reranker:
 
     :param scorer: the scorer that decides, or its name.
     :param rule: how to choose; None for the best score.
-    :param prefilter: a cheap scorer that prunes first, or its name; None for none.
-    :param prefilter_keep: how many candidates of a pool it keeps. The generator's first
-        is always kept as well, so that the gain over it can be measured.
+    :param prefilter: a cheap scorer that prunes first, or its name.
+    :param prefilter_keep: how many candidates of a pool it keeps, besides the
+        generator's first, so that the gain over that can be measured.
     :param copy_penalty: subtracted from the score of a verbatim copy, at least 0.
     :param generic_penalty: subtracted from the score of a generic reply, at least 0.
-    :param evidence: the scorer whose verdicts explain the shown candidates, or its
-        name; None for no evidence but the deciding scorer's own.
+    :param evidence: the scorer that :meth:`explain` asks, or its name.
 
     >>> from parlai_q2 import Reranker
     >>> replies = ['It opened in 1950.', 'It opened in 1969.']
@@ -158,9 +157,7 @@ class Reranker:
     def _score(
         self, scorer: Scorer, pools: Sequence[Pool], kept: Sequence[Sequence[int]]
     ) -> list[Pool]:
-        """
-        Call a scorer once on the kept candidates of all pools, and apply the guards.
-        """
+        """Call a scorer once on the kept candidates, and apply the guards."""
         owners = [
             (b, n)
             for b, pool in enumerate(pools)

@@ -143,6 +143,11 @@ class BertScorer(Scorer):
             [e.knowledge for e in examples],
             batch_size=self.batch_size,
         )
+        # The package puts 0 for a NaN among the F-measures, but not among the others.
+        if not all(bool(values.isfinite().all()) for values in found):
+            from parlai_q2.models.encoders import not_finite
+
+            raise not_finite(self.model)
         signature = str(self.signature)
         rows = zip(*(values.tolist() for values in found), strict=True)
         return [self._score(p, r, f1, signature) for p, r, f1 in rows]

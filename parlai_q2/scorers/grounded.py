@@ -113,7 +113,8 @@ class GroundedFastScorer(ClassifierScorer):
     :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`: saying nothing is neither rewarded
     nor labelled inconsistent.
 
-    :param coefficients: a file of coefficients; None for the shipped ones.
+    :param coefficients: a file of coefficients; None for the preset's, or else those
+        that were fitted with ``mini``.
     """
 
     name = GROUNDED_FAST
@@ -128,6 +129,20 @@ class GroundedFastScorer(ClassifierScorer):
     ):
         super().__init__(model, preset, threshold)
         self.coefficients = read_coefficients(self.name, coefficients)
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        threshold: float = Scorer.threshold,
+        coefficients: Optional[str] = None,
+        **options: Any,
+    ) -> 'ClassifierScorer':
+        options['threshold'] = threshold
+        options['coefficients'] = coefficients or preset.coefficients
+        return super().from_preset(preset, device, batch_size, **options)
 
     @property
     def settings(self) -> dict[str, Any]:

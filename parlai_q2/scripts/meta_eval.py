@@ -18,18 +18,16 @@ from parlai_q2.cli.scorer_options import (
     with_cache,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.evaluation import Evaluation, evaluate
-from parlai_q2.evaluate.figures import all_figures
-from parlai_q2.evaluate.figures.style import check_matplotlib
+from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
+from parlai_q2.evaluate.figures import check_matplotlib
 from parlai_q2.evaluate.find import DEV, TEST, read_set
 from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
-from parlai_q2.evaluate.report import set_report, to_dict, to_text, write_report
-from parlai_q2.evaluate.scoring import (
-    VARIANTS,
-    Cost,
-    add_costs,
-    load_variant,
-    mean_seconds,
+from parlai_q2.evaluate.report import (
+    all_figures,
+    set_report,
+    to_dict,
+    to_text,
+    write_report,
 )
 from parlai_q2.evaluate.sets import sampled
 from parlai_q2.io.write import writing
@@ -41,7 +39,6 @@ from parlai_q2.scorers.registry import load_scorer, scorer_class
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
-COSTS = 'costs.json'
 CHECK = 'Check --outdir.'
 PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
@@ -148,11 +145,11 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
                 f'{column.measure.name}: {column.missing} cells do not hold a number.'
             )
     log.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
-    reports, costs = [], {}
+    reports = []
     for annotated in sets:
         annotated = sampled(annotated, opt['num_examples'], opt['seed'])
         with Bars(annotated.name) as bars:
-            evaluation, spent = evaluate(
+            evaluation = evaluate(
                 annotated,
                 scorers[annotated.name],
                 [column.measure for column in columns],
@@ -164,15 +161,13 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
                 bars.show,
                 log.warning,
             )
-        costs[annotated.name] = spent
         reports.append(set_report(evaluation))
     # Printed first, since writing to the folder may fail.
     log.info('\n' + to_text(reports))
     written = write_report(reports, folder)
     for report in reports:
-        seconds = _seconds(folder, report.evaluation, costs)
         if opt['figures']:
-            written += all_figures(report.evaluation, folder / 'figures', seconds)
+            written += all_figures(report.evaluation, folder / 'figures')
     log.info(f'Wrote {len(written)} files to {folder}.')
     return to_dict(reports)
 
@@ -205,10 +200,10 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
         return {}
     options = _model_options(opt, 'q2')
     return {
-        variant.name: with_cache(
-            opt, load_variant(variant, opt['preset'], **options), default=True
+        name: with_cache(
+            opt, load_scorer('q2', opt['preset'], **options, **setting), default=True
         )
-        for variant in VARIANTS
+        for name, setting in VARIANTS.items()
     }
 
 
@@ -287,18 +282,3 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-def _seconds(
-    folder: Path, evaluation: Evaluation, costs: dict[str, dict[str, Cost]]
-) -> dict[str, float]:
-    signatures = {m.name: m.signature for m in evaluation.measures}
-    spent = {
-        signatures[name]: cost
-        for name, cost in costs[evaluation.annotated.name].items()
-        if name in signatures
-    }
-    with writing(folder, CHECK):
-        known = add_costs(folder / f'{evaluation.annotated.name}_{COSTS}', spent)
-    by_name = {name: known[s] for name, s in signatures.items() if s in known}
-    return mean_seconds(by_name, list(by_name))

@@ -1,5 +1,5 @@
 """
-Fetches BEGIN (Dziri et al. 2022) and its earlier release of 2021.
+Fetches BEGIN (Dziri et al. 2022).
 
 The files come from the authors' repository. Without a network, place them by hand in
 ``<datapath>/begin``; they are checked in the same way.
@@ -17,7 +17,6 @@ from parlai_q2.io.published import PublishedFile, fetch_files
 
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
 RELEASE = REPOSITORY + '78e2215a158744b14d080e90c8135a2039f52eb8/'
-EARLIER = REPOSITORY + '6f881995bca5405918f3138b04f29fdd2a1b73ae/'
 NEWEST = REPOSITORY + 'HEAD/'
 
 FILES = [
@@ -41,10 +40,6 @@ FILES = [
     ),
     PublishedFile(NEWEST + 'cmu-dog/begin_test_cmu.tsv', 'begin_test_cmu.tsv'),
     PublishedFile(NEWEST + 'topicalchat/begin_test_tc.tsv', 'begin_test_tc.tsv'),
-    PublishedFile(EARLIER + 'dev_05_24_21.tsv', 'dev_05_24_21.tsv', characters=300_657),
-    PublishedFile(
-        EARLIER + 'test_05_24_21.tsv', 'test_05_24_21.tsv', characters=2_372_689
-    ),
 ]
 
 

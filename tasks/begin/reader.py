@@ -1,17 +1,13 @@
 """
-Reads the tsv files of BEGIN, from the 2022 release and from the earlier one.
-
-Fields are separated by tabs and never quoted: a quotation mark is an ordinary
-character. The 2022 release has three labels. The 2021 release has five, and the
-annotators' answers.
+Reads the tsv files of BEGIN. Fields are separated by tabs and never quoted: a quotation
+mark is an ordinary character.
 """
 
 from pathlib import Path
 from typing import Iterator, Sequence
 
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.begin.build import build
 
@@ -23,28 +19,12 @@ COLUMNS = (
     'response',
     'begin_label',
 )
-EARLIER_COLUMNS = (
-    'evidence',
-    'previous turn',
-    'response',
-    'gold label',
-    'coarse label',
-    'full label set',
-)
 
 # The published labels, and the classes that they become here.
 LABELS = {
     'Fully attributable': Label.CONSISTENT,
     'Not fully attributable': Label.INCONSISTENT,
     'Generic': Label.GENERIC,
-}
-# A response that is off the topic is not grounded in its knowledge either.
-EARLIER_LABELS = {
-    'entailment': Label.CONSISTENT,
-    'contradiction': Label.INCONSISTENT,
-    'hallucination': Label.INCONSISTENT,
-    'generic': Label.GENERIC,
-    'off-topic': Label.INCONSISTENT,
 }
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT, Label.GENERIC)
@@ -55,24 +35,15 @@ CORPORA = {'wow': 'wow', 'cmu': 'cmu', 'topicalchat': 'tc'}
 ALIASES = {theirs: (ours,) for ours, theirs in CORPORA.items()}
 SYSTEMS = ('gpt2', 't5', 'ctrl', 'doha')
 GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOLDS}
-EARLIER_FILES = {'dev': 'dev_05_24_21.tsv', 'test': 'test_05_24_21.tsv'}
-# The word for the earlier release, whose teachers are V1Teacher and so on.
-EARLIER = 'v1'
 
 
 def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
-    """
-    The dev set, or the test set if a word or the fold asks for it. The word ``v1``
-    chooses that set of the earlier release.
-    """
+    """The dev set, or the test set if a word or the fold asks for it."""
     folds = [word for word in dict.fromkeys(words) if word in FOLDS]
     if len(folds) > 1:
         raise ConfigError('An annotated set has one fold: dev or test. Name one.')
     fold = folds[0] if folds else fold
-    others = [word for word in words if word not in (*FOLDS, EARLIER)]
-    if EARLIER in words:
-        found = read_earlier_part(datapath, others, fold)
-        return AnnotatedSet('begin', f'BEGIN v1 {fold}', tuple(found))
+    others = [word for word in words if word not in FOLDS]
     found = read_part(datapath, others, fold)
     return AnnotatedSet(
         'begin', f'BEGIN {fold}', tuple(found), fitted_on=fold == FOLDS[0]
@@ -83,7 +54,7 @@ def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses of the 2022 release.
+    Read the chosen responses.
 
     :param words: corpora, systems, classes and folds; of a kind that no word names, all
         are taken.
@@ -107,55 +78,25 @@ def read_part(
     ]
 
 
-def read_earlier_part(
-    datapath: str, words: Sequence[str] = (), fold: str = 'dev'
-) -> list[AnnotatedResponse]:
-    """
-    Read the chosen responses of the 2021 release.
-
-    :param words: folds, our classes, and the five labels.
-    :param fold: the fold to read when no word names one.
-    :return: the responses.
-    :raises UnknownNameError: for any other word.
-    """
-    chosen = chosen_words(
-        'begin:v1',
-        words,
-        {
-            'class': CLASSES,
-            # "generic" is one of our classes already.
-            'label': [label for label in EARLIER_LABELS if label not in CLASSES],
-            'fold': FOLDS,
-        },
-    )
-    names = [EARLIER_FILES[fold] for fold in chosen['fold'] or [fold]]
-    folder = build(datapath, names)
-    responses = [t for n in names for t in read_earlier_file(folder / n)]
-    keep = {*chosen['class'], *chosen['label']}
-    return [
-        response
-        for response in responses
-        if not keep or keep & {response.label, response.more['begin_label']}
-    ]
-
-
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
-    Read a file of the 2022 release.
+    Read a tsv file.
 
-    :param path: the tsv file.
     :return: its rows, each a conversation of its own.
     :raises RecordError: when a column is missing or a row is broken.
     """
     found = []
-    for number, row in _rows(path, COLUMNS):
+    for number, row in _rows(path):
         label = row['begin_label'].strip()
+        if label not in LABELS:
+            problem = f'the label is {label!r}; it must be {", ".join(LABELS)}'
+            raise RecordError(str(path), number, problem)
         found.append(
             AnnotatedResponse(
                 text=row['message'].strip(),
                 knowledge=row['knowledge'],
                 response=row['response'],
-                label=_class_of(path, number, label, LABELS),
+                label=LABELS[label],
                 corpus=row['data_source'],
                 system=row['model_name'],
                 episode=f'{row["data_source"]}-{number}',
@@ -169,37 +110,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     return found
 
 
-def read_earlier_file(path: Path) -> list[AnnotatedResponse]:
-    """
-    Read a file of the 2021 release, all of whose rows come from Wizard of Wikipedia.
-
-    :param path: the tsv file.
-    :return: its rows, each a conversation of its own.
-    :raises RecordError: when a column is missing or a row is broken.
-    """
-    found = []
-    for number, row in _rows(path, EARLIER_COLUMNS):
-        label = row['gold label'].strip()
-        found.append(
-            AnnotatedResponse(
-                text=row['previous turn'].strip(),
-                knowledge=row['evidence'],
-                response=row['response'],
-                label=_class_of(path, number, label, EARLIER_LABELS),
-                corpus='wow',
-                episode=f'wow-{number}',
-                more={
-                    'begin_label': label,
-                    'coarse_label': row['coarse label'].strip(),
-                    'annotations': row['full label set'].strip().split(';'),
-                    'corpus': 'wow',
-                },
-            )
-        )
-    return found
-
-
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """A file's rows, each with its line number."""
     # Even without quoting, the csv module stops at a lone CR inside a field.
     with open(path, encoding='utf-8', newline='\n') as lines:
@@ -210,7 +121,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str,
                 fields = line.rstrip('\n').removesuffix('\r').split('\t')
                 if not header:
                     header = fields
-                    missing = [c for c in columns if c not in header]
+                    missing = [c for c in COLUMNS if c not in header]
                     if missing:
                         raise RecordError(
                             str(path), 1, f'there is no column {missing[0]!r}'
@@ -228,13 +139,3 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str,
             raise RecordError(str(path), number + 1, f'is not UTF-8: {e}') from e
     if not header:
         raise RecordError(str(path), 1, 'the file is empty')
-
-
-def _class_of(path: Path, number: int, label: str, classes: dict[str, str]) -> str:
-    if label not in classes:
-        raise RecordError(
-            str(path),
-            number,
-            f'the label is {label!r}; it must be {", ".join(classes)}',
-        )
-    return classes[label]

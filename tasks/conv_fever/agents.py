@@ -21,12 +21,11 @@ from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError, TaskDataError
-from parlai_q2.evaluate.words import chosen_words, narrowed
+from parlai_q2.evaluate.sets import chosen_words, narrowed
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.conv_fever.build import SEED, build
-from parlai_q2.tasks.conv_fever.choice import Choice, balanced
 from parlai_q2.tasks.conv_fever.reader import (
     CONTEXT,
     ENTITY_SWAP,
@@ -109,21 +108,22 @@ class ClassificationTeacher(FixedDialogTeacher):
         if fold != TRAIN:
             fold = f'{fold}_{(chosen["split"] or SPLITS)[0]}'
         perturbations = [WORDS[word] for word in chosen['kind']]
-        choice = Choice(perturbations, chosen['changed text'], self._context)
         path = build(opt, fold, opt.get('conv_fever_seed', SEED))
-        examples = ExampleFile(path, choice)
+        examples = ExampleFile(
+            path, perturbations, chosen['changed text'], self._context
+        )
         if not len(examples):
             unseen, advice = '', ''
-            if choice.left_out:
+            if examples.left_out:
                 unseen = ' whose context was not perturbed'
                 advice = ', or give --conv-fever-context true'
             raise TaskDataError(
                 f'{path} has no example of {" ".join(words) or "any kind"}{unseen}. '
                 f'Ask for another kind{advice}.'
             )
-        if choice.left_out:
+        if examples.left_out:
             logging.info(
-                f'{choice.left_out:,} examples with a perturbed {CONTEXT} are left '
+                f'{examples.left_out:,} examples with a perturbed {CONTEXT} are left '
                 'out, since the context is not shown (--conv-fever-context true).'
             )
         return examples
@@ -131,7 +131,7 @@ class ClassificationTeacher(FixedDialogTeacher):
     def _ordered(self, opt: Opt) -> 'range | list[int]':
         training = DatatypeHelper.is_training(opt['datatype'])
         if training and opt.get('conv_fever_balance', False):
-            return balanced(self._examples)
+            return self._examples.balanced()
         return range(len(self._examples))
 
     def share(self) -> dict:

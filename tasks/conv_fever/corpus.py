@@ -13,14 +13,11 @@ build that resumes a stopped one makes the same corpus.
 """
 
 import random
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
-from parlai_q2.errors import RecordError
 from parlai_q2.perturb.entity_swap import Entity, entity_index, swap_entity
 from parlai_q2.perturb.negation import negate
-from parlai_q2.tasks.conv_fever.random_pairing import Pool
 from parlai_q2.tasks.conv_fever.reader import (
     CONTEXT,
     ENTITY_SWAP,
@@ -31,41 +28,71 @@ from parlai_q2.tasks.conv_fever.reader import (
     RESPONSE,
     ConvFeverExample,
 )
-from parlai_q2.tasks.conv_fever.wow import Conversation, read_conversations
+from parlai_q2.tasks.conv_fever.wow import Conversation
 
 Entities = Mapping[str, Sequence[Entity]]
+# Draws before all texts are searched, which only a tiny collection needs.
+TRIES = 50
 
 
-@dataclass(frozen=True)
-class Pools:
-    """
-    What random pairing draws from: all replies and sentences of a fold.
+class Drawn(NamedTuple):
+    """A text drawn from a pool, and the title of its article, if any."""
 
-    :param responses: the replies.
-    :param knowledge: their sentences.
-    :param conversations: how many conversations the fold has.
-    """
+    text: str
+    title: str
+
+
+class Pool:
+    """Texts to draw from, each with the conversation it belongs to."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._titles: list[str] = []
+        self._episodes: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def add(self, text: str, episode: int, title: str = '') -> None:
+        self._texts.append(text)
+        self._titles.append(title)
+        self._episodes.append(episode)
+
+    def draw(self, text: str, episode: int, draw: random.Random) -> Optional[Drawn]:
+        """
+        Draw another text of any other conversation, as in the paper; now and then it
+        may fit by accident. None where there is none.
+        """
+
+        def fits(i: int) -> bool:
+            return self._episodes[i] != episode and self._texts[i] != text
+
+        for _ in range(TRIES if self._texts else 0):
+            place = draw.randrange(len(self._texts))
+            if fits(place):
+                return self._drawn(place)
+        places = [i for i in range(len(self)) if fits(i)]
+        return self._drawn(draw.choice(places)) if places else None
+
+    def _drawn(self, place: int) -> Drawn:
+        return Drawn(self._texts[place], self._titles[place])
+
+
+class Pools(NamedTuple):
+    """What random pairing draws from: all replies and sentences of a fold."""
 
     responses: Pool
     knowledge: Pool
-    conversations: int
 
 
-def collect_pools(path: Path) -> Pools:
-    """
-    Read a fold once to collect what random pairing needs.
-
-    :raises RecordError: when the file has no conversation.
-    """
-    responses, knowledge, count = Pool(), Pool(), 0
-    for conversation in read_conversations(path):
-        count += 1
+def collect_pools(conversations: Iterable[Conversation]) -> Pools:
+    """Collect what random pairing needs."""
+    pools = Pools(Pool(), Pool())
+    for conversation in conversations:
         for example in consistent_examples(conversation):
-            responses.add(example.response, example.episode)
-            knowledge.add(example.knowledge, example.episode, example.title)
-    if not count:
-        raise RecordError(str(path), 1, 'there is no conversation in this list')
-    return Pools(responses, knowledge, count)
+            pools.responses.add(example.response, example.episode)
+            pools.knowledge.add(example.knowledge, example.episode, example.title)
+    return pools
 
 
 def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
@@ -92,10 +119,7 @@ def said_texts(conversation: Conversation) -> list[str]:
 
 
 def known_texts(conversation: Conversation) -> list[str]:
-    """
-    The texts of a conversation's knowledge: the sentences that were checked, and the
-    passage about the topic.
-    """
+    """The sentences that were checked, and the passage about the topic."""
     checked = [turn.checked for turn in conversation.turns if turn.checked]
     return [*checked, *conversation.passage]
 
@@ -111,8 +135,7 @@ def examples_of(
     """
     All examples of a conversation; those of one reply follow each other.
 
-    :param conversation: the conversation.
-    :param pools: the pools of the whole fold.
+    :param pools: those of the whole fold.
     :param entities: the entities in each of :func:`texts_to_parse`.
     :param seed: with the reply's place, decides what is drawn.
     """

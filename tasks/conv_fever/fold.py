@@ -1,14 +1,14 @@
 """
 Builds one fold of Conv-FEVER from one file of Wizard of Wikipedia.
 
-Conversations are read, parsed and written in chunks. A stopped build resumes where it
+Conversations are parsed and written in chunks. A stopped build resumes where it
 ended, and the fold gets its final name in one step when it is complete.
 """
 
 import json
-from itertools import islice
+from collections import Counter
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator, Sequence
 
 from tqdm import tqdm
 
@@ -20,8 +20,7 @@ from parlai_q2.tasks.conv_fever.corpus import (
     examples_of,
     texts_to_parse,
 )
-from parlai_q2.tasks.conv_fever.counts import Counts
-from parlai_q2.tasks.conv_fever.reader import ConvFeverExample
+from parlai_q2.tasks.conv_fever.reader import PERTURBATIONS, ConvFeverExample
 from parlai_q2.tasks.conv_fever.wow import Conversation, read_conversations
 from parlai_q2.text.pipeline import pipeline, pipeline_name
 
@@ -47,27 +46,34 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
     run = {**recipe, 'entities': pipeline_name()}
     writer = ResumableWriter(outfile, run)
     try:
-        pools = collect_pools(source)
+        conversations = read_conversations(source)
+        pools, finder = collect_pools(conversations), EntityFinder()
         first, counts = _resume(writer)
-        conversations = islice(read_conversations(source), first, None)
-        finder = EntityFinder()
         with tqdm(
             desc=outfile.name,
             unit=' conversations',
-            total=pools.conversations,
+            total=len(conversations),
             initial=first,
         ) as bar:
-            while chunk := list(islice(conversations, CHUNK)):
+            for start in range(first, len(conversations), CHUNK):
+                chunk = conversations[start : start + CHUNK]
                 examples = list(_examples(chunk, pools, finder, str(recipe['seed'])))
                 writer.write(example.to_dict() for example in examples)
-                counts.add(examples)
+                counts.update(_kinds(examples))
                 bar.update(len(chunk))
         record = {
             **run,
-            'conversations': pools.conversations,
+            'conversations': len(conversations),
             'bytes': writer.part.stat().st_size,
-            'counts': counts.by_perturbation,
-            'counts_by_text': counts.by_text,
+            'counts': {
+                name: sum(n for (kind, _), n in counts.items() if kind == name)
+                for name in PERTURBATIONS
+            },
+            'counts_by_text': {
+                f'{kind} of {text}': n
+                for (kind, text), n in sorted(counts.items())
+                if text
+            },
         }
         writer.finish(record)
     except BaseException:
@@ -77,25 +83,29 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
 
 
 def _examples(
-    chunk: list[Conversation], pools: Pools, finder: EntityFinder, seed: str
+    chunk: Sequence[Conversation], pools: Pools, finder: EntityFinder, seed: str
 ) -> Iterator[ConvFeverExample]:
     entities = finder.find(text for c in chunk for text in texts_to_parse(c))
     for conversation in chunk:
         yield from examples_of(conversation, pools, entities, seed)
 
 
-def _resume(writer: ResumableWriter) -> tuple[int, Counts]:
+def _kinds(examples: Iterable[ConvFeverExample]) -> list[tuple[str, str]]:
+    return [(e.perturbation, e.perturbed) for e in examples]
+
+
+def _resume(writer: ResumableWriter) -> tuple[int, Counter[tuple[str, str]]]:
     """
     Drop the last conversation that a stopped build wrote, which may lack examples.
 
     :return: the conversation to resume with, and the counts of those before it.
     """
-    counts, pending = Counts(), list[ConvFeverExample]()
+    counts, pending = Counter[tuple[str, str]](), list[ConvFeverExample]()
     episode = start = size = 0
     for line in writer.raw_lines():
         example = ConvFeverExample.from_dict(json.loads(line))
         if example.episode != episode:
-            counts.add(pending)
+            counts.update(_kinds(pending))
             episode, start, pending = example.episode, size, []
         pending.append(example)
         size += len(line)

@@ -9,9 +9,9 @@ import json
 import mmap
 import re
 from array import array
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Optional
+from typing import Any, Iterator, Mapping, Sequence
 
 from parlai_q2.errors import RecordError
 from parlai_q2.records import Label
@@ -22,8 +22,6 @@ PERTURBATIONS = (NONE, RANDOM_PAIRING, NEGATION, ENTITY_SWAP)
 RESPONSE, KNOWLEDGE, CONTEXT = 'response', 'knowledge', 'context'
 PERTURBED = (RESPONSE, KNOWLEDGE, CONTEXT)
 
-# Bytes read at a time when lines are counted.
-BLOCK = 1 << 20
 # Each line begins with these two fields, so that lines can be chosen without parsing.
 _START = re.compile(rb'\{"perturbation": "(\w+)", "perturbed": "(\w*)", ')
 
@@ -39,11 +37,8 @@ class ConvFeverExample:
         none.
     :param episode: the conversation's place in Wizard of Wikipedia's file, from 0.
     :param turn: the place of the wizard's turn in the conversation, from 0.
-    :param topic: the topic of the conversation.
     :param title: the article that the knowledge comes from.
     :param context: the turns before, oldest first.
-    :param knowledge: the sentence.
-    :param response: the response.
     :param before: the word or entity that was replaced, if one was.
     :param after: its replacement.
     """
@@ -68,19 +63,7 @@ class ConvFeverExample:
 
     def to_dict(self) -> dict[str, Any]:
         """The example as JSON-safe values, in the order in which the file has them."""
-        return {
-            'perturbation': self.perturbation,
-            'perturbed': self.perturbed,
-            'episode': self.episode,
-            'turn': self.turn,
-            'topic': self.topic,
-            'title': self.title,
-            'context': list(self.context),
-            'knowledge': self.knowledge,
-            'response': self.response,
-            'before': self.before,
-            'after': self.after,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'ConvFeverExample':
@@ -90,16 +73,26 @@ class ConvFeverExample:
 
 class ExampleFile:
     """
-    The examples of a file, by place.
+    Examples of a file that the task built, by place.
 
-    :param path: a file that the task built.
-    :param chosen: takes an example's perturbation and perturbed text, and returns
-        whether to include it; None for all.
+    :param perturbations: the perturbations to show; empty for all.
+    :param perturbed: the changed texts to show; empty for all. Consistent examples have
+        none, and are shown if ``perturbations`` names them.
+    :param context: whether the context is shown. If it is not, an example whose context
+        was perturbed looks like a consistent one; such are counted in ``left_out``.
     :raises RecordError: when a line is not an example.
     """
 
-    def __init__(self, path: Path, chosen: Optional[Callable[[str, str], bool]] = None):
-        self.path = path
+    def __init__(
+        self,
+        path: Path,
+        perturbations: Sequence[str] = (),
+        perturbed: Sequence[str] = (),
+        context: bool = True,
+    ):
+        self.path, self.context = path, context
+        self.perturbations, self.perturbed = perturbations, perturbed
+        self.left_out = 0
         self._starts = array('Q')
         # Which examples are consistent, a byte for each.
         self._consistent = bytearray()
@@ -115,18 +108,24 @@ class ExampleFile:
             found = _START.match(self._bytes, start)
             if not found:
                 raise self._broken(start)
-            perturbation, perturbed = found[1].decode(), found[2].decode()
-            if chosen is None or chosen(perturbation, perturbed):
+            perturbation = found[1].decode()
+            if self._chosen(perturbation, found[2].decode()):
                 self._starts.append(start)
                 self._consistent.append(perturbation == NONE)
             start = self._bytes.find(b'\n', start) + 1 or len(self._bytes)
 
+    def _chosen(self, perturbation: str, perturbed: str) -> bool:
+        if self.perturbations and perturbation not in self.perturbations:
+            return False
+        named = perturbation == NONE and NONE in self.perturbations
+        if self.perturbed and perturbed not in self.perturbed and not named:
+            return False
+        unseen = perturbed == CONTEXT and not self.context
+        self.left_out += unseen
+        return not unseen
+
     def __len__(self) -> int:
         return len(self._starts)
-
-    def consistent(self, place: int) -> bool:
-        """Whether the example at a place is consistent, found without reading it."""
-        return bool(self._consistent[place])
 
     def __getitem__(self, place: int) -> ConvFeverExample:
         start = self._starts[place]
@@ -140,35 +139,25 @@ class ExampleFile:
     def __iter__(self) -> Iterator[ConvFeverExample]:
         return (self[i] for i in range(len(self)))
 
+    def balanced(self) -> list[int]:
+        """
+        All places, those of the smaller class repeated until both classes occur equally
+        often; if there is only one class, each once.
+        """
+        classes: tuple[list[int], list[int]] = ([], [])
+        for place, consistent in enumerate(self._consistent):
+            classes[consistent].append(place)
+        smaller, larger = sorted(classes, key=len)
+        if not smaller:
+            return larger
+        times = -(-len(larger) // len(smaller))
+        return sorted(larger + (smaller * times)[: len(larger)])
+
     def _broken(self, start: int, why: str = '') -> RecordError:
         # The line in the file, not among the chosen examples.
-        line = 1 + count_lines(self.path, start)
         return RecordError(
             str(self.path),
-            line,
+            1 + self._bytes[:start].count(b'\n'),
             f'this is not an example of Conv-FEVER{why}. Delete the file to have '
             'it built again',
         )
-
-
-def count_lines(path: Path, size: Optional[int] = None) -> int:
-    """
-    Count the whole lines of a file.
-
-    :param size: how many of its bytes to look at; None for all.
-    """
-    lines, left = 0, path.stat().st_size if size is None else size
-    with open(path, 'rb') as stream:
-        while left > 0 and (block := stream.read(min(BLOCK, left))):
-            lines += block.count(b'\n')
-            left -= len(block)
-    return lines
-
-
-def read_file(path: Path) -> Iterator[ConvFeverExample]:
-    """
-    The examples of a file that the task built, in order.
-
-    :raises RecordError: when a line is not an example.
-    """
-    return iter(ExampleFile(path))

@@ -1,15 +1,12 @@
 """
 Reads the files of Wizard of Wikipedia (Dinan et al. 2019, arXiv 1811.01241) as ParlAI
 downloads them.
-
-It reads one conversation at a time, because the training file is too large to be held
-in memory.
 """
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Optional
+from typing import Any, Mapping, Optional
 
 from parlai_q2.errors import RecordError
 from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
@@ -20,8 +17,6 @@ SPLITS = ('random_split', 'topic_split')
 FOLDS = (TRAIN, *(f'{fold}_{split}' for fold in ('valid', 'test') for split in SPLITS))
 
 WIZARD = 'Wizard'
-# Characters read at a time; a conversation has some 20,000.
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -29,7 +24,6 @@ class Turn:
     """
     What one person said.
 
-    :param text: the utterance.
     :param wizard: whether it was the wizard, who is shown knowledge.
     :param checked: the sentence that the wizard's utterance is based on; None where
         there is none.
@@ -48,9 +42,7 @@ class Conversation:
     A conversation about one topic.
 
     :param episode: its place in the file, from 0.
-    :param topic: its topic.
     :param passage: the first sentences of the topic's article.
-    :param turns: the turns, in order.
     """
 
     episode: int
@@ -74,17 +66,24 @@ class Conversation:
         return [i for i in shown if turns[i].wizard and turns[i].checked]
 
 
-def read_conversations(path: Path) -> Iterator[Conversation]:
+def read_conversations(path: Path) -> list[Conversation]:
     """
-    Read the conversations of a file one by one, as they are asked for.
+    Read the conversations of a file.
 
     :param path: a file such as ``train.json``: a JSON list of conversations.
-    :raises RecordError: when the file is not such a list or is cut short; it names the
-        conversation.
+    :raises RecordError: when the file is not such a list, is empty or cut short; it
+        gives the conversation's number instead of a line.
     """
-    for episode, fields in enumerate(read_array(path)):
+    try:
+        listed = json.loads(path.read_text(encoding='utf-8'))
+    except ValueError as e:
+        raise RecordError(str(path), 1, f'the file is cut short or broken: {e}') from e
+    if not isinstance(listed, list) or not listed:
+        raise RecordError(str(path), 1, 'there is no conversation; a list is expected')
+    found = []
+    for episode, fields in enumerate(listed):
         try:
-            yield _conversation(episode, fields)
+            found.append(_conversation(episode, fields))
         except (KeyError, TypeError, AttributeError) as e:
             raise RecordError(
                 str(path),
@@ -92,45 +91,7 @@ def read_conversations(path: Path) -> Iterator[Conversation]:
                 'this conversation does not have the format of Wizard of '
                 f'Wikipedia: {e!r}',
             ) from e
-
-
-def read_array(path: Path) -> Iterator[Any]:
-    """
-    Read the elements of a JSON list one by one, as they are asked for.
-
-    :param path: a file with a list of objects.
-    :raises RecordError: when the file is not a list or is cut short; it gives the
-        element's number instead of a line.
-    """
-    decoder = json.JSONDecoder()
-    with open(path, encoding='utf-8') as stream:
-        text = stream.read(BLOCK)
-        place = _skip(text, 0, ' \t\r\n')
-        if text[place : place + 1] != '[':
-            raise RecordError(str(path), 1, 'a JSON list of conversations is expected')
-        place, count, at_end = place + 1, 0, False
-        while True:
-            place = _skip(text, place, ' \t\r\n,')
-            if text[place : place + 1] == ']':
-                return
-            try:
-                element, place = decoder.raw_decode(text, place)
-            except ValueError as e:
-                if at_end:
-                    problem = f'the file is cut short or broken here: {e}'
-                    raise RecordError(str(path), count + 1, problem) from e
-                # An element may be longer than a block, so each round reads more.
-                more = stream.read(max(BLOCK, len(text) - place))
-                text, place, at_end = text[place:] + more, 0, not more
-                continue
-            count += 1
-            yield element
-
-
-def _skip(text: str, place: int, characters: str) -> int:
-    while place < len(text) and text[place] in characters:
-        place += 1
-    return place
+    return found
 
 
 def _conversation(episode: int, fields: Mapping[str, Any]) -> Conversation:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 from parlai_q2.errors import RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.records import Label
 from parlai_q2.tasks.dialogue_nli.build import build
 
@@ -87,7 +86,6 @@ def read_file(path: Path, knowledge: str = 'sentence2') -> list[AnnotatedRespons
     """
     Read one file.
 
-    :param path: the file.
     :param knowledge: the sentence that is the knowledge, one of :data:`SENTENCES`; the
         other one is the response.
     :return: its pairs, each a conversation of its own. A response that agrees also

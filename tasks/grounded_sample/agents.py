@@ -16,8 +16,7 @@ Examples are ``grounded_sample:annotated:inconsistent`` and
 from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.evaluate.words import narrowed
+from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed
 from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,

@@ -10,8 +10,7 @@ valid and test are the same rows.
 
 from parlai.core.opt import Opt
 
-from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.evaluate.words import narrowed
+from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed
 from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Sequence
 
 from parlai_q2.errors import RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
 from parlai_q2.tasks.q2_wow.build import build
@@ -79,7 +78,6 @@ def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedRespo
     """
     Read one system's responses of one class.
 
-    :param path: the csv file.
     :param system: one of :data:`SYSTEMS`.
     :param label: the class of all its responses.
     :return: its rows, each a conversation of its own.
@@ -95,7 +93,6 @@ def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read the contexts for which both systems' responses were annotated.
 
-    :param path: the csv file.
     :return: two responses for each row, Dodeca's first.
     :raises RecordError: when a column is missing or a row is broken.
     """

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Optional, Sequence
 
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
 from parlai_q2.tasks.rome.build import build
@@ -122,7 +121,6 @@ def read_file(
     Read one file, as it was published: a factual correctness outside [0, 1], of which
     the expert file has one, counts as missing, with a warning.
 
-    :param path: the csv file.
     :param part: the part's name, which the responses keep.
     :param rule: what makes a response consistent, one of :data:`RULES`.
     :return: its rows, each a conversation of its own. A verifiable response without an

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.evaluate.words import chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.tasks.topical_chat_usr.build import build
 
 USES_KNOWLEDGE = 'uses_knowledge'
@@ -79,7 +78,6 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read the file.
 
-    :param path: the json file.
     :return: its responses, each a conversation of its own; those to one context follow
         each other. The label is what most annotators say of a response's use of the
         knowledge.

@@ -5,13 +5,13 @@ import time
 import pytest
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cache import CachedScorer, ScoreCache, default_cache_path, sqlite_file
+from parlai_q2.cache import CachedScorer, ScoreCache, default_cache_path
 from parlai_q2.cli.commands import run_command
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.scripts import cache as command_module
 from parlai_q2.signature import Signature, digits
-from tests.cache.counting import CountingScorer, examples, scores
+from tests.cache.counting import scores
 
 A = str(Signature('a', {'beam': 5}))
 B = str(Signature('b', {'beam': 5}))
@@ -43,33 +43,6 @@ def test_it_shows_where_how_much_and_of_what(cache, capsys):
     assert Signature('b', {'beam': 5}).short in shown
     command('--verbose')
     assert B in capsys.readouterr().out
-
-
-def test_no_file_is_said_and_none_is_made(tmp_path):
-    assert command()['signatures'] == []
-    assert not default_cache_path().exists()
-
-
-def test_somebody_elses_file_is_refused(tmp_path, capsys):
-    file = tmp_path / 'notes.db'
-    file.write_text('notes\n')
-    for more in ([], ['--clear', 'all']):
-        with pytest.raises(
-            ConfigError, match='notes.db is not a parlai_q2 score cache'
-        ):
-            command('--cache-file', str(file), *more)
-    assert file.read_text() == 'notes\n'
-
-
-def test_the_file_of_a_newer_version_is_not_said_to_be_empty(
-    cache, monkeypatch, capsys
-):
-    cache.close()
-    monkeypatch.setattr(sqlite_file, 'VERSION', 0)
-    with pytest.raises(ConfigError, match='newer version of parlai_q2'):
-        command()
-    shown = capsys.readouterr()
-    assert 'holds no scores' not in shown.out + shown.err
 
 
 def test_it_clears_all(cache, capsys):
@@ -139,15 +112,6 @@ def test_naming_a_file_asks_for_the_cache(tmp_path):
     assert not is_cached('--cache-file', file, '--cache', 'false')
 
 
-def test_scorers_of_words_are_not_cached():
-    assert not is_cached('--scorer', 'overlap', '--cache', 'true')
-
-
-def test_a_wrong_ending_is_an_error():
-    with pytest.raises(ConfigError, match='must end in one of .sqlite'):
-        scorer_from_opt(opt('--cache-file', 'pairs.jsonl'))
-
-
 @pytest.mark.parametrize(
     'name, problem',
     [('--cache-megabytes', 'at least'), ('--scorer-batch-size', 'A batch size')],
@@ -155,11 +119,3 @@ def test_a_wrong_ending_is_an_error():
 def test_zero_is_an_error_and_not_the_default(name, problem):
     with pytest.raises(ConfigError, match=problem):
         scorer_from_opt(opt(name, '0', '--cache', 'true'))
-
-
-def test_what_a_scorer_keeps_the_command_shows():
-    CachedScorer(CountingScorer(), ScoreCache()).score(examples(4))
-    found = command()['signatures']
-    assert [(s['signature'], s['rows']) for s in found] == [
-        (str(CountingScorer().signature), 4)
-    ]

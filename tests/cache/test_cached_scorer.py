@@ -38,20 +38,6 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     assert (second.hits, second.misses) == (10, 15)
 
 
-def test_a_second_pass_scores_nothing(path):
-    scorer = cached(path)
-    once, again = scorer.score(examples(40)), scorer.score(examples(40))
-    assert once == again and len(scorer.scorer.calls) == 1
-    assert (scorer.hits, scorer.misses) == (40, 40)
-
-
-def test_another_recipe_shares_nothing(path):
-    cached(path, 'a').score(examples(5))
-    other = cached(path, 'b')
-    other.score(examples(5))
-    assert other.hits == 0 and len(other.scorer.scored) == 5
-
-
 def test_the_same_text_twice_is_scored_once(path):
     scorer = cached(path)
     found = scorer.score(examples(3) + examples(3))
@@ -64,12 +50,6 @@ def test_blank_texts_never_reach_the_store(path):
     assert [s.label for s in scorer.score(blank)] == [Label.NOT_VERIFIABLE] * 2
     assert scorer.score([]) == []
     assert (scorer.hits, scorer.misses) == (0, 0)
-
-
-def test_order_is_kept_whatever_was_there(path):
-    given = examples(30)
-    cached(path).score(given[::3])
-    assert cached(path).score(given[::-1]) == CountingScorer().score(given[::-1])
 
 
 @pytest.mark.parametrize(

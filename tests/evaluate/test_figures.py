@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from parlai_q2.errors import InputError, MissingPackageError
+from parlai_q2.evaluate.distributions import BINS, bin_edges
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import all_figures, reliability_plot
-from parlai_q2.evaluate.figures.distributions import BINS, bin_edges
-from parlai_q2.evaluate.figures.style import check_matplotlib, grid
+from parlai_q2.evaluate.figures import check_matplotlib, grid, reliability_plot
+from parlai_q2.evaluate.report import all_figures
 from parlai_q2.evaluate.sets import AnnotatedSet
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
@@ -39,8 +39,7 @@ def text_of(path):
 
 def test_a_set_with_everything_has_all_figures(tmp_path):
     given = evaluation(RESPONSES, VALUES, crossed=CROSSED)
-    seconds = {'mine': 0.1}
-    written = all_figures(given, tmp_path, seconds)
+    written = all_figures(given, tmp_path)
     stems = {name.removeprefix('small_').rpartition('.')[0] for name in names(written)}
     assert stems == {
         'precision_recall',
@@ -64,7 +63,7 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
 
 
 def test_figures_say_of_how_many_responses_they_are(tmp_path):
-    all_figures(evaluation(RESPONSES, VALUES), tmp_path, {})
+    all_figures(evaluation(RESPONSES, VALUES), tmp_path)
     for name, words in {
         'by_class': {f'{GOOD} (n = 8)', f'{BAD} (n = 8)', f'{GENERIC} (n = 8)'},
         'by_system': {f'{GOOD} (n = 8)', 's0', 's1', '12'},
@@ -75,21 +74,10 @@ def test_figures_say_of_how_many_responses_they_are(tmp_path):
         assert words <= set(text_of(tmp_path / f'small_{name}.svg')), name
 
 
-def test_costs_are_drawn_where_two_are_known(tmp_path):
-    given = evaluation(RESPONSES, VALUES)
-    (mine,) = given.measures
-    from dataclasses import replace
-
-    given = replace(given, measures=(mine, replace(mine, name='other')))
-    written = all_figures(given, tmp_path, {'mine': 0.02, 'other': 3.0})
-    assert 'small_cost.svg' in names(written)
-    assert {'mine', 'other'} <= set(text_of(tmp_path / 'small_cost.svg'))
-
-
 @pytest.mark.parametrize('labels', [[GOOD] * 3, [GENERIC] * 3, [''] * 3])
 def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
     responses = [annotated(i, label) for i, label in enumerate(labels)]
-    written = all_figures(evaluation(responses, [0.1, 0.5, 0.5]), tmp_path, {})
+    written = all_figures(evaluation(responses, [0.1, 0.5, 0.5]), tmp_path)
     assert {p.stem for p in written} == (
         {'small_by_class', 'small_by_density'} if labels[0] else set()
     )
@@ -100,12 +88,12 @@ def test_scores_beyond_zero_and_one_can_be_drawn(tmp_path):
 
     given = evaluation(RESPONSES, [10 * v - 3 for v in VALUES])
     measure = replace(given.measures[0], threshold=None)
-    assert all_figures(replace(given, measures=(measure,)), tmp_path, {})
+    assert all_figures(replace(given, measures=(measure,)), tmp_path)
 
 
 def test_the_same_figure_has_the_same_bytes(tmp_path):
     given = evaluation(RESPONSES, VALUES, crossed=CROSSED)
-    one, two = (all_figures(given, tmp_path / n, {}) for n in ('one', 'two'))
+    one, two = (all_figures(given, tmp_path / n) for n in ('one', 'two'))
     for a, b in zip(one, two, strict=True):
         assert a.read_bytes() == b.read_bytes(), a.name
 
@@ -180,7 +168,7 @@ def test_a_measure_without_a_range_is_no_obstacle(tmp_path, scored):
         other = measure(responses, [7] * len(responses), name='other', threshold=None)
     mine = measure(responses, [*VALUES, 0.1, 0.2])
     given = AnnotatedSet('small', 'a small set', responses)
-    written = all_figures(Evaluation(given, (mine, other), rounds=20), tmp_path, {})
+    written = all_figures(Evaluation(given, (mine, other), rounds=20), tmp_path)
     assert 'small_by_class.png' in names(written)
     drawn = 'other' in text_of(tmp_path / 'small_by_class.svg')
     assert drawn == (scored == 'all the same')

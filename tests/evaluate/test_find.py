@@ -167,11 +167,6 @@ def test_rome_has_parts_and_its_ratings_of_what_was_rated(placed):
         ('begin:test', 'begin_test', 'BEGIN test', 3),
         ('begin:wow:test', 'begin_wow_test', 'BEGIN test, wow', 1),
         ('begin:tc', 'begin_tc', 'BEGIN dev, tc', 1),
-        ('begin:v1', 'begin_v1', 'BEGIN v1 dev', 5),
-        ('begin:v1:test', 'begin_v1_test', 'BEGIN v1 test', 1),
-        ('begin:v1:hallucination', 'begin_v1_hallucination', None, 1),
-        ('q2:begin:v1_classification', 'begin_v1', 'BEGIN v1 dev', 5),
-        ('parlai_q2.tasks.begin.agents:V1Teacher', 'begin_v1', 'BEGIN v1 dev', 5),
     ],
 )
 def test_they_are_named_and_titled_by_their_words(placed, task, name, title, responses):
@@ -180,9 +175,9 @@ def test_they_are_named_and_titled_by_their_words(placed, task, name, title, res
     assert found.title == title or title is None
 
 
-def test_scorers_were_fitted_on_the_dev_set_of_the_later_release_alone(placed):
-    names = ('begin', 'begin:tc', 'begin:test', 'begin:v1')
-    assert [read(placed, n).fitted_on for n in names] == [True, True, False, False]
+def test_scorers_were_fitted_on_the_dev_set_alone(placed):
+    names = ('begin', 'begin:tc', 'begin:test')
+    assert [read(placed, n).fitted_on for n in names] == [True, True, False]
 
 
 def test_two_folds_are_two_sets(placed):
@@ -205,7 +200,7 @@ def test_the_shipped_q2_on_a_fifth_of_the_papers_600_responses(published):
     annotated = read(published, 'q2_wow')
     fifth = replace(annotated, responses=annotated.responses[::5], crossed=())
     q2 = {'q2': load_scorer('q2')}
-    found, _ = evaluate(fifth, q2, other_knowledge=False, rounds=1)
+    found = evaluate(fifth, q2, other_knowledge=False, rounds=1)
     assert [len(r) for r in fifth.groups('system').values()] == [60, 60]
     # Of 120 responses an AUC has a standard error of about 0.04.
     assert ranking_table(found).rows[0]['roc_auc'].mean >= 0.72
@@ -222,7 +217,7 @@ def test_the_papers_baselines_on_its_own_files(published):
     """
     annotated = read(published, 'q2_wow')
     names = ('content_overlap', 'bleu')
-    found, _ = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
+    found = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
     assert len(annotated.responses) == 600 and len(contrasts(annotated.crossed)) == 244
     assert len(found.same_dialogue) == 281
     table = means_table(found).rows

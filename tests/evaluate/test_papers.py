@@ -7,18 +7,18 @@ import pytest
 
 from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate import published
-from parlai_q2.evaluate.agreement import fleiss_kappa, krippendorff_alpha
-from parlai_q2.evaluate.evaluation import Evaluation, evaluate
+from parlai_q2.evaluate.evaluation import VARIANTS, Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import three_way
 from parlai_q2.evaluate.measures import by_likeliest_class
-from parlai_q2.evaluate.scoring import VARIANTS
+from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.statistics import nli_class
-from parlai_q2.evaluate.tables import all_tables
 from parlai_q2.evaluate.tables.annotations import (
     agreement_table,
+    fleiss_kappa,
     generators_table,
+    krippendorff_alpha,
     lengths_table,
 )
 from parlai_q2.evaluate.tables.responses import class_table, three_way_table
@@ -105,10 +105,9 @@ def test_macro_figures_are_those_of_scikit_learn():
 
 
 def test_personal_questions_are_kept_on_top_of_greedy_ones():
-    by_name = {variant.name: variant for variant in VARIANTS}
     greedy = {'decoding': 'greedy'}
-    assert by_name[published.GREEDY].options == greedy
-    kept = by_name[published.GREEDY_PERSONAL].options
+    assert VARIANTS[published.GREEDY] == greedy
+    kept = VARIANTS[published.GREEDY_PERSONAL]
     assert kept == {**greedy, 'personal_filter': False}
     memnet = published.TABLE_9[published.GREEDY_PERSONAL]['memnet', GOOD]
     assert memnet == (0.88, 0.719)
@@ -237,7 +236,7 @@ def test_the_published_files_have_the_papers_counts(files, task, counts):
 
 @pytest.mark.real_data('data/test')
 def test_uses_knowledge_has_the_papers_significance_and_the_annotators_agreement(files):
-    found, _ = evaluate(
+    found = evaluate(
         read_set('topical_chat_usr', files),
         {'overlap': load_scorer('overlap')},
         rounds=5,

@@ -6,8 +6,13 @@ import pytest
 
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.evaluate import scoring
-from parlai_q2.evaluate.evaluation import evaluate
+from parlai_q2.evaluate import evaluation as running
+from parlai_q2.evaluate.evaluation import (
+    VARIANTS,
+    evaluate,
+    score_pairs,
+    without_nli,
+)
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.report import (
@@ -17,19 +22,11 @@ from parlai_q2.evaluate.report import (
     to_text,
     write_report,
 )
-from parlai_q2.evaluate.scoring import (
-    VARIANTS,
-    Cost,
-    add_costs,
-    load_variant,
-    mean_seconds,
-    score_pairs,
-    without_nli,
-)
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Label, Score, Span
+from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.evaluate.helpers import BAD, GOOD, annotated, measure
@@ -75,8 +72,8 @@ SET = AnnotatedSet(
 
 def test_texts_are_scored_once_and_with_all_that_the_tables_need():
     scorer = Counting()
-    found, costs = evaluate(SET, {'mine': scorer}, rounds=5)
-    assert len(set(scorer.scored)) == len(scorer.scored) == costs['mine'].responses
+    found = evaluate(SET, {'mine': scorer}, rounds=5)
+    assert len(set(scorer.scored)) == len(scorer.scored)
     needed = {r.pair for c in CROSSED if c[0].label == GOOD for r in c}
     assert needed <= set(scorer.scored)
     assert {*found.same_dialogue, *found.random_dialogue} <= set(scorer.scored)
@@ -84,14 +81,14 @@ def test_texts_are_scored_once_and_with_all_that_the_tables_need():
 
 
 def test_other_knowledge_can_be_left_out():
-    found, _ = evaluate(SET, {'mine': Counting()}, other_knowledge=False, rounds=5)
+    found = evaluate(SET, {'mine': Counting()}, other_knowledge=False, rounds=5)
     assert found.same_dialogue == found.random_dialogue == ()
 
 
 def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(scoring, 'CHUNK', 4)
+    monkeypatch.setattr(running, 'CHUNK', 4)
     stopped, after = Counting(stop_after=8), Counting()
 
     def run(scorer):
@@ -100,17 +97,16 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
 
     with pytest.raises(KeyboardInterrupt):
         run(stopped)
-    first, costs = run(after)
+    first = run(after)
     assert stopped.scored and not set(stopped.scored) & set(after.scored)
-    assert costs['mine'].responses == len(after.scored)
     idle = Counting(stop_after=0)
-    second, costs = run(idle)
-    assert idle.scored == [] and costs['mine'] == Cost()
+    second = run(idle)
+    assert idle.scored == []
     assert to_dict([set_report(first)]) == to_dict([set_report(second)])
 
 
 def test_progress_is_told_chunk_by_chunk(monkeypatch):
-    monkeypatch.setattr(scoring, 'CHUNK', 2)
+    monkeypatch.setattr(running, 'CHUNK', 2)
     told = []
     pairs = [('k', str(i)) for i in range(5)]
     score_pairs('mine', Counting(), [*pairs, pairs[0]], lambda *a: told.append(a))
@@ -141,8 +137,8 @@ def toy_q2(use_nli):
 
 
 def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
-    q2, _ = score_pairs('q2', toy_q2(True), PAIRS)
-    alone, _ = score_pairs('q2_f1', toy_q2(False), PAIRS)
+    q2 = score_pairs('q2', toy_q2(True), PAIRS)
+    alone = score_pairs('q2_f1', toy_q2(False), PAIRS)
     taken = without_nli(q2, 'q2_f1', toy_q2(False))
     assert {alone.scores[p].value for p in PAIRS} == {0, 0.5, 1}
     for pair in PAIRS:
@@ -155,14 +151,14 @@ def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
 
 def test_q2_without_nli_asks_nothing_again_whatever_the_order():
     twin = Counting(stop_after=0)
-    found, costs = evaluate(
+    found = evaluate(
         AnnotatedSet(
             's', 's', tuple(AnnotatedResponse(k, r, GOOD) for k, r in PAIRS[:3])
         ),
         {'q2_f1': twin, 'q2': toy_q2(True)},
         rounds=5,
     )
-    assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and 'q2_f1' not in costs
+    assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and not twin.scored
 
 
 def test_q2_of_another_preset_is_no_twin():
@@ -179,8 +175,10 @@ def test_variants_score_the_set_alone():
 
 
 def test_the_settings_of_the_ablations_are_in_their_signatures():
-    signed = {v.name: str(load_variant(v, 'mini').signature) for v in VARIANTS}
-    assert 'qg_decoding:beam2x2' in signed['beam 2']
+    signed = {
+        name: str(load_scorer('q2', **options).signature)
+        for name, options in VARIANTS.items()
+    }
     assert 'qg_decoding:greedy1x1' in signed[GREEDY]
     assert 'personal_filter:off' in signed[GREEDY_PERSONAL]
     assert 'qg_decoding:greedy1x1' in signed[GREEDY_PERSONAL]
@@ -191,7 +189,7 @@ def test_the_settings_of_the_ablations_are_in_their_signatures():
 def test_a_column_that_fits_in_part_is_taken_with_a_warning():
     said = []
     column = measure(SET.responses[:4], [0.1, 0.2, 0.3, 0.4], name='column')
-    found, _ = evaluate(SET, {}, [column], rounds=5, warn=said.append)
+    found = evaluate(SET, {}, [column], rounds=5, warn=said.append)
     assert found.measure('column') is column
     assert said == [
         'column has no score for 6 of the 10 responses of small; they are left out of '
@@ -231,7 +229,7 @@ def test_a_sample_is_a_part_says_so_and_is_seeded():
 
 
 def test_all_files_are_written_with_every_signature(tmp_path):
-    found, _ = evaluate(SET, {'mine': Counting()}, rounds=5, seed=7)
+    found = evaluate(SET, {'mine': Counting()}, rounds=5, seed=7)
     report = set_report(found)
     written = write_report([report], tmp_path / 'new')
     assert sorted(p.name for p in written) == [
@@ -252,7 +250,7 @@ def test_all_files_are_written_with_every_signature(tmp_path):
 def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     from parlai_q2.evaluate.measures import parse_column, read_column
 
-    found, _ = evaluate(SET, {'mine': Counting()}, rounds=5)
+    found = evaluate(SET, {'mine': Counting()}, rounds=5)
     write_report([set_report(found)], tmp_path)
     column, missing = read_column(parse_column(f'{tmp_path}/scores_small.csv:mine'))
     assert missing == 0
@@ -260,7 +258,7 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     for response in (*SET.responses, *crossed):
         assert column.score(response).value == found.measures[0].score(response).value
     # So the column has every figure that the scorer has.
-    again, _ = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
+    again = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
     for table in set_report(again).tables:
         if table.name == 'small_differences':
             (row,) = table.rows
@@ -288,23 +286,13 @@ def test_a_missing_score_is_an_empty_cell():
     column = Measure(
         'c', 's', 0.5, {SET.responses[0].pair: Score(0.25, Label.CONSISTENT)}
     )
-    found, _ = evaluate(SET, {}, [column], rounds=5)
+    found = evaluate(SET, {}, [column], rounds=5)
     lines = scores_csv(set_report(found)).splitlines()
     assert lines[1].endswith(',0.25') and lines[2].endswith('two,set,')
 
 
 def test_a_folder_that_cannot_be_written_is_said_so(tmp_path):
-    found, _ = evaluate(SET, {'mine': Counting()}, rounds=5)
+    found = evaluate(SET, {'mine': Counting()}, rounds=5)
     (tmp_path / 'file').write_text('')
     with pytest.raises(InputError, match='Check --outdir'):
         write_report([set_report(found)], tmp_path / 'file')
-
-
-def test_costs_are_remembered_by_signature(tmp_path):
-    path = tmp_path / 'costs.json'
-    add_costs(path, {'a': Cost(2, 1.0), 'b': Cost()})
-    known = add_costs(path, {'a': Cost(2, 2.0)})
-    assert known == {'a': Cost(4, 3.0)} == add_costs(path, {})
-    assert mean_seconds(known, ['a', 'b']) == {'a': 0.75}
-    path.write_text('not JSON')
-    assert add_costs(path, {'c': Cost(1, 1.0)}) == {'c': Cost(1, 1.0)}

@@ -8,9 +8,9 @@ import pytest
 from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
-from parlai_q2.evaluate.table import PAPER, Column, Table, key, render_text
-from parlai_q2.evaluate.tables import all_tables
+from parlai_q2.evaluate.tables import PAPER, Column, Table, key, render_text
 from parlai_q2.evaluate.tables.responses import (
     class_table,
     density_table,

@@ -1,14 +1,12 @@
 """What is written is what ParlAI reads."""
 
-import json
-
 import pytest
 from parlai.utils.conversations import Conversations
 
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy, judge_episodes
 from parlai_q2.filtering.conversation import conversations
-from parlai_q2.parlai.conversation_files import ConversationFile
+from parlai_q2.parlai.filtered_files import ConversationFile
 from parlai_q2.records import Score
 from tests.filtering.toys import FIVE, WordScorer, episode, said
 
@@ -113,39 +111,7 @@ def test_a_file_has_its_name_only_when_whole(tmp_path):
     assert list((tmp_path / 'new').iterdir()) == []
 
 
-def test_an_earlier_file_stays_until_the_new_one_is_whole(tmp_path):
-    path = tmp_path / 'kept.jsonl'
-    path.write_text('earlier')
-    file = ConversationFile(path)
-    assert path.read_text() == 'earlier'
-    file.write(conversations(judged()))
-    file.finish({})
-    assert len([json.loads(line) for line in path.read_text().splitlines()]) == 2
-
-
-def test_of_a_link_what_it_points_to_is_written(tmp_path):
-    path = tmp_path / 'kept.jsonl'
-    path.symlink_to(tmp_path / 'elsewhere.jsonl')
-    with ConversationFile(path) as file:
-        file.write(conversations(judged()))
-        file.finish({})
-    assert path.is_symlink() and len(path.read_text().splitlines()) == 2
-
-
 @pytest.mark.parametrize('name', ['kept.json', 'kept', 'kept.txt'])
 def test_another_ending_is_an_error(tmp_path, name):
     with pytest.raises(InputError, match='.jsonl'):
         ConversationFile(tmp_path / name)
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
-    (tmp_path / 'file').write_text('')
-    with pytest.raises(InputError, match='--outfile'):
-        ConversationFile(tmp_path / 'file' / 'kept.jsonl')
-
-
-def test_a_folder_of_its_name_is_told_before_any_work(tmp_path):
-    (tmp_path / 'kept.jsonl').mkdir()
-    with pytest.raises(InputError, match='is a folder. Choose another --outfile'):
-        ConversationFile(tmp_path / 'kept.jsonl')
-    assert [path.name for path in tmp_path.iterdir()] == ['kept.jsonl']

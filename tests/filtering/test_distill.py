@@ -10,8 +10,7 @@ from parlai_q2.__main__ import run
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy
-from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references
-from parlai_q2.parlai.replies import replies
+from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references, replies
 from parlai_q2.parlai.task_episodes import digest
 from parlai_q2.scripts import distill
 from tests.agents import rerank_toys
@@ -218,32 +217,6 @@ def test_another_threshold_costs_no_new_replies(best, monkeypatch):
     assert run_distill(best)['kept'] == first['kept']
 
 
-def test_other_decoding_costs_new_replies(best, monkeypatch):
-    run_distill(best)
-    monkeypatch.setattr(distill, 'create_agent', None)
-    with pytest.raises(TypeError):
-        run_distill(best, '--candidate-strategies', 'beam:2')
-
-
-def test_other_data_cost_new_replies(best, monkeypatch):
-    first = run_distill(best)
-    real = rerank_toys.ToyTeacher.setup_data
-
-    def changed(self, datafile):
-        for fields, begins in real(self, datafile):
-            yield {**fields, 'knowledge': '4 4 4'}, begins
-
-    monkeypatch.setattr(rerank_toys.ToyTeacher, 'setup_data', changed)
-    again = run_distill(best)
-    assert again['turns'] == first['turns']
-    said = [
-        r
-        for line in lines(best.with_name('best.replies.jsonl'))
-        for r in line['replies']
-    ]
-    assert {r['knowledge'] for r in said} == {'4 4 4'}
-
-
 def test_a_run_that_was_stopped_begins_anew_on_other_data(best, monkeypatch):
     assert stopped_distilling(best)
     setup = rerank_toys.ToyTeacher.setup_data
@@ -292,12 +265,3 @@ def test_a_run_that_was_stopped_goes_on(best):
     assert best.read_text() == best.with_name('whole.jsonl').read_text().replace(
         'whole.metadata', 'best.metadata'
     )
-
-
-def test_what_was_distilled_trains(best, tmp_path):
-    run_distill(best)
-    words = 'train_model --model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'
-    words += ' --num-epochs 1 --batchsize 4 --short-final-eval true -t jsonfile'
-    files = ['--jsonfile-datapath', str(best), '--model-file', str(tmp_path / 'm')]
-    valid, _ = run([*words.split(), *files])
-    assert valid['exs'].value() > 0

@@ -2,11 +2,6 @@
 
 import errno
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +9,6 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.parlai import filtered_files
 from parlai_q2.parlai.task_episodes import TaskEpisodes, once
@@ -65,12 +59,6 @@ def test_a_folder_of_any_name_it_writes_is_told_before_any_work(kept, ending):
         run_filter(kept)
     assert len(list(kept.parent.iterdir())) == 1
     assert not any(scorer.scored for scorer in WordScorer.made)
-
-
-def test_whole_episodes_go_when_asked(kept):
-    found = run_filter(kept, '--drop', 'episodes')
-    assert found['kept'] == 18 and len(lines(kept)) == 6
-    assert all(len(one['dialog']) == 3 for one in lines(kept))
 
 
 def test_another_threshold_costs_no_new_scores(kept):
@@ -132,37 +120,6 @@ def test_what_is_missing_or_wrong_is_said(tmp_path, monkeypatch, wrong, says):
 )
 def test_training_data_are_shown_once(datatype, shown):
     assert once(datatype) == shown
-
-
-def test_a_run_killed_with_9_goes_on_where_it_was(tmp_path):
-    killed, whole = tmp_path / 'killed.jsonl', tmp_path / 'whole.jsonl'
-    code = (
-        'import sys\n'
-        'from tests.filtering.toys import WordScorer\n'
-        'from parlai_q2.__main__ import run\n'
-        'WordScorer.slowness = 0.01\n'
-        'run(sys.argv[1:])\n'
-    )
-    words = ['filter', '-t', 'filter_toy_large', '--scorer', SCORER]
-    process = subprocess.Popen(
-        [sys.executable, '-c', code, *words, '--outfile', str(killed)],
-        stderr=subprocess.PIPE,
-    )
-    store, deadline = ScoreCache(), time.monotonic() + 120
-    while not store.path.exists() or not store.signatures():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-    assert not killed.exists()
-
-    # 'fact n 0' and the like: 600 turns, of which no two have the same texts.
-    again = run_filter(killed, task='filter_toy_large')
-    assert 256 <= again['cache']['hits'] < 600
-    assert again['cache']['hits'] + again['cache']['misses'] == 600
-    other = run_filter(whole, '--cache', 'false', task='filter_toy_large')
-    assert said(lines(killed)) == said(lines(whole))
-    assert again['kept'] == other['kept'] == 500
 
 
 def test_a_run_that_fails_leaves_no_half_file(kept, monkeypatch):
@@ -269,22 +226,11 @@ def test_classes_are_no_responses(kept):
     assert list(kept.parent.glob('kept*')) == []
 
 
-@pytest.mark.parametrize(
-    'task, more',
-    [
-        ('jsonfile', []),
-        ('parlai_q2.tasks.grounded_file.agents', ['--q2-metrics', 'false']),
-    ],
-)
-def test_a_model_trains_on_a_kept_file(kept, tmp_path, task, more):
+def test_a_model_trains_on_a_kept_file(kept, tmp_path):
     run_filter(kept)
+    task = 'parlai_q2.tasks.grounded_file.agents'
     words = 'train_model --model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'
     words += ' --num-epochs 1 --batchsize 8 --short-final-eval true'
     files = ['--jsonfile-datapath', str(kept), '--model-file', str(tmp_path / 'model')]
-    valid, _ = run([*words.split(), *files, '-t', task, *more])
+    valid, _ = run([*words.split(), *files, '-t', task, '--q2-metrics', 'false'])
     assert valid['exs'].value() > 0 and (tmp_path / 'model').exists()
-
-
-def test_none_of_the_turns_can_be_asked_for():
-    opt = ParlaiParser(True, True).parse_kwargs(task=TASK, datatype='valid')
-    assert list(TaskEpisodes(opt, limit=0)) == []

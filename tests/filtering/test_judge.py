@@ -86,10 +86,6 @@ def test_batches_judge_as_single_episodes_do():
     assert judge(*episodes) == alone == judge(*episodes, chunk=1)
 
 
-def test_no_episodes_give_none():
-    assert judge() == []
-
-
 def test_a_passage_in_a_text_holds_until_the_next():
     turns = [
         {'text': 'passage one\nhi'},

@@ -53,12 +53,6 @@ def test_both_ends_are_shown_in_order():
     assert found['least_grounded'][0]['kept'] is False
 
 
-def test_of_equal_scores_the_earlier_are_shown():
-    found = summary(*[episode((str(n), 'a', 'a')) for n in range(30)])
-    assert [e['text'] for e in found['most_grounded']] == [str(n) for n in range(10)]
-    assert [e['text'] for e in found['least_grounded']] == [str(n) for n in range(10)]
-
-
 SHOWN_AS = """\
 Kept 1 of 4 turns (25.0%); 1 of 2 episodes kept whole, 1 dropped whole.
   kept            1  above the threshold

@@ -6,16 +6,7 @@ import time
 
 import pytest
 
-from parlai_q2.io.files import cache_folder, lock_of, locked
-
-
-def test_one_at_a_time_holds_a_file(tmp_path):
-    one, other = lock_of(tmp_path / 'file'), lock_of(tmp_path / 'file')
-    one.acquire()
-    with pytest.raises(TimeoutError):
-        other.acquire(blocking=False)
-    one.release()
-    other.acquire(blocking=False)
+from parlai_q2.io.files import cache_folder, locked
 
 
 def test_who_waits_has_it_when_it_is_free(tmp_path):

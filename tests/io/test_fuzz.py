@@ -1,46 +1,48 @@
 """
-Damaged files, at random but always the same: 2,000 for the readers of records, 500 of
-conversations, 150 score caches and 500 of their rows, 200 records of a report. Nothing
-may end in anything but an error of ours, and what can be read is.
+Damaged files, at random but always the same: 400 for each of ten readers (records,
+scores, rankings, pools, conversations, presets, weights), 350 score caches and 500 of
+their rows. Nothing may end in anything but an error of ours, and what can be read is.
 """
 
 import json
 import random
 
 import pytest
+import torch
 
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.cache.rows import checksum_of, decode, encode
-from parlai_q2.errors import ConfigError, InputError, RecordError
+from parlai_q2.errors import ConfigError, Q2Error, RecordError
 from parlai_q2.io.read import read_conversations, read_records
+from parlai_q2.models.engine.int8_weights import load_int8, save_int8
+from parlai_q2.presets import load_preset
 from parlai_q2.records import Score
-from parlai_q2.report.entries import read_entry
+from parlai_q2.report.scored_file import read_scored_file
+from parlai_q2.rerank.pools import read_pools
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 from tests.report.samples import reranked, scored
 
+INPUTS = 400
+# What JSON may hold in place of what it should, and what may be anywhere in a file.
 ODD = [
     *(None, True, -1, 0.5, 10**400, float('nan'), float('inf'), '', 'x', '\ud800'),
     *('\x00', '\u202e', [], {}, [[]], {'': None}, [1, 'a'], {'text': 3}, 'NaN'),
 ]
-BYTES = [
-    b'\x00',
-    b'\xff',
-    b'"',
-    b'\n',
-    b'\r',
-    b',',
-    b'\t',
-    b'{',
-    b']',
-    b'\\',
-    b'\xef\xbb',
-]
-SEEDS = {
-    'jsonl': b'{"id": 1, "knowledge": "K.", "response": "R.", "x": [1e5, {"y": 0}]}\n',
-    'csv': b'knowledge,response,history\n"K, k","R\n2",h\nK,R,h\n',
-    'tsv': b'knowledge\tresponse\nK\t"R ""q"""\nK\tR\n',
-    'world_logs': b'{"dialog": [[{"text": "a", "knowledge": "K"}, {"text": "b"}]]}\n',
+BYTES = [bytes([byte]) for byte in b'\x00\xff"\n\r,\t{]\\'] + [b'\xef\xbb', b'\xff\xfe']
+RECORD = {
+    'knowledge': ['Bees.', {'title': 'Bee', 'text': 'Bees have five eyes.'}],
+    'response': 'They have five eyes 🐝.',
+    'history': ['Hello', 'Hi "you"'],
+    'id': 7,
 }
+POOL = {**RECORD, 'candidates': ['yes', {'text': 'no', 'score': -3, 'tokens': 2}]}
+LOG = {'dialog': [[{'id': 'task', 'text': 'a', **RECORD}, {'id': 'm', 'text': 'b'}]]}
+ROWS = 'knowledge,response,history\n"K, k","R\n2",h\nK,"R ""q""",h\n'
+PRESET = """
+base: mini
+nli: {model: some/where, labels: [entailment, neutral, contradiction]}
+q2: {variant: single}
+"""
 
 
 def damaged(content: bytes, rng: random.Random) -> bytes:
@@ -65,7 +67,6 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 def odd(value, rng: random.Random):
     """The value with something else in one place of it."""
     inside = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
-    inside = [(k, v) for k, v in inside]
     if not inside:
         return rng.choice(ODD)
     key, old = rng.choice(inside)
@@ -76,64 +77,145 @@ def odd(value, rng: random.Random):
     return changed
 
 
-@pytest.mark.parametrize('format', SEEDS)
-def test_records_of_damaged_files(tmp_path, format):
-    rng, path = random.Random(format), tmp_path / 'file'
-    read = bad = 0
-    for _ in range(500):
-        path.write_bytes(damaged(SEEDS[format] * 3, rng))
+def lines(value):
+    """Makes JSON lines: three good ones with damaged bytes, or one with odd values."""
+
+    def make(rng):
+        if rng.random() < 0.5:
+            return damaged((json.dumps(value) + '\n').encode() * 3, rng)
+        changed = odd(odd(value, rng), rng)
+        return json.dumps(changed, ensure_ascii=rng.random() < 0.5).encode(
+            errors='replace'
+        )
+
+    return make
+
+
+def table(delimiter):
+    return lambda rng: damaged(ROWS.replace(',', delimiter).encode(), rng)
+
+
+def records(path):
+    for record in read_records(path):
+        assert (record.example is None) == isinstance(record.error, RecordError)
+        yield record.example
+
+
+def world_logs(path):
+    for record in read_records(path, 'world_logs'):
+        yield record.example
+
+
+def pools(path):
+    for pool in read_pools(path):
+        assert pool.error or pool.candidates
+        yield None if pool.error else pool.passages
+
+
+def entries(path):
+    for entry in read_scored_file(path):
+        if isinstance(entry, RecordError):
+            yield None
+        else:
+            yield json.dumps(entry, allow_nan=False)
+
+
+def conversations(path):
+    for found in read_conversations(path):
+        yield None if isinstance(found, RecordError) else found
+
+
+READERS = {
+    'records.jsonl': (lines(RECORD), records),
+    'records.csv': (table(','), records),
+    'records.tsv': (table('\t'), records),
+    'world_logs.jsonl': (lines(LOG), world_logs),
+    'pools.jsonl': (lines(POOL), pools),
+    'scores.jsonl': (lines(scored()), entries),
+    'ranked.jsonl': (lines(reranked()), entries),
+    'conversations.jsonl': (lines(LOG), conversations),
+    'preset.yaml': (
+        lambda rng: damaged(PRESET.encode(), rng),
+        lambda path: [load_preset(str(path))],
+    ),
+}
+
+
+@pytest.mark.parametrize('name', READERS)
+def test_a_reader_gives_what_it_can_and_an_error_of_ours_for_the_rest(name, tmp_path):
+    make, read = READERS[name]
+    path, good, bad = tmp_path / name, 0, 0
+    for seed in range(INPUTS):
+        path.write_bytes(make(random.Random(seed)))
         try:
-            for record in read_records(path, format):
-                assert (record.example is None) == isinstance(record.error, RecordError)
-                read += record.example is not None
-                bad += record.example is None
-        except InputError:
+            for found in read(path):
+                good += found is not None
+                bad += found is None
+        except Q2Error as error:
+            assert str(error).strip(), f'seed {seed}: an error without a word'
             bad += 1
-    assert read > 300 and bad > 100
+        except Exception as error:
+            raise AssertionError(f'seed {seed}: {path.read_bytes()!r}') from error
+    assert good > INPUTS / 20 and bad > INPUTS / 20
 
 
-def test_conversations_of_damaged_files(tmp_path):
-    rng, path = random.Random(1), tmp_path / 'file'
-    kinds = set()
-    for n in range(500):
-        content = SEEDS['world_logs'] * 2
-        if n % 2:
-            content = json.dumps(odd(json.loads(SEEDS['world_logs']), rng)).encode()
-        path.write_bytes(content if n % 2 else damaged(content, rng))
+def test_damaged_weights_are_an_error_of_ours(tmp_path):
+    path = tmp_path / 'model.int8.safetensors'
+    save_int8({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}, path)
+    whole = path.read_bytes()
+    for seed in range(INPUTS):
+        path.write_bytes(damaged(whole, random.Random(seed)))
         try:
-            kinds |= {type(found) for found in read_conversations(path)}
-        except InputError:
-            kinds.add(InputError)
-    assert kinds >= {list, RecordError}
+            load_int8(path)
+        except Q2Error as error:
+            assert path.name in str(error)
 
 
-def test_caches_with_damaged_bytes(tmp_path):
-    whole = tmp_path / 'whole.sqlite'
-    wanted, hits, refused = CountingScorer().score(examples(60)), 0, 0
-    first = CachedScorer(CountingScorer(), ScoreCache(whole))
-    first.score(examples(60))
-    first.cache.close()
-    content, rng = whole.read_bytes(), random.Random(2)
+@pytest.fixture
+def cache(tmp_path):
+    """The bytes of a cache of sixty scores."""
+    scorer = CachedScorer(CountingScorer(), ScoreCache(tmp_path / 'whole.sqlite'))
+    scorer.score(examples(60))
+    scorer.cache.close()
+    return scorer.cache.path.read_bytes()
+
+
+def score_again(path):
+    """Score the sixty twice with a damaged cache; how many scores it had."""
+    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
+    for _ in range(2):
+        assert scorer.score(examples(60)) == CountingScorer().score(examples(60))
+    scorer.cache.close()
+    return scorer.hits
+
+
+def test_caches_with_many_damaged_bytes(tmp_path, cache):
+    rng, hits, refused = random.Random(2), 0, 0
     for n in range(150):
-        path = tmp_path / f'{n}.sqlite'
-        changed = bytearray(content)
+        changed = bytearray(cache)
         for _ in range(rng.choice([1, 1, 8, 64])):
             # Half of them in the file's head, where the tables are described.
-            end = 700 if rng.random() < 0.5 else len(content)
+            end = 700 if rng.random() < 0.5 else len(cache)
             changed[rng.randrange(end)] = rng.randrange(256)
-        path.write_bytes(changed)
-        scorer = CachedScorer(CountingScorer(), ScoreCache(path))
+        (path := tmp_path / f'{n}.sqlite').write_bytes(changed)
         try:
-            assert scorer.score(examples(60)) == wanted
-            assert scorer.score(examples(60)) == wanted
+            hits += score_again(path)
         except ConfigError as e:
             # Nothing in it shows that it was a cache.
             assert 'not a parlai_q2 score cache' in str(e)
             refused += 1
-            continue
-        hits += scorer.hits
-        scorer.cache.close()
     assert hits > 150 * 60 and refused < 8
+
+
+def test_a_cache_with_one_damaged_byte_is_used_or_set_aside(tmp_path, cache):
+    rng, path = random.Random(3), tmp_path / 'one.sqlite'
+    # The file's head, and the first pages.
+    places = [*range(100), *(rng.randrange(100, 3 * 4096) for _ in range(100))]
+    for place in places:
+        changed = bytearray(cache)
+        changed[place] ^= rng.randrange(1, 256)
+        path.write_bytes(changed)
+        assert score_again(path) >= 60, place
 
 
 def test_rows_with_odd_values():
@@ -147,16 +229,3 @@ def test_rows_with_odd_values():
             json.dumps(found.to_dict(), allow_nan=False)
             good += 1
     assert 0 < good < 300
-
-
-def test_entries_of_odd_records():
-    rng, good = random.Random(4), 0
-    for n in range(200):
-        record = odd(scored() if n % 2 else reranked(), rng)
-        try:
-            entry = read_entry(record)
-        except InputError:
-            continue
-        good += 1
-        json.dumps(entry, allow_nan=False)
-    assert good > 50

@@ -21,8 +21,11 @@ def read(tmp_path, text, name='in.jsonl', **kwargs):
 
 
 def test_json_lines_pass_other_fields_through(tmp_path):
-    (record,) = read(tmp_path, json.dumps(GOOD) + '\n\n')
-    assert record.fields == GOOD
+    good = {**GOOD, 'knowledge': ['a', 'b'], 'history': 'hello'}
+    (record,) = read(tmp_path, json.dumps(good) + '\n\n')
+    assert record.fields == good
+    assert record.example.knowledge == 'a\nb'
+    assert record.example.history == ('hello',)
     assert (record.example.response, record.example.id) == ('in 1969', 'a')
 
 
@@ -59,11 +62,6 @@ def test_a_bad_record_names_its_line_and_spoils_no_other(tmp_path, line, message
 def test_any_text_is_read_as_it_is(tmp_path, text):
     (record,) = read(tmp_path, json.dumps({'knowledge': text, 'response': text}))
     assert record.example.knowledge == record.example.response == text
-
-
-def test_several_knowledge_sentences_become_lines(tmp_path):
-    (record,) = read(tmp_path, '{"knowledge": ["a", "b"], "response": "r"}')
-    assert record.example.knowledge == 'a\nb'
 
 
 @pytest.mark.parametrize('bad', [b'caf\xe9', b'\xff', b'\xed\xa0\x80', b'\xc3'])
@@ -181,12 +179,6 @@ def test_a_quote_that_is_not_closed_is_an_error_where_its_record_began(
     assert 'The rows after it were not read' in str(bad.error)
 
 
-def test_quotes_inside_cells_are_text(tmp_path):
-    text = 'knowledge,response\n5" nails,"a ""b"""\n'
-    (record,) = read(tmp_path, text, 'in.csv')
-    assert record.fields == {'knowledge': '5" nails', 'response': 'a "b"'}
-
-
 @pytest.mark.parametrize('end', ['\n', '\r\n', '\r'])
 def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
     most = end.join(['x'] * CELL_LINES)
@@ -204,11 +196,6 @@ def test_csv_with_too_many_columns_is_an_error_of_that_row(tmp_path):
     records = read(tmp_path, 'knowledge,response\na,b,c\nk,r\n', 'in.csv')
     assert '3 columns, but the header has 2' in str(records[0].error)
     assert records[1].example.knowledge == 'k'
-
-
-def test_csv_with_too_few_columns_names_the_missing_field(tmp_path):
-    (record,) = read(tmp_path, 'knowledge,response\nonly\n', 'in.csv')
-    assert "'response'" in str(record.error)
 
 
 def test_tsv_and_null_bytes(tmp_path):
@@ -245,19 +232,9 @@ def test_an_ending_that_says_nothing_asks_for_the_format(tmp_path, name):
         read(tmp_path, '', name)
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match='Cannot read'):
-        list(read_records(tmp_path / 'none.jsonl'))
-
-
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(InputError, match='Cannot read'):
-        list(read_records(tmp_path, format='jsonl'))
-
-
 def test_a_file_that_cannot_be_read_names_no_option(tmp_path):
     # Readers do not know by which option the file was given.
-    with pytest.raises(InputError, match='that the file exists') as error:
+    with pytest.raises(InputError, match='Cannot read.*that the file exists') as error:
         list(read_records(tmp_path / 'none.jsonl'))
     assert '--' not in str(error.value).replace(str(tmp_path), '')
 
@@ -273,11 +250,6 @@ def test_a_record_crosses_to_another_process_with_its_error(tmp_path):
 def test_a_format_that_there_is_not_is_an_error_that_names_those_there_are(tmp_path):
     with pytest.raises(InputError, match="jsonl.*world_logs, not 'xml'"):
         read(tmp_path, '', format='xml')
-
-
-def test_a_history_of_one_text_is_one_turn(tmp_path):
-    (record,) = read(tmp_path, json.dumps({**GOOD, 'history': 'hello'}))
-    assert record.example.history == ('hello',)
 
 
 def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(

@@ -2,12 +2,14 @@
 Presets that are read: those that ship, broken ones, and those that build on another.
 """
 
+import json
 from pathlib import Path
 
 import pytest
 
+from parlai_q2 import load_scorer
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.presets import load_preset, preset_names
+from parlai_q2.presets import load_preset, preset_names, with_detector
 
 
 def written(folder: Path, text: str, name: str = 'mine.yaml') -> str:
@@ -78,6 +80,30 @@ def test_a_base_stands_beside_the_file_that_names_it(tmp_path, monkeypatch):
     written(tmp_path / 'in', 'base: first.yaml\n', 'second.yaml')
     path = written(tmp_path, 'base: in/second.yaml\n')
     assert load_preset(path).model('nli').model == 'a'
+
+
+def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_path):
+    shipped = load_scorer('grounded_fast').coefficients
+    weights = {'weights': {'detector': 2.0}, 'intercept': -1.0}
+    (tmp_path / 'c.json').write_text(
+        json.dumps({'preset': 'own', 'grounded': weights, 'grounded_fast': weights})
+    )
+    detector = json.dumps(load_preset('mini').model('detector').settings)
+    section = f'{{model: other/model, {detector[1:]}'
+    own = written(
+        tmp_path, f'base: mini\ndetector: {section}\ncoefficients: c.json\n', 'own.yaml'
+    )
+    same = written(tmp_path, 'base: own.yaml\ndetector: {batch_size: 2}\n', 's.yaml')
+    other = written(tmp_path, 'base: own.yaml\ndetector: {model: a/b}\n', 'o.yaml')
+
+    def fitted(preset, **options):
+        return load_scorer('grounded_fast', preset, **options).coefficients
+
+    for preset in (own, same, with_detector(load_preset('mini'), own)):
+        assert fitted(preset).weights == {'detector': 2.0}
+        assert 'fitted_with:own' in str(load_scorer('grounded', preset).signature)
+    assert fitted(other) == fitted(with_detector(load_preset(own), 'a/b')) == shipped
+    assert fitted('mini', coefficients=str(tmp_path / 'c.json')) == fitted(own)
 
 
 @pytest.mark.parametrize(

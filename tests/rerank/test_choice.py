@@ -206,10 +206,5 @@ def test_the_value_of_a_guarded_reply(value, label, penalty, expected, why):
     assert found == pytest.approx(expected), why
 
 
-def test_without_a_guard_there_is_no_penalty():
-    penalties = {'copy': 0.5, 'generic': 0.5}
-    assert guarded_value(Score(0.9, Label.CONSISTENT), (), penalties, 0.6) == 0.9
-
-
 def test_the_label_generic_is_a_guard_of_its_own():
     assert guards_of('I adore jazz', 'k', {'generic': 0.4}, 'generic') == ('generic',)

@@ -66,11 +66,6 @@ def test_a_score_that_is_no_number_to_compute_with_makes_a_bad_pool(
     assert good.error is None
 
 
-def test_the_largest_numbers_that_a_float_can_hold_are_read(tmp_path):
-    (pool,) = read(tmp_path, line(score=-(10**308), tokens=10**308))
-    assert pool.candidates == (Candidate('t', GIVEN, -1e308, -1.0),)
-
-
 def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):
     good = json.dumps(GOOD).encode()
     first, bad, last = read(tmp_path, good, good.replace(b'yes', b'\xe9'), good)

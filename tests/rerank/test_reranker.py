@@ -10,7 +10,7 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.records import Comparison, Span, Verdict
 from parlai_q2.rerank import Candidate, Reason, Reranker, Rule
-from parlai_q2.rerank.choice import SCORE_PLUS_GENERATOR, THRESHOLD
+from parlai_q2.rerank.choice import SCORE_PLUS_GENERATOR
 from tests.rerank.toys import ToyScorer, pool
 
 SKY = 'the sky is blue and grass is green here in summer and rain is wet'
@@ -126,13 +126,6 @@ def test_a_prefilter_that_knows_generic_replies_is_believed():
     assert ranking.candidates[-1].guards == ('generic',)
 
 
-def test_the_threshold_rule_takes_the_first_that_passes():
-    reranker = Reranker(ToyScorer(), Rule(by=THRESHOLD, threshold=0.5))
-    ranking = reranker.rank('red blue', ['x', 'red y z', 'blue', 'red'])
-    assert texts(ranking)[0] == 'blue'
-    assert ranking.reason == Reason.FIRST_ABOVE
-
-
 def test_rows_are_json_and_say_what_was_chosen_and_why():
     ranking = Reranker(ToyScorer()).rank(
         'red blue', pool('', 'green', 'red').candidates
@@ -171,11 +164,6 @@ def test_no_candidates_and_other_things_are_refused():
         reranker.rank(7, ['blue'])
     with pytest.raises(InputError, match='Passage 1 of the knowledge'):
         reranker.rank(['red', 7], ['blue'])
-
-
-def test_a_scorer_may_be_given_by_name():
-    ranking = Reranker('precision').rank('red blue', ['green', 'red'])
-    assert ranking.order == [1, 0] and ranking.chosen.score.value == 1.0
 
 
 def test_knowledge_may_be_passages_and_evidence_names_them():

@@ -26,10 +26,6 @@ def test_a_chunk_is_closed_by_the_bytes_it_spans():
     assert shape(found) == [(0, 2, 100), (1, 1, 400), (2, 2, 420)]
 
 
-def test_no_records_make_no_chunk():
-    assert shape(cut_chunks(records(), 2)) == []
-
-
 def test_records_are_read_only_when_they_are_asked_for():
     taken = []
 

@@ -165,22 +165,6 @@ def test_no_processes_are_an_error():
         )
 
 
-PLAIN = """
-from parlai.scripts.multiprocessing_eval import MultiProcessEval
-MultiProcessEval.main(
-    task='integration_tests', model='repeat_label', distributed_world_size=1
-)
-"""
-
-
-def test_plain_parlai_stops_without_a_gpu():
-    done = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', PLAIN], capture_output=True, text=True
-    )
-    assert 'ZeroDivisionError' in done.stderr
-    assert 'gpu = rank % torch.cuda.device_count()' in done.stderr
-
-
 def test_the_command_under_slurm(tmp_path):
     # What SLURM tells each process of a job; its own program names the machines.
     slurm = tmp_path / 'scontrol'

@@ -4,21 +4,28 @@ last: what the next run makes is equal to what one run makes, byte for byte.
 """
 
 import json
+import os
 import random
 import resource
 import signal
+import time
 
 import pytest
 
-from parlai_q2.errors import InputError
-from parlai_q2.parlai.conversation_files import ConversationFile
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.workers import in_workers
 from parlai_q2.scripts.filter import FilterScript
 from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
-from tests.scale.killing import KILLS, Forked, lines_of, spread, tear
-from tests.scale.toys import K, ToyScorer, maker, write_records
+from tests.scale.killing import Forked, lines_of, spread, tear
+from tests.scale.toys import (
+    K,
+    ToyScorer,
+    alive,
+    maker,
+    worker_ids,
+    write_records,
+)
 
 KILLED = -9
 RESPONSES = [f'a chain of shops founded in {n}' for n in range(60)]
@@ -113,20 +120,6 @@ def test_filtering_killed_at_a_line(filtered, tmp_path, place):
     assert_same('filter', tmp_path, filtered)
 
 
-def test_scoring_killed_again_and_again(infile, scored, tmp_path):
-    # Each run goes on with what the one before left, and gets a little further.
-    runs, ended = 0, KILLED
-    lines = lines_of(scored) // 3
-    while ended != 0:
-        ended = Forked(
-            tmp_path, lambda: score(infile, tmp_path), lines if runs < 20 else None
-        ).wait()
-        assert ended in (0, KILLED)
-        runs += 1
-    assert 3 <= runs <= 21
-    assert_same('score', tmp_path, scored)
-
-
 def full_disk(size):
     """
     Let no file of this process grow beyond so many bytes, as on a disk without room.
@@ -165,18 +158,69 @@ def test_filtering_on_a_full_disk_says_so_and_leaves_no_half_file(filtered, tmp_
     assert_same('filter', tmp_path, filtered)
 
 
-def test_two_filters_do_not_write_one_file(tmp_path):
-    first = ConversationFile(tmp_path / 'kept.jsonl')
-    first.write([{'dialog': [1]}])
-    with pytest.raises(InputError, match='Another run is writing'):
-        ConversationFile(tmp_path / 'kept.jsonl')
-    first.finish({})
-    assert json.loads((tmp_path / 'kept.jsonl').read_text())['dialog'] == [1]
-    ConversationFile(tmp_path / 'kept.jsonl').abandon()
-    assert (tmp_path / 'kept.jsonl').exists()
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, 'waited in vain'
+        time.sleep(0.01)
 
 
-def test_the_places_are_spread_over_the_whole_run():
-    places = spread('one')
-    assert len(places) == KILLS
-    assert places[0] < 1 / KILLS and places[-1] >= 1 - 1 / KILLS
+@pytest.mark.slow
+def test_workers_end_with_a_killed_run_and_what_is_written_is_not_scored_again(
+    infile, scored, tmp_path
+):
+    part = tmp_path / 'out.jsonl.part'
+    for size in (1, 4000):
+        killed = Forked(tmp_path, lambda: score(infile, tmp_path, 2, 0.2))
+        assert killed.kill_when(part, size) == KILLED
+        wait_for(lambda: not any(map(alive, worker_ids(tmp_path))))
+    assert Forked(tmp_path, lambda: score(infile, tmp_path, 2)).wait() == 0
+    assert_same('score', tmp_path, scored)
+    # Only what was in work at a kill, or waited for its turn to be written, was scored
+    # again: a few chunks of fifteen, and not all that came before.
+    calls = [path.read_text().count('\n') for path in tmp_path.glob('worker.*')]
+    assert 15 <= sum(calls) <= 15 + 2 * 2 * 2
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_workers_and_keeps_what_is_scored(infile, tmp_path):
+    part = tmp_path / 'out.jsonl.part'
+    run = Forked(tmp_path, lambda: score(infile, tmp_path, 2, 0.2))
+    wait_for(lambda: part.exists() and part.stat().st_size > 0)
+    os.kill(run.id, signal.SIGINT)
+    assert run.wait() != 0
+    assert part.stat().st_size > 0
+    assert not any(map(alive, set(worker_ids(tmp_path)) - {run.id}))
+
+
+def test_a_part_with_a_hole_is_scored_again_from_there(tmp_path):
+    # As after a loss of power: a file can be longer than what reached the disk.
+    infile = write_records(tmp_path / 'in.jsonl', [f'in {n}' for n in range(9)])
+    whole, out = tmp_path / 'whole.jsonl', tmp_path / 'out.jsonl'
+    scorer = ToyScorer(tmp_path)
+    score_file(infile, whole, scorer, chunk_size=2)
+    part = tmp_path / 'out.jsonl.part'
+    lines = whole.read_bytes().splitlines(keepends=True)
+    with pytest.raises(KeyboardInterrupt):
+        score_file(infile, out, scorer, engine=interrupted, chunk_size=2)
+    part.write_bytes(b''.join(lines[:5]) + b'\0' * 50 + b'\n' + lines[6])
+    score_file(infile, out, scorer, chunk_size=2)
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def interrupted(work):
+    raise KeyboardInterrupt
+    yield
+
+
+def test_a_run_may_go_on_with_chunks_of_another_size(tmp_path):
+    infile = write_records(tmp_path / 'in.jsonl', [f'in {n}' for n in range(9)])
+    whole, out = tmp_path / 'whole.jsonl', tmp_path / 'out.jsonl'
+    scorer = ToyScorer(tmp_path)
+    score_file(infile, whole, scorer)
+    with pytest.raises(KeyboardInterrupt):
+        score_file(infile, out, scorer, engine=interrupted)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    (tmp_path / 'out.jsonl.part').write_bytes(b''.join(lines[:5]))
+    score_file(infile, out, scorer, chunk_size=2)
+    assert out.read_bytes() == whole.read_bytes()

@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -113,28 +111,6 @@ def test_a_worker_that_dies_is_replaced_and_its_chunk_scored_again(run, tmp_path
     assert (tmp_path / 'died').exists()
     # The one worker, the one that came for it, and this process.
     assert len(worker_ids(tmp_path)) == 3
-
-
-def test_a_worker_killed_from_outside_costs_nothing_but_its_chunk(run, tmp_path):
-    killed = []
-
-    def kill_one():
-        deadline = time.monotonic() + 60
-        while not killed and time.monotonic() < deadline:
-            others = set(worker_ids(tmp_path)) - {os.getpid()}
-            for process in sorted(others)[:1]:
-                calls = (tmp_path / f'worker.{process}').read_text().count('\n')
-                if calls >= 2:
-                    os.kill(process, signal.SIGKILL)
-                    killed.append(process)
-            time.sleep(0.01)
-
-    killer = threading.Thread(target=kill_one)
-    killer.start()
-    found = run(many(), seconds=0.1)
-    killer.join()
-    assert killed
-    assert found == run(many(), 'alone', where=None)
 
 
 def test_a_chunk_that_kills_every_worker_ends_the_run_and_names_its_lines(

@@ -2,6 +2,8 @@
 BERTScore, for real, on a tiny random BERT: against the package itself and by hand.
 """
 
+import inspect
+import math
 from importlib.metadata import version
 
 import pytest
@@ -79,6 +81,33 @@ def test_a_value_below_0_is_cut_and_stays_in_the_parts(tmp_path):
     score = scorer.score([Example('eyes eyes', 'bees bees')])[0]
     assert score.parts['f1'] == pytest.approx(-0.5, abs=1e-5)
     assert (score.value, score.label) == (0, Label.INCONSISTENT)
+
+
+def test_damaged_weights_give_no_score(tmp_path):
+    folder = tiny_bert(tmp_path)
+    set_embeddings(folder, {'bees': (math.nan, 1.0)})
+    scorer = load_scorer('bertscore', model=folder, num_layers=LAYERS)
+    with pytest.raises(ModelError, match='not numbers .NaN or infinity'):
+        scorer.score([Example(KNOWLEDGE, 'bees')])
+
+
+@pytest.mark.parametrize('place', range(3))
+def test_a_number_of_the_package_that_is_none_gives_no_score(
+    scorer, monkeypatch, place
+):
+    given = inspect.signature(bert_score.BERTScorer.score)
+
+    class Stand:
+        def score(self, *args, **kwargs):
+            bound = given.bind(self, *args, **kwargs).arguments
+            assert bound['cands'] == RESPONSES[:1] and bound['refs'] == [KNOWLEDGE]
+            found = [torch.tensor([0.5]) for _ in range(3)]
+            found[place] = torch.tensor([math.nan])
+            return tuple(found)
+
+    monkeypatch.setattr(scorer, '_loaded', Stand)
+    with pytest.raises(ModelError, match='NaN'):
+        scorer.score([Example(KNOWLEDGE, RESPONSES[0])])
 
 
 def test_a_text_longer_than_the_model_is_cut_at_its_end(scorer):

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from parlai_q2.io.published import PublishedFile
 from parlai_q2.tasks.begin import build as begin_build
-from parlai_q2.tasks.begin.reader import COLUMNS, EARLIER_COLUMNS
+from parlai_q2.tasks.begin.reader import COLUMNS
 from parlai_q2.tasks.rome import build as rome_build
 from parlai_q2.tasks.rome.reader import COLUMNS as ROME_COLUMNS
 from parlai_q2.tasks.topical_chat_usr.reader import QUALITIES, SYSTEMS
@@ -68,28 +68,6 @@ BEGIN = {
     ),
     'begin_test_tc.tsv': tsv(
         COLUMNS, begin_rows('tc', ('doha', OWLS, 'so?', 'They sleep .', NOT_FULLY))
-    ),
-    'dev_05_24_21.tsv': tsv(
-        EARLIER_COLUMNS,
-        [
-            (KITES, 'so?', 'kites need wind', 'entailment', 'entailment')
-            + ('not-generic;on-topic;cooperative;faithful',),
-            (KITES, 'so?', 'i flew one in may', 'hallucination', 'neutral')
-            + ('not-generic;on-topic;uncooperative;hallucination-personal',),
-            (OWLS, 'so?', 'oh i see', 'generic', 'neutral')
-            + ('generic;on-topic;cooperative;not-info',),
-            (OWLS, 'so?', 'soup is hot', 'off-topic', 'neutral')
-            + ('not-generic;off-topic;uncooperative;not-factual',),
-            (OWLS, 'so?', 'they hunt by day', 'contradiction', 'contradiction')
-            + ('not-generic;on-topic;cooperative;contradiction',),
-        ],
-    ),
-    'test_05_24_21.tsv': tsv(
-        EARLIER_COLUMNS,
-        [
-            (OWLS, 'so?', 'owls hunt at night', 'entailment', 'entailment')
-            + ('not-generic;on-topic;cooperative;faithful',),
-        ],
     ),
 }
 

@@ -1,19 +1,10 @@
 """BEGIN: its parts, and the views of them."""
 
 import pytest
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
-from parlai.scripts.train_model import TrainModel
 
-from parlai_q2.__main__ import run
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.tasks.begin.reader import (
-    EARLIER_LABELS,
-    read_earlier_part,
-    read_part,
-)
-from tests.tasks.annotated_sets import DOME, KITES, OWLS
+from tests.tasks.annotated_sets import KITES
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.begin.agents'
@@ -57,8 +48,6 @@ def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
         messages(f'{ANNOTATED}:topical_chat')
     with pytest.raises(UnknownNameError, match="fold of begin 'tset'. Did .* 'test'"):
         messages(f'{ANNOTATED}:wow:tset')
-    with pytest.raises(UnknownNameError, match="Did you mean 'entailment'"):
-        messages(f'{TASK}:V1Teacher:entailments')
 
 
 def test_the_annotated_view_asks_for_the_annotated_response(sets):
@@ -69,27 +58,6 @@ def test_the_annotated_view_asks_for_the_annotated_response(sets):
     assert second['begin_label'] == 'Not fully attributable'
     assert (second['system'], second['corpus']) == ('gpt2', 'wow')
     assert second['checked_sentence'] == second['knowledge'] == KITES
-
-
-def test_the_dialogue_view_shows_each_context_once_and_no_response(sets):
-    shown = messages(f'{TASK}:DialogueTeacher:wow')
-    assert [m['text'] for m in shown] == [
-        'do they need wind?',
-        'when do they hunt?',
-        'I saw one!',
-    ]
-    for message in shown:
-        # What a model says here is not what the annotators judged.
-        assert not {'response', 'q2_label', 'begin_label', 'system'} & set(message)
-        assert 'eval_labels' not in message and message['corpus'] == 'wow'
-
-
-def test_the_classification_view_asks_for_the_class(sets):
-    first, second = messages(f'{CLASSIFICATION}:cmu')
-    assert first['text'] == f'{DOME}\nit is a drama of 1999 .'
-    assert first['eval_labels'] == ['consistent']
-    assert second['eval_labels'] == ['generic']
-    assert first['label_candidates'] == ['consistent', 'inconsistent', 'generic']
 
 
 def test_the_classification_view_may_ask_in_the_published_words(sets):
@@ -117,77 +85,3 @@ def test_responses_are_scored_when_they_are_replayed(sets):
     # cool i am scared of them 0/6.
     assert report['exs'].value() == 4
     assert report['knowledge_precision'].value() == pytest.approx((0.75 + 0.25 + 1) / 4)
-
-
-def test_a_model_that_replies_is_scored_against_each_context(sets):
-    report = EvalModel.main(
-        task=TASK,
-        model='fixed_response',
-        fixed_response='owls hunt at night',
-        scorer='precision',
-        batchsize=4,
-    )
-    # Three contexts of Wizard of Wikipedia, two of CMU-DoG, one of Topical-Chat; the
-    # knowledge of three of these six is about owls.
-    assert report['unverifiable']._denom == 6
-    assert report['knowledge_precision'].value() == pytest.approx(0.5)
-
-
-def test_the_earlier_release_has_five_labels_and_the_annotators_answers(sets):
-    shown = messages(f'{TASK}:V1Teacher')
-    assert [(m['begin_label'], m['q2_label']) for m in shown] == [
-        ('entailment', 'consistent'),
-        ('hallucination', 'inconsistent'),
-        ('generic', 'generic'),
-        ('off-topic', 'inconsistent'),
-        ('contradiction', 'inconsistent'),
-    ]
-    assert shown[1]['coarse_label'] == 'neutral'
-    assert shown[1]['annotations'][-1] == 'hallucination-personal'
-    assert [m['text'] for m in messages(f'{TASK}:V1DialogueTeacher')] == ['so?'] * 2
-    assert messages(f'{TASK}:V1Teacher', 'test')[0]['checked_sentence'] == OWLS
-
-
-@pytest.mark.parametrize(
-    'words, rows', [('hallucination', 1), ('inconsistent', 3), ('generic:off-topic', 2)]
-)
-def test_the_earlier_release_may_be_chosen_from_by_its_labels(sets, words, rows):
-    assert len(messages(f'{TASK}:V1Teacher:{words}')) == rows
-
-
-def test_the_earlier_release_may_be_classified_by_its_labels(sets):
-    opt = ParlaiParser(True, True).parse_kwargs(
-        task=f'{TASK}:V1ClassificationTeacher', datatype='valid', published_labels=True
-    )
-    asked = [m['eval_labels'][0] for m in create_task_agent_from_taskname(opt)[0]]
-    assert sorted(asked) == sorted(EARLIER_LABELS)
-
-
-def test_a_classifier_of_parlai_trains_on_it(sets, tmp_path):
-    valid, _ = TrainModel.main(
-        task=CLASSIFICATION,
-        model='transformer/classifier',
-        model_file=str(tmp_path / 'classifier'),
-        classes=['consistent', 'inconsistent', 'generic'],
-        n_layers=1,
-        embedding_size=8,
-        ffn_size=8,
-        n_heads=2,
-        max_train_steps=2,
-        batchsize=2,
-        validation_metric='accuracy',
-        lr_scheduler='fixed',
-        dict_tokenizer='split',
-    )
-    assert valid['exs'].value() == 7
-
-
-def test_the_earlier_release_is_read_without_teachers_too(sets):
-    (earlier,) = read_earlier_part(str(sets), fold='test')
-    assert earlier.label == 'consistent'
-    assert len(read_part(str(sets), ['wow', 'test'])) == 1
-
-
-def test_short_names_lead_to_it(sets, capsys):
-    run(['display_data', '-t', 'q2:begin:topicalchat', '-n', '1', '-dt', 'valid'])
-    assert 'do you like owls?\n   I like hens.' in capsys.readouterr().out

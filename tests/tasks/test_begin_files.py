@@ -12,7 +12,6 @@ from parlai_q2.io.published import _tell_unverified
 from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.reader import (
     COLUMNS,
-    read_earlier_file,
     read_file,
     read_part,
 )
@@ -22,13 +21,6 @@ from tests.tasks.evaluating import messages
 TASK = 'parlai_q2.tasks.begin.agents'
 ANNOTATED = f'{TASK}:AnnotatedTeacher'
 REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'begin'
-
-
-def test_only_the_files_of_the_part_must_be_there(sets):
-    for path in (sets / 'begin').iterdir():
-        if path.name != 'begin_dev_cmu.tsv':
-            path.unlink()
-    assert len(messages(f'{TASK}:CmuTeacher')) == 2
 
 
 def test_a_file_with_another_checksum_is_refused(sets):
@@ -76,11 +68,6 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, text, problem, line):
     with pytest.raises(RecordError, match=problem) as caught:
         read_file(path)
     assert caught.value.line == line
-
-
-def test_the_two_releases_are_not_taken_for_each_other(sets):
-    with pytest.raises(RecordError, match="no column 'evidence'"):
-        read_earlier_file(sets / 'begin' / 'begin_dev_wow.tsv')
 
 
 def test_a_carriage_return_inside_a_field_ends_no_row(tmp_path):

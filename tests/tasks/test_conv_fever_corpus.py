@@ -7,7 +7,6 @@ import json
 import random
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -15,11 +14,10 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.perturb.negation import AUXILIARIES
 from parlai_q2.tasks.conv_fever import fold as fold_module
-from parlai_q2.tasks.conv_fever import wow
-from parlai_q2.tasks.conv_fever.choice import Choice, balanced
+from parlai_q2.tasks.conv_fever.corpus import Pool
 from parlai_q2.tasks.conv_fever.fold import build_fold
-from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile, read_file
-from parlai_q2.tasks.conv_fever.wow import read_array, read_conversations
+from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile
+from parlai_q2.tasks.conv_fever.wow import read_conversations
 from tests.tasks.conv_fever_wow import CONVERSATIONS, conversation, write_wow
 
 RECIPE = {'seed': 5, 'fold': 'train'}
@@ -39,12 +37,12 @@ def built(source):
 
 @pytest.fixture(scope='module')
 def examples(built):
-    return list(read_file(built[0]))
+    return list(ExampleFile(built[0]))
 
 
 class TestReading:
     def test_a_conversation_is_read_with_what_was_checked(self, source):
-        first = next(read_conversations(source))
+        first = read_conversations(source)[0]
         assert (first.episode, first.topic) == (0, 'Marie Curie')
         assert first.passage == tuple(CONVERSATIONS[0][1])
         assert [t.wizard for t in first.turns] == [False, True] * 3
@@ -93,32 +91,14 @@ class TestReading:
         (found,) = read_conversations(tmp_path / 'one.json')
         assert found.turns[2].title == 'North Atlantic'
 
-    @pytest.mark.parametrize('block', [1, 7, 64, 1 << 20])
-    def test_a_list_is_read_in_blocks_of_any_size(self, tmp_path, monkeypatch, block):
-        monkeypatch.setattr(wow, 'BLOCK', block)
-        elements = [{'a': 'é ] } " , ['}, {}, {'b': [1, {'c': 2.5}]}]
-        for text in (
-            json.dumps(elements),
-            json.dumps(elements, indent=2) + '\n',
-            '[ ]',
-        ):
-            (tmp_path / 'list.json').write_text(text)
-            assert list(read_array(tmp_path / 'list.json')) == json.loads(text)
-
-    def test_it_is_read_as_it_is_asked_for(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(wow, 'BLOCK', 16)
-        path = tmp_path / 'list.json'
-        path.write_text('[{"a": 1}, {"b": 2}, {"c": ' + 'x' * 100)
-        found = read_array(path)
-        assert [next(found), next(found)] == [{'a': 1}, {'b': 2}]
-
     @pytest.mark.parametrize(
         'text, line, problem',
         [
-            ('{"a": 1}', 1, 'a JSON list'),
-            ('', 1, 'a JSON list'),
-            ('[{"dialog": []}, {"dia', 1, 'not have the format of Wizard of Wikipedia'),
-            ('[[1]', 1, 'not have the format of Wizard of Wikipedia'),
+            ('{"a": 1}', 1, 'a list is expected'),
+            ('[]', 1, 'no conversation'),
+            ('', 1, 'cut short'),
+            ('[{"dialog": []}, {"dia', 1, 'cut short'),
+            ('[[1]]', 1, 'not have the format of Wizard of Wikipedia'),
         ],
     )
     def test_another_file_is_refused_with_the_place(
@@ -128,13 +108,6 @@ class TestReading:
         with pytest.raises(RecordError, match=problem) as caught:
             list(read_conversations(tmp_path / 'x.json'))
         assert caught.value.line == line
-
-    def test_a_file_that_was_cut_short_is_refused(self, source, tmp_path):
-        text = source.read_text()
-        (tmp_path / 'x.json').write_text(text[: len(text) // 2])
-        with pytest.raises(RecordError, match='cut short') as caught:
-            list(read_conversations(tmp_path / 'x.json'))
-        assert 3 < caught.value.line < 10
 
 
 class TestTheCorpus:
@@ -301,14 +274,13 @@ def test_an_example_comes_back_from_its_record(examples):
 
 
 def test_a_part_of_a_file_is_read_by_place(built, examples):
-    chosen = ExampleFile(built[0], Choice(['negation'], ['knowledge'], True))
+    chosen = ExampleFile(built[0], ['negation'], ['knowledge'])
     wanted = [
         e
         for e in examples
         if (e.perturbation, e.perturbed) == ('negation', 'knowledge')
     ]
     assert list(chosen) == wanted and chosen[3] == wanted[3]
-    assert not any(chosen.consistent(i) for i in range(len(chosen)))
 
 
 def test_an_empty_file_has_no_examples(tmp_path):
@@ -324,57 +296,37 @@ def test_a_line_that_is_no_example_is_named(built, tmp_path, line):
     first = built[0].read_text().split('\n')[0]
     path.write_text(f'{first}\n{line}\n')
     with pytest.raises(RecordError, match='not an example') as caught:
-        list(read_file(path))
+        list(ExampleFile(path))
     assert caught.value.line == 2
 
 
-def test_of_chosen_examples_too_the_line_is_that_of_the_file(built, tmp_path):
-    path = tmp_path / 'broken.jsonl'
-    lines = built[0].read_text().splitlines()
-    place = next(i for i, line in enumerate(lines) if '"negation"' in line)
-    lines[place] = lines[place][:-9]
-    path.write_text('\n'.join(lines))
-    chosen = ExampleFile(path, Choice(['negation'], [], True))
-    with pytest.raises(RecordError, match='Delete the file to have it built') as caught:
-        chosen[0]
-    assert caught.value.line == place + 1 > 1
-
-
-def test_what_cannot_be_seen_is_left_out_and_counted():
-    without = Choice([], [], context=False)
-    assert without('entity_swap', 'knowledge') and without('none', '')
-    assert not without('entity_swap', 'context') and without.left_out == 1
-    assert Choice([], [], context=True)('entity_swap', 'context')
-
-
 @pytest.mark.parametrize(
-    'perturbations, perturbed, kind, expected',
+    'perturbations, perturbed, context, expected',
     [
-        (['negation'], [], ('negation', 'response'), True),
-        (['negation'], [], ('none', ''), False),
-        ([], ['response'], ('random_pairing', 'response'), True),
-        ([], ['response'], ('none', ''), False),
+        ([], ['response'], True, {'response'}),
         # Named beside a changed text, the consistent ones are there too.
-        (['none', 'negation'], ['response'], ('none', ''), True),
-        (['none', 'negation'], ['response'], ('negation', 'knowledge'), False),
+        (['none', 'negation'], ['response'], True, {'', 'response'}),
+        # What cannot be seen is left out.
+        (['entity_swap'], [], False, {'knowledge'}),
     ],
 )
 def test_examples_are_chosen_by_kind_and_by_changed_text(
-    perturbations, perturbed, kind, expected
+    built, examples, perturbations, perturbed, context, expected
 ):
-    assert Choice(perturbations, perturbed, True)(*kind) == expected
+    chosen = ExampleFile(built[0], perturbations, perturbed, context)
+    assert {e.perturbed for e in chosen} == expected
+    unseen = [e for e in examples if e.perturbed == 'context']
+    assert chosen.left_out == (0 if context else len(unseen)) and unseen
 
 
 def test_balancing_repeats_the_smaller_class(built):
     examples = ExampleFile(built[0])
-    order = balanced(examples)
-    classes = Counter(examples.consistent(i) for i in order)
-    assert classes[True] == classes[False] == len(examples) - 24
+    order = examples.balanced()
     assert set(order) == set(range(len(examples)))
-    times = Counter(i for i in order if examples.consistent(i)).values()
-    assert max(times) - min(times) <= 1
-    one_class = ExampleFile(built[0], Choice(['none'], [], False))
-    assert balanced(one_class) == list(range(24))
+    times = Counter(i for i in order if examples[i].label == 'consistent')
+    assert sum(times.values()) == len(examples) - 24 == len(order) / 2
+    assert max(times.values()) - min(times.values()) <= 1
+    assert ExampleFile(built[0], ['none']).balanced() == list(range(24))
 
 
 def test_entities_are_remembered_as_they_were_found():
@@ -387,8 +339,36 @@ def test_entities_are_remembered_as_they_were_found():
         assert len(finder._known) == 2
 
 
-@pytest.mark.parametrize('name', ['choice', 'random_pairing', 'reader', 'wow'])
-def test_the_recipe_is_text_alone(name):
-    source = (Path(wow.__file__).parent / f'{name}.py').read_text(encoding='utf-8')
-    imported = re.findall(r'^\s*(?:import|from) (\w+)', source, re.MULTILINE)
-    assert imported and not {'parlai', 'spacy', 'torch', 'tqdm'} & set(imported)
+def pool(*entries):
+    made = Pool()
+    for text, episode in entries:
+        made.add(text, episode)
+    return made
+
+
+def drawn(made, *known):
+    found = [made.draw(*known, random.Random(seed)) for seed in range(60)]
+    return {f.text if f else None for f in found}
+
+
+def test_another_text_comes_from_any_other_conversation():
+    made = pool(('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))
+    assert drawn(made, 'a', 0) == {'c', 'd', 'e'}
+    assert drawn(made, 'd', 2) == {'a', 'b', 'c', 'e'}
+
+
+def test_a_text_brings_its_title():
+    made = Pool()
+    made.add('a', 0, 'A')
+    made.add('b', 1, 'B')
+    assert made.draw('a', 0, random.Random(0)) == ('b', 'B')
+
+
+@pytest.mark.parametrize('entries', [[], [('a', 0), ('b', 0), ('a', 1)]])
+def test_where_there_is_no_other_text_there_is_no_pair(entries):
+    assert drawn(pool(*entries), 'a', 0) == {None}
+
+
+def test_a_rare_text_is_found_among_many():
+    made = pool(*[('a', i) for i in range(500)], ('rare', 500))
+    assert drawn(made, 'a', 1) == {'rare'}

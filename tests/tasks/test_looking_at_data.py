@@ -17,7 +17,6 @@ TEACHERS = {
     'grounded_sample': None,
     'q2_wow': 'datapath',
     'begin': 'sets',
-    'begin.agents:V1DialogueTeacher': 'sets',
     'rome': 'sets',
     'dialogue_nli': 'sets',
     'topical_chat_usr': 'sets',
@@ -48,14 +47,16 @@ def test_data_have_statistics(task):
 
 @pytest.mark.parametrize('batchsize', [1, 4])
 def test_a_turn_counts_once_with_a_label_and_without(datapath, sets, batchsize):
-    tasks = 'parlai_q2.tasks.q2_wow.agents', 'parlai_q2.tasks.begin.agents:V1Dialogue'
-    task = f'{tasks[0]},{tasks[1]}Teacher'
+    tasks = 'parlai_q2.tasks.q2_wow.agents', 'parlai_q2.tasks.begin.agents'
     report = EvalModel.main(
-        task=task, model='fixed_response', q2_metrics=False, batchsize=batchsize
+        task=','.join(tasks),
+        model='fixed_response',
+        q2_metrics=False,
+        batchsize=batchsize,
     )
     assert report[f'{tasks[0]}/exs'].value() == 7
-    assert report[f'{tasks[1]}Teacher/exs'].value() == 2
-    assert report['exs'].value() == 9
+    assert report[f'{tasks[1]}/exs'].value() == 6
+    assert report['exs'].value() == 13
 
 
 def test_statistics_score_nothing_and_verifying_says_how_to_score_nothing(
@@ -82,6 +83,6 @@ def test_training_on_a_view_without_labels_names_those_that_have(sets, monkeypat
         VerifyData.main(task=name, datatype='train:ordered')
     VerifyData.main(task=task, datatype='valid')
     assert not said
-    VerifyData.main(task=f'{task}:V1DialogueTeacher', datatype='train:ordered')
+    VerifyData.main(task=task, datatype='train:ordered')
     (line,) = said
-    assert 'V1Teacher and V1ClassificationTeacher of the same task have' in line
+    assert 'AnnotatedTeacher and ClassificationTeacher of the same task have' in line

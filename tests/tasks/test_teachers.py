@@ -24,7 +24,7 @@ TEACHERS = {
     ),
     'begin': (
         'sets',
-        [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher', 'V1Teacher'],
+        [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher'],
     ),
     'rome': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
     'dialogue_nli': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),

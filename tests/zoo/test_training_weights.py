@@ -6,7 +6,6 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from parlai_q2.errors import ModelError
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train.weights import as_shipped, write_folder
 from tests.zoo.tiny_training import encoder
@@ -37,18 +36,11 @@ def test_what_is_written_is_loaded_as_any_model_is(folder, tmp_path):
         before, after = model(**tokens).logits, again(**tokens).logits
     # Matrices of up to 4,096 numbers, all of this model's, are kept in fp16.
     assert torch.allclose(before, after, atol=2e-3)
-    assert set(json.loads((tmp_path / 'sha256.json').read_text())) == {
+    listed = set(json.loads((tmp_path / 'sha256.json').read_text()))
+    assert listed == {
         'config.json',
         'model.int8.safetensors',
         'tokenizer.json',
         'tokenizer_config.json',
     }
-
-
-def test_a_file_that_changed_afterwards_is_found_out(folder, tmp_path):
-    model = load_model(folder, AutoModelForSequenceClassification, num_labels=4)
-    write_folder(model, load_tokenizer(folder), tmp_path)
-    config = tmp_path / 'config.json'
-    config.write_text(config.read_text() + ' ')
-    with pytest.raises(ModelError, match='config.json'):
-        load_model(str(tmp_path), AutoModelForSequenceClassification)
+    assert {path.name for path in tmp_path.iterdir()} == {*listed, 'sha256.json'}

@@ -77,7 +77,9 @@ def write_folder(model: Any, tokenizer: Any, folder: Path) -> int:
     model.config.save_pretrained(folder)
     if getattr(model, 'generation_config', None) is not None:
         model.generation_config.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    for file in map(Path, tokenizer.save_pretrained(folder)):
+        if file.name not in SHIPPED:
+            file.unlink(missing_ok=True)  # tokenizer.json has what it says
     names = [*SHIPPED, *(name for name in parts if name not in SHIPPED)]
     write_checksums(folder, [name for name in names if (folder / name).exists()])
     return size

@@ -22,7 +22,7 @@ from parlai_q2.evaluate.sets import (
     density_groups,
     random_sample,
 )
-from parlai_q2.evaluate.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.evaluate.tables import BRACKETS, OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.records import Label
 
 ALL = 'all'

@@ -26,7 +26,7 @@ from parlai_q2.evaluate.sets import (
     contrasts,
 )
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.evaluate.table import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.evaluate.tables import BRACKETS, OURS, PAPER, Cell, Column, Table, key
 from parlai_q2.records import Label
 
 

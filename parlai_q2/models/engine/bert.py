@@ -1,12 +1,13 @@
 """
-Runs BERT directly from int8 weights (Devlin et al. 2019, arXiv 1810.04805).
+Runs BERT (Devlin et al. 2019, arXiv 1810.04805) and MPNet (Song et al. 2020, arXiv
+2004.09297), which adds a bias for the distance of two tokens, from int8 weights.
 
-The results are bit for bit those of transformers' ``BertForQuestionAnswering`` and
-``BertForSequenceClassification``: the operations and their order are the same. The
-difference is that batches of several padded lengths share every product with weights;
-only attention is computed batch by batch. The few inputs of one response usually have
-different lengths, and a separate pass for each would cost more in calls than in
-arithmetic.
+BERT's results are bit for bit those of transformers' ``BertForQuestionAnswering`` and
+``BertForSequenceClassification``: the operations and their order are the same. MPNet's
+are those of ``MPNetForSequenceClassification`` up to rounding. In both, batches of
+several padded lengths share every product with weights; only attention is computed
+batch by batch. The few inputs of one response usually have different lengths, and a
+separate pass for each would cost more in calls than in arithmetic.
 
 Letters: N tokens in all batches, B inputs in a batch, L their padded length, H heads, D
 features per head, M features per token.
@@ -28,18 +29,12 @@ from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import inference
-from parlai_q2.models.engine.stored import StoredModel, together
+from parlai_q2.models.engine.stored import PositionBias, StoredModel, together
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig
 
 Tensors = Mapping[str, torch.Tensor]
-CLASSIFIER = 'BertForSequenceClassification'
-READER = 'BertForQuestionAnswering'
-WANTED = {
-    'AutoModelForSequenceClassification': CLASSIFIER,
-    'AutoModelForQuestionAnswering': READER,
-}
 # A configuration without these is of an old folder; transformers knows their values.
 NEEDED = (
     'hidden_size',
@@ -48,57 +43,71 @@ NEEDED = (
     'max_position_embeddings',
     'num_attention_heads',
     'num_hidden_layers',
-    'type_vocab_size',
     'vocab_size',
 )
 # The most tokens in batches that are read together: enough for fast products, few
 # enough that intermediate results stay in the CPU's cache.
 TOKENS_AT_ONCE = 1024
+# transformers' MPNet has these whatever its configuration says.
+MPNET_BUCKETS, MPNET_FARTHEST = 32, 128
 
 
-def computable(config: 'PretrainedConfig', auto_class: str) -> bool:
+def engine_of(config: 'PretrainedConfig', auto_class: str) -> Optional[type['Bert']]:
     """
-    Whether :class:`Bert` can run a model.
+    The class that can run a model; None if transformers has to.
 
     :param auto_class: the name of the transformers auto class to replace.
     """
-    return (
-        config.model_type == 'bert'
-        and (config.architectures or [''])[0] == WANTED.get(auto_class)
+    engine = ENGINES.get((auto_class, (config.architectures or [''])[0]))
+    runs = (
+        engine is not None
         and getattr(config, 'hidden_act', None) == 'gelu'
         and getattr(config, 'position_embedding_type', 'absolute') == 'absolute'
         and not getattr(config, 'is_decoder', False)
-        and all(hasattr(config, name) for name in NEEDED)
+        and all(hasattr(config, name) for name in (*NEEDED, *engine.needed))
     )
+    return engine if runs else None
 
 
 class Bert:
     """
     Reads texts and returns the logits of its head.
 
-    :param stored: a model that :func:`computable` accepts.
+    :param stored: a model whose :func:`engine_of` this is.
     """
+
+    base = 'bert'
+    needed: tuple[str, ...] = ('type_vocab_size',)
+    # In a layer's attention: what is projected from one input, what comes after it.
+    projected: tuple[str, ...] = ('self.query', 'self.key', 'self.value')
+    out, norm_read = 'output.dense', 'output.LayerNorm'
 
     def __init__(self, stored: StoredModel):
         config = self.config = stored.config
         if config.num_hidden_layers < 1:
             raise ValueError(f'{config.num_hidden_layers} layers')
-        width, words = config.hidden_size, 'bert.embeddings'
+        width, words = config.hidden_size, f'{self.base}.embeddings'
         self.words = stored.embedding(
             f'{words}.word_embeddings', config.vocab_size, width
-        )
-        self.types = stored.embedding(
-            f'{words}.token_type_embeddings', config.type_vocab_size, width
         )
         self.positions = stored.embedding(
             f'{words}.position_embeddings', config.max_position_embeddings, width
         )
+        self.most = config.max_position_embeddings
         self.norm = norm(stored, f'{words}.LayerNorm')
         self.layers = [
-            _Layer(stored, f'bert.encoder.layer.{n}')
+            _Layer(stored, f'{self.base}.encoder.layer.{n}', self)
             for n in range(config.num_hidden_layers)
         ]
         self.head = _HEADS[config.architectures[0]](stored)
+        self._read_further(stored)
+
+    def _read_further(self, stored: StoredModel) -> None:
+        self.types = stored.embedding(
+            f'{self.base}.embeddings.token_type_embeddings',
+            self.config.type_vocab_size,
+            self.config.hidden_size,
+        )
 
     def logits(self, batches: Iterable[Tensors]) -> list[torch.Tensor]:
         """
@@ -116,15 +125,25 @@ class Bert:
     def _read(self, batches: Sequence[Tensors]) -> list[torch.Tensor]:
         ids = [batch['input_ids'] for batch in batches]
         shapes = [(len(rows), rows.shape[1]) for rows in ids]
-        longest, most = max(n for _, n in shapes), self.config.max_position_embeddings
-        if longest > most:
+        longest = max(n for _, n in shapes)
+        if longest > self.most:
             raise ConfigError(
-                f'The model reads at most {most} tokens at once, but was given '
+                f'The model reads at most {self.most} tokens at once, but was given '
                 f'{longest}. Set "max_tokens" in its section of the preset to '
-                f'{most} or less.'
+                f'{self.most} or less.'
             )
+        x = self.norm(self._embedded(batches))
+        masks = [self._mask(batch) for batch in batches]
+        for layer in self.layers:
+            x = layer(x, shapes, masks)
+        parts = x.split([b * n for b, n in shapes])
+        return self.head([p.view(*s, -1) for p, s in zip(parts, shapes, strict=True)])
+
+    def _embedded(self, batches: Sequence[Tensors]) -> torch.Tensor:
+        """The sum of each token's embeddings, [N, M]."""
+        ids = [batch['input_ids'] for batch in batches]
         kinds = [batch.get('token_type_ids') for batch in batches]
-        x = self.words(torch.cat([rows.flatten() for rows in ids]))  # [N, M]
+        x = self.words(torch.cat([rows.flatten() for rows in ids]))
         x += self.types(
             torch.cat(
                 [
@@ -133,17 +152,49 @@ class Bert:
                 ]
             )
         )
-        x += self.positions(torch.cat([torch.arange(n).repeat(b) for b, n in shapes]))
-        x = self.norm(x)
-        masks = [additive(batch['attention_mask']) for batch in batches]
-        for layer in self.layers:
-            x = layer(x, shapes, masks)
-        parts = x.split([b * n for b, n in shapes])
-        return self.head([p.view(*s, -1) for p, s in zip(parts, shapes, strict=True)])
+        places = [torch.arange(rows.shape[1]).repeat(len(rows)) for rows in ids]
+        return x.add_(self.positions(torch.cat(places)))
+
+    def _mask(self, batch: Tensors) -> Optional[torch.Tensor]:
+        """What is added to attention's scores, [B, H or 1, L, L]."""
+        return additive(batch['attention_mask'])
+
+
+class MPNet(Bert):
+    """MPNet: no segments, and a bias for distances that all layers share."""
+
+    base = 'mpnet'
+    needed = ('relative_attention_num_buckets', 'pad_token_id')
+    projected = ('attn.q', 'attn.k', 'attn.v')
+    out, norm_read = 'attn.o', 'LayerNorm'
+
+    def _read_further(self, stored: StoredModel) -> None:
+        config = self.config
+        table = stored.embedding(
+            'mpnet.encoder.relative_attention_bias',
+            config.relative_attention_num_buckets,
+            config.num_attention_heads,
+        )
+        self.bias = PositionBias(table, MPNET_BUCKETS, MPNET_FARTHEST)
+        # The first positions are those of padding and what is before it.
+        self.most = config.max_position_embeddings - config.pad_token_id - 1
+
+    def _embedded(self, batches: Sequence[Tensors]) -> torch.Tensor:
+        padding = self.config.pad_token_id
+        ids = [batch['input_ids'] for batch in batches]
+        told = [(rows != padding).long() for rows in ids]
+        places = [(of.cumsum(1) * of + padding).flatten() for of in told]
+        x = self.words(torch.cat([rows.flatten() for rows in ids]))
+        return x.add_(self.positions(torch.cat(places)))
+
+    def _mask(self, batch: Tensors) -> torch.Tensor:
+        length = batch['input_ids'].shape[1]
+        bias, mask = self.bias(length, length), super()._mask(batch)
+        return bias if mask is None else bias + mask
 
 
 class _Layer:
-    def __init__(self, stored: StoredModel, name: str):
+    def __init__(self, stored: StoredModel, name: str, of: Bert):
         config = stored.config
         width, wide = config.hidden_size, config.intermediate_size
         self.heads = config.num_attention_heads
@@ -151,12 +202,10 @@ class _Layer:
             raise ValueError(f'{width} features for {self.heads} attention heads')
         attention = f'{name}.attention'
         self.project = stored.linear(
-            *(f'{attention}.self.{part}' for part in ('query', 'key', 'value')),
-            out=width,
-            into=width,
+            *(f'{attention}.{part}' for part in of.projected), out=width, into=width
         )
-        self.out = stored.linear(f'{attention}.output.dense', out=width, into=width)
-        self.norm_read = norm(stored, f'{attention}.output.LayerNorm')
+        self.out = stored.linear(f'{attention}.{of.out}', out=width, into=width)
+        self.norm_read = norm(stored, f'{attention}.{of.norm_read}')
         self.up = stored.linear(f'{name}.intermediate.dense', out=wide, into=width)
         self.down = stored.linear(f'{name}.output.dense', out=width, into=wide)
         self.norm_out = norm(stored, f'{name}.output.LayerNorm')
@@ -185,17 +234,21 @@ class _Layer:
 
 
 class _ClassifierHead:
+    pool_name, classify_name = 'bert.pooler.dense', 'classifier'
+
     def __init__(self, stored: StoredModel):
-        width = stored.config.hidden_size
-        self.pool = stored.linear('bert.pooler.dense', out=width, into=width)
-        self.classify = stored.linear(
-            'classifier', out=stored.config.num_labels, into=width
-        )
+        width, classes = stored.config.hidden_size, stored.config.num_labels
+        self.pool = stored.linear(self.pool_name, out=width, into=width)
+        self.classify = stored.linear(self.classify_name, out=classes, into=width)
 
     def __call__(self, hidden: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         first = together([h[:, 0] for h in hidden])
         logits = self.classify(self.pool(first).tanh_())
         return list(logits.split([len(h) for h in hidden]))
+
+
+class _MPNetHead(_ClassifierHead):
+    pool_name, classify_name = 'classifier.dense', 'classifier.out_proj'
 
 
 class _ReaderHead:
@@ -208,7 +261,18 @@ class _ReaderHead:
         return [self.outputs(h) for h in hidden]
 
 
-_HEADS: dict[str, Any] = {CLASSIFIER: _ClassifierHead, READER: _ReaderHead}
+_HEADS: dict[str, Any] = {
+    'BertForSequenceClassification': _ClassifierHead,
+    'BertForQuestionAnswering': _ReaderHead,
+    'MPNetForSequenceClassification': _MPNetHead,
+}
+CLASSIFIER = 'AutoModelForSequenceClassification'
+# The engine for an auto class and an architecture.
+ENGINES: dict[tuple[str, str], type[Bert]] = {
+    (CLASSIFIER, 'BertForSequenceClassification'): Bert,
+    ('AutoModelForQuestionAnswering', 'BertForQuestionAnswering'): Bert,
+    (CLASSIFIER, 'MPNetForSequenceClassification'): MPNet,
+}
 
 
 def norm(stored: StoredModel, name: str) -> Callable[[torch.Tensor], torch.Tensor]:

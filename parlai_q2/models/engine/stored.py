@@ -5,6 +5,7 @@ transformers' model classes take longer to import than the weights take to load,
 would need each embedding table in fp32.
 """
 
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
@@ -38,6 +39,45 @@ class Embedding:
         if self.scale is None:
             return rows
         return rows.float().mul_(self.scale[ids][..., None])
+
+
+class PositionBias:
+    """
+    The attention bias for the distance between two tokens (Raffel et al. 2020, section
+    2.1). Each near distance has its own bucket; far ones share log-spaced buckets.
+
+    :param table: the biases of all heads, [buckets, H].
+    :param both: whether keys after and before the query have buckets of their own.
+    """
+
+    def __init__(
+        self, table: Embedding, buckets: int, farthest: int, both: bool = True
+    ):
+        self.table, self.both = table, both
+        self.buckets, self.farthest = buckets, farthest
+
+    def __call__(self, queries: int, keys: int) -> torch.Tensor:
+        """The bias of each query and key, [1, H, queries, keys]."""
+        distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
+        return self.table(self.bucket(distance)).permute(2, 0, 1)[None]
+
+    def bucket(self, distance: torch.Tensor) -> torch.Tensor:
+        """
+        The bucket of each distance of a key from its query, in tokens. In a decoder,
+        keys after the query count as distance 0.
+        """
+        buckets, first = self.buckets, torch.zeros_like(distance)
+        if self.both:
+            buckets //= 2
+            first = (distance > 0).long() * buckets
+            distance = distance.abs()
+        else:
+            distance = -distance.clamp(max=0)
+        near = buckets // 2
+        ratio = torch.log(distance.float() / near) / math.log(self.farthest / near)
+        far = near + (ratio * (buckets - near)).long()
+        far = far.clamp(max=buckets - 1)
+        return first + torch.where(distance < near, distance, far)
 
 
 class StoredModel:

@@ -4,14 +4,13 @@ model that :class:`~parlai_q2.models.engine.t5.search.T5Search` uses, under the 
 names.
 """
 
-import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 from torch.nn.functional import rms_norm
 
-from parlai_q2.models.engine.stored import StoredModel
+from parlai_q2.models.engine.stored import PositionBias, StoredModel
 from parlai_q2.models.engine.t5.layers import gelu_new
 from parlai_q2.models.folder import folder_generation
 
@@ -80,7 +79,12 @@ def _stack(stored: StoredModel, name: str, words: Any, layers: int) -> Any:
                 config.relative_attention_num_buckets,
                 config.num_heads,
             )
-            attention.compute_bias = _PositionBias(config, table, both=not decoder)
+            attention.compute_bias = PositionBias(
+                table,
+                config.relative_attention_num_buckets,
+                config.relative_attention_max_distance,
+                both=not decoder,
+            )
         parts = [SimpleNamespace(SelfAttention=attention)]
         if decoder:
             cross = _attention(stored, f'{block}.1.EncDecAttention')
@@ -129,38 +133,3 @@ class _Norm:
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return rms_norm(x, self.weight.shape, self.weight, self.epsilon)
-
-
-class _PositionBias:
-    """
-    The attention bias for the distance between two tokens (Raffel et al. 2020, section
-    2.1). Each near distance has its own bucket; far ones share log-spaced buckets.
-    """
-
-    def __init__(self, config: 'PretrainedConfig', table: Any, both: bool):
-        self.table, self.both = table, both
-        self.buckets = config.relative_attention_num_buckets
-        self.farthest = config.relative_attention_max_distance
-
-    def __call__(self, queries: int, keys: int) -> torch.Tensor:
-        """The bias of each query and key, [1, H, queries, keys]."""
-        distance = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
-        return self.table(self.bucket(distance)).permute(2, 0, 1)[None]
-
-    def bucket(self, distance: torch.Tensor) -> torch.Tensor:
-        """
-        The bucket of each distance of a key from its query, in tokens. In a decoder,
-        keys after the query count as distance 0.
-        """
-        buckets, first = self.buckets, torch.zeros_like(distance)
-        if self.both:
-            buckets //= 2
-            first = (distance > 0).long() * buckets
-            distance = distance.abs()
-        else:
-            distance = -distance.clamp(max=0)
-        near = buckets // 2
-        ratio = torch.log(distance.float() / near) / math.log(self.farthest / near)
-        far = near + (ratio * (buckets - near)).long()
-        far = far.clamp(max=buckets - 1)
-        return first + torch.where(distance < near, distance, far)

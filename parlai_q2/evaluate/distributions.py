@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures.style import (
+from parlai_q2.evaluate.figures import (
     BLACK,
     CLASS_COLOURS,
     TEXT,

@@ -1,34 +1,119 @@
 """
-Curves and forest plots: precision and recall, ROC, AUC, systems, cost, reliability.
+Figures for a paper, written as PNG and as SVG that keeps its text as text: their style,
+curves and forest plots. They need matplotlib, which the extra ``plots`` installs.
 """
 
-import math
+from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Sequence, Union
 
 from parlai_q2.evaluate.calibration import BINS, calibration
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures.style import (
-    BLACK,
-    BLUE,
-    COLOURS,
-    COLUMN,
-    GREY,
-    LINES,
-    MARKERS,
-    TEXT,
-    VERMILION,
-    drawing,
-    save,
-)
 from parlai_q2.evaluate.levels import ResponseLevel
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.published import TABLE_4
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
 from parlai_q2.evaluate.statistics import Curves, Sweep
 from parlai_q2.evaluate.tables.settings import system_levels
+from parlai_q2.io.write import whole_file, writing
+from parlai_q2.optional import import_package
 from parlai_q2.records import Label
+
+_PACKAGE = ('matplotlib', 'matplotlib', 'plots', 'A figure')
+
+# From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
+BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'
+SKY, PURPLE, BLACK = '#56B4E9', '#CC79A7', '#000000'
+GREY = '#8A8A8A'
+# Line styles and markers also distinguish scorers, not colour alone.
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (9, 2)))
+MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X')
+CLASS_COLOURS = {Label.CONSISTENT: BLUE, Label.INCONSISTENT: VERMILION}
+CLASS_COLOURS[Label.GENERIC] = GREY
+
+# In inches: the column and text widths of a two-column paper.
+COLUMN, TEXT = 3.4, 7.0
+DPI = 250
+
+_STYLE = {
+    'font.size': 8,
+    'axes.titlesize': 8,
+    'axes.labelsize': 8,
+    'xtick.labelsize': 7,
+    'ytick.labelsize': 7,
+    'legend.fontsize': 7,
+    # No frame, but a background, so that no line runs through the text.
+    'legend.edgecolor': 'none',
+    'legend.framealpha': 0.85,
+    'legend.borderpad': 0.2,
+    'legend.handlelength': 2.2,
+    'axes.spines.top': False,
+    'axes.spines.right': False,
+    'axes.linewidth': 0.6,
+    'xtick.major.width': 0.6,
+    'ytick.major.width': 0.6,
+    'lines.linewidth': 1.2,
+    'figure.constrained_layout.use': True,
+    # Keeps text as text, and makes the output reproducible byte for byte.
+    'svg.fonttype': 'none',
+    'svg.hashsalt': 'parlai_q2',
+}
+
+
+def check_matplotlib() -> None:
+    """
+    Check that figures can be drawn.
+
+    :raises MissingPackageError: when matplotlib is not installed; the message has the
+        command that installs it.
+    """
+    import_package(*_PACKAGE)
+
+
+@contextmanager
+def drawing() -> Iterator[Any]:
+    """
+    Give matplotlib's ``Figure`` class, with our figures' style in effect.
+
+    :raises MissingPackageError: when matplotlib is not installed.
+    """
+    matplotlib = import_package(*_PACKAGE)
+    # Without pyplot there is no window and no global state, and nothing to close.
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        yield Figure
+
+
+def save(figure: Any, path: Union[str, Path]) -> list[Path]:
+    """
+    Write a figure as PNG and SVG, each whole or not at all.
+
+    :param figure: a matplotlib figure.
+    :param path: where to write; a suffix is replaced.
+    :return: both paths.
+    :raises InputError: when they cannot be written.
+    """
+    path = Path(path)
+    if path.suffix in ('.png', '.svg'):
+        path = path.with_suffix('')
+    written = []
+    with writing(path, 'Check --outdir.'):
+        for ending in ('png', 'svg'):
+            target = path.with_name(f'{path.name}.{ending}')
+            stamp = {'Date': None} if ending == 'svg' else {'Software': None}
+            with whole_file(target) as part:
+                figure.savefig(part, format=ending, dpi=DPI, metadata=stamp)
+            written.append(target)
+    return written
+
+
+def grid(count: int, most: int = 4) -> tuple[int, int]:
+    """The rows and columns of a grid of ``count`` panels, at most ``most`` in a row."""
+    rows = -(-count // most)
+    return rows, -(-count // rows)
 
 
 def curves_of(evaluation: Evaluation, measure: Measure, label: str) -> Curves:
@@ -225,66 +310,6 @@ def systems_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         axes.set_xlim(right=1.03)
         axes.set_xlabel("Spearman's ρ of simulated systems")
         figure.legend(loc='outside upper center', ncols=2)
-        return save(figure, path)
-
-
-# The names of two marks closer than this would overlap.
-NEAR_DECADES, NEAR_AUC = 1.0, 0.03
-
-
-def cost_figure(
-    evaluation: Evaluation, seconds: Mapping[str, float], path: Path
-) -> list[Path]:
-    """
-    Draw one mark for each scorer whose cost is known.
-
-    :param seconds: seconds a response by scorer, for at least one scorer that has
-        scored both classes.
-    """
-    with drawing() as figure_of:
-        figure = figure_of(figsize=(COLUMN, 2.6))
-        axes = figure.subplots()
-        marks = [
-            (measure.name, seconds[measure.name] * 1000, auc)
-            for measure, level in levels(evaluation)
-            if measure.name in seconds and (auc := level.figures['roc_auc'])
-        ]
-        for name, at, auc in marks:
-            axes.errorbar(
-                at,
-                auc.mean,
-                yerr=[[auc.mean - auc.low], [auc.high - auc.mean]],
-                fmt='o',
-                color=BLUE,
-                # Pale, so that a name stays legible where an interval crosses it.
-                ecolor=BLUE + '60',
-                markersize=4,
-                elinewidth=1.2,
-            )
-            # Where two marks are close, the lower one has its name below it.
-            below = any(
-                abs(math.log10(at / x)) < NEAR_DECADES
-                and 0 < other.mean - auc.mean < NEAR_AUC
-                for _, x, other in marks
-            )
-            axes.annotate(
-                name,
-                (at, auc.mean),
-                xytext=(4, -9 if below else 3),
-                textcoords='offset points',
-                fontsize=7,
-            )
-        axes.set_xscale('log')
-        axes.xaxis.set_major_formatter('{x:g}')
-        axes.xaxis.set_minor_formatter('')
-        # Whole decades, with room for the last name.
-        known = [at for _, at, _ in marks]
-        axes.set_xlim(
-            10 ** math.floor(math.log10(min(known))),
-            10 ** math.ceil(math.log10(max(known)) + 0.4),
-        )
-        axes.set_xlabel('Milliseconds a response')
-        axes.set_ylabel('ROC-AUC, with 95 % interval')
         return save(figure, path)
 
 
