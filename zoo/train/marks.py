@@ -65,8 +65,8 @@ def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
     matcher = SequenceMatcher(None, known, words, False)
     for kind, _, _, first, end in matcher.get_opcodes():
         if kind == 'delete' and left_out:
-            before = [n for n in range(first) if words[n][0].isalnum()]
-            first = before[-1] if before else first
+            earlier = [n for n in range(first) if words[n][0].isalnum()]
+            first = earlier[-1] if earlier else first
             end = first + 1
         if kind != 'equal' and any(word[0].isalnum() for word in words[first:end]):
             start, stop = said[first].start(), said[end - 1].end()
