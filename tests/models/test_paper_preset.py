@@ -79,14 +79,6 @@ def test_question_answering_loads_and_answers_with_true_offsets(preset):
             assert KNOWLEDGE[answer.start : answer.end] == answer.text
 
 
-def test_nli_loads_and_its_classes_sum_to_one(preset):
-    probabilities = load_scorer('nli', preset).model.classify([(KNOWLEDGE, RESPONSE)])[
-        0
-    ]
-    assert sum(probabilities) == pytest.approx(1, abs=1e-5)
-    assert probabilities.generic == 0
-
-
 def test_q2_runs_end_to_end_and_a_batch_equals_each_alone(preset):
     scorer = load_scorer('q2', preset, variant='multi', personal_filter=False)
     examples = [Example(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'the band in la')]
@@ -105,11 +97,6 @@ def test_a_text_longer_than_the_model_is_read_whole(preset):
     answerer.answer([('when was it formed ?', text)])  # windows, not a crash
     nli = load_scorer('nli', preset).model
     assert sum(nli.classify([(text, RESPONSE)])[0]) == pytest.approx(1, abs=1e-5)
-
-
-def test_greedy_asks_one_question(preset):
-    generator = load_scorer('q2', preset, decoding='greedy').models.generator
-    assert [len(q) for q in generator.generate([('la', RESPONSE)])] == [1]
 
 
 def test_two_scorers_with_the_same_model_share_it(preset):

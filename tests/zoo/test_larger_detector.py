@@ -12,7 +12,6 @@ from transformers import (
 )
 
 from parlai_q2 import Example
-from parlai_q2.errors import ModelError
 from parlai_q2.models.engine.int8_weights import further_parts, in_parts
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig, Preset
@@ -85,7 +84,7 @@ def test_it_is_written_in_files_of_limited_size_with_checksums(folder):
     assert {path.name for path in files} <= set(listed)
 
 
-def test_it_computes_in_int8_what_it_computes_in_fp32(folder, mpnet):
+def test_it_computes_what_was_trained_within_the_rounding_of_int8(folder, mpnet):
     exact, fast = (detector(folder, a).classify(PAIRS) for a in ('float32', 'int8'))
     for one, other in zip(exact, fast, strict=True):
         assert one == pytest.approx(other, abs=0.02)
@@ -94,13 +93,8 @@ def test_it_computes_in_int8_what_it_computes_in_fp32(folder, mpnet):
     with torch.no_grad():
         (own,) = mpnet(**tokens).logits.softmax(-1).tolist()
     assert list(exact[1]) == pytest.approx(own, abs=0.01)
-
-
-def test_a_batch_gives_what_each_pair_gives_alone(folder):
-    together = detector(folder, 'int8').classify(PAIRS)
     alone = [detector(folder, 'int8', batch_size=1).classify([p])[0] for p in PAIRS]
-    for one, other in zip(together, alone, strict=True):
-        assert one == pytest.approx(other, abs=1e-6)
+    assert alone == fast
 
 
 def test_it_serves_as_a_presets_detector(folder):
@@ -109,16 +103,6 @@ def test_it_serves_as_a_presets_detector(folder):
     scorer = load_scorer('grounded_fast', preset)
     (score,) = scorer.score([Example(*PAIRS[0])])
     assert 0 < score.value < 1 and 0 < score.parts['detector'] < 1
-
-
-def test_a_missing_file_is_found_out(folder, tmp_path):
-    import shutil
-
-    broken = tmp_path / 'broken'
-    shutil.copytree(folder, broken)
-    (broken / 'model.int8.2.safetensors').unlink()
-    with pytest.raises(ModelError, match='model.int8.2.safetensors'):
-        detector(broken, 'int8').classify(PAIRS)
 
 
 def test_what_is_written_again_leaves_no_old_files(mpnet, folder, tmp_path):

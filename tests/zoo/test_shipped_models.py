@@ -62,20 +62,11 @@ def verdicts(score):
     return {v.response_answer.text: v for v in score.verdicts}
 
 
-def test_coffee_is_asked_about_its_effects_on_humans(scores):
-    humans = verdicts(scores['coffee'])['humans']
-    assert humans.comparison == Comparison.EXACT
-
-
 def test_la_and_los_angeles_are_the_same_place_to_nli_but_not_to_tokens(scores):
     answers = verdicts(scores['peppers'])
     assert answers['1983'].comparison == Comparison.EXACT
     assert answers['la'].knowledge_answer.text == 'Los Angeles'
     assert (answers['la'].comparison, answers['la'].f1) == (Comparison.ENTAILMENT, 0)
-
-
-def test_the_panda_is_a_vulnerable_species(scores):
-    assert scores['panda'].value > 0.5
 
 
 @pytest.mark.parametrize('topic', ['madonna', 'sephora'])
@@ -101,22 +92,6 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
             v.question for v in together.verdicts
         ]
         assert alone.value == pytest.approx(together.value, abs=1e-4)
-
-
-@pytest.mark.parametrize('name', ['consistency', 'nli'])
-def test_the_detectors_rank_a_grounded_response_above_one_that_is_not(name):
-    good, bad = load_scorer(name).score(
-        [Example(*EXAMPLES['madonna, grounded']), Example(*EXAMPLES['madonna, not'])]
-    )
-    assert good.value > bad.value
-
-
-def test_chit_chat_is_generic_to_the_detector():
-    assert (
-        not load_scorer('consistency')
-        .score([Example(SEPHORA, "that's cool!")])[0]
-        .verifiable
-    )
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,8 @@ def test_an_answers_tokens_are_found_by_its_characters(words):
     assert found.segments == [0, 0, 0, 0, 1, 1, 1, 1, 1]
     assert words.convert_ids_to_tokens(found.ids[6]) == 'five'
     assert found.segments == words('bee have', 'the bees five eyes')['token_type_ids']
-
-
-def test_no_answer_is_the_first_token(words):
-    unanswerable = next(row for row in SPAN_ROWS if row['s'] < 0)
-    (found,) = SpanJob(words).encode([unanswerable])
-    assert (found.start, found.end) == (0, 0)
+    (found,) = job.encode([next(row for row in SPAN_ROWS if row['s'] < 0)])
+    assert (found.start, found.end) == (0, 0)  # no answer
 
 
 def test_a_row_whose_answer_is_cut_off_is_left_out(words):
@@ -59,15 +55,11 @@ def test_the_readers_loss_is_the_mean_of_start_and_end(words):
     end[0, 6] = math.log(8)  # probability 8 / 16
     loss = job.loss(Says(start_logits=start, end_logits=end), batch)
     assert loss.item() == pytest.approx((math.log(9) + math.log(2)) / 2, abs=1e-6)
-
-
-def test_padding_is_no_answer(words):
-    job = SpanJob(words)
-    short, long = SPAN_ROWS[0], {**SPAN_ROWS[0], 'c': 'the bees five eyes five eyes'}
-    batch = job.collate(job.encode([short, long]))
+    # Padding is no answer: of 11 tokens, the short row has 9.
+    rows = [SPAN_ROWS[0], {**SPAN_ROWS[0], 'c': 'the bees five eyes five eyes'}]
     flat = torch.zeros(2, 11)
-    loss = job.loss(Says(start_logits=flat, end_logits=flat), batch)
-    # The short row has 9 tokens of the 11.
+    both = job.collate(job.encode(rows))
+    loss = job.loss(Says(start_logits=flat, end_logits=flat), both)
     assert loss.item() == pytest.approx((math.log(9) + math.log(11)) / 2, abs=1e-3)
 
 
@@ -98,12 +90,9 @@ def test_figures_of_a_reader():
         }
     )
     assert train_qa.figures([], []) == {}
-
-
-def test_an_answer_of_an_article_alone_is_compared_as_it_is():
-    assert train_qa.answer_f1('a', 'A ') == 1.0
-    assert train_qa.answer_f1('a', 'the') == 0.0
-    assert train_qa.answer_f1('the bee', 'bee') == 1.0
+    # An answer of an article alone is compared as it is.
+    given = [('a', 'A '), ('a', 'the'), ('the bee', 'bee')]
+    assert [train_qa.answer_f1(*pair) for pair in given] == [1.0, 0.0, 1.0]
 
 
 def test_figures_of_a_detector():
@@ -122,33 +111,21 @@ def test_figures_of_a_detector():
     )
 
 
-def test_a_teacher_counts_for_seven_tenths(words):
-    job = ClassJob(words)
-    logits = torch.tensor([[0.0, math.log(3)]])  # 1/4 and 3/4
-    row = {'p': 'bees', 'h': 'bees', 'y': 1, 'src': 'x'}
-    plain = job.collate(job.encode([row]))
-    assert job.loss(Says(logits=logits), plain).item() == pytest.approx(
-        math.log(4 / 3), abs=1e-6
-    )
-    taught = job.collate(job.encode([{**row, 'z': [0.0, 0.0]}]))  # 1/2 and 1/2
-    divergence = 0.5 * math.log(2) + 0.5 * math.log(2 / 3)
-    assert job.loss(Says(logits=logits), taught).item() == pytest.approx(
-        0.3 * math.log(4 / 3) + 0.7 * divergence, abs=1e-6
-    )
-
-
-def test_each_row_of_a_batch_is_learnt_from_as_if_it_were_alone(words):
+def test_a_teacher_counts_for_seven_tenths_in_any_company(words):
     job = ClassJob(words)
     row = {'p': 'bees', 'h': 'bees', 'y': 1, 'src': 'x'}
     rows = [row, {**row, 'z': [0.0, 0.0]}, {**row, 'y': 0}]
-    logits = torch.tensor([[0.0, math.log(3)]])
-    alone = [
+    logits = torch.tensor([[0.0, math.log(3)]])  # 1/4 and 3/4
+    plain, taught, wrong = (
         job.loss(Says(logits=logits), job.collate(job.encode([one]))).item()
         for one in rows
-    ]
+    )
+    divergence = 0.5 * math.log(2) + 0.5 * math.log(2 / 3)  # from 1/2 and 1/2
+    mixed = 0.3 * math.log(4 / 3) + 0.7 * divergence
+    expected = [math.log(4 / 3), mixed, math.log(4)]
+    assert [plain, taught, wrong] == pytest.approx(expected, abs=1e-6)
     together = job.loss(Says(logits=logits.repeat(3, 1)), job.collate(job.encode(rows)))
-    assert len(set(alone)) == 3
-    assert together.item() == pytest.approx(sum(alone) / 3, abs=1e-6)
+    assert together.item() == pytest.approx(sum(expected) / 3, abs=1e-6)
 
 
 def test_prompts_are_those_of_use_with_the_end_token():

@@ -3,9 +3,7 @@
 import itertools
 import json
 import random
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +12,7 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train import data, loop
 from parlai_q2.zoo.train.checkpoint import NAME, drop_checkpoint, read_checkpoint
-from parlai_q2.zoo.train.data import epoch, padded, stream
+from parlai_q2.zoo.train.data import epoch, stream
 from parlai_q2.zoo.train.loop import LoopSettings, progress, rate, train
 from parlai_q2.zoo.train.train_classifier import ClassJob
 from tests.zoo.tiny_training import CLASS_ROWS, encoder
@@ -95,23 +93,6 @@ def test_a_stopped_run_ends_with_the_weights_it_would_have_had(
     assert timeless(log_again) == timeless(log)
 
 
-def test_after_the_last_step_nothing_is_done_again_until_the_checkpoint_is_dropped(
-    folder, tmp_path
-):
-    settings = replace(SETTINGS, steps=3)
-    first, log = run(folder, tmp_path, settings)
-
-    def trains_no_more(job):
-        job.loss = job.validate = never
-
-    again, log_again = run(folder, tmp_path, settings, change=trains_no_more)
-    assert same(first, again) and log_again == log
-    drop_checkpoint(tmp_path)
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(pytest.fail.Exception):
-        run(folder, tmp_path, settings, change=trains_no_more)
-
-
 def test_a_stop_in_the_last_validation_loses_no_step(folder, tmp_path):
     settings = replace(SETTINGS, steps=3)
     whole, log = run(folder, tmp_path / 'whole', settings)
@@ -132,22 +113,6 @@ def test_a_stop_in_the_last_validation_loses_no_step(folder, tmp_path):
     assert same(whole, again) and timeless(log_again) == timeless(log)
 
 
-def test_when_time_was_up_it_still_is_after_a_stop(folder, tmp_path):
-    settings = replace(SETTINGS, max_minutes=1e-4)
-    first, log = run(folder, tmp_path, settings)
-
-    def trains_no_more(job):
-        job.loss = never
-
-    again, log_again = run(folder, tmp_path, settings, change=trains_no_more)
-    assert same(first, again) and log_again == log
-
-
-def test_without_checkpoints_nothing_is_left(folder, tmp_path):
-    run(folder, tmp_path, replace(SETTINGS, steps=3, save_every=0))
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_checkpoint_of_another_run_is_refused(folder, tmp_path):
     settings = replace(SETTINGS, steps=6, save_every=2)
     with pytest.raises(Stopped):
@@ -156,63 +121,65 @@ def test_a_checkpoint_of_another_run_is_refused(folder, tmp_path):
         run(folder, tmp_path, replace(settings, learning_rate=1e-3))
 
 
-@pytest.mark.parametrize(
-    'identity, changed',
-    [
-        ({'data': {'a': 'y'}, 'frozen': []}, 'data'),
-        ({'data': {'a': 'x'}, 'frozen': ['bert']}, 'frozen'),
-        ({'data': {'b': 'x'}, 'frozen': [], 'rank': 4}, 'data, rank'),
-        (None, 'data, frozen'),
-    ],
-)
-def test_a_checkpoint_of_other_things_is_refused(folder, tmp_path, identity, changed):
-    settings = replace(SETTINGS, steps=2)
-    mine = {'data': {'a': 'x'}, 'frozen': []}
-    _, log = run(folder, tmp_path, settings, identity=mine)
-    with pytest.raises(ConfigError, match=f'another {changed}. Give the same'):
-        run(folder, tmp_path, settings, identity=identity)
-    assert run(folder, tmp_path, settings, identity=mine)[1] == log
-
-
 def test_a_checkpoint_that_was_cut_short_is_named(folder, tmp_path):
     (tmp_path / NAME).write_bytes(b'PK')
     with pytest.raises(ModelError, match=NAME):
         run(folder, tmp_path)
 
 
-def test_a_loss_that_is_no_number_ends_the_run(folder, tmp_path):
+def test_when_time_is_up_the_run_ends_and_still_has_after_a_stop(folder, tmp_path):
+    settings = replace(SETTINGS, max_minutes=1e-4)
+    first, log = run(folder, tmp_path, settings)
+    assert log[-1]['step'] < 150 and 'accuracy' in log[-1] and json.dumps(log)
+
+    def trains_no_more(job):
+        job.loss = never
+
+    again, log_again = run(folder, tmp_path, settings, change=trains_no_more)
+    assert same(first, again) and log_again == log
+    drop_checkpoint(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_trained_is_told(folder, tmp_path):
     model, job = new(folder)
+    with pytest.raises(ConfigError, match='no examples'):
+        train(model, job, [], SETTINGS, tmp_path)
     job.loss = lambda model, tensors: sum(p.sum() for p in model.parameters()) / 0.0
     with pytest.raises(ConfigError, match='step 1'):
         train(model, job, job.encode(CLASS_ROWS), SETTINGS, tmp_path)
 
 
-def test_nothing_to_train_on_is_an_error(folder, tmp_path):
-    model, job = new(folder)
-    with pytest.raises(ConfigError, match='no examples'):
-        train(model, job, [], SETTINGS, tmp_path)
+@pytest.mark.parametrize(
+    'changes, step, expected, why',
+    [
+        ({'warm_up': 0.1}, 0, 0.1, 'step 0 of ten warm-up steps: 1/10'),
+        ({'warm_up': 0.1}, 50, 0.5, 'half way'),
+        ({'warm_up': 0.1}, 99, 0.01, 'nearly zero'),
+        ({'decay': 0.2}, 79, 1.0, 'the rate stays until the last fifth'),
+        ({'decay': 0.2}, 90, 0.5, 'half of the fifth'),
+        ({'decay': 0.2}, 99, 0.05, 'nearly zero'),
+    ],
+)
+def test_the_rate_rises_and_then_falls_to_zero(changes, step, expected, why):
+    settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, **changes)
+    found = rate(step, progress(step, 0, settings), settings)
+    assert found == pytest.approx(expected), why
 
 
-def test_when_time_is_up_the_run_ends_and_is_logged(folder, tmp_path):
-    _, log = run(folder, tmp_path, replace(SETTINGS, max_minutes=1e-4))
-    assert log[-1]['step'] < 150
-    assert 'accuracy' in log[-1]
-    assert json.dumps(log)
+def test_of_steps_and_minutes_what_is_spent_first_counts():
+    settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, max_minutes=1.0)
+    assert progress(10, 30, settings) == 0.5  # 30 of 60 seconds
+    assert progress(80, 30, settings) == 0.8
 
 
-def test_the_rate_rises_and_then_falls_to_zero():
-    settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, warm_up=0.1)
-    # Step 0 of ten warm-up steps, of 100: 1/10; half way: 1/2.
-    assert rate(0, progress(0, 0, settings), settings) == pytest.approx(0.1)
-    assert rate(50, progress(50, 0, settings), settings) == pytest.approx(0.5)
-    assert rate(99, progress(99, 0, settings), settings) == pytest.approx(0.01)
-
-
-def test_the_rate_may_stay_until_the_last_steps():
-    settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, decay=0.2)
-    assert rate(79, progress(79, 0, settings), settings) == pytest.approx(1.0)
-    assert rate(90, progress(90, 0, settings), settings) == pytest.approx(0.5)
-    assert rate(99, progress(99, 0, settings), settings) == pytest.approx(0.05)
+@pytest.mark.parametrize(
+    'wrong, says',
+    [({'decay': 0.0}, 'decay'), ({'decay': 1.1}, 'decay'), ({'steps': 0}, 'at least')],
+)
+def test_settings_that_make_no_run_are_refused(wrong, says):
+    with pytest.raises(ConfigError, match=says):
+        replace(SETTINGS, **wrong)
 
 
 def test_a_run_whose_rate_has_not_fallen_yet_may_be_made_longer(folder, tmp_path):
@@ -234,12 +201,6 @@ def test_a_checkpoint_is_kept_when_its_minutes_are_over(folder, tmp_path, monkey
     assert 0 < read_checkpoint(tmp_path / NAME)['step'] < 6
 
 
-def test_of_steps_and_minutes_what_is_spent_first_counts():
-    settings = LoopSettings(steps=100, batch_size=1, learning_rate=1.0, max_minutes=1.0)
-    assert progress(10, 30, settings) == 0.5  # 30 of 60 seconds
-    assert progress(80, 30, settings) == 0.8
-
-
 def test_an_epoch_has_each_example_once_and_batches_of_similar_length():
     data = [[0] * n for n in range(40)]
     batches = epoch(data, 4, random.Random(1), len)
@@ -258,30 +219,23 @@ def test_rows_in_order_are_taken_block_by_block(monkeypatch):
         rows[i : i + 4] for i in range(0, 16, 4)
     ]
     assert any(a > b for a, b in blocks)
-    settings = replace(SETTINGS, in_order=True)
-    assert known_order(settings) == known_order(settings)
-    assert known_order(settings) != known_order(SETTINGS)
 
 
-def known_order(settings):
-    """
-    The rows of an epoch's first batch as the loop takes them, five rows of two blocks.
-    """
-    taken = []
-
+def test_the_loop_takes_rows_in_order_where_it_is_told_to(tmp_path):
     class Recording:
         def length(self, sample):
             return 1
 
         def collate(self, batch):
-            taken.extend(batch)
-            raise Stopped
+            raise Stopped(batch)
 
-    model = torch.nn.Linear(1, 1)
-    rows = list(range(50))
-    with pytest.raises(Stopped), tempfile.TemporaryDirectory() as folder:
-        train(model, Recording(), rows, settings, Path(folder))
-    return taken
+    def first(in_order):
+        settings = replace(SETTINGS, in_order=in_order)
+        with pytest.raises(Stopped) as stopped:
+            train(torch.nn.Linear(1, 1), Recording(), range(999), settings, tmp_path)
+        return stopped.value.args[0]
+
+    assert max(first(True)) < 150 < max(first(False))
 
 
 def test_skipping_batches_leads_where_taking_them_does():
@@ -291,18 +245,3 @@ def test_skipping_batches_leads_where_taking_them_does():
 
     assert [taken(n)[0] for n in range(9)] == taken(0) + taken(3) + taken(6)
     assert taken(0) != taken(4)  # the second epoch has another order
-
-
-def test_short_rows_are_filled_up():
-    assert padded([[1, 2], [3]], 9).tolist() == [[1, 2], [3, 9]]
-
-
-@pytest.mark.parametrize('share', [0.0, 1.1])
-def test_a_decay_that_is_no_share_is_refused(share):
-    with pytest.raises(ConfigError, match='decay'):
-        LoopSettings(steps=1, batch_size=1, learning_rate=1.0, decay=share)
-
-
-def test_settings_that_make_no_run_are_refused():
-    with pytest.raises(ConfigError, match='at least 1'):
-        LoopSettings(steps=0, batch_size=1, learning_rate=1.0)

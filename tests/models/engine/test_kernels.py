@@ -137,12 +137,6 @@ def test_a_slow_fp32_product_is_refused_too():
     assert fastest([quick, loop], 40, 64, 64) is quick
 
 
-def test_a_hopeless_kernel_is_tried_little():
-    loop = slow(Float32, 0.02)
-    assert fastest([Float32, loop], 40, 64, 64) is Float32
-    assert loop.calls == 4  # three times to see whether it is exact, once on time
-
-
 def test_one_slow_try_does_not_decide():
     class Interrupted(Float32):
         calls = 0

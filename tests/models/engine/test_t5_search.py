@@ -7,12 +7,7 @@ import copy
 
 import pytest
 import torch
-from transformers import (
-    MT5Config,
-    MT5ForConditionalGeneration,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+from transformers import T5Config, T5ForConditionalGeneration
 
 from parlai_q2.models.engine.int8_linear import Int8Linear, use_int8_linears
 from parlai_q2.models.engine.int8_weights import quantise_rows
@@ -21,13 +16,12 @@ from parlai_q2.models.engine.t5.layers import joined
 from parlai_q2.models.engine.t5.search import T5Search, closed_up, searchable, top
 
 WORDS, END = 211, 1
-MODELS = {T5Config: T5ForConditionalGeneration, MT5Config: MT5ForConditionalGeneration}
 
 
-def random_t5(seed=0, act='gated-gelu', tied=False, sharpness=0.6, kind=T5Config):
+def random_t5(seed=0, act='gated-gelu', tied=False, sharpness=0.6):
     """A random T5 whose next words are not all equally likely."""
     torch.manual_seed(seed)
-    config = kind(
+    config = T5Config(
         vocab_size=WORDS,
         d_model=48,
         d_kv=8,
@@ -39,7 +33,7 @@ def random_t5(seed=0, act='gated-gelu', tied=False, sharpness=0.6, kind=T5Config
         decoder_start_token_id=0,
         eos_token_id=END,
     )
-    model = MODELS[kind](config).eval().requires_grad_(False)
+    model = T5ForConditionalGeneration(config).eval().requires_grad_(False)
     for weight in model.lm_head.parameters():
         weight *= sharpness
     # Ends come neither at once nor never.
@@ -142,16 +136,9 @@ def test_the_random_models_end_at_different_lengths_and_repeat_themselves():
     assert free != blocked
 
 
-def test_the_multilingual_t5_too():
-    model, prompts = random_t5(1, kind=MT5Config), inputs(5, 1)
-    settings = {'num_beams': 4, 'max_new_tokens': 10}
-    assert searchable(model)
-    theirs = generated(model, prompts, **settings)
-    assert_same(searched(model, prompts, **settings), theirs)
-
-
 def test_one_beam_is_greedy_search():
     model, prompts = random_t5(3), inputs(8, 3)
+    assert searched(model, [], num_beams=1) == []
     ours = searched(model, prompts, num_beams=1, max_new_tokens=12)
     theirs = generated(model, prompts, num_beams=1, max_new_tokens=12)
     assert [rows for rows, _ in ours] == [rows for rows, _ in theirs]
@@ -183,18 +170,6 @@ def test_a_span_comes_out_the_same_in_any_company(spans_at_once):
     for n in (0, 5, 11, 23):
         # Equal to the last bit.
         assert searched(model, [prompts[n]], **settings) == [together[n]]
-
-
-def test_no_inputs_no_sequences():
-    assert searched(random_t5(), [], num_beams=5) == []
-
-
-def test_the_model_itself_still_generates_the_same():
-    model, prompts = random_t5(4), inputs(3, 4)
-    settings = {'num_beams': 3, 'max_new_tokens': 8}
-    before = generated(model, prompts, **settings)
-    T5Search(model)
-    assert generated(model, prompts, **settings) == before
 
 
 def test_what_is_searched_and_what_is_left_to_generate():

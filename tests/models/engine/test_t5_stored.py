@@ -100,21 +100,19 @@ def test_a_generator_takes_it_where_it_can(tmp_path):
     assert found is None and imported
 
 
-def test_an_activation_it_does_not_have_is_left_to_transformers(tmp_path):
-    place = folder(tmp_path)
-    config = StoredModel(place).config
-    assert computable(config)
-    config.feed_forward_proj = 'gated-silu'
-    assert not computable(config)
-    config.feed_forward_proj, config.architectures = 'relu', ['T5EncoderModel']
-    assert not computable(config)
-
-
-def test_an_old_configuration_that_leaves_things_unsaid_is_left_to_transformers(
-    tmp_path,
-):
+@pytest.mark.parametrize(
+    'changes',
+    [
+        {'feed_forward_proj': 'gated-silu'},
+        {'architectures': ['T5EncoderModel']},
+        {'num_decoder_layers': None},  # an old configuration leaves it unsaid
+    ],
+)
+def test_what_it_does_not_have_is_left_to_transformers(tmp_path, changes):
     config = StoredModel(folder(tmp_path)).config
-    del config.num_decoder_layers
+    assert computable(config)
+    for name, value in changes.items():
+        delattr(config, name) if value is None else setattr(config, name, value)
     assert not computable(config)
 
 

@@ -24,7 +24,7 @@ from parlai_q2.models.engine.t5.beams import NEVER, Beams, BeamSettings, Finishe
 from parlai_q2.models.engine.t5.decoder import Decoder, Lane
 from parlai_q2.models.engine.t5.layers import Encoder, Layer
 
-ARCHITECTURES = ('T5ForConditionalGeneration', 'MT5ForConditionalGeneration')
+ARCHITECTURE = 'T5ForConditionalGeneration'
 # Settings of a generation config that the search supports, or that do not affect it. A
 # model with other settings is left to its own generate.
 KNOWN = (
@@ -188,7 +188,7 @@ class _Waiting:
 def searchable(model: Any) -> bool:
     """Whether :class:`T5Search` finds what the model's ``generate`` would find."""
     return (
-        type(model).__name__ in ARCHITECTURES
+        type(model).__name__ == ARCHITECTURE
         and model.dtype == torch.float32
         and known_settings(model.generation_config)
     )
