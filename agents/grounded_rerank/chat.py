@@ -42,12 +42,10 @@ class ChatCommands(_Generator):
     def read_command(
         self, observation: Mapping[str, Any]
     ) -> Optional[commands.Command]:
-        """Read a message as a command, if it is one and this is a chat."""
         text = observation.get('text') if self._interactive else None
         return commands.read_command(text)
 
     def observe_command(self, command: commands.Command) -> Message:
-        """A message with the command's answer, which stays out of batch and history."""
         terminal = display.at_terminal(self.opt)
         if self._said and command.name in ('why', 'candidates'):
             self.explain(self._said)

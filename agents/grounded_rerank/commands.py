@@ -34,11 +34,7 @@ class Command(NamedTuple):
 
 
 def read_command(text: Any) -> Optional[Command]:
-    """
-    Read a message as a command, if it is one.
-
-    :param text: a message's text. ``/r/aww is nice`` is not a command.
-    """
+    """Read a text as a command, if it is one; ``/r/aww is nice`` is none."""
     match = _COMMAND.match(text) if isinstance(text, str) else None
     if match is None:
         return None
@@ -53,14 +49,10 @@ def answer(
     width: int = 80,
 ) -> str:
     """
-    Carry out a command.
+    Carry out a command, and give the text to answer with.
 
-    :param command: the command.
     :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
     :param said: the agent's last reply, with its evidence, or None.
-    :param colour: whether evidence is shown in colour.
-    :param width: the width of a line, in columns.
-    :return: the text to answer with.
     """
     if command.name == 'help':
         return HELP

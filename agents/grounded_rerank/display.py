@@ -19,19 +19,15 @@ def at_terminal(opt: Mapping[str, Any]) -> bool:
     """
     Whether a person reads standard output: true for ``parlai interactive``, false for
     its browser version.
-
-    :param opt: the agent's options.
     """
     return _TERMINAL_OPTION in opt and _BROWSER_OPTION not in opt
 
 
 def colour() -> bool:
-    """Whether standard output can show colour."""
     return use_colour(sys.stdout)
 
 
 def width() -> int:
-    """The terminal's width in columns; 80 where there is no terminal."""
     return shutil.get_terminal_size().columns
 
 

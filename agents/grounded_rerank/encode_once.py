@@ -9,11 +9,9 @@ from torch import nn
 
 class EncoderMemo:
     """
-    Replaces an encoder and returns its last output again for the same input.
-
-    :param encoder: the encoder. In evaluation its output depends on its input alone,
-        and searches copy that output before they change it
-        (``reorder_encoder_states``).
+    Replaces an encoder and returns its last output again for the same input. In
+    evaluation that output depends on the input alone, and searches copy it before they
+    change it (``reorder_encoder_states``).
     """
 
     def __init__(self, encoder: nn.Module):
@@ -39,13 +37,12 @@ def encode_once(model: nn.Module) -> Iterator[Optional[EncoderMemo]]:
     """
     Let a model's encoder run once per input while the context lasts.
 
-    The memo shadows ``model.encoder`` in the instance's own attributes. The module
-    itself, its parameters and its state stay untouched.
+    The memo shadows ``model.encoder`` in the instance's own attributes; the module
+    stays untouched.
 
     :param model: a TorchGeneratorModel, or one wrapped for distributed data
         parallelism.
-    :return: the memo; None where the model has no plain encoder, in which case nothing
-        changes.
+    :return: the memo; None where the model has no plain encoder.
     """
     if isinstance(model, nn.parallel.DistributedDataParallel):
         model = model.module

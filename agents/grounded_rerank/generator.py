@@ -17,7 +17,7 @@ from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
-from parlai_q2.parlai.saved_folder import saved_opt
+from parlai_q2.parlai.model_files import saved_opt
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 
@@ -32,8 +32,6 @@ def generator_name(opt: Mapping[str, Any]) -> str:
     The generator's name: ``--generator``, else the agent that ``-mf`` (or
     ``--init-model``) was trained with, else the shipped one.
 
-    :param opt: ParlAI options.
-    :return: a name that ``-m`` accepts.
     :raises ConfigError: when a model file has no .opt beside it.
     """
     if opt.get('generator'):
@@ -60,8 +58,6 @@ def names_its_generator(opt: Mapping[str, Any]) -> bool:
     """
     Whether the options say which generator to rerank, either by name or by a model file
     that exists at the path given.
-
-    :param opt: ParlAI options.
     """
     return bool(opt.get('generator')) or any(
         saved_opt(opt, option) for option in ('model_file', 'init_model')
@@ -70,9 +66,8 @@ def names_its_generator(opt: Mapping[str, Any]) -> bool:
 
 def generator_class(name: str) -> type[TorchGeneratorAgent]:
     """
-    The class of a generator.
+    The class of a generator, by a name that ``-m`` accepts.
 
-    :param name: a name that ``-m`` accepts.
     :raises ConfigError: when there is no such agent, or it is not a generator.
     """
     try:
@@ -99,11 +94,8 @@ def generator_class(name: str) -> type[TorchGeneratorAgent]:
 
 def reranking_class(mixin: type, generator: type[TorchGeneratorAgent]) -> type:
     """
-    The class that is both the generator and the reranking agent.
-
-    :param mixin: the reranking agent.
-    :param generator: the generator's class.
-    :return: the class; the same two always give the same class.
+    The class that is both the generator and the reranking agent; the same two always
+    give the same class.
     """
     if (mixin, generator) not in _CLASSES:
         fields = {
@@ -120,12 +112,9 @@ def add_generator_options(parser: ParlaiParser, opt: Optional[Opt]) -> None:
     """
     Add ``--generator`` and the options of the generator it names.
 
-    ParlAI first reads the command line without knowing an agent's own options.
-    ``--generator`` may therefore not be known yet; its options are then added when the
-    parser reaches it.
-
-    :param parser: the parser, changed in place.
-    :param opt: what ParlAI has read so far.
+    ParlAI first reads the command line without knowing an agent's own options, so
+    ``--generator`` may not be known yet; its options are then added when the parser
+    reaches it.
     """
     defaults = dict(parser._defaults), {a: a.default for a in parser._actions}
     name = generator_name(opt or {})

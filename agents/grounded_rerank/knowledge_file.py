@@ -20,10 +20,8 @@ TOPIC_FIELDS = ('topic', 'chosen_topic', 'title')
 
 class Passage(NamedTuple):
     """
-    One piece of knowledge.
-
-    :param topic: what it is about, in lower case; None if it holds for every turn.
-    :param text: the knowledge.
+    One piece of knowledge; its topic, in lower case, is None if it holds for every
+    turn.
     """
 
     topic: Optional[str]
@@ -32,10 +30,8 @@ class Passage(NamedTuple):
 
 def read_passages(path: str) -> list[Passage]:
     """
-    The passages of a knowledge file.
+    The passages of a knowledge file, at least one.
 
-    :param path: a file in UTF-8.
-    :return: at least one passage.
     :raises ConfigError: when the file cannot be read or is empty.
     :raises RecordError: when a line of a ``.jsonl`` file is not a valid record.
     """
@@ -60,14 +56,12 @@ def find_passage(
     passages: Sequence[Passage], message: Mapping[str, Any], history: Sequence[str]
 ) -> Optional[str]:
     """
-    The passage for one turn.
+    The passage for one turn; else the passages without a topic, joined by line ends;
+    else None.
 
-    :param passages: the passages from :func:`read_passages`.
     :param message: the turn's message; its topic fields decide if they name a topic.
     :param history: the dialogue so far, oldest first, ending with the message's text.
         Without a topic field, the topic mentioned last decides.
-    :return: the passage; else the passages without a topic, joined by line ends; else
-        None.
     """
     by_topic = {p.topic: p.text for p in passages if p.topic}
     for field in TOPIC_FIELDS:

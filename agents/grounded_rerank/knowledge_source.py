@@ -38,7 +38,6 @@ class Found(NamedTuple):
     """
     Knowledge and where it was found.
 
-    :param text: the knowledge.
     :param in_fields: whether it came in a field of the message, where a generator that
         reads knowledge finds it too.
     :param in_text: whether it stands in the text of this message or an earlier one.
@@ -51,10 +50,8 @@ class Found(NamedTuple):
 
 class KnowledgeSource:
     """
-    Where knowledge comes from; made once, and shared by an agent's clones.
-
-    :param delimiter: ``--knowledge-delimiter``; a typed ``\\n`` means a line end.
-    :param file: ``--knowledge-file``.
+    Where knowledge comes from (``--knowledge-delimiter``, ``--knowledge-file``); made
+    once, and shared by an agent's clones.
     """
 
     def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
@@ -63,11 +60,7 @@ class KnowledgeSource:
 
 
 class EpisodeKnowledge:
-    """
-    The knowledge that one agent has been given in one episode.
-
-    :param source: where knowledge comes from.
-    """
+    """The knowledge that one agent has been given in one episode."""
 
     def __init__(self, source: KnowledgeSource):
         self.source = source
@@ -79,11 +72,9 @@ class EpisodeKnowledge:
         self, message: Mapping[str, Any], history: Sequence[str] = ()
     ) -> Optional[Found]:
         """
-        The knowledge of one turn.
+        The knowledge of a message, or None.
 
-        :param message: the message to reply to.
         :param history: the dialogue before it, oldest first.
-        :return: the knowledge, or None where there is none.
         """
         own = find_knowledge(message)
         if own:
@@ -100,12 +91,9 @@ class EpisodeKnowledge:
 
     def give(self, message: Mapping[str, Any], found: Optional[Found]) -> Message:
         """
-        Give the generator knowledge that the message does not carry.
-
-        :param message: the message to reply to; it is not changed.
-        :param found: what :meth:`find` found in it.
-        :return: a message with the field ``knowledge``. If a delimiter is set, a
-            passage that is new in this episode is also put before the text.
+        A message with the knowledge that it does not carry in its field ``knowledge``.
+        If a delimiter is set, a passage that is new in this episode is also put before
+        the text.
         """
         given = Message(message)
         if found is None or found.in_fields:

@@ -10,14 +10,12 @@ from parlai_q2.rerank.guards import COPY, GENERIC
 
 def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
     """
-    The metrics of a batch.
+    The metrics of a batch: B values for each name, None where a turn has none.
 
-    :param rankings: B rankings.
-    :return: B values for each name, None where a turn has none. Scores are the
-        scorer's, before the guards. They belong to the candidate that now comes first,
-        even where the agent abstained. A turn without anything to verify counts in
-        ``rerank/unverifiable`` and in no score. ``rerank/generic`` and ``rerank/copy``
-        are the shares of turns whose first candidate is generic or a copy.
+    Scores are the scorer's, before the guards, of the candidate that now comes first,
+    even where the agent abstained. A turn without anything to verify counts in
+    ``rerank/unverifiable`` and in no score. ``rerank/generic`` and ``rerank/copy`` are
+    the shares of turns whose first candidate is generic or a copy.
     """
     chosen = [_average(r, _value(r.chosen)) for r in rankings]
     first = [_average(r, _value(r.first)) for r in rankings]

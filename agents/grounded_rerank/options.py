@@ -18,13 +18,7 @@ DEFAULT_SEED = 0
 
 
 def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
-    """
-    Add the options for candidates, choice, knowledge and chat, and the scorer's
-    options.
-
-    :param parser: the parser, changed in place.
-    :return: the same parser.
-    """
+    """Add the options for candidates, choice, knowledge and chat, and the scorer's."""
     _add_candidates(parser)
     _add_scorer(add_choice_options(parser))
     _add_knowledge(parser)
@@ -33,15 +27,13 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
 
 def forget_others_options(opt: dict[str, Any]) -> None:
     """
-    Drop scorer options that another command saved.
+    Drop scorer options that another command saved, from a model file's options.
 
     A generator trained on a task of parlai_q2, or with one of its mutators, has that
     task's ``scorer`` in its ``.opt``, and with it a threshold, device or cache other
-    than the reranking defaults.
-
-    :param opt: a model file's options, changed in place. Options that a reranking agent
-        saved are kept. So are those that ParlAI has overridden since reading the file,
-        because somebody asks for them now.
+    than the reranking defaults. Options that a reranking agent saved are kept. So are
+    those that ParlAI has overridden since reading the file, because somebody asks for
+    them now.
     """
     asked_for = {name for name, *_ in getattr(opt, 'history', ())}
     if 'candidate_strategies' in opt.keys() - asked_for:

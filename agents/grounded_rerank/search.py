@@ -31,21 +31,13 @@ PARLAI_LENGTH_PENALTY = 0.65
 
 
 class RankedBeam:
-    """
-    Ranked hypotheses with the interface of a finished ParlAI search.
-
-    :param hypotheses: N hypotheses, best first.
-    """
+    """Ranked hypotheses, best first, with the interface of a finished ParlAI search."""
 
     def __init__(self, hypotheses: Sequence[Hypothesis]):
         self.hypotheses = list(hypotheses)
 
     def get_rescored_finished(self, n_best: Optional[int] = None) -> list[Hypothesis]:
-        """
-        The best hypotheses, with the generator's own scores.
-
-        :param n_best: how many; None for all.
-        """
+        """The best hypotheses, all if None, with the generator's own scores."""
         return self.hypotheses[:n_best]
 
 
@@ -64,15 +56,13 @@ def find_candidates(
     """
     Find the candidates of a batch.
 
-    :param agent: the agent; its ``opt`` and ``search_seeds`` are set for each search.
-    :param generator: the generator's class.
-    :param inherited: the ``_generate`` that the agent inherits from that class.
-    :param batch: B examples.
+    :param agent: its ``opt`` and ``search_seeds`` are set for each search.
+    :param inherited: the ``_generate`` that the agent inherits from its generator's
+        class.
     :param strategies: the searches, in the order that decides ties.
     :param grounded: B truth values: whether the example has knowledge to choose by.
         Without knowledge only the first strategy searches.
     :param seed: the seed for sampling; below 0 the global random numbers are used.
-    :param max_ts: the maximum number of steps.
     :param prefix_tokens: [B, P], the tokens that outputs begin with; None for none.
     :param kwargs: further arguments of ``inherited``.
     :return: B pools of distinct candidates, in the generator's order. An empty reply is
@@ -115,12 +105,8 @@ def search_one_by_one(
     """
     Search with the generator's own loop, one strategy after another.
 
-    :param agent: the agent.
-    :param generate: searches a batch with a given width and returns ParlAI's pair of
-        best hypotheses (unused) and searches.
-    :param batch: B examples.
-    :param asked: the strategies, and the examples that each is to search for.
-    :param seed: the seed for sampling; below 0 the global random numbers are used.
+    :param generate: searches a batch with a given width; returns ParlAI's pair of best
+        hypotheses (unused) and searches.
     :return: for each strategy and each of its examples, the finished searches.
     """
     found = []
@@ -168,15 +154,12 @@ def collect(
     length_penalty: float,
 ) -> list[Candidate]:
     """
-    The candidates of one search for one example.
+    The candidates of one search for one example, at most ``number``.
 
-    :param hypotheses: the search's finished hypotheses, best first.
-    :param strategy: the search's name.
-    :param number: how many candidates were asked for; a beam often finishes more.
+    :param hypotheses: the search's finished hypotheses, best first; a beam often
+        finishes more than were asked for.
     :param to_text: turns tokens into text.
     :param length_penalty: ParlAI's ``--beam-length-penalty``.
-    :return: at most ``number`` candidates. Tokens that cannot be turned into text are
-        left out.
     """
     found: list[Candidate] = []
     for hypothesis in hypotheses:
@@ -196,25 +179,17 @@ def collect(
 
 def mean_logprob(score: float, length: int, length_penalty: float) -> float:
     """
-    The mean log probability of a token, computed from a score with ParlAI's length
-    penalty.
+    The mean log probability of a token, from a score with ParlAI's length penalty.
 
     :param score: log probability over ((1 + length) / 6) ** length_penalty
         (``TreeSearch.get_rescored_finished``; Wu et al. 2016, section 7).
     :param length: the number of tokens, including the start token, which costs nothing.
-    :param length_penalty: the exponent.
     """
     return score * math.pow((1 + length) / 6, length_penalty) / max(length - 1, 1)
 
 
 def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
-    """
-    The function that runs a generator's search.
-
-    :param agent: the agent.
-    :param generator: the generator's class.
-    :param inherited: the ``_generate`` that the agent inherits from that class.
-    """
+    """The function that runs a generator's search: the inherited one or ParlAI's."""
     if generator._generate.__module__ in NOT_PARLAI_SEARCH:
         return TorchGeneratorAgent._generate.__get__(agent)
     return inherited

@@ -18,11 +18,8 @@ class SearchSeeds:
     """
     Seeds the searches of one batch, in the order of the batch's rows.
 
-    :param seed: the given seed.
-    :param strategy: the strategy's name.
     :param contexts: B rows of tokens, right- or left-padded; None for a batch without
         text.
-    :param padding: the padding token.
     """
 
     def __init__(
@@ -43,12 +40,7 @@ class SearchSeeds:
         self._begun = False
 
     def give(self, search: Any) -> Any:
-        """
-        Seed one of ParlAI's searches.
-
-        :param search: a TreeSearch; its ``select_paths`` is replaced.
-        :return: the same search.
-        """
+        """Seed one of ParlAI's searches, whose ``select_paths`` is replaced."""
         if self._begun:
             # A new search begins: some models search twice (RAG with ReGReT).
             self._given, self._begun = 0, False
@@ -85,12 +77,10 @@ def seeded(
     examples: Optional[Sequence[int]] = None,
 ) -> Iterator[None]:
     """
-    Seed the searches that an agent makes while the context lasts.
+    Seed the searches that an agent makes while the context lasts, if the strategy
+    samples and the seed is at least 0.
 
-    :param agent: the agent; it reads ``search_seeds`` when it makes a search.
-    :param batch: B examples.
-    :param strategy: the strategy; nothing is done for one that does not sample.
-    :param seed: the given seed; nothing is done for one below 0.
+    :param agent: it reads ``search_seeds`` when it makes a search.
     :param examples: the examples that searches are made for, in that order; None for
         all.
     """
@@ -111,10 +101,7 @@ def seeded(
 def own_random_numbers(batch: Any, seed: int) -> Iterator[None]:
     """
     Restore torch's random numbers when the context ends, whatever seeded searches drew
-    from them.
-
-    :param batch: B examples.
-    :param seed: below 0 nothing is done, because the global numbers were asked for.
+    from them. Below 0 nothing is done, because the global numbers were asked for.
     """
     if seed < 0:
         yield

@@ -1,11 +1,10 @@
 """
 Runs the searches of all strategies over a batch side by side.
 
-A decoding step takes about as long for ten rows as for four, because most of it goes
-into reading the weights and calling the layers. Searches that would otherwise follow
-one another therefore take their steps together, with one decoder call for each step.
-What a search does in a step is ParlAI's code; this is ParlAI's loop
-(``TorchGeneratorAgent._generate``) for searches of different kinds and widths.
+A decoding step takes about as long for ten rows as for four, so searches that would
+otherwise follow one another take their steps together, with one decoder call a step.
+What a search does in a step is ParlAI's code; this is the loop of
+``TorchGeneratorAgent._generate`` for searches of different kinds and widths.
 """
 
 from collections.abc import Sequence
@@ -29,11 +28,7 @@ MOST_ROWS = 64
 @dataclass(frozen=True)
 class Running:
     """
-    A running search of one strategy for one example.
-
-    :param search: ParlAI's search.
-    :param example: the example's place in the batch.
-    :param width: the number of rows that it reads at each step.
+    A running search for one example of the batch, and the rows that it reads a step.
     """
 
     search: Any
@@ -42,12 +37,7 @@ class Running:
 
 
 def few_rows(batch: Batch, asked: Asked) -> bool:
-    """
-    Whether a batch is small enough for searching side by side to pay off.
-
-    :param batch: B examples.
-    :param asked: the strategies, and the examples that each is to search for.
-    """
+    """Whether a batch is small enough for searching side by side to pay off."""
     rows = sum(strategy.width * len(examples) for strategy, examples in asked)
     return batch.text_vec is not None and rows <= MOST_ROWS
 
@@ -63,8 +53,6 @@ def search_side_by_side(
     """
     Search as ``TorchGeneratorAgent._generate`` does, with all strategies together.
 
-    :param agent: a TorchGeneratorAgent.
-    :param batch: B examples with text.
     :param asked: the strategies, and the examples that each is to search for.
     :param seed: the seed for sampling; below 0 the global random numbers are used.
     :param max_ts: the maximum number of steps.
@@ -139,10 +127,7 @@ def _rows(running: Sequence[Running], device: torch.device) -> torch.Tensor:
 
 def _only(scores: torch.Tensor, tokens: torch.Tensor) -> None:
     """
-    Leave each row a single possible token.
-
-    :param scores: [1, R, V], the scores, changed in place.
-    :param tokens: [R], the tokens to leave.
+    Leave each row of scores [1, R, V] one possible token, of tokens [R]; in place.
     """
     others = torch.ones_like(scores[0], dtype=torch.bool)
     others[torch.arange(len(tokens)), tokens] = False

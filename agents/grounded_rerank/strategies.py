@@ -3,9 +3,8 @@ The strategies that find candidates, and their decoding settings.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
-likeliest tokens and then searches with a beam. Their beams are five wide, which
-``beam:4/5,nucleus:3,delayedbeam:3/5`` asks for; the default is as wide as the number of
-candidates.
+likeliest tokens and then searches with a beam. Their beams are five wide, however many
+candidates are kept.
 """
 
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ BEAMS = ('beam', 'delayedbeam', 'delayednucleusbeam')
 SAMPLING = frozenset(NAMES) - {'beam', 'greedy'}
 
 DEFAULT_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
+DEFAULT_BEAM = 5
 DEFAULT_TOPK = 10
 DEFAULT_TOPP = 0.9
 DEFAULT_BEAM_DELAY = 5
@@ -42,8 +42,8 @@ class Strategy:
     One search, and how many candidates it gives.
 
     :param name: one of :data:`NAMES`.
-    :param number: how many candidates are wanted, at least 1.
-    :param beam: the width of the beam, at least ``number``; None for ``number``.
+    :param beam: the width of the beam, at least ``number``; None for the larger of
+        ``number`` and :data:`DEFAULT_BEAM`.
     """
 
     name: str
@@ -53,11 +53,12 @@ class Strategy:
     @property
     def width(self) -> int:
         """How many sequences the search follows at a time."""
-        return self.beam or self.number
+        if self.name not in BEAMS:
+            return self.number
+        return self.beam or max(self.number, DEFAULT_BEAM)
 
     @property
     def samples(self) -> bool:
-        """Whether the search draws at random."""
         return self.name in SAMPLING
 
     def __str__(self) -> str:
@@ -67,11 +68,10 @@ class Strategy:
 
 def parse_strategies(text: str) -> list[Strategy]:
     """
-    Read ``beam:4/5,nucleus:3``: the best four of a beam of five, and three samples. A
-    name without a number gives one candidate.
+    Read ``beam:4,nucleus:3``: the best four of a beam, and three samples. ``beam:4/10``
+    makes the beam ten wide. A name without a number gives one candidate. The order
+    decides ties.
 
-    :param text: names and numbers, in the order that decides ties.
-    :return: at least one strategy, no name twice.
     :raises ConfigError: when the text does not have that form.
     """
     strategies: list[Strategy] = []
@@ -87,7 +87,7 @@ def parse_strategies(text: str) -> list[Strategy]:
         ):
             raise ConfigError(
                 f'{part!r}: after the slash stands the width of the beam of '
-                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/5'
+                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/10'
             )
         width = int(beam) if slash else None
         strategies.append(Strategy(name, int(number or '1'), width))
@@ -105,14 +105,10 @@ def decoding_settings(
     strategy: Strategy, opt: Mapping[str, Any], vocabulary: int
 ) -> dict[str, Any]:
     """
-    The options that ParlAI's search reads for one strategy.
+    The options that ParlAI's search reads for one strategy. All others (block lists,
+    n-gram blocking, length penalty, temperature, minimum length) stay the generator's.
 
-    :param strategy: the strategy.
-    :param opt: the agent's options.
-    :param vocabulary: the number of tokens in the dictionary, which is the most that
-        top-k can sample from.
-    :return: options by name. Options that are not here (block lists, n-gram blocking,
-        length penalty, temperature, minimum length) keep the generator's values.
+    :param vocabulary: the number of tokens in the dictionary: the most to sample from.
     """
     return {
         'inference': strategy.name,
@@ -126,13 +122,8 @@ def decoding_settings(
 @contextmanager
 def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
     """
-    Make an agent decode by a strategy while the context lasts.
-
-    Clones of an agent share one ``opt``. The agent is given a copy of its own for that
-    time, so that the shared one is never changed.
-
-    :param agent: a TorchGeneratorAgent.
-    :param strategy: the strategy.
+    Make an agent decode by a strategy while the context lasts. Clones of an agent share
+    one ``opt``, so it gets a copy of its own for that time.
     """
     opt = agent.opt
     agent.opt = Opt({**opt, **decoding_settings(strategy, opt, len(agent.dict))})

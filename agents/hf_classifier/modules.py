@@ -19,7 +19,10 @@ NEVER = math.log(1e-6)
 
 class HfClassifierModel(nn.Module):
     """
-    Adds up the probabilities of the outputs that count towards each class. Where each
+    Scores each class by the outputs that count towards it. In evaluation the likeliest
+    of them counts, so that the class of the likeliest output is answered: the papers
+    take the most likely of three classes before they merge two (Santhanam et al. 2021).
+    In training their probabilities are added up, so that all of them learn. Where each
     output is a class of its own, the scores are the model's logits.
     """
 
@@ -49,8 +52,9 @@ class HfClassifierModel(nn.Module):
             return logits
         outputs = logits.log_softmax(-1)
         never = torch.full_like(outputs[:, 0], NEVER)
+        merge = torch.logsumexp if self.training else torch.amax
         columns = [
-            outputs[:, list(members)].logsumexp(-1) if members else never
+            merge(outputs[:, list(members)], -1) if members else never
             for members in self.class_map.members
         ]
         return torch.stack(columns, -1)  # [B, C]

@@ -47,7 +47,7 @@ COMMANDS = {
         Command('cache', 'Show or clear the cache of scores'),
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('bench', 'Time scoring and reranking'),
-        Command('demo', 'See scoring and reranking at work, offline', True),
+        Command('demo', 'See scoring and reranking at work, offline'),
         Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),
         Command('distill', 'Write the best replies to train on', True, 'best.jsonl'),
         Command('interactive_web', 'Chat in the browser, with evidence', True),

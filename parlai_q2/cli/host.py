@@ -61,6 +61,11 @@ def check_known(name: str) -> None:
     raise UnknownNameError('command', name, [*COMMANDS, *theirs])
 
 
+def has_parlai() -> bool:
+    """Whether ParlAI is installed."""
+    return find_spec('parlai') is not None
+
+
 def check_parlai(what: str) -> None:
     """
     Check that ParlAI is installed.
@@ -68,7 +73,7 @@ def check_parlai(what: str) -> None:
     :param what: what needs it.
     :raises MissingPackageError: when it is not; says what to run.
     """
-    if find_spec('parlai') is None:
+    if not has_parlai():
         raise MissingPackageError(f'{what} needs ParlAI. {how_to_install()}')
 
 
@@ -80,7 +85,7 @@ def how_to_install() -> str:
 def help_text() -> str:
     """All commands."""
     ours = COMMANDS.values()
-    if find_spec('parlai'):
+    if has_parlai():
         theirs = (
             'and those of ParlAI, where -m and -t take the short names (q2:...):\n'
             f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 helpall\n'

@@ -32,17 +32,18 @@ _SIDE = (
 
 
 class Row:
-    """How a question differs between the two runs, in one word."""
+    """How a verdict differs between the two runs, in one word."""
 
     SAME = 'same'
     ANSWER = 'answer'  # the knowledge gave another answer
     COMPARISON = 'comparison'  # the same answers, with another comparison
-    BEFORE = 'before'  # only the first run asked it
-    AFTER = 'after'  # only the second run asked it
+    BEFORE = 'before'  # only the first run asked the question
+    AFTER = 'after'  # only the second run asked the question
+    MARK = 'mark'  # without a question: other words, another status or sentence
 
 
 # In the order of the page.
-_ORDER = (Row.ANSWER, Row.COMPARISON, Row.BEFORE, Row.AFTER, Row.SAME)
+_ORDER = (Row.ANSWER, Row.COMPARISON, Row.MARK, Row.BEFORE, Row.AFTER, Row.SAME)
 
 
 @dataclass(frozen=True)
@@ -158,31 +159,49 @@ def compare_verdicts(
     before: Sequence[Mapping], after: Sequence[Mapping]
 ) -> list[tuple[int, int, str]]:
     """
-    The questions of two runs side by side, those that differ first.
+    The verdicts of two runs side by side, those that differ first.
 
     :param before: verdicts of the first run as the page's data.
     :param after: verdicts of the second run.
-    :return: for each question, its indices in both lists (-1 if missing) and one of
+    :return: for each verdict, its indices in both lists (-1 if missing) and one of
         :class:`Row`'s words. The same question about the same words of the response is
-        one row.
+        one row; without questions, words that overlap are, those that are equal first.
     """
-    waiting: dict[tuple[str, str], deque[int]] = defaultdict(deque)
-    for place, verdict in enumerate(before):
-        waiting[verdict['question'], verdict['response']].append(place)
-    rows, taken = [], set()
-    for place, verdict in enumerate(after):
-        found = waiting.get((verdict['question'], verdict['response']))
-        if found:
-            old = found.popleft()
-            taken.add(old)
-            rows.append((old, place, _fate(before[old], verdict)))
-        else:
-            rows.append((-1, place, Row.AFTER))
-    rows += [(n, -1, Row.BEFORE) for n in range(len(before)) if n not in taken]
-    return sorted(rows, key=lambda row: _ORDER.index(row[2]))
+    left = list(range(len(before)))
+    rows: list[tuple[int, int, str]] = []
+    for same in (_equal, _overlap):
+        paired = {now for _, now, _ in rows}
+        for now, verdict in enumerate(after):
+            if now in paired:
+                continue
+            old = next((n for n in left if same(before[n], verdict)), None)
+            if old is not None:
+                left.remove(old)
+                rows.append((old, now, _fate(before[old], verdict)))
+    paired = {now for _, now, _ in rows}
+    for now, verdict in enumerate(after):
+        if now not in paired:
+            rows.append((-1, now, Row.AFTER if verdict['question'] else Row.MARK))
+    for old in left:
+        rows.append((old, -1, Row.BEFORE if before[old]['question'] else Row.MARK))
+    return sorted(rows, key=lambda row: (_ORDER.index(row[2]), row[1] < 0, row[1]))
+
+
+def _equal(before: Mapping, after: Mapping) -> bool:
+    names = ('question', 'response', 'at')
+    return all(before.get(name) == after.get(name) for name in names)
+
+
+def _overlap(before: Mapping, after: Mapping) -> bool:
+    (start, end), (left, right) = before.get('at', (0, 0)), after.get('at', (0, 0))
+    return start < right and left < end
 
 
 def _fate(before: Mapping, after: Mapping) -> str:
+    if not after['question']:
+        names = ('response', 'knowledge', 'status')
+        same = all(before[name] == after[name] for name in names)
+        return Row.SAME if same else Row.MARK
     if before['knowledge'] != after['knowledge']:
         return Row.ANSWER
     same = all(before[name] == after[name] for name in ('comparison', 'score'))
@@ -193,7 +212,7 @@ def why(
     before: Entry, after: Entry, rows: Sequence[tuple[int, int, str]]
 ) -> dict[str, int]:
     """
-    What may have changed a score: how many questions differ, and in what way.
+    What may have changed a score: how many verdicts differ, and in what way.
 
     :return: counts above 0, by one of :class:`Row`'s words; and ``whole``, which is 1
         where only one of the runs fell back to comparing the whole response.

@@ -7,8 +7,8 @@ report it loads nothing, and it connects only to the server that it came from.
 
 from typing import Any, Mapping
 
-from parlai_q2.report.candidates import before_and_after
-from parlai_q2.report.entries import read_candidates, read_knowledge
+from parlai_q2.records import passages_of
+from parlai_q2.report.entries import before_and_after, read_candidates, read_knowledge
 from parlai_q2.report.page import render
 from parlai_q2.text.visible import one_line, visible
 
@@ -40,11 +40,12 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     text, rows = str(reply.get('text') or ''), reply.get('rerank') or []
     _, chosen = before_and_after(rows)
+    knowledge = reply.get('rerank_knowledge') or ''
     return {
         'said': visible(said),
         'text': visible(text),
         'as_chosen': chosen is not None and chosen.get('text') == text,
-        'candidates': read_candidates(rows),
-        'knowledge': read_knowledge(reply.get('rerank_knowledge'), chosen or {}),
+        'candidates': read_candidates(rows, passages_of(knowledge)),
+        'knowledge': read_knowledge(knowledge, chosen or {}),
         'signature': one_line(str(reply.get('rerank_signature') or '')),
     }

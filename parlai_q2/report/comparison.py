@@ -17,9 +17,8 @@ from parlai_q2.report.changes import (
     pair_up,
     signatures_of,
 )
-from parlai_q2.report.charts import difference_chart
 from parlai_q2.report.entries import Entry
-from parlai_q2.report.figures import TwoRunFigures
+from parlai_q2.report.figures import TwoRunFigures, difference_chart
 from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, render, three
 from parlai_q2.text.visible import one_line
 

@@ -1,12 +1,11 @@
 """
 Converts scored records, as ``parlai_q2 score`` writes them, to the data of the page.
 
-A record has ``response``, ``score`` and ``label``. The fields ``knowledge``,
-``history``, ``id``, ``fallback``, ``verdicts``, ``statements``, ``parts``,
-``signature``, ``q2_label`` (a human label) and ``rerank`` (the candidates it was chosen
-from) may be missing; ``knowledge`` is a text or a list of passages. Texts
-are cut at their spans here, because spans count characters, which a browser counts
-differently.
+A record has ``response``, ``score`` and ``label``. The fields ``knowledge`` (a text or
+a list of passages), ``history``, ``id``, ``fallback``, ``verdicts``, ``statements``,
+``parts``, ``signature``, ``q2_label`` (a human label) and ``rerank`` (the candidates it
+was chosen from) may be missing. Texts are cut at their spans here, because spans count
+characters, which a browser counts differently.
 """
 
 from typing import Any, Mapping, Optional, Sequence
@@ -14,13 +13,13 @@ from typing import Any, Mapping, Optional, Sequence
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import is_number
 from parlai_q2.records import Passage, Statement, Verdict, passages_of
-from parlai_q2.report.candidates import notes_of
 from parlai_q2.report.spans import (
     Piece,
     evidence_of,
     knowledge_pieces,
     response_pieces,
     status_of,
+    title_of,
 )
 from parlai_q2.text.visible import one_line, visible
 
@@ -48,12 +47,9 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     verdicts = _verdicts(record.get('verdicts'))
     statements = _statements(record.get('statements'))
     history = record.get('history') or []
-    if isinstance(history, str):
-        history = [history]
-    if not isinstance(history, (list, tuple)):
-        raise InputError(f"'history' must be a list, not {type(history).__name__}")
+    history = _list([history] if isinstance(history, str) else history, 'history')
     name = record.get('id')
-    entry = {
+    return {
         'id': one_line(str(place if name is None or name == '' else name)),
         'score': _unit(record, 'score'),
         'label': one_line(_text(record, 'label')),
@@ -62,13 +58,12 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
         'response': _pieces(response_pieces(response, verdicts)),
         'knowledge': _pieces(knowledge_pieces(passages, verdicts, statements)),
         'history': [visible(str(turn)) for turn in history],
-        'verdicts': [_verdict(verdict) for verdict in verdicts],
+        'verdicts': [_verdict(verdict, passages) for verdict in verdicts],
         'statements': [_statement(one, passages) for one in statements],
         'parts': _parts(record.get('parts')),
         'signature': one_line(str(record.get('signature') or '')),
         'rerank': read_candidates(record.get('rerank'), passages),
     }
-    return entry
 
 
 def read_knowledge(knowledge: Any, candidate: Mapping[str, Any]) -> list[list[Any]]:
@@ -85,14 +80,18 @@ def read_knowledge(knowledge: Any, candidate: Mapping[str, Any]) -> list[list[An
     return _pieces(knowledge_pieces(_passages(knowledge), verdicts, statements))
 
 
-def _text(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
-    value = fields.get(name, default)
-    if value is None and default is not None:
-        return default
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
     if not isinstance(value, str):
         found = 'missing' if name not in fields else f'a {type(value).__name__}'
         raise InputError(f'{name!r} must be a string and is {found}')
     return value
+
+
+def _list(values: Any, name: str) -> Sequence[Any]:
+    if values is not None and not isinstance(values, (list, tuple)):
+        raise InputError(f'{name!r} must be a list, not {type(values).__name__}')
+    return values or ()
 
 
 def _number(value: Any) -> Optional[float]:
@@ -108,11 +107,8 @@ def _unit(fields: Mapping[str, Any], name: str) -> float:
 
 
 def _verdicts(values: Any) -> list[Verdict]:
-    if values is None:
-        return []
-    if not isinstance(values, (list, tuple)):
-        raise InputError(f"'verdicts' must be a list, not {type(values).__name__}")
-    return [_read_verdict(value, place) for place, value in enumerate(values, start=1)]
+    found = enumerate(_list(values, 'verdicts'), start=1)
+    return [_read_verdict(value, place) for place, value in found]
 
 
 def _read_verdict(value: Any, place: int) -> Verdict:
@@ -145,9 +141,17 @@ def _check_types(
         raise InputError(f'{what} has {kind} that is not a string')
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Verdict, passages: Sequence[Passage]) -> dict[str, Any]:
     answer = verdict.knowledge_answer
+    # What was marked without a question is told apart by its place.
+    more: dict[str, Any] = {}
+    if not verdict.question:
+        more['at'] = list(verdict.response_answer[1:])
+    title = title_of(verdict.passage, passages)
+    if answer and title:
+        more['title'] = one_line(title)
     return {
+        **more,
         'question': visible(verdict.question),
         'response': visible(verdict.response_answer.text),
         'knowledge': visible(answer.text) if answer else None,
@@ -167,11 +171,8 @@ def _passages(knowledge: Any) -> tuple[Passage, ...]:
 
 
 def _statements(values: Any) -> list[Statement]:
-    if values is None:
-        return []
-    if not isinstance(values, (list, tuple)):
-        raise InputError(f"'statements' must be a list, not {type(values).__name__}")
-    return [_read_statement(value, place) for place, value in enumerate(values, 1)]
+    found = enumerate(_list(values, 'statements'), start=1)
+    return [_read_statement(value, place) for place, value in found]
 
 
 def _read_statement(value: Any, place: int) -> Statement:
@@ -229,12 +230,8 @@ def read_candidates(
     :raises InputError: when a candidate cannot be shown; the message says which and
         why.
     """
-    if values is None:
-        return []
-    if not isinstance(values, (list, tuple)):
-        raise InputError(f"'rerank' must be a list, not {type(values).__name__}")
     found = []
-    for place, value in enumerate(values, start=1):
+    for place, value in enumerate(_list(values, 'rerank'), start=1):
         try:
             found.append(_candidate(value, passages))
         except (InputError, AttributeError, TypeError, ValueError) as e:
@@ -247,7 +244,7 @@ def _candidate(value: Mapping[str, Any], passages: Sequence[Passage]) -> dict[st
     score = value.get('score')
     return {
         'response': _pieces(response_pieces(text, verdicts)),
-        'verdicts': [_verdict(verdict) for verdict in verdicts],
+        'verdicts': [_verdict(verdict, passages) for verdict in verdicts],
         'statements': [
             _statement(one, passages) for one in _statements(value.get('statements'))
         ],
@@ -263,3 +260,42 @@ def _candidate(value: Mapping[str, Any], passages: Sequence[Passage]) -> dict[st
         'first': bool(value.get('first')),
         'note': '; '.join(notes_of(value)),
     }
+
+
+def notes_of(row: Mapping[str, Any]) -> list[str]:
+    """
+    Explain in words why a reranked candidate has its place.
+
+    :param row: a candidate as the reranking agent's evidence has it: ``reason``, and
+        possibly ``guards`` with ``guarded_score``, ``parts``, ``prefilter_score``, and
+        ``q2_label`` (a human label).
+    :return: short notes, usually none or one.
+    """
+    notes = []
+    if row.get('reason'):
+        notes.append(one_line(str(row['reason'])))
+    guards, counted = row.get('guards') or (), row.get('guarded_score')
+    if guards and counted is not None and counted != row.get('score'):
+        names = ' and '.join(one_line(str(guard)) for guard in guards)
+        notes.append(f'counted as {counted:.2f}, as a {names}')
+    parts = row.get('parts')
+    unread = parts.get('unread') if isinstance(parts, Mapping) else None
+    if is_number(unread) and unread:
+        notes.append(f'{unread:.0%} of a text not read')
+    if row.get('score') is None and row.get('prefilter_score') is not None:
+        notes.append(f'pruned by the prefilter, {row["prefilter_score"]:.2f}')
+    if row.get('q2_label'):
+        notes.append(f'annotation {one_line(str(row["q2_label"]))}')
+    return notes
+
+
+def before_and_after(
+    candidates: Sequence[Mapping[str, Any]],
+) -> tuple[Optional[Mapping[str, Any]], Optional[Mapping[str, Any]]]:
+    """
+    The generator's first candidate of a turn and the chosen one: the same object when
+    the first was chosen. Each may be None.
+    """
+    first = next((c for c in candidates if c.get('first')), None)
+    chosen = next((c for c in candidates if c.get('chosen')), None)
+    return first, chosen

@@ -1,13 +1,25 @@
-"""Computes a page's figures over all its responses."""
+"""
+A page's figures over all its responses, and what its bar charts show.
+``pages/macros.html`` draws them.
+"""
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Mapping, Optional, Sequence
+from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import Interval, mean_interval
-from parlai_q2.report.candidates import before_and_after
+from parlai_q2.records import Label
 from parlai_q2.report.changes import BINS as DIFFERENCE_BINS
+from parlai_q2.report.entries import before_and_after
 
 BINS = 10
+# From bottom to top; labels of other scorers come last, in grey.
+_ORDER = (
+    Label.CONSISTENT,
+    Label.GENERIC,
+    Label.NOT_VERIFIABLE,
+    Label.INCONSISTENT,
+)
 
 
 @dataclass
@@ -33,15 +45,9 @@ class Figures:
     """
     The figures of a report over all its responses.
 
-    :param score: mean score of all responses, including those that are not verifiable.
-    :param labels: number of responses by label.
     :param classes: mean score by human label.
-    :param bins: number of responses by score, in tenths, and label; a score of 1 is in
-        the last bin.
-    :param questions: number of questions over all responses.
-    :param comparisons: number of questions by comparison.
-    :param fallbacks: number of responses that had no valid question and were compared
-        as a whole.
+    :param bins: number of responses by label, for each tenth of the score.
+    :param fallbacks: number of responses without a valid question.
     :param first: mean score of the generator's first candidates, over reranked turns.
     :param chosen: mean score of the chosen candidates, over the same turns.
     :param changed: number of reranked turns that chose another candidate than the
@@ -50,41 +56,34 @@ class Figures:
     """
 
     score: Mean = field(default_factory=Mean)
-    labels: dict[str, int] = field(default_factory=dict)
+    labels: Counter = field(default_factory=Counter)
     classes: dict[str, Mean] = field(default_factory=dict)
-    bins: list[dict[str, int]] = field(
-        default_factory=lambda: [{} for _ in range(BINS)]
-    )
+    bins: list[Counter] = field(default_factory=lambda: [Counter() for _ in range(10)])
     questions: int = 0
     with_questions: int = 0
-    comparisons: dict[str, int] = field(default_factory=dict)
+    comparisons: Counter = field(default_factory=Counter)
     fallbacks: int = 0
     reranked: int = 0
     changed: int = 0
     first: Mean = field(default_factory=Mean)
     chosen: Mean = field(default_factory=Mean)
-    signatures: dict[str, int] = field(default_factory=dict)
+    signatures: Counter = field(default_factory=Counter)
 
     def add(self, entry: Mapping) -> None:
-        """
-        Add one response.
-
-        :param entry: what :func:`parlai_q2.report.entries.read_entry` returned.
-        """
+        """Add one response, as :func:`parlai_q2.report.entries.read_entry` gives it."""
         score, label = entry['score'], entry['label']
         self.score.add(score)
-        _count(self.labels, label)
-        _count(self.bins[bin_of(score)], label)
+        self.labels[label] += 1
+        self.bins[bin_of(score)][label] += 1
         if entry['class']:
             self.classes.setdefault(entry['class'], Mean()).add(score)
-        asked = [verdict for verdict in entry['verdicts'] if verdict['question']]
+        asked = [v['comparison'] for v in entry['verdicts'] if v['question']]
         self.questions += len(asked)
         self.with_questions += bool(asked)
-        for verdict in asked:
-            _count(self.comparisons, verdict['comparison'])
+        self.comparisons.update(asked)
         self.fallbacks += entry['fallback']
         if entry['signature']:
-            _count(self.signatures, entry['signature'])
+            self.signatures[entry['signature']] += 1
         if entry['rerank']:
             self._add_rerank(entry['rerank'])
 
@@ -104,8 +103,6 @@ class TwoRunFigures:
     """
     The figures of two runs over all pairs.
 
-    :param before: mean score of the first run.
-    :param after: mean score of the second run.
     :param differences: second score minus first score of each pair, in [-1, 1].
     :param labels: number of pairs by label before and after.
     :param classes: mean scores before and after, by human label.
@@ -115,24 +112,18 @@ class TwoRunFigures:
     before: Mean = field(default_factory=Mean)
     after: Mean = field(default_factory=Mean)
     differences: list[float] = field(default_factory=list)
-    labels: dict[tuple[str, str], int] = field(default_factory=dict)
+    labels: Counter = field(default_factory=Counter)
     classes: dict[str, tuple[Mean, Mean]] = field(default_factory=dict)
     bins: list[int] = field(default_factory=lambda: [0] * DIFFERENCE_BINS)
 
     def add(self, change: Mapping) -> None:
-        """
-        Add one pair.
-
-        :param change: what
-            :func:`parlai_q2.report.changes.change_of` returned.
-        """
+        """Add one pair, as :func:`~parlai_q2.report.changes.change_of` gives it."""
         after = change['after']
         before = change.get('before', after)
         self.before.add(before['score'])
         self.after.add(after['score'])
         self.differences.append(change['difference'])
-        labels = before['label'], after['label']
-        self.labels[labels] = self.labels.get(labels, 0) + 1
+        self.labels[before['label'], after['label']] += 1
         if change['class']:
             means = self.classes.setdefault(change['class'], (Mean(), Mean()))
             for mean, side in zip(means, (before, after), strict=True):
@@ -171,5 +162,116 @@ def bin_of(score: float) -> int:
     return min(int(score * BINS), BINS - 1)
 
 
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
+class Bar(NamedTuple):
+    """
+    A bar, or a part of one; lengths are shares of the plot's height.
+
+    :param kind: its CSS class, which gives it its colour.
+    """
+
+    kind: str
+    bottom: float
+    height: float
+
+
+class Chart(NamedTuple):
+    """
+    A bar chart whose columns can be clicked.
+
+    :param described: what it shows, in words.
+    :param tallest: the count at the plot's upper end.
+    :param columns: of each column the tooltip and the bars.
+    :param ticks: below the base line, as share of the width, text and ``text-anchor``.
+    :param middle: whether a line stands in the middle.
+    :param key: what the colours mean, as CSS class and text.
+    """
+
+    title: str
+    described: str
+    tallest: int
+    columns: list[tuple[str, list[Bar]]]
+    ticks: list[tuple[float, str, str]]
+    middle: bool
+    key: list[tuple[str, str]]
+
+
+def score_chart(figures: Figures) -> Chart:
+    """The scores of at least one response in tenths, each bar divided by label."""
+    counted = [sum(counts.values()) for counts in figures.bins]
+    tallest, columns = max(counted), []
+    for place, counts in enumerate(figures.bins):
+        bars, below = [], 0
+        labels = sorted(counts, key=_rank)
+        for label in labels:
+            bars.append(Bar(_kind(label), below / tallest, counts[label] / tallest))
+            below += counts[label]
+        words = ', '.join(f'{counts[n]:,} {n.replace("_", " ")}' for n in labels)
+        title = f'score {_tenth(place)}: {below:,}' + (f' ({words})' if words else '')
+        columns.append((title, bars))
+    ticks = [
+        (n / BINS, f'{n / BINS:.1f}', 'end' if n == BINS else 'middle')
+        for n in range(0, BINS + 1, 2)
+    ]
+    labels = sorted(figures.labels, key=_rank)
+    return Chart(
+        'Responses by score',
+        _described((_tenth(n), count) for n, count in enumerate(counted)),
+        tallest,
+        columns,
+        ticks,
+        False,
+        [(_kind(label), label.replace('_', ' ')) for label in labels],
+    )
+
+
+def difference_chart(figures: TwoRunFigures) -> Chart:
+    """
+    The differences between two runs below 0 and above 0; ``tallest`` is 0 if no score
+    differs.
+    """
+    tallest, half = max(figures.bins), DIFFERENCE_BINS // 2
+    kinds = ['inconsistent'] * half + ['consistent'] * half
+    columns = [
+        (f'{_fifth(n)}: {count:,}', [Bar(kinds[n], 0.0, count / tallest)])
+        for n, count in enumerate(figures.bins)
+        if tallest
+    ]
+    ends = {-1.0: 'start', 1.0: 'end'}
+    return Chart(
+        'Responses by score difference',
+        _described((_fifth(n), count) for n, count in enumerate(figures.bins)),
+        tallest,
+        columns,
+        [
+            ((value + 1) / 2, _signed(value), ends.get(value, 'middle'))
+            for value in (-1.0, -0.4, 0.0, 0.4, 1.0)
+        ],
+        True,
+        [('inconsistent', 'lower'), ('consistent', 'higher')],
+    )
+
+
+def _described(counts: Iterable[tuple[str, int]]) -> str:
+    return ', '.join(f'{span}: {count:,}' for span, count in counts)
+
+
+def _kind(label: str) -> str:
+    return label if label in _ORDER else 'other'
+
+
+def _rank(label: str) -> int:
+    return _ORDER.index(label) if label in _ORDER else len(_ORDER)
+
+
+def _tenth(place: int) -> str:
+    return f'{place / BINS:.1f} to {(place + 1) / BINS:.1f}'
+
+
+def _fifth(place: int) -> str:
+    half = DIFFERENCE_BINS // 2
+    low, high = (place - half) / half, (place - half + 1) / half
+    return f'{_signed(low)} to {_signed(high)}'
+
+
+def _signed(value: float) -> str:
+    return f'{value:+.1f}'.replace('-', '\u2212') if value else '0'

@@ -20,9 +20,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
-from parlai_q2.report.charts import score_chart
 from parlai_q2.report.entries import Entry, read_entry
-from parlai_q2.report.figures import Figures
+from parlai_q2.report.figures import Figures, score_chart
 from parlai_q2.signature import assumed
 from parlai_q2.text.visible import one_line
 
@@ -41,7 +40,6 @@ def write_report(
     records: Iterable[Mapping[str, Any]],
     path: Union[str, Path],
     title: str = DEFAULT_TITLE,
-    signature: str = '',
 ) -> Path:
     """
     Write scored records as a page.
@@ -49,7 +47,6 @@ def write_report(
     :param records: scored records, see :mod:`parlai_q2.report.entries`.
     :param path: the page's file. Its folder is created if needed; the file is replaced
         completely or not at all.
-    :param signature: how the scores were made; by default, what the records say.
     :return: the page's path.
     :raises InputError: when a record cannot be shown, or there are no records.
     """
@@ -59,14 +56,11 @@ def write_report(
             entries.append(read_entry(record, place))
         except InputError as e:
             raise InputError(f'record {place}: {e}') from e
-    return write_page(entries, path, title, signature)
+    return write_page(entries, path, title)
 
 
 def write_page(
-    entries: list[Entry],
-    path: Union[str, Path],
-    title: str = DEFAULT_TITLE,
-    signature: str = '',
+    entries: list[Entry], path: Union[str, Path], title: str = DEFAULT_TITLE
 ) -> Path:
     """Like :func:`write_report`, for entries that have already been read."""
     if not entries:
@@ -78,9 +72,6 @@ def write_page(
     for entry in entries:
         figures.add(entry)
     signatures = list(figures.signatures)
-    signature = one_line(signature)
-    if signature and signature not in signatures:
-        signatures.insert(0, signature)
     page = render(
         'responses.html',
         ['page.css'],
@@ -94,7 +85,7 @@ def write_page(
         ],
         chart=score_chart(figures),
         signatures=signatures,
-        mixed=len(figures.signatures) > 1,
+        mixed=len(signatures) > 1,
         data=embed(_data(entries, signatures)),
     )
     write_text(Path(path), page)

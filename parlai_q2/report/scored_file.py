@@ -17,8 +17,7 @@ from parlai_q2.io.knowledge import as_field, stripped
 from parlai_q2.io.read import Record, example_of, read_records
 from parlai_q2.io.write import meta_of
 from parlai_q2.records import not_verifiable
-from parlai_q2.report.candidates import before_and_after
-from parlai_q2.report.entries import Entry, read_entry
+from parlai_q2.report.entries import Entry, before_and_after, read_entry
 
 _SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
 

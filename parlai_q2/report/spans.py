@@ -138,12 +138,15 @@ def evidence_of(
     sentence in it.
     """
     return [
-        (
-            passages[e.passage].title if 0 <= e.passage < len(passages) else '',
-            e.sentence.text,
-        )
-        for e in statement.evidence
+        (title_of(e.passage, passages), e.sentence.text) for e in statement.evidence
     ]
+
+
+def title_of(number: Optional[int], passages: Sequence[Passage]) -> str:
+    """The title of a passage; empty if it has none, or there is no such passage."""
+    if number is None or not 0 <= number < len(passages):
+        return ''
+    return passages[number].title
 
 
 def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:

@@ -24,7 +24,7 @@ from parlai_q2.records import (
     Verdict,
     passages_of,
 )
-from parlai_q2.report.candidates import notes_of
+from parlai_q2.report.entries import notes_of
 from parlai_q2.report.spans import (
     SHOWN,
     TITLE,
@@ -35,6 +35,7 @@ from parlai_q2.report.spans import (
     knowledge_pieces,
     response_pieces,
     status_of,
+    title_of,
 )
 from parlai_q2.text.visible import one_line, visible
 
@@ -167,7 +168,7 @@ def render_score(
         lines.field('marks', [(LEGEND, 'dim')])
     for verdict in score.verdicts:
         lines.add([])
-        _verdict_block(lines, verdict)
+        _verdict_block(lines, verdict, title_of(verdict.passage, passages))
     return lines.text()
 
 
@@ -252,21 +253,22 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
     return runs
 
 
-def _verdict_block(lines: Lines, verdict: Verdict) -> None:
+def _verdict_block(lines: Lines, verdict: Verdict, title: str) -> None:
     status = status_of(verdict)
     colour = COLOURS[status]
     answer = verdict.knowledge_answer
     said, known = _short(verdict.response_answer.text), '(no answer)'
     if answer:
         known = _short(answer.text)
+        known = f'{one_line(title)}: {known}' if title else known
     if verdict.question:
-        title = _short(verdict.question)
+        head = _short(verdict.question)
         compared = f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'
         rows = [('response', said, ''), ('knowledge', known, '')]
     else:
-        title, compared = said, f'{SHOWN[status]}, support {verdict.score:.2f}'
+        head, compared = said, f'{SHOWN[status]}, support {verdict.score:.2f}'
         rows = [('knowledge', known, '')] if answer else []
-    lines.add([(title, 'bold')], (f'[{SIGNS[status]}] ', colour), ' ' * 4)
+    lines.add([(head, 'bold')], (f'[{SIGNS[status]}] ', colour), ' ' * 4)
     for name, text, style in (*rows, ('compared', compared, colour)):
         lines.add([(text, style)], (f'    {name:<10}', ''), ' ' * 14)
 

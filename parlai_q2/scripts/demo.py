@@ -1,164 +1,116 @@
 """
 ``parlai_q2 demo``: shows what parlai_q2 does, offline, on the sample that ships.
 
-The Q2 teacher evaluates a replay of the annotated responses. Then the reranking agent
+It scores the annotated responses. Then, where ParlAI is installed, the reranking agent
 answers some turns of the dialogues, and shows its choice beside the generator's first
-candidate, with the reasons. A page has the evidence of both. Everything runs in
-ParlAI's own worlds.
+candidate, with the reasons. A page has the evidence of both.
 """
 
+import shutil
+import sys
 import time
+from collections import defaultdict
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Optional
+from statistics import fmean
+from typing import Any, Iterator, Mapping
 
-import parlai.utils.logging as logging
-from parlai.core.agents import create_agent
-from parlai.core.message import Message
-from parlai.core.params import ParlaiParser
-from parlai.core.script import ParlaiScript, register_script
-from parlai.core.worlds import World, create_task
-from parlai.utils.world_logging import WorldLogger
-
-from parlai_q2.agents.grounded_rerank import AGENT
-from parlai_q2.agents.grounded_rerank.display import (
-    colour,
-    show,
-    width,
-)
+from parlai_q2.cli import log
+from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.io.knowledge import find_knowledge
-from parlai_q2.records import Score
-from parlai_q2.report import render_score, write_report
-from parlai_q2.report.candidates import before_and_after, notes_of
-from parlai_q2.report.figures import Mean
-from parlai_q2.scorers import scorer_names
+from parlai_q2.records import Example, Score
+from parlai_q2.report import render_score, use_colour, write_report
+from parlai_q2.report.entries import before_and_after, notes_of
+from parlai_q2.scorers import Scorer, load_scorer, scorer_names
+from parlai_q2.tasks.grounded_sample.reader import read_part
 from parlai_q2.text.visible import one_line
 
-TASK = 'parlai_q2.tasks.grounded_sample.agents'
-DEFAULT_OUTFILE = 'outputs/demo.html'
+TASK = 'q2:grounded_sample'
 # Two conversations are reranked. In the first one, the generator's first candidate says
 # something that its knowledge does not support.
-RERANKED = f'{TASK}:DialogueTeacher:berlin_wall:honeybees'
-DEFAULT_TURNS = 6
+RERANKED = f'{TASK}:dialogue:berlin_wall:honeybees'
+AGENT = 'q2:grounded_rerank'
 # Responses in one call of the scorer, and in one line of progress.
 BATCH = 21
-# Explains the teacher's metrics to those who see them for the first time.
-ABOUT_QUESTIONS = {
-    'coverage': 'share of responses that have a question',
-    'questions': 'questions a response',
-    'no_answer': 'share of questions that find no answer',
-}
 Record = dict[str, Any]
 
 
-@register_script('demo', aliases=[])
-class DemoScript(ParlaiScript):
+def add_options(parser: Any) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        '--outfile', default='outputs/demo.html', help='the page to write'
+    )
+    parser.add_argument(
+        '--turns',
+        type=int,
+        default=6,
+        help='turns of the dialogues to answer with reranked candidates; needs ParlAI',
+    )
+    parser.add_argument(
+        '--scorer',
+        default='grounded',
+        help='the scorer, such as grounded, q2 or consistency',
+    )
+
+
+def run(opt: Mapping[str, Any]) -> Path:
     """
-    Evaluate and rerank on the sample that ships, and write a page of the evidence.
+    Score and rerank the sample.
+
+    :return: the page of the evidence.
     """
-
-    @classmethod
-    def setup_args(cls):
-        parser = ParlaiParser(
-            False, False, 'See scoring and reranking at work, offline'
-        )
-        parser.add_argument(
-            '--outfile', type=str, default=DEFAULT_OUTFILE, help='the page to write'
-        )
-        parser.add_argument(
-            '--turns',
-            type=int,
-            default=DEFAULT_TURNS,
-            help='turns of the dialogues to answer with reranked candidates',
-        )
-        parser.add_argument(
-            '--scorer',
-            type=str,
-            default='grounded',
-            help='the scorer, such as grounded, q2 or consistency',
-        )
-        return parser
-
-    def run(self) -> Path:
-        scorer, turns = self.opt['scorer'], self.opt['turns']
-        if scorer not in scorer_names():
-            raise UnknownNameError('scorer', scorer, scorer_names())
-        if turns < 0:
-            raise ConfigError(f'--turns is {turns}; it must be at least 0.')
-        began, level = time.monotonic(), logging.logger.level
-        # ParlAI logs every option and task; here only warnings are of interest.
-        logging.set_log_level('WARNING')
-        try:
-            annotated = list(evaluate(scorer))
-            reranked = list(rerank(scorer, turns)) if turns else []
-        finally:
-            logging.set_log_level(level)
-        page = write_report(
-            [*reranked, *annotated], self.opt['outfile'], title='parlai_q2 demo'
-        )
-        show(
-            f'\nThe evidence of all {len(reranked) + len(annotated)} responses: {page}'
-            f'\nDone in {time.monotonic() - began:.0f} s.'
-        )
-        return page
+    name, turns = opt['scorer'], opt['turns']
+    if name not in scorer_names():
+        raise UnknownNameError('scorer', name, scorer_names())
+    if turns < 0:
+        raise ConfigError(f'--turns is {turns}; it must be at least 0.')
+    began = time.monotonic()
+    records = list(evaluate(load_scorer(name)))
+    if turns and has_parlai():
+        records = [*rerank(name, turns), *records]
+    elif turns:
+        log.warning(f'Reranking replies of a model needs ParlAI. {how_to_install()}')
+    page = write_report(records, opt['outfile'], title='parlai_q2 demo')
+    seconds = time.monotonic() - began
+    show(f'\nThe evidence of all {len(records)} responses: {page}')
+    show(f'Done in {seconds:.0f} s.')
+    return page
 
 
-def evaluate(scorer: str) -> Iterator[Record]:
+def evaluate(scorer: Scorer) -> Iterator[Record]:
     """
-    Replay the sample's annotated responses for the Q2 teacher, and print mean scores.
+    Score the sample's annotated responses, and print the mean score of each class.
 
-    :param scorer: the scorer's name.
     :return: a scored record for each response.
     """
     show(
-        f'1. Evaluating the annotated responses with {scorer}\n'
-        f'   parlai eval_model -t {TASK}:AnnotatedTeacher -m repeat_label '
-        f'--scorer {scorer}\n'
+        f'1. Scoring the annotated responses by {scorer.name}\n'
+        f'   parlai_q2 eval_model -t {TASK}:annotated -m repeat_label '
+        f'--scorer {scorer.name}\n'
         '   Loading the models first ...'
     )
-    began = time.monotonic()
-    world = _world(
-        task=f'{TASK}:AnnotatedTeacher',
-        model='repeat_label',
-        scorer=scorer,
-        batchsize=BATCH,
-    )
-    log = WorldLogger({'log_keep_fields': 'all'})
-    said = 0
-    while not world.epoch_done():
-        world.parley()
-        log.log(world)
-        new = sum(not act.is_padding() for act in world.get_acts()[0])
-        # The last parleys of a batch world only end its episodes.
-        said += new
-        if new == BATCH or (new and said == world.num_examples()):
-            seconds = time.monotonic() - began
-            show(f'   {said} of {world.num_examples()} responses, {seconds:.0f} s')
-    # Asking for the report makes the teacher score the responses that still wait.
-    report = world.report()
-    log.reset()
-    classes: dict[str, Mean] = {}
-    for teacher, model in _turns(log):
-        score = model['q2_evidence']
-        classes.setdefault(teacher['q2_label'], Mean()).add(score['score'])
-        yield {**_texts(teacher, model), **score, 'q2_label': teacher['q2_label']}
+    began, responses = time.monotonic(), read_part([])
+    scores: list[Score] = []
+    for start in range(0, len(responses), BATCH):
+        pairs = (one.pair for one in responses[start : start + BATCH])
+        scores += scorer.score([Example(*pair) for pair in pairs])
+        seconds = time.monotonic() - began
+        show(f'   {len(scores)} of {len(responses)} responses, {seconds:.0f} s')
+    classes = defaultdict(list)
+    for one, score in zip(responses, scores, strict=True):
+        classes[one.label].append(score.value)
+        yield {
+            'id': f'{one.dialogue}-{one.turn}',
+            'knowledge': one.knowledge,
+            'response': one.response,
+            'history': [one.text],
+            **score.to_dict(),
+            'q2_label': one.label,
+        }
     show('\n   The mean score of each class that people gave; 1 is grounded:')
     show(f'   {"class":<14}{"responses":>9}{"mean score":>12}')
-    for name, mean in sorted(classes.items(), key=lambda item: -(item[1].value or 0)):
-        show(f'   {name:<14}{mean.count:>9}{mean.value:>12.3f}')
-    about = about_questions(report)
-    show(f'{about}\n' if about else '')
-
-
-def about_questions(report: Mapping[str, Any]) -> str:
-    """
-    The question metrics of a report, one a line; empty if the scorer asks no questions.
-    """
-    return ''.join(
-        f'\n   {words:<43}{report[name].value():>6.3f}'
-        for name, words in ABOUT_QUESTIONS.items()
-        if name in report
-    )
+    for label, values in sorted(classes.items(), key=lambda item: -fmean(item[1])):
+        show(f'   {label:<14}{len(values):>9}{fmean(values):>12.3f}')
+    show('')
 
 
 def rerank(scorer: str, turns: int) -> Iterator[Record]:
@@ -171,13 +123,12 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
     :return: a scored record for each turn, with its candidates.
     """
     show(
-        f"2. Reranking the reply generator's candidates with {scorer}\n"
-        f'   parlai eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}\n'
+        f"2. Reranking the reply generator's candidates by {scorer}\n"
+        f'   parlai_q2 eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}\n'
         '   Loading the reply model; its first turn takes longest ...'
     )
-    # The agent has scored its candidates, so the teacher need not score the choice.
-    world = _world(task=RERANKED, model=AGENT, scorer=scorer, q2_metrics=False)
-    first, chosen = Mean(), Mean()
+    world = _world(scorer)
+    pairs: list[tuple[float, float]] = []
     history: list[str] = []
     for number in range(1, turns + 1):
         if world.epoch_done():
@@ -186,63 +137,50 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
         world.parley()
         teacher, model = world.get_acts()
         show(f'\n   Turn {number} of {turns}, {time.monotonic() - began:.1f} s')
+        first, chosen = before_and_after(model['rerank'])
         history.append(teacher['text'])
-        record = _reranked_record(teacher, model, history)
-        history.append(model['text'])
-        if teacher['episode_done']:
-            history = []
         _show_turn(teacher, model)
-        for mean, row in zip(
-            (first, chosen), before_and_after(model['rerank']), strict=True
-        ):
-            if row is not None and row['score'] is not None:
-                mean.add(row['score'])
-        if record is not None:
-            yield record
-    if first.count:
+        if first and chosen and chosen['score'] is not None:
+            pairs.append((first['score'] or 0.0, chosen['score']))
+            yield {
+                'id': f'reranked {teacher.get("turn_id")}',
+                'response': model['text'],
+                'history': list(history),
+                **Score.from_dict(chosen).to_dict(),
+                'knowledge': model['rerank_knowledge'],
+                'signature': model['rerank_signature'],
+                'rerank': model['rerank'],
+            }
+        history = [] if teacher['episode_done'] else [*history, model['text']]
+    if pairs:
+        before, after = (fmean(scores) for scores in zip(*pairs, strict=True))
         show(
-            f'\n   Mean score of the first candidates {first.value:.3f}, '
-            f'of the chosen ones {chosen.value:.3f}.'
+            f'\n   Mean score of the first candidates {before:.3f}, of the chosen '
+            f'ones {after:.3f}.'
         )
 
 
-def _world(**options: Any) -> World:
-    """A ParlAI world with these options, in evaluation mode."""
-    parser = ParlaiParser(True, True)
-    opt = parser.parse_kwargs(datatype='valid', **options)
+def _world(scorer: str) -> Any:
+    """A world of the reranking agent and the sample's dialogues, which logs little."""
+    from parlai_q2.parlai import compat
+
+    compat.apply()
+    from parlai.core.agents import create_agent
+    from parlai.core.params import ParlaiParser
+    from parlai.core.worlds import create_task
+
+    from parlai_q2.cli.short_names import expand_agent, expand_tasks
+
+    # The agent has scored its candidates, so the teacher need not score the choice.
+    opt = ParlaiParser(True, True).parse_kwargs(
+        datatype='valid',
+        task=expand_tasks(RERANKED),
+        model=expand_agent(AGENT),
+        scorer=scorer,
+        q2_metrics=False,
+        loglevel='warn',
+    )
     return create_task(opt, create_agent(opt))
-
-
-def _turns(log: WorldLogger) -> Iterator[list[Message]]:
-    for episode in log.get_logs():
-        yield from (acts for acts in episode if len(acts) == 2)
-
-
-def _texts(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> Record:
-    return {
-        'id': teacher.get('turn_id'),
-        'knowledge': find_knowledge(teacher) or '',
-        'response': model['text'],
-        'history': [teacher['text']],
-    }
-
-
-def _reranked_record(
-    teacher: Mapping[str, Any], model: Mapping[str, Any], history: list[str]
-) -> Optional[Record]:
-    """The record of a reranked turn; None if nothing was scored."""
-    _, chosen = before_and_after(model['rerank'])
-    if chosen is None or chosen['score'] is None:
-        return None
-    texts = {**_texts(teacher, model), 'history': list(history)}
-    texts['id'] = f'reranked {texts["id"]}'
-    return {
-        **texts,
-        **Score.from_dict(chosen).to_dict(),
-        'knowledge': model['rerank_knowledge'],
-        'signature': model['rerank_signature'],
-        'rerank': model['rerank'],
-    }
 
 
 def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
@@ -256,9 +194,8 @@ def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
             f"-- kept: the generator's first of {count} candidates; {chosen['reason']}"
         )
     else:
-        show(
-            '; '.join(["-- before: the generator's first candidate", *notes_of(first)])
-        )
+        notes = ["-- before: the generator's first candidate", *notes_of(first)]
+        show('; '.join(notes))
         _show_candidate(first, model)
         show(f'-- after: chosen of {count} candidates, {chosen["reason"]}')
     _show_candidate(chosen, model)
@@ -269,4 +206,11 @@ def _show_candidate(row: Mapping[str, Any], model: Mapping[str, Any]) -> None:
         show(f'response  {one_line(row["text"])}')
         return
     score, knowledge = Score.from_dict(row), model['rerank_knowledge']
-    show(render_score(score, row['text'], knowledge, colour(), width()))
+    columns = shutil.get_terminal_size().columns
+    colour = use_colour(sys.stdout)
+    show(render_score(score, row['text'], knowledge, colour, columns))
+
+
+def show(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,8 +10,10 @@ import yaml
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.agents.hf_classifier.modules import HfClassifierModel
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.models.engine.batching import pad
+from parlai_q2.text.class_map import ClassMap
 from tests.agents.tiny_classifiers import AGENT, tiny_bert
 
 VITAMINC = ['SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO']
@@ -69,14 +72,16 @@ def outputs(model, pairs=PAIRS):
         ]
 
 
-def test_classes_are_the_sums_of_the_models_outputs_alone_and_in_a_batch(
+def test_a_class_is_as_probable_as_its_likeliest_output_alone_and_in_a_batch(
     tmp_path, model
 ):
     classifier = agent(tmp_path, model, print_scores=True)
     assert classifier.class_list == ['consistent', 'inconsistent']
     replies = ask(classifier)
     for reply, (supports, refutes, neither) in zip(replies, outputs(classifier)):
-        assert reply['probs'] == pytest.approx([supports, refutes + neither], abs=1e-6)
+        other = max(refutes, neither)
+        expected = [p / (supports + other) for p in (supports, other)]
+        assert reply['probs'] == pytest.approx(expected, abs=1e-6)
         assert reply['class_list'] == ['consistent', 'inconsistent']
         json.dumps(reply)
     alone = [ask(classifier, [pair])[0]['probs'] for pair in PAIRS]
@@ -132,6 +137,24 @@ def test_an_input_is_never_longer_than_the_model_reads(tmp_path, model, limit):
     assert classifier.act()['text'] in classifier.class_list
 
 
+def test_the_likeliest_of_three_outputs_decides_and_all_of_them_learn():
+    outputs = torch.tensor([0.45, 0.30, 0.25]).log()
+
+    def network(input_ids, attention_mask):
+        return SimpleNamespace(logits=outputs.expand(len(input_ids), 3))
+
+    model = HfClassifierModel(
+        network, ClassMap(('consistent', 'inconsistent'), ((0,), (1, 2)))
+    )
+    tokens = torch.ones(1, 2, dtype=torch.long)
+    trained = model(tokens, tokens).softmax(-1)[0].tolist()
+    assert trained == pytest.approx([0.45, 0.55])
+    asked = model.eval()(tokens, tokens)[0]
+    # Merged after the choice, as in the papers; added up, it would be inconsistent.
+    assert asked.argmax() == 0
+    assert asked.exp().tolist() == pytest.approx([0.45, 0.30])
+
+
 def test_an_episodes_past_is_not_read(tmp_path, model):
     classifier = agent(tmp_path, model)
     seen = []
@@ -163,7 +186,8 @@ def test_the_class_of_the_threshold_comes_first(tmp_path, model):
     assert {reply['text'] for reply in ask(high)} == {'consistent'}
     [reply] = ask(low, PAIRS[:1], label='inconsistent')
     [supports, refutes, neither] = outputs(low)[0]
-    loss = -math.log(refutes + neither)
+    likeliest = max(refutes, neither)
+    loss = -math.log(likeliest / (likeliest + supports))
     assert reply['metrics']['loss'].value() == pytest.approx(loss, abs=1e-5)
 
 

@@ -49,7 +49,7 @@ def test_every_public_name_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    'package', ['presets', 'report', 'scorers', 'cache', 'filtering', 'scale']
+    'package', ['report', 'scorers', 'cache', 'filtering', 'scale']
 )
 def test_every_name_that_a_package_gives_says_what_it_is(package):
     module = import_module(f'parlai_q2.{package}')

@@ -60,6 +60,23 @@ def scored(**fields: Any) -> dict[str, Any]:
     return {**record, **fields}
 
 
+def marks(*words: str, **fields: Any) -> dict[str, Any]:
+    """
+    A record whose evidence are marked words, each not in the knowledge; those that are
+    in it are supported.
+    """
+    response, text = 'Madonna was born in 1985 in Canada.', 'Madonna sang. She danced.'
+    verdicts = []
+    for word in words:
+        known = answer(text, 'Madonna sang.') if word in text else None
+        found = (Comparison.ENTAILMENT, 0.9) if known else (Comparison.NEUTRAL, 0.1)
+        verdicts.append(Verdict('', answer(response, word), known, *found, 0.0))
+    score = Score(0.1, Label.INCONSISTENT, tuple(verdicts), signature='spans|a:1')
+    knowledge = [{'title': 'Madonna', 'text': text}]
+    texts = {'id': 'marks', 'knowledge': knowledge, 'response': response}
+    return {**texts, **score.to_dict(), **fields}
+
+
 def simple(number: int, score: float = 0.9, **fields: Any) -> dict[str, Any]:
     """A record without verdicts."""
     label = Label.CONSISTENT if score > 0.5 else Label.INCONSISTENT

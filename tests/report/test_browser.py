@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.report import write_report
 from tests.report.browser import OPEN_ROWS
-from tests.report.samples import HOSTILE, reranked, scored, simple
+from tests.report.samples import HOSTILE, marks, reranked, scored, simple
 
 FIRST_MARK = 'tr.response mark.contradicted'
 
@@ -96,6 +96,23 @@ def test_it_is_said_what_a_score_comes_from(browser, tmp_path):
         'The score is made of words 0.500',
         '',
     ]
+
+
+def test_marks_without_questions_are_told_in_the_same_words(browser, tmp_path):
+    browser.goto(write_report([marks('Madonna', '1985')], tmp_path / 'page.html'))
+    assert 'Questions' not in browser.text('#columns')
+    browser.click('.toggle')
+    lines = "[...document.querySelectorAll('.evidence tbody tr')].map(r => r.innerText)"
+    said, unsaid = browser.js(lines)
+    assert said.split('\t') == [
+        'Madonna',
+        'Madonna: Madonna sang.',
+        'supported',
+        '0.90',
+    ]
+    assert unsaid.split('\t') == ['1985', '(nothing)', 'not in the knowledge', '0.10']
+    assert browser.count('.detail .statements') == 0
+    assert browser.complaints() == []
 
 
 def test_the_knowledge_shows_the_spans_that_answer(opened):

@@ -5,11 +5,10 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.report.changes import bin_of, change_of, different_settings, pair_up
-from parlai_q2.report.charts import difference_chart
 from parlai_q2.report.comparison import signed, write_comparison
-from parlai_q2.report.figures import TwoRunFigures
+from parlai_q2.report.figures import TwoRunFigures, difference_chart
 from tests.report.runs import AFTER, entries, rescored, two_runs
-from tests.report.samples import HOSTILE, SIGNATURE, scored, simple
+from tests.report.samples import HOSTILE, SIGNATURE, marks, scored, simple
 from tests.report.test_page import Elements
 
 
@@ -91,6 +90,31 @@ def test_the_same_answers_can_be_compared_otherwise():
     change = change_of(*entries(scored(), later))
     assert change['rows'][0] == (1, 1, 'comparison')
     assert change['why'] == {'comparison': 1} and not change['changed']
+
+
+@pytest.mark.parametrize(
+    'before, after, rows',
+    [
+        # Words that overlap are one row; equal words come first.
+        (['in 1985'], ['1985 in Canada'], [(0, 0, 'mark')]),
+        (['1985 in Canada', '1985'], ['1985'], [(0, -1, 'mark'), (1, 0, 'same')]),
+        (['1985'], ['Canada'], [(-1, 0, 'mark'), (0, -1, 'mark')]),
+        (['Madonna'], ['Madonna was'], [(0, 0, 'mark')]),
+        (['Madonna'], ['Madonna'], [(0, 0, 'same')]),
+    ],
+)
+def test_marks_without_questions_are_paired_by_their_place(before, after, rows):
+    change = change_of(*entries(marks(*before), marks(*after, score=0.2)))
+    assert sorted(change['rows']) == sorted(rows)
+    differ = sum(fate == 'mark' for _, _, fate in rows)
+    assert change['why'] == ({'mark': differ} if differ else {})
+
+
+def test_marks_and_questions_are_told_apart():
+    change = change_of(*entries(scored(knowledge='K.'), scored(verdicts=[])))
+    assert change['why'] == {'before': 3}
+    both = change_of(*entries(scored(), scored(verdicts=marks('1985')['verdicts'])))
+    assert both['why'] == {'before': 3, 'mark': 1}
 
 
 def test_a_pair_that_is_the_same_is_kept_once():

@@ -7,7 +7,7 @@ import pytest
 from parlai_q2.report.comparison import write_comparison
 from tests.report.browser import OPEN_ROWS
 from tests.report.runs import entries, rescored, two_runs
-from tests.report.samples import HOSTILE, scored, simple
+from tests.report.samples import HOSTILE, marks, scored, simple
 
 SCORES = (
     "[...document.querySelectorAll('.change > span:first-child')].map(s => s.innerText)"
@@ -140,6 +140,20 @@ def test_it_fits_the_screen(opened, tmp_path, width, scheme):
     opened.click('#open-all')
     assert opened.js('document.documentElement.scrollWidth') <= width
     assert len(opened.screenshot(tmp_path / 'page.png')) > 10_000
+
+
+def test_marks_of_two_runs_stand_beside_each_other(browser, tmp_path):
+    before, after = marks('in 1985', 'Madonna'), marks('1985 in Canada', 'Madonna')
+    browser.goto(written(tmp_path, [before], [{**after, 'score': 0.2}]))
+    assert browser.text('.why') == '1 marked differently'
+    browser.click('.toggle')
+    heads = "[...document.querySelectorAll('.both th')].map(h => h.innerText)"
+    assert browser.js(heads)[0] == 'In the response'
+    lines = "[...document.querySelectorAll('.both tbody tr')].map(r => r.innerText)"
+    moved, same = browser.js(lines)
+    assert 'in 1985 → 1985 in Canada' in moved and 'not in the knowledge' in moved
+    assert 'Madonna: Madonna sang.' in same and 'supported 0.90' in same
+    assert browser.complaints() == []
 
 
 def test_it_prints(opened):

@@ -1,8 +1,7 @@
 import pytest
 
-from parlai_q2.report.charts import score_chart
 from parlai_q2.report.entries import read_entry
-from parlai_q2.report.figures import Figures, bin_of
+from parlai_q2.report.figures import Figures, bin_of, score_chart
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 

@@ -80,9 +80,7 @@ def test_hostile_text_stays_data(tmp_path):
         'signature': HOSTILE,
         'rerank': [{'text': HOSTILE, 'first': True, 'chosen': True}],
     }
-    page = page_of(
-        tmp_path, [simple(1, **everywhere)], title=HOSTILE, signature=HOSTILE
-    )
+    page = page_of(tmp_path, [simple(1, **everywhere)], title=HOSTILE)
     plain = page_of(tmp_path, [simple(1)])
     scripts = [a for tag, a in Elements(page).found if tag == 'script']
     assert scripts == [a for tag, a in Elements(plain).found if tag == 'script']
@@ -124,11 +122,6 @@ def test_the_key_of_the_histogram_has_the_labels_that_there_are(tmp_path):
 def test_scores_made_in_different_ways_come_with_a_warning(tmp_path):
     page = page_of(tmp_path, [scored(), simple(1, signature='overlap|version:0.1.0')])
     assert 'different signatures' in page
-
-
-def test_the_signature_given_stands_first(tmp_path):
-    page = page_of(tmp_path, [simple(1)], signature='nli|version:0.1.0')
-    assert data_of(page)['signatures'] == ['nli|version:0.1.0']
 
 
 def test_no_records_are_an_error_that_says_what_to_run(tmp_path):

@@ -15,6 +15,7 @@ from parlai_q2.records import (
     not_verifiable,
 )
 from parlai_q2.report import render_candidates, render_score, use_colour
+from tests.report.samples import marks
 from tests.report.test_entries import STATEMENTS, TITLED
 
 RESPONSE = 'Madonna was born in 1985 in Canada.'
@@ -287,6 +288,21 @@ def test_statements_show_what_they_rest_on():
         'knowledge Bee: Bees have eyes. [+They have five.] Wasp: [+Wasps sting.]',
         'rests on  Bee: They have five.',
         'rests on  Wasp: Wasps sting.',
+    ]
+
+
+def test_a_verdict_names_the_passage():
+    record = marks('Madonna', '1985')
+    shown = render_score(
+        Score.from_dict(record), record['response'], record['knowledge'], colour=False
+    )
+    assert shown.split('\n')[-6:] == [
+        '[+] Madonna',
+        '    knowledge Madonna: Madonna sang.',
+        '    compared  supported, support 0.90',
+        '',
+        '[?] 1985',
+        '    compared  not in the knowledge, support 0.10',
     ]
 
 

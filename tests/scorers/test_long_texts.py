@@ -9,7 +9,7 @@ from parlai_q2 import Example, Label, load_scorer
 from parlai_q2.cli.commands import run_command
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
-from parlai_q2.report.candidates import notes_of
+from parlai_q2.report.entries import notes_of
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import base

@@ -2,10 +2,10 @@ import json
 import re
 
 import pytest
-from parlai.core.metrics import AverageMetric
 
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.scripts.demo import DemoScript, about_questions
+from parlai_q2.scripts import demo
 
 
 def entries_of(page):
@@ -16,8 +16,8 @@ def entries_of(page):
 @pytest.mark.slow
 def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     outfile = tmp_path / 'demo.html'
-    page = DemoScript.main(
-        '--scorer', 'overlap', '--turns', '2', '--outfile', str(outfile)
+    page = run_command(
+        'demo', '--scorer', 'overlap', '--turns', '2', '--outfile', str(outfile)
     )
     assert page == outfile
     said = capsys.readouterr().out
@@ -45,21 +45,26 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
 
 
 def test_without_turns_no_generator_is_loaded(tmp_path, capsys):
-    page = DemoScript.main(
-        '--scorer', 'overlap', '--turns', '0', '--outfile', str(tmp_path / 'demo.html')
+    page = run_command(
+        'demo',
+        '--scorer',
+        'overlap',
+        '--turns',
+        '0',
+        '--outfile',
+        str(tmp_path / 'demo.html'),
     )
     assert len(entries_of(page)) == 84
     assert 'Reranking' not in capsys.readouterr().out
 
 
-def test_metrics_of_questions_are_said_in_words():
-    report = {'coverage': AverageMetric(3, 4), 'questions': AverageMetric(11, 4)}
-    assert about_questions(report).splitlines() == [
-        '',
-        '   share of responses that have a question     0.750',
-        '   questions a response                        2.750',
-    ]
-    assert about_questions({}) == ''
+def test_without_parlai_the_responses_are_scored(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(demo, 'has_parlai', lambda: False)
+    page = run_command(
+        'demo', '--scorer', 'overlap', '--outfile', str(tmp_path / 'demo.html')
+    )
+    assert len(entries_of(page)) == 84
+    assert 'needs ParlAI. Run: python -m pip install' in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -71,4 +76,4 @@ def test_metrics_of_questions_are_said_in_words():
 )
 def test_wrong_options_are_a_clear_error(arguments, error, problem):
     with pytest.raises(error, match=problem):
-        DemoScript.main(*arguments)
+        run_command('demo', *arguments)

@@ -2,11 +2,9 @@
 
 import pytest
 from parlai.scripts.eval_model import EvalModel
-from parlai.scripts.train_model import TrainModel
 
-from parlai_q2.__main__ import run
 from parlai_q2.errors import UnknownNameError
-from tests.tasks.annotated_sets import DOME, KITES
+from tests.tasks.annotated_sets import KITES
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.begin.agents'
@@ -62,27 +60,6 @@ def test_the_annotated_view_asks_for_the_annotated_response(sets):
     assert second['checked_sentence'] == second['knowledge'] == KITES
 
 
-def test_the_dialogue_view_shows_each_context_once_and_no_response(sets):
-    shown = messages(f'{TASK}:DialogueTeacher:wow')
-    assert [m['text'] for m in shown] == [
-        'do they need wind?',
-        'when do they hunt?',
-        'I saw one!',
-    ]
-    for message in shown:
-        # What a model says here is not what the annotators judged.
-        assert not {'response', 'q2_label', 'begin_label', 'system'} & set(message)
-        assert 'eval_labels' not in message and message['corpus'] == 'wow'
-
-
-def test_the_classification_view_asks_for_the_class(sets):
-    first, second = messages(f'{CLASSIFICATION}:cmu')
-    assert first['text'] == f'{DOME}\nit is a drama of 1999 .'
-    assert first['eval_labels'] == ['consistent']
-    assert second['eval_labels'] == ['generic']
-    assert first['label_candidates'] == ['consistent', 'inconsistent', 'generic']
-
-
 def test_the_classification_view_may_ask_in_the_published_words(sets):
     report = EvalModel.main(
         task=f'{CLASSIFICATION}:wow',
@@ -108,41 +85,3 @@ def test_responses_are_scored_when_they_are_replayed(sets):
     # cool i am scared of them 0/6.
     assert report['exs'].value() == 4
     assert report['knowledge_precision'].value() == pytest.approx((0.75 + 0.25 + 1) / 4)
-
-
-def test_a_model_that_replies_is_scored_against_each_context(sets):
-    report = EvalModel.main(
-        task=TASK,
-        model='fixed_response',
-        fixed_response='owls hunt at night',
-        scorer='precision',
-        batchsize=4,
-    )
-    # Three contexts of Wizard of Wikipedia, two of CMU-DoG, one of Topical-Chat; the
-    # knowledge of three of these six is about owls.
-    assert report['unverifiable']._denom == 6
-    assert report['knowledge_precision'].value() == pytest.approx(0.5)
-
-
-def test_a_classifier_of_parlai_trains_on_it(sets, tmp_path):
-    valid, _ = TrainModel.main(
-        task=CLASSIFICATION,
-        model='transformer/classifier',
-        model_file=str(tmp_path / 'classifier'),
-        classes=['consistent', 'inconsistent', 'generic'],
-        n_layers=1,
-        embedding_size=8,
-        ffn_size=8,
-        n_heads=2,
-        max_train_steps=2,
-        batchsize=2,
-        validation_metric='accuracy',
-        lr_scheduler='fixed',
-        dict_tokenizer='split',
-    )
-    assert valid['exs'].value() == 7
-
-
-def test_short_names_lead_to_it(sets, capsys):
-    run(['display_data', '-t', 'q2:begin:topicalchat', '-n', '1', '-dt', 'valid'])
-    assert 'do you like owls?\n   I like hens.' in capsys.readouterr().out

@@ -23,13 +23,6 @@ ANNOTATED = f'{TASK}:AnnotatedTeacher'
 REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'begin'
 
 
-def test_only_the_files_of_the_part_must_be_there(sets):
-    for path in (sets / 'begin').iterdir():
-        if path.name != 'begin_dev_cmu.tsv':
-            path.unlink()
-    assert len(messages(f'{TASK}:CmuTeacher')) == 2
-
-
 def test_a_file_with_another_checksum_is_refused(sets):
     path = sets / 'begin' / 'begin_dev_wow.tsv'
     path.write_bytes(path.read_bytes() + b'x')

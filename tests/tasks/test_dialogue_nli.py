@@ -5,12 +5,10 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.__main__ import run
-from parlai_q2.errors import UnknownNameError
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.persona import persona_preset, scorer_options
 from parlai_q2.tasks.dialogue_nli.reader import read_part
-from tests.tasks.annotated_sets import CAT, DOG
+from tests.tasks.annotated_sets import DOG
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.dialogue_nli.agents'
@@ -34,10 +32,6 @@ def test_words_choose_sets_classes_and_kinds(sets, part, valid, test):
     assert len(messages(ANNOTATED + part, 'test')) == test
 
 
-def test_training_pairs_are_those_of_the_train_set(sets):
-    assert messages(ANNOTATED, 'train:evalmode')[0]['pair_id'] == 'dialogue_nli_train_0'
-
-
 def test_the_verified_test_set_is_a_teacher_of_its_own(sets):
     ids = [m['pair_id'] for m in messages(f'{TASK}:GoldTeacher')]
     assert ids == [f'dialogue_nli_verified_test_{n}' for n in range(3)]
@@ -48,11 +42,6 @@ def test_pairs_of_an_unknown_kind_are_left_out_only_where_a_kind_is_asked_for(se
     path.write_text(path.read_text().replace('e2swap_pp', 'e2swap_xx'))
     assert len(messages(ANNOTATED)) == 4
     assert len(messages(f'{ANNOTATED}:up:uu:pp')) == 3
-
-
-def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
-    with pytest.raises(UnknownNameError, match="Did you mean 'gold'"):
-        messages(f'{ANNOTATED}:golden')
 
 
 def test_neutral_counts_as_inconsistent(sets):
@@ -96,12 +85,6 @@ def test_the_dialogue_view_shows_each_persona_once_with_an_agreeing_reply(sets):
     assert not {'response', 'q2_label', 'nli_label', 'pair_id'} & set(shown[0])
 
 
-def test_the_classification_view_asks_for_the_class(sets):
-    last = messages(f'{TASK}:ClassificationTeacher')[3]
-    assert last['text'] == f'i have no pets .\n{CAT}'
-    assert last['eval_labels'] == ['inconsistent']
-
-
 def test_the_classification_view_may_ask_for_three_labels(sets):
     report = EvalModel.main(
         task=f'{TASK}:ClassificationTeacher',
@@ -112,17 +95,6 @@ def test_the_classification_view_may_ask_for_three_labels(sets):
         batchsize=2,
     )
     assert report['accuracy'].value() == pytest.approx(2 / 5)
-
-
-def test_responses_are_scored_when_they_are_replayed(sets):
-    report = EvalModel.main(
-        task=f'{TASK}:GoldTeacher',
-        model='repeat_label',
-        scorer='precision',
-        batchsize=2,
-    )
-    # my dog is brown 1/4, we had cat only 0/4 (articles do not count), steak 0/3.
-    assert report['knowledge_precision'].value() == pytest.approx(0.25 / 3)
 
 
 def scorer_of(**options):
@@ -146,10 +118,6 @@ def test_a_threshold_that_is_given_stays(sets):
     assert scorer_of(scorer_threshold=0.4).threshold == 0.4
 
 
-def test_other_scorers_keep_their_own_settings(sets):
-    assert scorer_of(scorer='overlap').threshold == 0.5
-
-
 def test_the_models_of_the_preset_stay(sets):
     shipped = load_preset('mini')
     for preset in ('mini', shipped, scorer_options({'scorer': 'q2'})['preset']):
@@ -162,8 +130,3 @@ def test_the_models_of_the_preset_stay(sets):
 def test_a_set_of_another_size_is_read_with_a_warning(sets, caplog):
     read_part(str(sets), ['gold'])
     assert '3 pairs; the paper counts 12,376' in caplog.text
-
-
-def test_short_names_lead_to_it(sets, capsys):
-    run(['display_data', '-t', 'q2:dialogue_nli:gold', '-n', '1', '-dt', 'test'])
-    assert f'your persona: {DOG}\n   my dog is brown .' in capsys.readouterr().out

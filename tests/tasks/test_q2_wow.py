@@ -47,10 +47,8 @@ def test_a_part_holds_the_rows_that_its_name_says(datapath, part, rows):
 
 
 @pytest.mark.parametrize('view', ['Dialogue', 'Annotated', 'Classification'])
-@pytest.mark.parametrize('part, rows', PARTS.items())
-def test_every_view_takes_every_part(datapath, view, part, rows):
-    task = f'{TASK}:{view}Teacher' + (f':{part}' if part else '')
-    assert len(messages(task)) == rows
+def test_every_view_takes_parts_in_any_case(datapath, view):
+    assert len(messages(f'{TASK}:{view}Teacher:Cross_Annotation:DODECA')) == 2
 
 
 @pytest.mark.parametrize(
@@ -66,10 +64,6 @@ def test_every_view_takes_every_part(datapath, view, part, rows):
 )
 def test_a_part_may_be_a_teacher_of_its_own(datapath, task, rows):
     assert len(messages(task)) == rows
-
-
-def test_words_are_read_in_any_case(datapath):
-    assert len(messages(f'{TASK}:AnnotatedTeacher:Cross_Annotation:DODECA')) == 2
 
 
 def test_an_unknown_part_is_answered_with_the_nearest_one(datapath):
@@ -132,16 +126,6 @@ def test_a_cross_label_of_1_means_inconsistent(datapath):
 def test_it_is_the_same_rows_in_every_datatype(datapath, datatype):
     replies = [m['response'] for m in messages(TASK, datatype)]
     assert replies == [m['response'] for m in messages(TASK)]
-
-
-def test_responses_are_scored_when_they_are_replayed(datapath):
-    report = EvalModel.main(
-        task=f'{TASK}:AnnotatedTeacher',
-        model='repeat_label',
-        scorer='overlap',
-        batchsize=4,
-    )
-    assert report['exs'].value() == 7 and 0 < report['overlap'].value() < 1
 
 
 def test_rows_without_a_human_reply_are_scored_too(datapath):

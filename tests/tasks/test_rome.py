@@ -5,16 +5,12 @@ from collections import Counter
 import pytest
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.__main__ import run
 from parlai_q2.errors import (
     ConfigError,
     RecordError,
-    TaskDataError,
-    UnknownNameError,
 )
-from parlai_q2.tasks.rome import build
 from parlai_q2.tasks.rome.reader import class_of, read_file, read_part
-from tests.tasks.annotated_sets import ROME, SALT, TALK, TALL, rome_csv
+from tests.tasks.annotated_sets import SALT, TALK, rome_csv
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.rome.agents'
@@ -55,28 +51,6 @@ def test_a_part_may_be_a_teacher_of_its_own(sets, teacher, rows):
     assert len(messages(f'{TASK}:{teacher}')) == rows
 
 
-def test_every_missing_file_is_told_with_its_own_address(tmp_path, monkeypatch):
-    def no_network(url, path):
-        raise OSError('no network')
-
-    monkeypatch.setattr('parlai_q2.io.published.download', no_network)
-    with pytest.raises(TaskDataError) as caught:
-        read_part(str(tmp_path))
-    for published in build.FILES:
-        assert str(caught.value).count(published.url) == 1
-
-
-def test_only_the_files_of_the_part_must_be_there(sets):
-    for path in (sets / 'rome').glob('[!k]*.csv'):
-        path.unlink()
-    assert len(messages(f'{TASK}:KnnTeacher')) == 5
-
-
-def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
-    with pytest.raises(UnknownNameError, match="rule of rome 'experts'. .* 'expert'"):
-        messages(f'{ANNOTATED}:experts')
-
-
 def test_the_class_is_that_of_the_annotators(sets):
     shown = messages(f'{TASK}:ExpertTeacher')
     assert [m['q2_label'] for m in shown] == ['consistent', 'inconsistent', 'generic']
@@ -103,14 +77,6 @@ def test_the_message_is_the_conversation_without_its_speakers(sets):
     )
 
 
-def test_the_dialogue_view_shows_each_context_once_and_no_response(sets):
-    shown = messages(f'{TASK}:DialogueTeacher:gt')
-    assert [m['checked_sentence'] for m in shown] == [SALT, TALL]
-    for message in shown:
-        assert not {'response', 'q2_label', 'factual', 'model'} & set(message)
-        assert {'history', 'conv_index', 'part'} <= set(message)
-
-
 def test_a_context_without_knowledge_cannot_be_verified(sets):
     report = EvalModel.main(
         task=f'{TASK}:DialogueTeacher:knn',
@@ -121,30 +87,6 @@ def test_a_context_without_knowledge_cannot_be_verified(sets):
     )
     assert report['knowledge_precision'].value() == 1
     assert report['unverifiable'].value() == 0.5
-
-
-def test_the_classification_view_asks_for_the_class(sets):
-    second = messages(f'{TASK}:ClassificationTeacher:gt')[1]
-    assert second['text'] == f'{SALT}\nYes, it is salty'
-    assert second['eval_labels'] == ['consistent']
-    assert second['label_candidates'] == ['consistent', 'inconsistent', 'generic']
-
-
-def test_it_is_the_same_rows_in_every_datatype(sets):
-    replies = [m['response'] for m in messages(ANNOTATED, 'train:evalmode')]
-    assert replies == [m['response'] for m in messages(ANNOTATED, 'test')]
-
-
-def test_responses_are_scored_when_they_are_replayed(sets):
-    report = EvalModel.main(
-        task=f'{TASK}:ExpertTeacher',
-        model='repeat_label',
-        scorer='precision',
-        batchsize=2,
-    )
-    # it is salty 2/3 (the knowledge has no "it"), mile 0/1, nice 0/1.
-    assert report['exs'].value() == 3
-    assert report['knowledge_precision'].value() == pytest.approx(2 / 9)
 
 
 def test_a_verifiable_response_that_nobody_annotated_is_left_out(
@@ -188,19 +130,6 @@ def test_another_file_is_refused(tmp_path, text, problem):
     path.write_text(text)
     with pytest.raises(RecordError, match=problem):
         read_file(path, 'gt')
-
-
-def test_a_file_of_another_length_is_refused_with_the_remedy(sets):
-    path = sets / 'rome' / 'dpr.csv'
-    path.write_bytes(ROME['dpr.csv'][:-1])
-    characters = len(ROME['dpr.csv'].decode())
-    with pytest.raises(TaskDataError, match=f'not have {characters} characters'):
-        messages(f'{TASK}:DprTeacher')
-
-
-def test_short_names_lead_to_it(sets, capsys):
-    run(['display_data', '-t', 'q2:rome:expert', '-n', '1', '-dt', 'valid'])
-    assert 'Is it "salty"?\n   It is salty.' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('value', ['1.5', '3.0', 'good', '-1'])

@@ -10,6 +10,7 @@ const FATES = {
   comparison: 'compared differently',
   before: 'only asked before',
   after: 'only asked after',
+  mark: 'marked differently',
   same: 'the same',
 };
 
@@ -18,6 +19,7 @@ function reasons({ why, changed, before }) {
   const found = [];
   if (why.answer) found.push(counted(why.answer, 'different answer', 'different answers'));
   if (why.comparison) found.push(`${why.comparison} compared differently`);
+  if (why.mark) found.push(`${why.mark} marked differently`);
   if (why.after) found.push(counted(why.after, 'new question', 'new questions'));
   if (why.before) found.push(counted(why.before, 'question dropped', 'questions dropped'));
   if (why.whole) found.push('compared as a whole in one run');
@@ -30,25 +32,29 @@ function reasons({ why, changed, before }) {
 
 // --- the detail below a row
 
-// The questions of both runs, one line each; clicking a mark highlights its questions.
-function questions(change) {
+// The verdicts of both runs, one line each; clicking a mark highlights its verdicts.
+function verdicts(change) {
   const { before, after } = change;
   if (!change.rows.length) {
+    if (after.statements.length) return null;
     const whole = before.fallback || after.fallback;
     return el('p', { class: 'note' }, whole
       ? 'No valid question in either run: the response was compared as a whole.'
-      : 'These scores come without questions.');
+      : 'These scores come without evidence.');
   }
-  const titles = ['Question', 'In the response', `Before: ${names[0]}`, `After: ${names[1]}`,
-    'What differs'];
+  const asked = [...before.verdicts, ...after.verdicts].some((v) => v.question);
+  const titles = [...(asked ? ['Question'] : []), 'In the response', `Before: ${names[0]}`,
+    `After: ${names[1]}`, 'What differs'];
   const lines = change.rows.map(([old, now, fate]) => {
     const [was, is] = [before.verdicts[old], after.verdicts[now]];
-    const asked = is || was;
-    const cells = [
-      [asked.question], [asked.response], verdictOf(was), verdictOf(is), [FATES[fate]]];
-    return el('tr', { class: `${asked.status}${fate === 'same' ? '' : ' differs'}`,
+    const shown = is || was;
+    const said = was && is && was.response !== is.response
+      ? `${was.response} → ${is.response}` : shown.response;
+    const cells = [...(asked ? [[shown.question]] : []), [said],
+      verdictOf(was, shown), verdictOf(is, shown), [FATES[fate]]];
+    return el('tr', { class: `${shown.status}${fate === 'same' ? '' : ' differs'}`,
       tabindex: '-1', 'data-after': now },
-    ...cells.map((content, i) => el('td', { 'data-name': titles[i], dir: i < 2 ? 'auto' : null },
+    ...cells.map((content, i) => el('td', { 'data-name': titles[i], dir: i < titles.length - 3 ? 'auto' : null },
       ...content)));
   });
   return el('table', { class: 'evidence both' },
@@ -56,11 +62,11 @@ function questions(change) {
     el('tbody', {}, ...lines));
 }
 
-function verdictOf(verdict) {
-  if (!verdict) return [el('span', { class: 'note' }, 'not asked')];
-  const answer = verdict.knowledge === null ? '(no answer)' : verdict.knowledge;
-  return [el('span', { dir: 'auto' }, answer), el('span', { class: `verdict ${verdict.status}` },
-    `${verdict.comparison} ${fixed(verdict.score)}`)];
+function verdictOf(verdict, other) {
+  if (!verdict) return [el('span', { class: 'note' }, other.question ? 'not asked' : 'not marked')];
+  return [el('span', { dir: 'auto' }, ...foundFor(verdict)),
+    el('span', { class: `verdict ${verdict.status}` },
+      `${comparisonOf(verdict)} ${fixed(verdict.score)}`)];
 }
 
 function sideOf(title, side, clipped) {
@@ -84,7 +90,8 @@ function detailOf(change, pick) {
   }
   box.append(section('Before and after', el('div', { class: 'pair' },
     sideOf(`Before: ${names[0]}`, before, long), sideOf(`After: ${names[1]}`, after, long))));
-  box.append(section('Questions', questions(change), statementTable(after)));
+  box.append(section('Evidence', verdicts(change),
+    after.verdicts.some((v) => !v.question) ? null : statementTable(after)));
   const marks = (side) => JSON.stringify(side.knowledge);
   if (marks(before) === marks(after)) {
     box.append(section('Knowledge', scrolling('Knowledge',
@@ -164,7 +171,7 @@ showTable({
     { id: 'label-after', options: choicesOf(changes.map((c) => c.after.label)),
       fits: (c, value) => c.after.label === value },
     { id: 'why', options: [['', 'any'], ['answer', 'different answers'],
-      ['comparison', 'compared differently'], ['after', 'new questions'],
+      ['comparison', 'compared differently'], ['mark', 'marked differently'], ['after', 'new questions'],
       ['before', 'questions dropped'], ['whole', 'compared whole in one run']],
       fits: (c, value) => Boolean(c.why[value]) },
     { id: 'class', options: choicesOf(changes.map((c) => c.class)),

@@ -34,6 +34,11 @@ function pickLines(box, places) {
   lines[places[0]].focus();
 }
 
+// What the knowledge says of a verdict's words, and how that compares with them.
+const foundFor = (v) => [v.title ? el('strong', {}, `${v.title}: `) : null,
+  v.knowledge ?? (v.question ? '(no answer)' : '(nothing)')].filter(Boolean);
+const comparisonOf = (v) => (v.question ? v.comparison : SHOWN[v.status]);
+
 // The evidence for a scored text, which is an entry or one of its candidates.
 function evidence(scored) {
   if (!scored.verdicts.length && scored.statements.length) return statementTable(scored);
@@ -48,16 +53,15 @@ function evidence(scored) {
     ? ['Question', 'In the response', 'In the knowledge', 'Comparison', 'Score']
     : ['In the response', 'In the knowledge', 'Comparison', 'Support'];
   const rows = scored.verdicts.map((v) => {
-    const cells = asked
-      ? [v.question, v.response, v.knowledge ?? '(no answer)', v.comparison, fixed(v.score)]
-      : [v.response, v.knowledge ?? '(nothing)', SHOWN[v.status], fixed(v.score)];
+    const cells = [...(asked ? [v.question] : []), v.response, foundFor(v), comparisonOf(v),
+      fixed(v.score)];
     return el('tr', { class: v.status, tabindex: '-1' }, ...cells.map((text, i) =>
       el('td', { 'data-name': names[i], dir: i < names.length - 2 ? 'auto' : null }, text)));
   });
   const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
   const table = el('table', { class: 'evidence' }, el('thead', {}, head),
     el('tbody', {}, ...rows));
-  return [table, statementTable(scored)];
+  return [table, asked ? statementTable(scored) : null];
 }
 
 // The sentences of a response, each with the sentences of the knowledge that it rests on.

@@ -9,8 +9,8 @@ const columns = [
   { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
   { name: 'Response', kind: 'said', cell: (e, pick) => [
     marked(e.response, e.verdicts, pick, CLIP), gainBadge(e.rerank)] },
-  { name: 'Questions', key: (e) => asked(e), kind: 'number minor',
-    cell: (e) => String(asked(e)) },
+  ...(entries.some(asked) ? [{ name: 'Questions', key: asked, kind: 'number minor',
+    cell: (e) => String(asked(e)) }] : []),
   ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
     cell: (e) => words(e.class) }] : []),
   { name: 'Record', key: (e) => e.place, kind: 'minor id', cell: (e) => e.id },
