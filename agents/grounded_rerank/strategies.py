@@ -3,9 +3,8 @@ The strategies that find candidates, and their decoding settings.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
-likeliest tokens and then searches with a beam. Their beams are five wide, which
-``beam:4/5,nucleus:3,delayedbeam:3/5`` asks for; the default is as wide as the number of
-candidates.
+likeliest tokens and then searches with a beam. Their beams are five wide, however many
+candidates are kept.
 """
 
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ BEAMS = ('beam', 'delayedbeam', 'delayednucleusbeam')
 SAMPLING = frozenset(NAMES) - {'beam', 'greedy'}
 
 DEFAULT_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
+DEFAULT_BEAM = 5
 DEFAULT_TOPK = 10
 DEFAULT_TOPP = 0.9
 DEFAULT_BEAM_DELAY = 5
@@ -42,7 +42,8 @@ class Strategy:
     One search, and how many candidates it gives.
 
     :param name: one of :data:`NAMES`.
-    :param beam: the width of the beam, at least ``number``; None for ``number``.
+    :param beam: the width of the beam, at least ``number``; None for the larger of
+        ``number`` and :data:`DEFAULT_BEAM`.
     """
 
     name: str
@@ -52,7 +53,9 @@ class Strategy:
     @property
     def width(self) -> int:
         """How many sequences the search follows at a time."""
-        return self.beam or self.number
+        if self.name not in BEAMS:
+            return self.number
+        return self.beam or max(self.number, DEFAULT_BEAM)
 
     @property
     def samples(self) -> bool:
@@ -65,8 +68,9 @@ class Strategy:
 
 def parse_strategies(text: str) -> list[Strategy]:
     """
-    Read ``beam:4/5,nucleus:3``: the best four of a beam of five, and three samples. A
-    name without a number gives one candidate. The order decides ties.
+    Read ``beam:4,nucleus:3``: the best four of a beam, and three samples. ``beam:4/10``
+    makes the beam ten wide. A name without a number gives one candidate. The order
+    decides ties.
 
     :raises ConfigError: when the text does not have that form.
     """
@@ -83,7 +87,7 @@ def parse_strategies(text: str) -> list[Strategy]:
         ):
             raise ConfigError(
                 f'{part!r}: after the slash stands the width of the beam of '
-                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/5'
+                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/10'
             )
         width = int(beam) if slash else None
         strategies.append(Strategy(name, int(number or '1'), width))

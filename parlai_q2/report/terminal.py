@@ -149,6 +149,8 @@ def render_score(
     head = [(f'{score.value:.2f} ', 'bold'), *_label(score.label)]
     if score.fallback:
         head.append((' (no valid question: compared as a whole)', 'dim'))
+    if unread := score.parts.get('unread'):
+        head.append((f' ({unread:.0%} of a text not read)', 'dim'))
     lines.field('score', head)
     if score.parts and not _explained(score):
         _made_of(lines, score.parts)

@@ -233,6 +233,9 @@ class GroundedScorer(GroundedFastScorer):
     def settings(self) -> dict[str, Any]:
         return {**self.q2.settings, **super().settings}
 
+    def unread(self, example: Example) -> float:
+        return self.q2.unread(example)
+
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         return self._combine(examples, self.q2.score_texts(examples))
 

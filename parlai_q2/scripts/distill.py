@@ -29,14 +29,13 @@ from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP
 from parlai_q2.io.read import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, meta_of
-from parlai_q2.parlai.distillation import judge_replies, reply_record
+from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
     delimiter_from_opt,
     policy_from_opt,
 )
 from parlai_q2.parlai.filtered_files import check_places, write_filtered
-from parlai_q2.parlai.replies import replies
 from parlai_q2.parlai.task_episodes import (
     TaskEpisodes,
     add_num_examples,

@@ -70,7 +70,7 @@ def run(opt: Mapping[str, Any]) -> Path:
             if infiles[0].name != infiles[1].name:
                 before, after = infiles[0].name, infiles[1].name
             title = f'{before} and {after}'
-            write_comparison(*runs, outfile, title, (before, after))
+            write_comparison(runs[0], runs[1], outfile, title, (before, after))
     counts = ' and '.join(f'{len(entries):,}' for entries in runs)
     log.info(f'Wrote {outfile}: {counts} responses.')
     return outfile

@@ -4,6 +4,7 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 
 import re
 from functools import lru_cache
+from typing import Callable, Iterable
 
 from parlai_q2.records import Span
 
@@ -56,6 +57,25 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
     # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)
     return bool(number or _NO_END.search(before))
+
+
+def cut_to_fit(texts: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
+    """
+    Texts, each that does not fit halved at the end of a sentence or of a word until its
+    parts do. A single word is left as it is.
+
+    >>> cut_to_fit(['It is old. It is red.'], lambda text: len(text) < 12)
+    ['It is old.', 'It is red.']
+    """
+    found, left = [], [*texts][::-1]
+    while left:
+        text = left.pop()
+        words = count_words(text)
+        if words < 2 or fits(text):
+            found.append(text)
+        else:
+            left += [part.text for part in windows(text, (words + 1) // 2)][::-1]
+    return found
 
 
 def windows(text: str, max_words: int) -> list[Span]:

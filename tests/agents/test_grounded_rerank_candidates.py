@@ -22,16 +22,33 @@ def test_the_default_asks_for_ten_candidates():
         ('beam:4,nucleus:3', [Strategy('beam', 4), Strategy('nucleus', 3)]),
         (' greedy , topk:2 ', [Strategy('greedy', 1), Strategy('topk', 2)]),
         ('factual_nucleus:5', [Strategy('factual_nucleus', 5)]),
-        # The paper's beams are five wide.
         (
-            'beam:4/5,delayedbeam:3/5',
-            [Strategy('beam', 4, 5), Strategy('delayedbeam', 3, 5)],
+            'beam:4/10,delayedbeam:3/3',
+            [Strategy('beam', 4, 10), Strategy('delayedbeam', 3, 3)],
         ),
     ],
 )
 def test_strategies_are_read_in_order(text, expected):
     assert parse_strategies(text) == expected
     assert parse_strategies(','.join(map(str, expected))) == expected
+
+
+@pytest.mark.parametrize(
+    'text, width',
+    [
+        # Santhanam et al. 2021, section 4: beam search and delayed beam search with 5.
+        ('beam:4', 5),
+        ('delayedbeam:3', 5),
+        ('beam:7', 7),
+        ('beam:4/10', 10),
+        ('delayedbeam:3/3', 3),
+        ('nucleus:3', 3),
+        ('greedy', 1),
+    ],
+)
+def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
+    (strategy,) = parse_strategies(text)
+    assert strategy.width == width
 
 
 @pytest.mark.parametrize(
@@ -44,7 +61,7 @@ def test_strategies_are_read_in_order(text, expected):
         ('greedy:2', 'one candidate'),
         ('beam:2,beam:3', 'twice'),
         ('beam:4/3', 'at least the number'),
-        ('beam:4/', 'beam:4/5'),
+        ('beam:4/', 'beam:4/10'),
         ('nucleus:3/5', 'beam or delayedbeam'),
     ],
 )

@@ -57,7 +57,7 @@ def assert_same(together, apart):
         {'beam_length_penalty': 1.0},
         {'temperature': 0.5},
         {'label_truncate': 2},
-        {'candidate_strategies': 'beam:2/5,delayedbeam:1/3'},
+        {'candidate_strategies': 'beam:2/6,delayedbeam:1/3'},
     ],
     ids=lambda options: next(iter(options), 'plain'),
 )
@@ -67,7 +67,7 @@ def test_every_kind_of_search(options, monkeypatch):
 
 
 def test_a_beam_may_be_wider_than_what_it_keeps():
-    (wide,) = reply_to(make_agent(candidate_strategies='beam:2/5'), TEXTS[0])
+    (wide,) = reply_to(make_agent(candidate_strategies='beam:2'), TEXTS[0])
     (whole,) = reply_to(make_agent(candidate_strategies='beam:5'), TEXTS[0])
     by_score = sorted(whole['beam_texts'], key=lambda c: -c[1])
     assert sorted(wide['beam_texts'], key=lambda c: -c[1]) == by_score[:2]
@@ -107,7 +107,7 @@ def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
 
 
 def test_the_decoder_is_called_once_a_step_for_what_is_not_done(monkeypatch):
-    agent = make_agent(candidate_strategies='beam:4,nucleus:3')
+    agent = make_agent(candidate_strategies='beam:4/4,nucleus:3')
     rows = decoder_rows(agent, monkeypatch)
     reply_to(agent, '1 2 3 4')
     together = list(rows)
@@ -123,7 +123,7 @@ def test_the_decoder_is_called_once_a_step_for_what_is_not_done(monkeypatch):
 
 
 def test_large_batches_are_searched_one_strategy_after_another(monkeypatch):
-    agent = make_agent(candidate_strategies='beam:4,nucleus:3')
+    agent = make_agent(candidate_strategies='beam:4/4,nucleus:3')
     rows = decoder_rows(agent, monkeypatch)
     monkeypatch.setattr(side_by_side, 'MOST_ROWS', 14)
     reply_to(agent, '1 2', '3 4')
