@@ -218,7 +218,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # compat.apply() must come first: without it, importing ParlAI itself can fail.
     from parlai.core.script import setup_script_registry, superscript_main
 
-    from parlai_q2.parlai.prefix import register
+    from parlai_q2.parlai.task_strings import register
 
     register()
     show_log()

@@ -17,7 +17,7 @@ from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
-from parlai_q2.parlai.saved_folder import saved_opt
+from parlai_q2.parlai.model_files import saved_opt
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 

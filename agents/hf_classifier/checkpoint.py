@@ -1,7 +1,7 @@
 """
 Loads and saves a classifier's weights, configuration and tokenizer.
 
-The folder beside a trained model (see :mod:`parlai_q2.parlai.saved_folder`)
+The folder beside a trained model (see :mod:`parlai_q2.parlai.model_files`)
 holds its tokenizer, its configuration with the names of the outputs, and
 ``classifier.yaml``, which says how pairs are read.
 """
@@ -18,7 +18,7 @@ from parlai_q2.models.classifier import (
 )
 from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
 from parlai_q2.models.nli import NEW, TRAINED
-from parlai_q2.parlai.saved_folder import SUFFIX, saved_folder
+from parlai_q2.parlai.model_files import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_map import is_unnamed
 

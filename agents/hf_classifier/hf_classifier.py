@@ -44,7 +44,7 @@ from parlai_q2.parlai.classification import (
     find_pair,
     need_pair,
 )
-from parlai_q2.parlai.trusted import WeightsOnly
+from parlai_q2.parlai.model_files import WeightsOnly
 from parlai_q2.text.class_map import map_classes, parse_class_map
 
 SEGMENTS = 'segment_vec'

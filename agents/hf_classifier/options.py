@@ -13,7 +13,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.models.classifier import PairInput
 from parlai_q2.parlai.classification import add_class_map
-from parlai_q2.parlai.saved_folder import saved_folder
+from parlai_q2.parlai.model_files import saved_folder
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.text.class_map import GENERIC
 

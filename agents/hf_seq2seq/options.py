@@ -9,7 +9,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.models.prompts import PLAIN, REPLY, Prompt
 from parlai_q2.options import line_ends
-from parlai_q2.parlai.saved_folder import saved_opt
+from parlai_q2.parlai.model_files import saved_opt
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
 

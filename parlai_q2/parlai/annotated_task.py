@@ -16,18 +16,20 @@ Wikipedia, so that its models can be evaluated.
 """
 
 import copy
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 from parlai.core.message import Message
 from parlai.core.metrics import SumMetric
 from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.evaluate.sets import AnnotatedResponse
+from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed, spelt_out
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
+from parlai_q2.parlai.task_strings import task_arguments
 
 DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
 
@@ -35,11 +37,28 @@ DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
 NUM_CANDIDATES = 20
 
 
+class DialogueView(Q2TeacherMixin):
+    """The text is the person's message, the label is the reference reply."""
+
+    view = DIALOGUE
+
+
+class AnnotatedView(Q2TeacherMixin):
+    """The text is the person's message, the label is the annotated response."""
+
+    view = ANNOTATED
+
+
+class ClassificationView:
+    """The text is the knowledge and the response, the label is the class."""
+
+    view = CLASSIFICATION
+
+
 class AnnotatedTaskTeacher(DialogTeacher):
     """
-    Shows annotated turns in the view of its subclass.
-
-    A subclass sets ``classes``, implements :meth:`load_turns` and has a view.
+    Shows annotated turns in the view of its subclass, which sets ``classes`` and
+    implements :meth:`load_turns`.
     """
 
     view: str = DIALOGUE
@@ -76,9 +95,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             )
 
     def share(self) -> dict:
-        shared = super().share()
-        shared['turns'] = self.turns
-        return shared
+        return {**super().share(), 'turns': self.turns}
 
     def act(self) -> Message:
         turn = super().act()
@@ -100,13 +117,13 @@ class AnnotatedTaskTeacher(DialogTeacher):
         episode = None
         for i, (turn, message) in enumerate(zip(self.turns, messages)):
             if self.view != CLASSIFICATION and 'labels' in message:
-                message['label_candidates'] = candidates_near(labels, i)
+                message['label_candidates'] = _candidates_near(labels, i)
             yield message, turn.episode != episode
             episode = turn.episode
 
     def message(self, turn: AnnotatedResponse) -> Message:
         """The message of a turn in this view."""
-        fields = common_fields(turn)
+        fields = _common_fields(turn)
         if self.view == CLASSIFICATION:
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
             fields['labels'] = [turn.label]
@@ -128,27 +145,87 @@ class AnnotatedTaskTeacher(DialogTeacher):
         return sum(a != b for a, b in zip([None, *names], names))
 
 
-class DialogueView(Q2TeacherMixin):
-    """The text is the person's message, the label is the reference reply."""
-
-    view = DIALOGUE
-
-
-class AnnotatedView(Q2TeacherMixin):
-    """The text is the person's message, the label is the annotated response."""
-
-    view = ANNOTATED
-
-
-class ClassificationView:
+class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     """
-    The text is the knowledge and the response, the label is the annotators' class.
+    Shows an annotated set in which several systems answered the same context. Its views
+    differ in this:
+
+    - the dialogue view shows each context once, and omits the fields that belong to the
+      annotated response, since the model that replies is another one;
+    - the classification view can ask for the labels as they were published, where they
+      differ from ours: ``--published-labels true``;
+    - knowledge without a title is shown without Wizard of Wikipedia's marker.
+
+    A subclass sets ``classes`` and the attributes below, and implements
+    :meth:`read_turns`.
     """
 
-    view = CLASSIFICATION
+    # Words that select a part of the set, before those of the task string.
+    words: tuple[str, ...] = ()
+    # What words can select, e.g. a corpus, and the words for it.
+    groups: Mapping[str, Sequence[str]] = {}
+    # Further words, in lower case, and the words of the groups that they stand for.
+    aliases: Mapping[str, Sequence[str]] = {}
+    # Fields of a turn's ``more`` that belong to its context, not to its response.
+    context_fields: tuple[str, ...] = ()
+    # The field of ``more`` with the published label, and all published labels.
+    published_field: str = ''
+    published_classes: Sequence[str] = ()
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """Add ``--published-labels`` to the classification view."""
+        super().add_cmdline_args(parser, partial_opt)
+        if cls.view == CLASSIFICATION and cls.published_field:
+            parser.add_argument_group('Annotated set').add_argument(
+                '--published-labels',
+                type='bool',
+                default=False,
+                help='use the labels as published '
+                f'({", ".join(cls.published_classes)}) instead of '
+                f'{", ".join(cls.classes)}',
+            )
+        return parser
+
+    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+        self._as_published = opt.get('published_labels', False)
+        super().__init__(opt, shared)
+
+    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
+        """Read the turns that the words of a task string select."""
+        raise NotImplementedError
+
+    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
+        words = spelt_out(task_arguments(opt.get('task', '')), self.aliases)
+        words = narrowed(type(self).__name__, self.words, words, self.groups)
+        turns = self.read_turns(opt, words)
+        return _distinct_contexts(turns) if self.view == DIALOGUE else turns
+
+    def message(self, turn: AnnotatedResponse) -> Message:
+        message = super().message(turn)
+        if not turn.topic:
+            message.force_set('knowledge', '\n'.join(turn.passage or (turn.knowledge,)))
+        if self.view == DIALOGUE:
+            for name in ('response', 'q2_label', *turn.more):
+                if name not in self.context_fields:
+                    message.pop(name, None)
+        elif self.view == CLASSIFICATION and self._as_published:
+            message.force_set('labels', [turn.more[self.published_field]])
+            message.force_set('label_candidates', list(self.published_classes))
+        return message
 
 
-def common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
+def warn_of_training(opt: Opt, task: str) -> None:
+    """Warn once that a task has no training turns of its own."""
+    if DatatypeHelper.is_training(opt['datatype']):
+        warn_once(
+            f'{task} is for evaluation: train, valid and test are the same turns.'
+        )
+
+
+def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
     """The fields of a turn that all views share, without its label."""
     passage = [
         f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}'
@@ -168,15 +245,8 @@ def common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
     }
 
 
-def candidates_near(labels: Sequence[str], index: int) -> list[str]:
-    """
-    The labels of a turn and of the turns after it, in alphabetical order.
-
-    :param labels: one label for each turn, empty where there is none. After the last
-        turn comes the first.
-    :param index: index of the turn.
-    :return: at most :data:`NUM_CANDIDATES` distinct labels.
-    """
+def _candidates_near(labels: Sequence[str], index: int) -> list[str]:
+    """The distinct labels of a turn and of those after it, in alphabetical order."""
     found: dict[str, None] = {}
     for place in range(index, index + len(labels)):
         label = labels[place % len(labels)]
@@ -187,9 +257,12 @@ def candidates_near(labels: Sequence[str], index: int) -> list[str]:
     return sorted(found)
 
 
-def warn_of_training(opt: Opt, task: str) -> None:
-    """Warn once that a task has no training turns of its own."""
-    if DatatypeHelper.is_training(opt['datatype']):
-        warn_once(
-            f'{task} is for evaluation: train, valid and test are the same turns.'
-        )
+def _distinct_contexts(turns: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
+    """For each context, the first turn that has a human reply, else the first."""
+    found: dict[tuple[str, str, str], AnnotatedResponse] = {}
+    for turn in turns:
+        context = (turn.text, turn.topic, turn.knowledge)
+        kept = found.get(context)
+        if kept is None or (turn.gold and not kept.gold):
+            found[context] = turn
+    return list(found.values())

@@ -26,17 +26,13 @@ No GPU
     in :mod:`parlai_q2.parlai.distributed`. parlai_q2's commands of the same
     names apply it, and only for the duration of the run.
 
-Other checkpoints need no bridge. TorchAgent, RAG and vacuum pass a pickle module of
-their own, with which torch unpickles everything. ParlAI intends that: it trusts its
-model files. (Our own agents read weights only, see :mod:`parlai_q2.parlai.trusted`.)
-Rankers' cached candidates, dense indexes and image features hold plain tensors and
-lists, which ``weights_only`` reads. ``.trainstats`` is JSON.
+Other checkpoints need no bridge: TorchAgent, RAG and vacuum unpickle everything, as
+ParlAI intends (our own agents do not, see :mod:`parlai_q2.parlai.model_files`).
 
 :func:`apply` applies all bridges, once, to ParlAI's own classes. It edits nothing in
 site-packages, and torch, numpy and setuptools are unchanged for all other code. It
 cannot help plain ``parlai`` with setuptools >= 81, which fails before it imports
-parlai_q2. In that case run ``parlai_q2`` instead of ``parlai``, or
-``pip install "setuptools<81"``.
+parlai_q2: run ``parlai_q2`` instead, or ``pip install "setuptools<81"``.
 """
 
 import argparse
@@ -99,7 +95,7 @@ def bridge_option_files() -> None:
     """Read option files as JSON only; ParlAI unpickles one that is not UTF-8."""
     from parlai.core.opt import Opt
 
-    from parlai_q2.parlai.trusted import load_options
+    from parlai_q2.parlai.model_files import load_options
 
     Opt.load = classmethod(load_options)
 

@@ -8,7 +8,11 @@ A model trained on these examples needs one search for what took ten and a score
 
 from collections import deque
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+
+from parlai.core.agents import Agent
+from parlai.core.message import Message
 
 from parlai_q2.cache import CachedScorer
 from parlai_q2.filtering.conversation import said_in, with_history
@@ -27,12 +31,58 @@ GOLD = 'gold_labels'
 # Fields of a reply that explain why it was chosen.
 ROWS, KNOWLEDGE, SIGNATURE = 'rerank', 'rerank_knowledge', 'rerank_signature'
 
+Episode = Sequence[dict[str, Any]]
+
+
+def replies(
+    agent: Agent, episodes: Iterable[Episode], batchsize: int
+) -> Iterator[list[Message]]:
+    """
+    Let a model reply to the turns of a task. The history of each turn is what people
+    said; the model's own replies are not part of it.
+
+    :param episodes: lists of messages with ``labels``.
+    :param batchsize: number of conversations at a time, at least 1.
+    :return: for each episode, in order, one reply for each turn.
+    """
+    clones: list[Agent] = []
+    stream = iter(episodes)
+    while group := list(islice(stream, batchsize)):
+        while len(clones) < len(group):
+            clones.append(agent.clone())
+        yield from _reply_to(group, clones)
+
+
+def _reply_to(group: Sequence[Episode], clones: Sequence[Agent]) -> list[list[Message]]:
+    found: list[list[Message]] = [[] for _ in group]
+    for turn in range(max(map(len, group))):
+        there = [n for n, episode in enumerate(group) if turn < len(episode)]
+        seen = [clones[n].observe(_asked(group[n], turn)) for n in there]
+        if hasattr(clones[0], 'batch_act'):
+            said = clones[0].batch_act(seen)
+        else:
+            said = [clones[n].act() for n in there]
+        for n, reply in zip(there, said, strict=True):
+            if hasattr(clones[n], 'self_observe'):
+                clones[n].self_observe(reply)
+            found[n].append(Message(reply))
+    return found
+
+
+def _asked(episode: Episode, turn: int) -> Message:
+    message = Message(episode[turn])
+    # A model trains if it sees labels.
+    labels = message.pop('labels', None)
+    if labels:
+        message.force_set('eval_labels', labels)
+    message.force_set('episode_done', turn == len(episode) - 1)
+    return message
+
 
 def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
     """
-    The parts of a reply that are stored, as JSON-safe values.
+    The parts of a model's message that are stored, as JSON-safe values.
 
-    :param reply: the model's message.
     :return: ``text``, ``knowledge``, ``chosen`` (the row of the chosen candidate),
         ``first`` (the text of the generator's first candidate) and ``signature``. All
         but ``text`` are None or empty if the reply was not reranked.
@@ -64,11 +114,8 @@ def judge_replies(
     Judge a model's replies. If the scorer has a cache, replies that reranking scored
     with the same signature are not scored again.
 
-    :param episodes: the messages.
     :param records: for each episode, one reply for each turn, as :func:`reply_record`
         returned it.
-    :param scorer: the scorer.
-    :param policy: what is kept.
     :param delimiter: what separates knowledge from the message inside texts.
     :return: one episode for each reply, since its history is what people said.
     """
@@ -76,7 +123,7 @@ def judge_replies(
 
     def single() -> Iterator[list[dict[str, Any]]]:
         for episode, of_episode in zip(episodes, records, strict=True):
-            keep_scores(of_episode, scorer)
+            _keep_scores(of_episode, scorer)
             for message, record in zip(
                 references(episode, of_episode, delimiter), of_episode, strict=True
             ):
@@ -117,11 +164,8 @@ def references(
     return found
 
 
-def keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
-    """
-    Put the scores from reranking into the scorer's cache, if it has one and they have
-    the same signature.
-    """
+def _keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
+    """Put the scores that have the scorer's signature into its cache, if it has one."""
     signature = str(scorer.signature)
     if isinstance(scorer, CachedScorer):
         scorer.cache.put(

@@ -39,7 +39,7 @@ from parlai.core.teachers import ChunkTeacher, DialogTeacher, FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
-from parlai_q2.parlai.prefix import register
+from parlai_q2.parlai.task_strings import register
 from parlai_q2.scale.placement import usable_cores, use_threads
 from parlai_q2.scale.worker_process import end_with_parent, without_interrupts
 

@@ -11,11 +11,15 @@ model's message, and so appear in ``--world-logs``. A batch is scored in one cal
 Training turns are not scored.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
+from weakref import WeakSet
 
 from parlai.core.message import Message
+from parlai.core.metrics import Metrics
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
@@ -26,10 +30,11 @@ from parlai_q2.parlai.q2_metrics import (
     UNVERIFIABLE,
     metric_name,
     of_nothing,
+    score_metrics,
     validated_by,
 )
-from parlai_q2.parlai.response_queue import ResponseQueue, Waiting
 from parlai_q2.records import Example
+from parlai_q2.scorers.base import Scorer
 
 if TYPE_CHECKING:
     from parlai.core.teachers import Teacher as _Base
@@ -39,6 +44,80 @@ else:
 
 EVIDENCE = 'q2_evidence'
 DEFAULT_SCORER = 'q2'
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A response that waits for its score, and what is filled when it is scored."""
+
+    example: Example
+    # Where the teacher accumulates its metrics.
+    totals: Metrics
+    # The dicts in the model's message.
+    metrics: dict[str, Any]
+    evidence: Optional[dict[str, Any]]
+
+
+class ResponseQueue:
+    """
+    The responses of a batch, which one call scores. All copies of a teacher share it.
+
+    ParlAI shows a batch's responses to its teachers one at a time. Each teacher adds
+    its response, along with two dicts that are already in the model's message. The
+    queue fills those dicts once the batch is complete. Loggers that have copied the
+    message by then hold the same dicts, so nothing is lost.
+
+    A batch is complete when every teacher that sent a turn has received its response.
+    With dynamic batching some teachers are always waiting; then the world's next call
+    of ``epoch_done``, a report or a reset completes the batch.
+
+    :param scorer: the scorer; its models are loaded when it first scores.
+    :param name: the name under which its value is reported.
+    """
+
+    def __init__(self, scorer: Scorer, name: str):
+        self.scorer, self.name = scorer, name
+        self.waiting: list[Waiting] = []
+        # Weak, so that a copy which is no longer used does not hold up the batch.
+        self._speaking: WeakSet = WeakSet()
+        self._announced = False
+
+    def spoke(self, teacher: object) -> None:
+        """Record that a teacher has sent a turn and expects a response."""
+        self._speaking.add(teacher)
+
+    def heard(self, teacher: object) -> None:
+        """
+        Record that a teacher has its response, or will get none. The last one completes
+        the batch.
+        """
+        self._speaking.discard(teacher)
+        if not self._speaking:
+            self.flush()
+
+    def flush(self) -> None:
+        """Score all waiting responses in one call, and hand out the results."""
+        if not self.waiting:
+            return
+        batch, self.waiting = self.waiting, []
+        if not self._announced:
+            self._announced = True
+            # Some of ParlAI's commands only display data, by repeating the labels, and
+            # no option distinguishes them from an evaluation.
+            logging.info(
+                f'Scoring each response with {self.name}. To skip this, give '
+                '--q2-metrics false.'
+            )
+            logging.info(f'Responses are scored with {self.scorer.signature}')
+        scores = self.scorer.score([w.example for w in batch])
+        asks = self.scorer.asks_questions
+        for response, score in zip(batch, scores):
+            metrics = score_metrics(self.name, response.example, score, asks)
+            for name, metric in metrics.items():
+                response.totals.add(name, metric)
+            response.metrics.update(metrics)
+            if response.evidence is not None:
+                response.evidence.update(score.to_dict())
 
 
 class Q2TeacherMixin(_Base):
@@ -156,7 +235,7 @@ class Q2TeacherMixin(_Base):
         example = Example(find_passages(turn), str(text))
         evidence = _dict_in(observation, EVIDENCE) if self._q2_evidence else None
         metrics = _dict_in(observation, 'metrics')
-        queue.add(Waiting(example, self.metrics, metrics, evidence))
+        queue.waiting.append(Waiting(example, self.metrics, metrics, evidence))
 
 
 def _dict_in(observation: dict, name: str) -> dict[str, Any]:

@@ -1,20 +1,19 @@
 """
-Answers questions from knowledge of any length.
+What question answering and end-to-end NLI read of knowledge of any length.
 
-Question answering reads short knowledge whole. Of long knowledge, which departs from
-the paper, it reads the few sentences that match the question best, in the order of the
-text; if they do not answer it, the knowledge does not.
+Short knowledge is read whole. Of long knowledge, which departs from the paper, the few
+sentences are read that match a question or a sentence of the response best, in the
+order of the text; if they do not answer a question, the knowledge does not.
 """
 
 from typing import Optional, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer
-from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
-from parlai_q2.text.retrieval import SentenceIndex
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.retrieval import SentenceIndex, index_of
+from parlai_q2.text.sentences import is_short
 
-# Sentences read for a question or, in end-to-end NLI, for a response.
+# Sentences read for a question, and in end-to-end NLI for a sentence of the response.
 SENTENCES_READ = 3
 
 
@@ -22,18 +21,18 @@ class Excerpts:
     """
     What to read of each knowledge text; each is split into sentences once.
 
-    :param settings: ``knowledge_words`` says which knowledge is long.
+    :param knowledge_words: knowledge of more words is long; 0 if none is.
     """
 
-    def __init__(self, settings: Q2Settings):
-        self._longest = settings.knowledge_words
+    def __init__(self, knowledge_words: int):
+        self._longest = knowledge_words
         self._indices: dict[str, Optional[SentenceIndex]] = {}
 
     def index(self, knowledge: str) -> Optional[SentenceIndex]:
         """The sentences of long knowledge; None if the knowledge is read whole."""
         if knowledge not in self._indices:
-            long = 0 < self._longest < count_words(knowledge)
-            self._indices[knowledge] = SentenceIndex(knowledge) if long else None
+            long = self._longest > 0 and not is_short(knowledge, self._longest)
+            self._indices[knowledge] = index_of(knowledge) if long else None
         return self._indices[knowledge]
 
     def chosen(self, text: str, knowledge: str) -> list[int]:

@@ -29,14 +29,13 @@ from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP
 from parlai_q2.io.read import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, meta_of
-from parlai_q2.parlai.distillation import judge_replies, reply_record
+from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
     delimiter_from_opt,
     policy_from_opt,
 )
 from parlai_q2.parlai.filtered_files import check_places, write_filtered
-from parlai_q2.parlai.replies import replies
 from parlai_q2.parlai.task_episodes import (
     TaskEpisodes,
     add_num_examples,
@@ -108,14 +107,11 @@ def make_replies(
     """
     Let the model reply, resuming a run that was stopped.
 
-    :param opt: the options, including those of the model.
-    :param tasks: the tasks to reply to.
     :param total: number of turns.
     :param path: receives one line for each episode, whose ``replies`` has one reply for
         each turn.
     :param data: the digest of the tasks' data.
     :return: the same path.
-    :raises InputError: when the file cannot be written.
     """
     run = {**run_of(opt), 'data': data}
     if same_run(path, run):
@@ -170,9 +166,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
 
 
 def file_state(value: Any) -> Optional[tuple[int, int]]:
-    """
-    Size and modification time of the file that an option names; None if it names none.
-    """
+    """Size and modification time of the file that an option names, if any."""
     if not isinstance(value, str) or not value:
         return None
     try:

@@ -62,11 +62,8 @@ class InteractiveWebScript(ParlaiScript):
 
 class AgentConversation:
     """
-    A person's conversation with an agent, as the chat's page shows it.
-
-    The page's knowledge field and the command ``/knowledge`` set the same knowledge.
-
-    :param agent: any agent that replies.
+    A person's conversation with an agent, as the chat's page shows it. The page's
+    knowledge field and the command ``/knowledge`` set the same knowledge.
     """
 
     def __init__(self, agent: Any):
@@ -94,7 +91,6 @@ class AgentConversation:
         """
         Send a message and get the reply. If this fails, the agent forgets the message.
 
-        :param text: the message.
         :param knowledge: what replies must be grounded in from now on; None leaves it
             as it is.
         :return: the new turn, the number of turns, and the knowledge that was typed.
@@ -116,12 +112,7 @@ class AgentConversation:
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
 
     def evidence(self, number: int) -> dict[str, Any]:
-        """
-        Find the evidence of a turn whose reply has been sent.
-
-        :param number: the turn, from 1.
-        :return: the turn with its evidence, if the agent gives any.
-        """
+        """A turn, counted from 1, with its evidence, if the agent gives any."""
         text, reply = self._said[number - 1]
         if getattr(self.agent, 'reranks', False):
             self.agent.explain(reply)
@@ -140,9 +131,7 @@ class AgentConversation:
 
 
 def _lists_of(history: Any) -> dict[str, Any]:
-    """
-    A copy of the contents of a history, whose lists grow in place, to restore it later.
-    """
+    """A copy of a history's contents, whose lists grow in place, to restore it."""
     return {
         name: list(value) if isinstance(value, list) else value
         for name, value in getattr(history, '__dict__', {}).items()

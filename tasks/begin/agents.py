@@ -15,8 +15,8 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai.annotated_task import (
+    AnnotatedSetTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,

@@ -19,8 +19,8 @@ from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai.annotated_task import (
+    AnnotatedSetTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,

@@ -14,8 +14,8 @@ from typing import Sequence
 from parlai.core.opt import Opt
 
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.parlai.annotated_set import AnnotatedSetTeacher
 from parlai_q2.parlai.annotated_task import (
+    AnnotatedSetTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,

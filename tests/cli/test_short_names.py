@@ -7,7 +7,7 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli import short_names
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.parlai.prefix import register
+from parlai_q2.parlai.task_strings import register
 
 RERANK = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'

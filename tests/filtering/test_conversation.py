@@ -6,7 +6,7 @@ from parlai.utils.conversations import Conversations
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy, judge_episodes
 from parlai_q2.filtering.conversation import conversations
-from parlai_q2.parlai.conversation_files import ConversationFile
+from parlai_q2.parlai.filtered_files import ConversationFile
 from parlai_q2.records import Score
 from tests.filtering.toys import FIVE, WordScorer, episode, said
 

@@ -10,8 +10,7 @@ from parlai_q2.__main__ import run
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy
-from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references
-from parlai_q2.parlai.replies import replies
+from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references, replies
 from parlai_q2.parlai.task_episodes import digest
 from parlai_q2.scripts import distill
 from tests.agents import rerank_toys

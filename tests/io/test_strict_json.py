@@ -8,7 +8,7 @@ import pytest
 from parlai_q2.cache.rows import encode
 from parlai_q2.cli.commands import run_command
 from parlai_q2.io.strict_json import read_json, write_json
-from parlai_q2.parlai.conversation_files import ConversationFile
+from parlai_q2.parlai.filtered_files import ConversationFile
 from tests.cache.counting import score_of
 
 PAIR = '"knowledge": "Bees dance.", "response": "Bees dance."'

@@ -9,7 +9,7 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.io import write
 from parlai_q2.io.write import ResumableWriter, drop_cut_line, writable
-from parlai_q2.parlai.conversation_files import ConversationFile
+from parlai_q2.parlai.filtered_files import ConversationFile
 
 RUN = {'signature': 's', 'infile': 'i'}
 

@@ -81,7 +81,7 @@ def test_it_works_in_background_processes(tmp_path, mutator):
 
 
 def test_two_processes_read_different_episodes_ahead():
-    from parlai_q2.parlai.mutators.look_ahead import reader
+    from parlai_q2.parlai.mutators.base import reader
 
     seen = []
     for index in range(2):
@@ -105,7 +105,7 @@ def test_a_background_process_scores_on_the_cpu(monkeypatch):
 
 
 def test_a_task_that_cannot_be_read_twice_is_still_scored(monkeypatch, caplog):
-    from parlai_q2.parlai.mutators import look_ahead
+    from parlai_q2.parlai.mutators import base as look_ahead
     from parlai_q2.scorers import load_scorer
 
     def fail():

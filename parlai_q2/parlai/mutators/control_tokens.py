@@ -30,8 +30,7 @@ from parlai_q2.filtering.control import (
 )
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.options import split_names
-from parlai_q2.parlai.mutators.base import ScoringMutator
-from parlai_q2.parlai.mutators.look_ahead import reader
+from parlai_q2.parlai.mutators.base import ScoringMutator, reader
 from parlai_q2.records import Example
 
 TERCILES = 'terciles'

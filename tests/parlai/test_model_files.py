@@ -13,7 +13,7 @@ import torch
 from parlai.core.opt import Opt
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.parlai.trusted import WeightsOnly, read_options
+from parlai_q2.parlai.model_files import WeightsOnly, read_options
 from tests.conftest import ROOT
 
 

@@ -1,5 +1,10 @@
 """
-Reads ParlAI's files as data: option files as JSON, our agents' checkpoints as weights.
+Finds what is beside a model file, and reads ParlAI's files as data: option files as
+JSON, our agents' checkpoints as weights.
+
+A trained model ``X`` consists of ParlAI's files ``X`` and ``X.opt``, and, of a Hugging
+Face model's agent, a folder ``X.hf`` with the configuration and tokenizer. These three
+can be moved together, and the model that ``X`` was trained from is no longer needed.
 
 ParlAI 1.7.2 unpickles an option file that is not UTF-8, and every checkpoint; a pickle
 can run any code. See SECURITY.md.
@@ -7,13 +12,43 @@ can run any code. See SECURITY.md.
 
 import json
 import pickle
-from typing import Any
+from pathlib import Path
+from typing import Any, Mapping, Optional
 
 import torch
+from parlai.core.build_data import modelzoo_path
 from parlai.core.opt import Opt
 from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError, ModelError
+
+SUFFIX = '.hf'
+
+
+def saved_opt(opt: Mapping[str, Any], option: str) -> Optional[str]:
+    """
+    The file with the options that a model was trained with, if it exists.
+
+    :param opt: ParlAI options.
+    :param option: the option that names the model: ``model_file`` or ``init_model``.
+    """
+    if not opt.get(option):
+        return None
+    path = modelzoo_path(opt.get('datapath'), opt[option]) + '.opt'
+    return path if PathManager.exists(path) else None
+
+
+def saved_folder(opt: Mapping[str, Any]) -> Optional[Path]:
+    """
+    The folder beside the model file that ParlAI will load, if it exists. As in ParlAI,
+    ``model_file`` takes precedence over ``init_model``.
+    """
+    for name in ('model_file', 'init_model'):
+        path = opt.get(name)
+        if path and Path(path).exists():
+            folder = Path(str(path) + SUFFIX)
+            return folder if folder.is_dir() else None
+    return None
 
 
 def read_options(path: str) -> dict[str, Any]:
