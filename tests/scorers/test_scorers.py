@@ -152,10 +152,10 @@ def test_nli_reads_long_knowledge_as_q2_does(preset, words):
             premises.extend(premise for premise, _ in pairs)
             return super().classify(pairs)
 
-    long = f'Ants walk. {KNOWLEDGE} ' + 'Wasps sting people. ' * 20
+    long = f'Ants walk. {KNOWLEDGE} Wasps sting. ' + 'Bees dance a lot. ' * 20
     scorer = NliScorer(Recorder(), knowledge_words=words)
-    scorer.score([Example(long, 'Sephora was founded in 1969.')])
-    assert premises == [(KNOWLEDGE if words else long).lower()]
+    scorer.score([Example(long, 'Sephora was founded in 1969. Do wasps sting?')])
+    assert premises == [(f'{KNOWLEDGE} Wasps sting.' if words else long).lower()]
 
 
 @pytest.mark.parametrize(
