@@ -23,7 +23,7 @@ from parlai_q2.models.nli import DETECTOR
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
-from parlai_q2.text.sentences import windows
+from parlai_q2.text.sentences import cut_to_fit, windows
 
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
 
@@ -40,7 +40,7 @@ class WordJudge:
     :param supported: the word that means that the premise supports the hypothesis.
     :param unsupported: the word for the opposite: the two words' probabilities are then
         taken to sum to 1. None compares the first word with the whole vocabulary.
-    :param max_tokens: the limit for a prompt, whose end is cut off if it is longer.
+    :param max_tokens: the limit for a prompt; premises are cut to fit.
     :param window_words: the most words of a premise that are read at once.
     :param role: what the model is for; its settings' names in signatures start with it.
     :raises ConfigError: if the prompt lacks one of its places.
@@ -88,8 +88,7 @@ class WordJudge:
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """
-        Supported as ``entailment``, the rest as ``neutral``, for pairs (premise,
-        hypothesis).
+        For pairs (premise, hypothesis): supported is ``entailment``, else ``neutral``.
         """
         return map_unique(pairs, self._classify)
 
@@ -97,21 +96,29 @@ class WordJudge:
         pieces = [
             (i, premise, hypothesis)
             for i, (whole, hypothesis) in enumerate(pairs)
-            for premise in self._windows(whole)
+            for premise in self._windows(whole, hypothesis)
         ]
         best = [0.0] * len(pairs)
-        prompts = [
-            self.prompt.replace(HYPOTHESIS, hypothesis).replace(PREMISE, premise)
-            for _, premise, hypothesis in pieces
-        ]
+        prompts = [self._asked(*texts) for _, *texts in pieces]
         for (i, _, _), value in zip(pieces, self._support(prompts), strict=True):
             best[i] = max(best[i], value)
         return [NliProbabilities(value, 1 - value, 0.0) for value in best]
 
-    def _windows(self, premise: str) -> list[str]:
-        if len(premise.split()) <= self.window_words:
-            return [premise]
-        return [w.text for w in windows(premise, self.window_words)] or [premise]
+    def _asked(self, premise: str, hypothesis: str) -> str:
+        return self.prompt.replace(HYPOTHESIS, hypothesis).replace(PREMISE, premise)
+
+    def _windows(self, premise: str, hypothesis: str) -> list[str]:
+        found = [premise]
+        if len(premise.split()) > self.window_words:
+            found = [w.text for w in windows(premise, self.window_words)] or found
+        return cut_to_fit(found, lambda part: self._fits(part, hypothesis))
+
+    def _fits(self, premise: str, hypothesis: str) -> bool:
+        prompt = self._asked(premise, hypothesis)
+        if len(prompt) < self.max_tokens:
+            return True
+        ids = self._loaded()[1](prompt, verbose=False)['input_ids']
+        return len(ids) <= self.max_tokens
 
     def _support(self, prompts: list[str]) -> list[float]:
         import torch

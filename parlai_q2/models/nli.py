@@ -26,7 +26,7 @@ from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
-from parlai_q2.text.sentences import count_words, windows
+from parlai_q2.text.sentences import count_words, cut_to_fit, windows
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 # Whether a preset's model is already a classifier, or is still to be trained as one.
 TRAINED, NEW = 'trained', 'new'
 HEADS = (TRAINED, NEW)
+# The share of what the model can read that leaves room for some of the premise.
+MOST_FOR_HYPOTHESIS = 0.75
 # What the model is for; the names of its settings in signatures start with it.
 NLI, DETECTOR = 'nli', 'detector'
 # Usual values, which signatures leave out.
@@ -160,18 +162,22 @@ class SequenceNliModel:
         # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return 0.0
-        _, tokenizer, _ = self._loaded()
-        count = self.input.count(tokenizer, premise, hypothesis)
+        count = self._tokens(premise, hypothesis)
         if count <= self.max_tokens:
             return 0.0
         return count / max(1, count_words(premise) + count_words(hypothesis))
 
     def _hypotheses(self, premise: str, hypothesis: str) -> list[str]:
         per_word = self._too_long(premise, hypothesis)
-        if per_word * count_words(hypothesis) <= self.max_tokens / 2:
+        if not per_word:
             return [hypothesis]
-        room = max(1, int(self.max_tokens / per_word / 4))
-        return [w.text for w in windows(hypothesis, room)] or [hypothesis]
+        found = [hypothesis]
+        if per_word * count_words(hypothesis) > self.max_tokens / 2:
+            room = max(1, int(self.max_tokens / per_word / 4))
+            found = [w.text for w in windows(hypothesis, room)] or found
+        # Words may be denser here than in the rest of the pair.
+        most = self.max_tokens * MOST_FOR_HYPOTHESIS
+        return cut_to_fit(found, lambda said: self._tokens('', said) <= most)
 
     def _premises(self, premise: str, hypothesis: str) -> list[str]:
         per_word = self._too_long(premise, hypothesis)
@@ -179,7 +185,13 @@ class SequenceNliModel:
             return [premise]
         said = count_words(hypothesis)
         room = max(8, int(self.max_tokens / per_word) - said - 8)
-        return [w.text for w in windows(premise, room)] or [premise]
+        found = [w.text for w in windows(premise, room)] or [premise]
+        return cut_to_fit(
+            found, lambda part: self._tokens(part, hypothesis) <= self.max_tokens
+        )
+
+    def _tokens(self, premise: str, hypothesis: str) -> int:
+        return self.input.count(self._loaded()[1], premise, hypothesis)
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         from parlai_q2.models.encoders import finite_logits

@@ -267,7 +267,7 @@ def notes_of(row: Mapping[str, Any]) -> list[str]:
     Explain in words why a reranked candidate has its place.
 
     :param row: a candidate as the reranking agent's evidence has it: ``reason``, and
-        possibly ``guards`` with ``guarded_score``, ``prefilter_score``, and
+        possibly ``guards`` with ``guarded_score``, ``parts``, ``prefilter_score``, and
         ``q2_label`` (a human label).
     :return: short notes, usually none or one.
     """
@@ -278,6 +278,10 @@ def notes_of(row: Mapping[str, Any]) -> list[str]:
     if guards and counted is not None and counted != row.get('score'):
         names = ' and '.join(one_line(str(guard)) for guard in guards)
         notes.append(f'counted as {counted:.2f}, as a {names}')
+    parts = row.get('parts')
+    unread = parts.get('unread') if isinstance(parts, Mapping) else None
+    if is_number(unread) and unread:
+        notes.append(f'{unread:.0%} of a text not read')
     if row.get('score') is None and row.get('prefilter_score') is not None:
         notes.append(f'pruned by the prefilter, {row["prefilter_score"]:.2f}')
     if row.get('q2_label'):

@@ -138,10 +138,7 @@ def render_score(
     """
     Render a score with its evidence.
 
-    :param score: the score of the response.
-    :param response: the response that was scored.
-    :param knowledge: the knowledge that it was scored against, a text or a list of
-        passages.
+    :param knowledge: a text or a list of passages.
     :param colour: whether to add escape codes.
     :param width: columns of a line; at least 24 are used.
     :return: lines joined by newlines: the score, the response and the knowledge with
@@ -152,6 +149,8 @@ def render_score(
     head = [(f'{score.value:.2f} ', 'bold'), *_label(score.label)]
     if score.fallback:
         head.append((' (no valid question: compared as a whole)', 'dim'))
+    if unread := score.parts.get('unread'):
+        head.append((f' ({unread:.0%} of a text not read)', 'dim'))
     lines.field('score', head)
     if score.parts and not _explained(score):
         _made_of(lines, score.parts)

@@ -3,6 +3,7 @@
 import logging
 import re
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence
 
 from parlai_q2.errors import InputError
@@ -16,13 +17,22 @@ if TYPE_CHECKING:
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
-# The part of a score whose texts the scorer's model could not read.
-UNREADABLE = 'unreadable'
+# The part of a score whose texts the scorer's model could not read, and the share that
+# was not read of a text that is too long.
+UNREADABLE, UNREAD = 'unreadable', 'unread'
+UNKNOWN = (
+    'The shipped models read English. The model of {} does not know most of a text, '
+    'which is therefore not verifiable'
+)
+TOO_LONG = (
+    '{} does not read the end of a text this long; the share is "unread" among the '
+    'parts of its score'
+)
 # Of a long text, the beginning says whether a model knows its script.
 LOOKED_AT = 4000
 _PLAIN = re.compile(r'[\s\x20-\x7e]*')
 _logger = logging.getLogger(__name__)
-_warned: set[str] = set()
+_warned: set[tuple[str, str]] = set()
 
 
 def label_of(value: float, threshold: float) -> str:
@@ -116,6 +126,13 @@ class Scorer(ABC):
         """Whether the scorer's model knows what a text is made of."""
         return knows(getattr(self.reader, 'tokenizer', None), text)
 
+    def unread(self, example: Example) -> float:
+        """
+        The share of the knowledge or the response, whichever is greater, that is beyond
+        what the scorer reads, in [0, 1).
+        """
+        return 0.0
+
     @property
     def signature(self) -> Signature:
         """What you need to reproduce this scorer's numbers; part of every score."""
@@ -129,7 +146,8 @@ class Scorer(ABC):
 
         :param examples: B examples. One with blank knowledge or a blank response, or
             with one that the scorer cannot read, gets the label ``not_verifiable``; the
-            latter has the part ``unreadable``.
+            latter has the part ``unreadable``. Where the scorer did not read the end of
+            a text, the part ``unread`` is its share.
         :return: B scores, in order. Each is the same as if the example had been scored
             alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
         :raises InputError: if any of them is not an Example.
@@ -160,8 +178,13 @@ class Scorer(ABC):
         scores = dict(
             zip(by_text, self.score_texts(list(by_text.values())), strict=True)
         )
+        for pair, example in by_text.items():
+            if share := self.unread(example):
+                self._warn(TOO_LONG, pair)
+                parts = {**scores[pair].parts, UNREAD: share}
+                scores[pair] = replace(scores[pair], parts=parts)
         if unread:
-            self._warn(unread[0])
+            self._warn(UNKNOWN, unread[0])
             unknown = not_verifiable(str(self.signature), parts={UNREADABLE: 1.0})
             scores.update(dict.fromkeys(unread, unknown))
         return [
@@ -169,12 +192,9 @@ class Scorer(ABC):
             for e in examples
         ]
 
-    def _warn(self, pair: tuple[str, str]) -> None:
+    def _warn(self, problem: str, pair: tuple[str, str]) -> None:
         # Once a run: a file in another script would give a warning a record.
-        if self.name not in _warned:
-            _warned.add(self.name)
+        if (self.name, problem) not in _warned:
+            _warned.add((self.name, problem))
             shown = ' / '.join(ascii(text[:40]) for text in pair)
-            _logger.warning(
-                f'The model of {self.name} does not know most of a text, which is '
-                f'therefore not verifiable: {shown}. The shipped models read English.'
-            )
+            _logger.warning(f'{problem.format(self.name)}: {shown}')

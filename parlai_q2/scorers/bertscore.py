@@ -152,6 +152,16 @@ class BertScorer(Scorer):
         rows = zip(*(values.tolist() for values in found), strict=True)
         return [self._score(p, r, f1, signature) for p, r, f1 in rows]
 
+    def unread(self, example: Example) -> float:
+        tokenizer = self._loaded()._tokenizer
+        most = tokenizer.model_max_length
+        counts = [
+            # A token has at least one character.
+            len(tokenizer(text, verbose=False)['input_ids']) if len(text) > most else 1
+            for text in (example.knowledge, example.response)
+        ]
+        return max(0.0, 1 - most / max(counts))
+
     def _score(
         self, precision: float, recall: float, f1: float, signature: str
     ) -> Score:

@@ -12,7 +12,7 @@ from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
-from parlai_q2.text.pipeline import pipeline_name
+from parlai_q2.text.pipeline import pipeline_name, unparsed
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
 # memory however many responses there are.
@@ -105,6 +105,9 @@ class Q2Scorer(Scorer):
     @property
     def reader(self) -> NliModel:
         return self.models.nli
+
+    def unread(self, example: Example) -> float:
+        return unparsed(example.response)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []

@@ -3,7 +3,7 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 """
 
 import re
-from functools import lru_cache
+from typing import Callable, Iterable
 
 from parlai_q2.records import Span
 
@@ -18,14 +18,22 @@ _NO_END = re.compile(
     re.IGNORECASE,
 )
 # Longer words, as in scripts without spaces, count as several and can be cut.
-_WORD = re.compile(r'\S{1,40}')
+_LONGEST_WORD = 40
+_WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
 
 
-# Asked about the same knowledge for each candidate response.
-@lru_cache(maxsize=256)
 def count_words(text: str) -> int:
     """The number of words of a text, long ones counted as several."""
-    return sum(1 for _ in _WORD.finditer(text))
+    return len(_WORD.findall(text))
+
+
+def is_short(text: str, max_words: int) -> bool:
+    """Whether a text has at most so many words, long ones counted as several."""
+    # Mostly decided without looking for long words.
+    words = len(text.split())
+    if words + len(text) // _LONGEST_WORD <= max_words:
+        return True
+    return words <= max_words and len(_WORD.findall(text)) <= max_words
 
 
 def sentences(text: str) -> list[Span]:
@@ -56,6 +64,25 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
     # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)
     return bool(number or _NO_END.search(before))
+
+
+def cut_to_fit(texts: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
+    """
+    Texts, each that does not fit halved at the end of a sentence or of a word until its
+    parts do. A single word is left as it is.
+
+    >>> cut_to_fit(['It is old. It is red.'], lambda text: len(text) < 12)
+    ['It is old.', 'It is red.']
+    """
+    found, left = [], [*texts][::-1]
+    while left:
+        text = left.pop()
+        words = count_words(text)
+        if words < 2 or fits(text):
+            found.append(text)
+        else:
+            left += [part.text for part in windows(text, (words + 1) // 2)][::-1]
+    return found
 
 
 def windows(text: str, max_words: int) -> list[Span]:

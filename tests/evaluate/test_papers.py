@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -246,3 +247,17 @@ def test_uses_knowledge_has_the_papers_significance_and_the_annotators_agreement
     (agreed,) = rows(agreement_table(found), question='uses_knowledge')
     assert agreed['count'] == 260 and 0.4 < agreed['alpha'] < 1
     assert all_tables(found)
+
+
+@pytest.mark.parametrize(
+    'number',
+    [
+        # FEVER's claims that BERT learns from; those of Conv-FEVER's consistent pairs.
+        *('48,451 supported, 18,625 refuted', '68,957 / 137,914 / 107,845 / 73,178'),
+        *('system level (section 5.1)', '260 responses (section 5.2)'),
+        'density (section 4.4)',
+    ],
+)
+def test_the_page_of_the_papers_has_their_numbers_and_sections(number):
+    page = Path(__file__).parents[2] / 'docs' / 'papers.md'
+    assert number in page.read_text(encoding='utf-8')

@@ -114,6 +114,8 @@ def test_a_text_longer_than_the_model_is_cut_at_its_end(scorer):
     texts = [' '.join(['bees have eyes'] * count) for count in (20, 9)]
     long, same_start = scorer.score([Example(KNOWLEDGE, text) for text in texts])
     assert long.value == same_start.value
+    assert long.parts['unread'] == pytest.approx(1 - 22 / 62)
+    assert same_start.parts['unread'] == pytest.approx(1 - 22 / 29)
 
 
 def test_the_signature_says_what_decides_the_number(folder, scorer):

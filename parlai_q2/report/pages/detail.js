@@ -24,6 +24,7 @@ function detailOf(entry, pick) {
   const facts = [`id ${entry.id}`];
   if (entry.class) facts.push(`annotation ${words(entry.class)}`);
   if (entry.fallback && entry.verdicts.length) facts.push('fallback');
+  if (entry.parts.unread) facts.push(`${fixed(100 * entry.parts.unread, 0)} % of a text not read`);
   if (signatures.length > 1 && entry.signature >= 0) facts.push(signatures[entry.signature]);
   box.append(el('p', { class: 'note facts' }, facts.join(' · ')));
   return box;
