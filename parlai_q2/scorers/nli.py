@@ -18,8 +18,8 @@ class NliScorer(ClassifierScorer):
     hypothesis; entailment 1, neutral 0.5, contradiction 0.
 
     :param knowledge_words: of knowledge of more words, only the sentences are read that
-        match those of the response best; 0, as in the paper, reads all of it. Presets have it
-        among their settings of Q2.
+        match those of the response best; 0, as in the paper, reads all of it. Presets
+        have it among their settings of Q2.
     """
 
     name = 'nli'
