@@ -142,9 +142,8 @@ def references(
     delimiter: Optional[str] = None,
 ) -> list[dict[str, Any]]:
     """
-    The messages of an episode, made independent of each other. Each has the model's
-    reply as its label, the human labels in ``gold_labels``, and all that was said
-    before in its text.
+    The messages of an episode, each with the model's reply as its label, the human
+    labels in ``gold_labels``, and all that was said before in its text.
     """
     before: list[str] = []
     found = []
@@ -175,7 +174,11 @@ def _keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
                     {**r['chosen'], 'signature': signature}
                 )
                 for r in records
-                if r['signature'] == signature and r['knowledge'] and _scored(r)
+                # Evidence in one of several passages has other offsets in the cache.
+                if r['signature'] == signature
+                and isinstance(r['knowledge'], str)
+                and r['knowledge']
+                and _scored(r)
             },
         )
 

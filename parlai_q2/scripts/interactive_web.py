@@ -16,6 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 # Imported first, so that ParlAI's own command is registered first and ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
+from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
 from parlai_q2.options import split_names
 from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer
@@ -76,7 +77,7 @@ class AgentConversation:
         """The knowledge that was typed; None if the agent takes none."""
         if not getattr(self.agent, 'reranks', False):
             return None
-        return self.agent.knowledge.typed or ''
+        return self.agent.knowledge.typed_text
 
     def state(self) -> dict[str, Any]:
         """The agent's name, the knowledge that was typed, and all turns so far."""
@@ -95,7 +96,7 @@ class AgentConversation:
         :return: the new turn, the number of turns, and the knowledge that was typed.
         """
         if knowledge is not None and self.knowledge is not None:
-            self.agent.knowledge.typed = knowledge or None
+            self.agent.knowledge.typed = read_typed(knowledge)
         history = getattr(self.agent, 'history', None)
         heard = _lists_of(history)
         try:
