@@ -7,7 +7,6 @@ import importlib.metadata
 import io
 import json
 import logging
-import os
 import signal
 import subprocess
 import sys
@@ -90,14 +89,6 @@ def test_too_little_memory_is_a_line_that_says_what_to_do(main, capsys, error):
     said = capsys.readouterr().err
     assert said.startswith('Out of memory. Give a smaller --scorer-batch-size')
     assert said.count('\n') == 1
-
-
-def test_another_fault_of_torchs_is_no_lack_of_memory(main):
-    def fail(arguments):
-        raise RuntimeError('shape')
-
-    with pytest.raises(RuntimeError, match='shape'):
-        main(fail, 'score')
 
 
 def test_a_terminal_shows_and_does_not_obey_what_names_and_errors_hold(main, capsys):
@@ -251,15 +242,6 @@ def test_another_pipe_that_breaks_is_an_error(main):
         main(broken)
 
 
-def test_an_output_is_unread_when_its_reader_is_gone():
-    reads, writes = os.pipe()
-    with open(writes, 'w') as stream:
-        assert not command.is_unread(stream)
-        os.close(reads)
-        assert command.is_unread(stream)
-    assert not command.is_unread(io.StringIO())
-
-
 @pytest.mark.parametrize('errors', ['strict', 'surrogateescape'])
 def test_what_an_encoding_does_not_have_is_shown_as_an_escape(
     main, monkeypatch, errors
@@ -269,13 +251,6 @@ def test_what_an_encoding_does_not_have_is_shown_as_an_escape(
     monkeypatch.setattr('sys.stdout', stream)
     main(lambda arguments: sys.stdout.write('café \ud800'))
     assert shown.getvalue() == rb'caf\xe9 \ud800'
-
-
-def test_what_a_person_chose_for_such_characters_stands(main, monkeypatch):
-    shown = io.BytesIO()
-    monkeypatch.setattr('sys.stdout', io.TextIOWrapper(shown, 'ascii', 'replace'))
-    main(lambda arguments: sys.stdout.write('café'))
-    assert shown.getvalue() == b'caf?'
 
 
 @pytest.mark.parametrize('stream', [None, io.StringIO()])

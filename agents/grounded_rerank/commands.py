@@ -3,19 +3,23 @@
 import re
 from typing import Any, Mapping, NamedTuple, Optional
 
-from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    EpisodeKnowledge,
+    read_typed,
+)
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.records import Score
+from parlai_q2.records import PASSAGE_END, Passage, Score
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank.guards import COPY, GENERIC
 
 HELP = """\
-/knowledge <text>  set the knowledge replies must stick to
-/knowledge         show it
-/knowledge clear   forget it
-/why               the evidence for the last reply
-/candidates        all candidates of the last turn, best first
-/help              this list"""
+/knowledge <text>      set the knowledge replies must stick to
+/knowledge add <text>  add a passage to it
+/knowledge             show it
+/knowledge clear       forget it
+/why                   the evidence for the last reply
+/candidates            all candidates of the last turn, best first
+/help                  this list"""
 NAMES = ('knowledge', 'why', 'candidates', 'help')
 # How each guard describes a reply.
 SAID_OF = {
@@ -23,6 +27,8 @@ SAID_OF = {
     GENERIC: 'chit-chat that states nothing',
 }
 
+# A passage that only begins with the word goes on otherwise than with white space.
+_ADD = re.compile(r'add\s+(?=\S)', re.IGNORECASE)
 _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
 
 
@@ -69,17 +75,23 @@ def answer(
 
 def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
     if not text:
-        return (
-            f'Knowledge: {knowledge.typed}'
-            if knowledge.typed
-            else 'No knowledge was typed.'
-        )
+        if not knowledge.typed:
+            return 'No knowledge was typed.'
+        return f'Knowledge: {PASSAGE_END.join(map(_shown, knowledge.typed))}'
     if text.lower() == 'clear':
-        knowledge.typed = None
+        knowledge.typed = ()
         return 'The typed knowledge is forgotten.'
-    knowledge.typed = text
-    instead = ' in place of the knowledge file' if knowledge.source.passages else ''
-    return f'Replies will stick to this{instead}: {text}'
+    more = _ADD.match(text)
+    passages = read_typed(text[more.end() :] if more else text)
+    knowledge.typed = (*knowledge.typed, *passages) if more else passages
+    instead = ' in place of the knowledge file' if knowledge.source.entries else ''
+    also = ' too' if more else ''
+    shown = PASSAGE_END.join(map(_shown, passages))
+    return f'Replies will stick to this{also}{instead}: {shown}'
+
+
+def _shown(passage: Passage) -> str:
+    return f'{passage.title}: {passage.text}' if passage.title else passage.text
 
 
 def _why(said: Mapping[str, Any], colour: bool, width: int) -> str:

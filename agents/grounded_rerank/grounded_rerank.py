@@ -37,6 +37,8 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     NONE_GIVEN,
     EpisodeKnowledge,
     KnowledgeSource,
+    retrieved,
+    retrieves,
 )
 from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.agents.grounded_rerank.options import (
@@ -51,6 +53,7 @@ from parlai_q2.agents.grounded_rerank.strategies import (
     parse_strategies,
 )
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
+from parlai_q2.io.knowledge import as_field
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
@@ -157,7 +160,7 @@ class GroundedRerankAgent(ChatCommands):
         found = self.knowledge.find(observation, self.history.history_raw_strings)
         seen = super().observe(self.knowledge.give(observation, found))
         history = tuple(self.history.history_raw_strings)
-        pool = Pool(found.text if found else '', history=history)
+        pool = Pool(found.passages if found else (), history=history)
         for message in (seen, self.observation):
             if message is not None:
                 dict.__setitem__(message, POOL, pool)
@@ -183,9 +186,9 @@ class GroundedRerankAgent(ChatCommands):
         signature = str(self.reranker.scorer.signature)
         output.rerank = [r.rows() for r in rankings]
         if self.logs_replies():
-            known = [r.knowledge for r in rankings]
+            known = [r.passages for r in rankings]
             self.reranker.explain(list(zip(known, output.rerank, strict=True)))
-        output.rerank_knowledge = [r.knowledge for r in rankings]
+        output.rerank_knowledge = [as_field(r.passages) for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
         output.text = [
@@ -236,7 +239,9 @@ class GroundedRerankAgent(ChatCommands):
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
-        grounded = [bool(pool.knowledge) for pool in pools]
+        model = getattr(self.model, 'module', self.model)
+        finds_some = retrieves(model)
+        grounded = [bool(pool.knowledge) or finds_some for pool in pools]
         if not all(grounded):
             warn_once(NONE_GIVEN)
         assert self.generator_class is not None
@@ -252,6 +257,11 @@ class GroundedRerankAgent(ChatCommands):
             prefix_tokens,
             **kwargs,
         )
+        if finds_some:
+            pools = [
+                pool if pool.knowledge else replace(pool, knowledge=documents)
+                for pool, documents in zip(pools, retrieved(model), strict=True)
+            ]
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [

@@ -2,7 +2,7 @@
 Reads ``--knowledge-file``: knowledge for turns that bring none of their own.
 
 Each line of a ``.jsonl`` file is a record with ``knowledge`` (a text or a list of
-texts) and, optionally, ``topic``. Any other file is one passage for every turn.
+passages) and, optionally, ``topic``. Any other file is one passage for every turn.
 """
 
 import json
@@ -11,26 +11,24 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.io.knowledge import as_text
+from parlai_q2.io.knowledge import as_text, passages_in
+from parlai_q2.records import Passage
 
 # The fields in which ParlAI's tasks name a turn's topic (Wizard of Wikipedia,
 # Topical-Chat).
 TOPIC_FIELDS = ('topic', 'chosen_topic', 'title')
 
 
-class Passage(NamedTuple):
-    """
-    One piece of knowledge; its topic, in lower case, is None if it holds for every
-    turn.
-    """
+class Entry(NamedTuple):
+    """Knowledge about a topic, in lower case, or about none: then it holds always."""
 
     topic: Optional[str]
-    text: str
+    passages: tuple[Passage, ...]
 
 
-def read_passages(path: str) -> list[Passage]:
+def read_entries(path: str) -> list[Entry]:
     """
-    The passages of a knowledge file, at least one.
+    The entries of a knowledge file, at least one.
 
     :raises ConfigError: when the file cannot be read or is empty.
     :raises RecordError: when a line of a ``.jsonl`` file is not a valid record.
@@ -40,30 +38,30 @@ def read_passages(path: str) -> list[Passage]:
     except (OSError, UnicodeDecodeError) as e:
         raise ConfigError(f'Cannot read --knowledge-file {path}: {e}') from e
     if not path.endswith('.jsonl'):
-        passages = [Passage(None, text.strip())] if text.strip() else []
+        whole = (Passage(text.strip()),)
+        entries = [Entry(None, whole)] if text.strip() else []
     else:
-        passages = [
-            _passage(path, number, line)
+        entries = [
+            _entry(path, number, line)
             for number, line in enumerate(text.splitlines(), start=1)
             if line.strip()
         ]
-    if not passages:
+    if not entries:
         raise ConfigError(f'--knowledge-file {path} is empty.')
-    return passages
+    return entries
 
 
-def find_passage(
-    passages: Sequence[Passage], message: Mapping[str, Any], history: Sequence[str]
-) -> Optional[str]:
+def find_passages_in(
+    entries: Sequence[Entry], message: Mapping[str, Any], history: Sequence[str]
+) -> tuple[Passage, ...]:
     """
-    The passage for one turn; else the passages without a topic, joined by line ends;
-    else None.
+    The passages for one turn: its topic's, else those without a topic.
 
     :param message: the turn's message; its topic fields decide if they name a topic.
     :param history: the dialogue so far, oldest first, ending with the message's text.
         Without a topic field, the topic mentioned last decides.
     """
-    by_topic = {p.topic: p.text for p in passages if p.topic}
+    by_topic = {entry.topic: entry.passages for entry in entries if entry.topic}
     for field in TOPIC_FIELDS:
         named = as_text(message.get(field)).lower()
         if named in by_topic:
@@ -74,7 +72,7 @@ def find_passage(
         if mentioned:
             # If "Paris" and "Paris Hilton" match at one place, the longer is meant.
             return by_topic[max(mentioned, key=lambda t: (places[t], len(t)))]
-    return '\n'.join(p.text for p in passages if not p.topic) or None
+    return tuple(p for entry in entries if not entry.topic for p in entry.passages)
 
 
 def _last_mention(topic: str, text: str) -> int:
@@ -82,7 +80,7 @@ def _last_mention(topic: str, text: str) -> int:
     return max((match.start() for match in found), default=-1)
 
 
-def _passage(path: str, number: int, line: str) -> Passage:
+def _entry(path: str, number: int, line: str) -> Entry:
     example = '{"topic": "coffee", "knowledge": "Coffee is brewed from beans."}'
     try:
         record = json.loads(line)
@@ -92,9 +90,13 @@ def _passage(path: str, number: int, line: str) -> Passage:
         record.get('knowledge'), (str, list)
     ):
         raise RecordError(path, number, f'no "knowledge"; write {example}')
-    text, topic = as_text(record['knowledge']), record.get('topic')
-    if not text:
+    passages, topic = passages_in(record['knowledge']), record.get('topic')
+    if not passages:
         raise RecordError(path, number, '"knowledge" is empty')
     if not isinstance(topic, (str, type(None))):
         raise RecordError(path, number, '"topic" must be a string')
-    return Passage(topic.strip().lower() if topic else None, text)
+    if not topic:
+        return Entry(None, passages)
+    # Evidence names a passage by its title; its topic will do.
+    named = (p if p.title else p._replace(title=topic.strip()) for p in passages)
+    return Entry(topic.strip().lower(), tuple(named))

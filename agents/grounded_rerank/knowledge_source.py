@@ -7,24 +7,32 @@ The sources are tried in this order:
 2. a passage before a delimiter in its text;
 3. such a passage from an earlier turn of the episode;
 4. what the person typed with ``/knowledge``;
-5. the knowledge file.
+5. the knowledge file;
+6. the documents that the generator itself retrieved for the turn, as RAG and FiD do.
 
 Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a chat
 that has a file.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from parlai.core.message import Message
 
 from parlai_q2.agents.grounded_rerank.knowledge_file import (
-    Passage,
-    find_passage,
-    read_passages,
+    Entry,
+    find_passages_in,
+    read_entries,
 )
-from parlai_q2.io.knowledge import as_text, find_knowledge
+from parlai_q2.io.knowledge import (
+    TOKEN_KNOWLEDGE,
+    as_text,
+    find_passages,
+    passages_in,
+)
 from parlai_q2.options import line_ends
+from parlai_q2.records import PASSAGE_END, Passage
 
 NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "
@@ -43,9 +51,13 @@ class Found(NamedTuple):
     :param in_text: whether it stands in the text of this message or an earlier one.
     """
 
-    text: str
+    passages: tuple[Passage, ...]
     in_fields: bool = False
     in_text: bool = False
+
+    @property
+    def text(self) -> str:
+        return PASSAGE_END.join(passage.text for passage in self.passages)
 
 
 class KnowledgeSource:
@@ -56,7 +68,7 @@ class KnowledgeSource:
 
     def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
         self.delimiter = line_ends(delimiter) if delimiter else None
-        self.passages: Sequence[Passage] = read_passages(file) if file else ()
+        self.entries: Sequence[Entry] = read_entries(file) if file else ()
 
 
 class EpisodeKnowledge:
@@ -64,8 +76,8 @@ class EpisodeKnowledge:
 
     def __init__(self, source: KnowledgeSource):
         self.source = source
-        self.typed: Optional[str] = None
-        self._passage: Optional[str] = None
+        self.typed: tuple[Passage, ...] = ()
+        self._earlier: tuple[Passage, ...] = ()
         self._written: Optional[str] = None
 
     def find(
@@ -76,18 +88,19 @@ class EpisodeKnowledge:
 
         :param history: the dialogue before it, oldest first.
         """
-        own = find_knowledge(message)
+        own = find_passages(message)
         if own:
             return Found(own, in_fields=True)
         text = as_text(message.get('text'))
-        new = find_knowledge({'text': text}, self.source.delimiter)
-        self._passage = new or self._passage
-        if self._passage:
-            return Found(self._passage, in_text=True)
+        new = find_passages({'text': text}, self.source.delimiter)
+        self._earlier = new or self._earlier
+        if self._earlier:
+            return Found(self._earlier, in_text=True)
         if self.typed:
             return Found(self.typed)
-        passage = find_passage(self.source.passages, message, [*history, text])
-        return Found(passage) if passage else None
+        said = [*history, text]
+        passages = find_passages_in(self.source.entries, message, said)
+        return Found(passages) if passages else None
 
     def give(self, message: Mapping[str, Any], found: Optional[Found]) -> Message:
         """
@@ -106,11 +119,46 @@ class EpisodeKnowledge:
             given.force_set('text', f'{found.text}{self.source.delimiter}{text}')
         return given
 
+    @property
+    def typed_text(self) -> str:
+        """What was typed, as :func:`read_typed` reads it."""
+        return '\n\n'.join(
+            f'{one.title} {TOKEN_KNOWLEDGE} {one.text}' if one.title else one.text
+            for one in self.typed
+        )
+
     def end_episode(self) -> None:
         """Forget a passage from an earlier turn's text; keep what was typed."""
-        self._passage = self._written = None
+        self._earlier, self._written = (), None
 
     def reset(self) -> None:
         """Forget everything."""
-        self.typed = None
+        self.typed = ()
         self.end_episode()
+
+
+def read_typed(text: str) -> tuple[Passage, ...]:
+    """The passages that a person typed, with blank lines between them."""
+    blocks = re.split(r'\n\s*\n', text)
+    return tuple(passage for block in blocks for passage in passages_in(block))
+
+
+def retrieves(model: Any) -> bool:
+    """Whether a model looks for documents itself (ParlAI's RAG, FiD and the like)."""
+    return hasattr(model, 'retriever')
+
+
+def retrieved(model: Any) -> list[tuple[Passage, ...]]:
+    """
+    The documents that a model retrieved last, for each example of the batch. ParlAI
+    keeps each as "title | text" (``RagRetriever.top_docs``), and pads with empty ones.
+    """
+
+    def passage(document: str) -> Passage:
+        title, _, text = document.partition(' | ')
+        return Passage(text.strip(), title.strip())
+
+    documents = getattr(getattr(model, 'retriever', None), 'top_docs', ())
+    return [
+        tuple(one for one in map(passage, found) if one.text) for found in documents
+    ]

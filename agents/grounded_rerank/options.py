@@ -6,8 +6,7 @@ from typing import Any
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank import strategies
-from parlai_q2.cli.ranges import RANGES
-from parlai_q2.cli.rerank_options import add_choice_options
+from parlai_q2.cli.rerank_options import RANGES, add_choice_options
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.filter_options import add_delimiter_option

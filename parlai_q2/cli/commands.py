@@ -22,9 +22,8 @@ PREFIX = 'q2_'
 @dataclass(frozen=True)
 class Command:
     """
-    A command.
+    A command, whose module has its name.
 
-    :param name: its name, and its module's.
     :param what: what it does, in a line.
     :param needs_parlai: whether it is a ``ParlaiScript``.
     :param outfile: an example of its ``--outfile``, if it cannot do without.
@@ -78,7 +77,6 @@ def run_command(name: str, *arguments: str, **values: Any) -> Any:
     """
     Run a command that does not need ParlAI, as from the command line.
 
-    :param name: its name.
     :param arguments: as on the command line.
     :param values: further options, by name, as Python values.
     :return: what the command returns.

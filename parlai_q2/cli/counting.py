@@ -20,10 +20,8 @@ def counting(name: str, total: Optional[int], unit: str, done: int = 0) -> Any:
     """
     A context manager with ``update(n)``.
 
-    :param name: what is being done.
-    :param total: how much there is to do; None if unknown.
-    :param unit: of what, e.g. ``pools``.
-    :param done: how much an earlier run has done.
+    :param total: how many units there are to do, e.g. ``pools``; None if unknown.
+    :param done: how many an earlier run has done.
     """
     if sys.stderr.isatty():
         return tqdm(total=total, initial=done, desc=name, unit=f' {unit}')

@@ -9,14 +9,9 @@ from parlai_q2.errors import ConfigError
 
 def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path:
     """
-    The file that an option names.
+    The file that an option names, e.g. ``outfile``. It is checked here because the
+    parser would also refuse ``--help`` without it.
 
-    The option is checked here because the parser would also refuse ``--help`` without
-    it.
-
-    :param opt: ParlAI options.
-    :param name: name of the option, e.g. ``outfile``.
-    :param example: an example of a file, for the error message.
     :raises ConfigError: when the option is missing.
     """
     if not opt.get(name):
@@ -25,10 +20,5 @@ def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path
 
 
 def given_files(opt: Mapping[str, Any]) -> tuple[Path, Path]:
-    """
-    ``--infile`` and ``--outfile``.
-
-    :param opt: ParlAI options.
-    :raises ConfigError: when one is missing.
-    """
+    """``--infile`` and ``--outfile``, like :func:`given_file`."""
     return given_file(opt, 'infile'), given_file(opt, 'outfile')

@@ -67,12 +67,7 @@ def has_parlai() -> bool:
 
 
 def check_parlai(what: str) -> None:
-    """
-    Check that ParlAI is installed.
-
-    :param what: what needs it.
-    :raises MissingPackageError: when it is not; says what to run.
-    """
+    """Check that ParlAI is installed; a MissingPackageError says what to run."""
     if not has_parlai():
         raise MissingPackageError(f'{what} needs ParlAI. {how_to_install()}')
 

@@ -1,7 +1,6 @@
 """
 Checks the names of ParlAI's that arguments hold (tasks, teachers, agents, mutators)
-before anything is imported. They are looked up among the files that ParlAI
-would import.
+before anything is imported, among the files that ParlAI would import.
 """
 
 import ast
@@ -97,9 +96,7 @@ def check_teacher(task: str, path: Path, word: str) -> None:
 
 
 def check_agent(agent: str) -> None:
-    """
-    Check an agent's name, e.g. ``transformer/generator`` or ``my.module:MyAgent``.
-    """
+    """Check an agent, e.g. ``transformer/generator`` or ``my.module:MyAgent``."""
     if agent.startswith(PREFIXES):
         return
     module, colon, name = agent.partition(':')
@@ -118,11 +115,7 @@ def check_agent(agent: str) -> None:
 
 
 def check_module(kind: str, name: str) -> Optional[Path]:
-    """
-    The file of a dotted module.
-
-    :return: None if it cannot be told without an import.
-    """
+    """The file of a dotted module; None if it cannot be told without an import."""
     top, *rest = name.split('.')
     if find_spec(top) is None:
         raise UnknownNameError(f'{kind}, since there is no module', top, [])
@@ -138,10 +131,7 @@ def check_module(kind: str, name: str) -> Optional[Path]:
 
 
 def classes(path: Path) -> Optional[set[str]]:
-    """
-    The names that a file defines or imports; None if it makes others in a way that
-    cannot be read off.
-    """
+    """The names that a file defines or imports; None if it may make others."""
     text = path.read_text(encoding='utf-8')
     found = {'*'} if 'globals()' in text or 'setattr(' in text else set()
     for node in ast.walk(ast.parse(text)):
@@ -183,12 +173,7 @@ def registered_agents() -> frozenset[str]:
 
 
 def registered_here(kind: str) -> set[str]:
-    """
-    What this process has registered with ParlAI already, as a program of the user's
-    own does that calls a command.
-
-    :param kind: ``AGENT`` or ``TEACHER``.
-    """
+    """The agents (``AGENT``) or teachers that a program has registered with ParlAI."""
     loader = sys.modules.get('parlai.core.loader')
     return set(getattr(loader, f'{kind}_REGISTRY', ()))
 

@@ -12,12 +12,7 @@ YES, NO = ('yes', 'true', 't', '1', 'on'), ('no', 'false', 'f', '0', 'off')
 
 
 class Parser(argparse.ArgumentParser):
-    """
-    A command's parser, whose errors are one line each.
-
-    :param command: the command's name.
-    :param what: what it does, for ``--help``.
-    """
+    """A command's parser, whose errors are one line each."""
 
     def __init__(self, command: str, what: str):
         super().__init__(

@@ -1,8 +1,11 @@
-"""The options for choosing among candidates, and the reranker that they describe."""
+"""
+The options for choosing among candidates, their valid ranges, and the reranker that
+they describe.
+"""
 
-from typing import Any, Mapping, Optional
+import argparse
+from typing import Any, Callable, Mapping, Optional
 
-from parlai_q2.cli.ranges import RANGES, check_ranges
 from parlai_q2.cli.scorer_options import scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.choice import (
@@ -22,16 +25,76 @@ from parlai_q2.rerank.reranker import (
 )
 from parlai_q2.scorers.base import Scorer
 
+Read = Callable[[str], Any]
 NONE = 'none'
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 
 
-def add_choice_options(parser: Any) -> Any:
-    """
-    Add the options for choosing between candidates, wherever those come from.
+def _number(kind: Read, text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        word = 'whole number' if kind is int else 'number'
+        raise argparse.ArgumentTypeError(f'{text!r} is not a {word}') from None
 
-    :return: their group.
+
+def _from(kind: Read, least: float) -> Read:
+    def read(text: str) -> Any:
+        value = _number(kind, text)
+        if not value >= least:
+            raise argparse.ArgumentTypeError(f'{text} is less than {least}')
+        return value
+
+    return read
+
+
+def _share(text: str) -> float:
+    value = _number(float, text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f'{text} is not in [0, 1]')
+    return value
+
+
+def _mass(text: str) -> float:
+    value = _share(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f'{text} is not in (0, 1]')
+    return value
+
+
+# For each option, the function that reads it or reports what is wrong with it.
+RANGES: Mapping[str, Read] = {
+    'rerank_topk': _from(int, 1),
+    'rerank_topp': _mass,
+    'rerank_beam_delay': _from(int, 0),
+    'rerank_tolerance': _share,
+    'abstain_below': _share,
+    'prefilter_keep': _from(int, 1),
+    'copy_penalty': _from(float, 0),
+    'generic_penalty': _from(float, 0),
+}
+
+
+def check_ranges(opt: Mapping[str, Any]) -> None:
     """
+    Check the options that are present, as the parser does: values from ``--init-opt``,
+    a model file's options or a program never pass through it.
+
+    :raises ConfigError: when one is out of its range or is not a number.
+    """
+    for name, read in RANGES.items():
+        value = opt.get(name)
+        if value is None:
+            continue
+        try:
+            # A number in quotes is text, and nothing will convert it to a number later.
+            read(repr(value) if isinstance(value, str) else str(value))
+        except argparse.ArgumentTypeError as e:
+            raise ConfigError(f'argument --{name.replace("_", "-")}: {e}') from None
+
+
+def add_choice_options(parser: Any) -> Any:
+    """Add the options for choosing between candidates; return their group."""
     group = parser.add_argument_group('Reranking: choice')
     group.add_argument(
         '--rerank-by',
@@ -110,7 +173,6 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     """
     The reranker described by an ``opt``; its models are loaded when it first scores.
 
-    :param opt: ParlAI options that :func:`add_rerank_options` declared.
     :raises ConfigError: when an option is out of range or names something unknown.
     """
     check_ranges(opt)
@@ -119,7 +181,8 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
         raise ConfigError(
             f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'
         )
-    scorer = _scorer(opt, opt.get('rerank_scorer') or opt.get('scorer', DEFAULT_SCORER))
+    name = opt.get('rerank_scorer') or opt.get('scorer', DEFAULT_SCORER)
+    scorer = scorer_from_opt({**opt, 'scorer': name})
     rule = Rule(
         by=by,
         generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
@@ -139,14 +202,8 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
 
 
 def _other_scorer(opt: Mapping[str, Any], name: Optional[str]) -> Optional[Scorer]:
-    """
-    A scorer beside the one that decides, for which alone --scorer-threshold and
-    --calibration are meant.
-    """
+    # --scorer-threshold and --calibration are meant for the scorer that decides alone.
     if name in (None, NONE):
         return None
-    return _scorer({**opt, 'scorer_threshold': None, 'calibration': None}, name)
-
-
-def _scorer(opt: Mapping[str, Any], name: str) -> Scorer:
-    return scorer_from_opt({**opt, 'scorer': name})
+    own = {'scorer': name, 'scorer_threshold': None, 'calibration': None}
+    return scorer_from_opt({**opt, **own})

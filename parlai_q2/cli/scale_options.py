@@ -39,11 +39,7 @@ def add_scale_options(parser: Any) -> Any:
 
 
 def chunk_size_from_opt(opt: Mapping[str, Any]) -> int:
-    """
-    The number of records in a chunk.
-
-    :raises ConfigError: when it is below 1.
-    """
+    """The number of records in a chunk; a ConfigError if it is below 1."""
     size = opt.get('chunk_size')
     if size is None:
         return CHUNK_RECORDS
@@ -56,8 +52,6 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
     """
     The scorer that an ``opt`` asks for, and the engine that scores with it.
 
-    :param opt: ParlAI options that :func:`add_scale_options` and ``add_scorer_options``
-        declared.
     :return: a scorer whose models are not loaded, for its name and signature; and the
         engine.
     :raises ConfigError: when workers and devices do not fit together.
@@ -74,12 +68,7 @@ def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
 
 
 def make_scorer(opt: dict[str, Any], device: Optional[str]) -> Scorer:
-    """
-    Make a worker's scorer.
-
-    :param opt: what :func:`plain` returned.
-    :param device: the torch device, or None for the one in ``opt``.
-    """
+    """A worker's scorer, on a device or that of ``opt``, as :func:`plain` gives it."""
     return scorer_from_opt({**opt, 'scorer_device': device} if device else opt)
 
 

@@ -19,11 +19,7 @@ MEGABYTE = 1024**2
 
 
 def add_preset_option(group: Any) -> None:
-    """
-    Add ``--preset``, which names the models.
-
-    :param group: an argument group or a parser, changed in place.
-    """
+    """Add ``--preset``, which names the models."""
     group.add_argument(
         '--preset',
         type=str,
@@ -34,11 +30,7 @@ def add_preset_option(group: Any) -> None:
 
 
 def add_device_option(group: Any) -> None:
-    """
-    Add ``--scorer-device``.
-
-    :param group: an argument group or a parser, changed in place.
-    """
+    """Add ``--scorer-device``."""
     group.add_argument(
         '--scorer-device',
         type=str,
@@ -52,8 +44,6 @@ def add_model_options(group: Any) -> None:
     """
     Add the options for a scorer's models: ``--preset``, ``--detector``,
     ``--scorer-batch-size`` and ``--scorer-device``.
-
-    :param group: an argument group or a parser, changed in place.
     """
     add_preset_option(group)
     group.add_argument(
@@ -75,12 +65,8 @@ def add_model_options(group: Any) -> None:
 
 def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
     """
-    Add ``--scorer``, ``--preset``, the other ``--scorer-`` options, and those of the
-    score cache.
-
-    :param parser: the parser, changed in place.
-    :param scorer: the default scorer.
-    :return: the same parser.
+    Add ``--scorer``, whose default is given, the options for its models and those of
+    the score cache to a parser; return it.
     """
     group = parser.add_argument_group('Groundedness scorer')
     group.add_argument(
@@ -143,9 +129,7 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     """
     The scorer that an ``opt`` asks for.
 
-    :param opt: ParlAI options that :func:`add_scorer_options` declared.
     :param cache: whether scores are kept on disk by default, without ``--cache``.
-        Scorers without models are faster than a disk, and are never cached.
     :return: the scorer; its models are loaded when it first scores.
     """
     name, preset = opt.get('scorer', 'q2'), opt.get('preset', DEFAULT_PRESET)
@@ -178,11 +162,8 @@ def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
 def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
     """
     Add the score cache to a scorer, if an ``opt`` asks for it by ``--cache`` or by
-    naming its file.
-
-    :param opt: ParlAI options.
-    :param scorer: the scorer.
-    :param default: whether to use the cache if neither option is given.
+    naming its file, or by default. Scorers without models are faster than a disk, and
+    are never cached.
     """
     wanted = opt.get('cache')
     if wanted is None:
@@ -193,20 +174,14 @@ def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
 
 
 def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:
-    """
-    The score cache that an ``opt`` names.
-
-    :raises ConfigError: for a file with the wrong ending, or a limit that is too small.
-    """
+    """The score cache that an ``opt`` names; a ConfigError for a wrong file or size."""
     megabytes = opt.get('cache_megabytes')
     max_bytes = DEFAULT_MAX_BYTES if megabytes is None else megabytes * MEGABYTE
     return ScoreCache(opt.get('cache_file'), max_bytes)
 
 
 def scorer_device(opt: Mapping[str, Any]) -> str:
-    """
-    The torch device for the scorer: the one asked for, else the one ParlAI runs on.
-    """
+    """The torch device asked for, else the one ParlAI runs on."""
     import torch
 
     if opt.get('scorer_device'):

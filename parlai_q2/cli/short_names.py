@@ -38,8 +38,6 @@ def expand_arguments(arguments: Sequence[str]) -> list[str]:
     """
     Expand the short names in command-line arguments.
 
-    :param arguments: as in ``sys.argv[1:]``.
-    :return: the same number of arguments.
     :raises UnknownNameError: for a short name of no agent or task.
     """
     expanded: list[str] = []
@@ -53,12 +51,7 @@ def expand_arguments(arguments: Sequence[str]) -> list[str]:
 
 
 def expand_opt(opt: Any) -> Any:
-    """
-    Expand the short names in ParlAI options.
-
-    :param opt: changed in place.
-    :return: the same object.
-    """
+    """Expand the short names in ParlAI options, in place; return them."""
     values: MutableMapping[str, Any] = opt
     for keys, expand in ((AGENT_KEYS, expand_agent), (TASK_KEYS, expand_tasks)):
         for key in keys:
@@ -69,9 +62,8 @@ def expand_opt(opt: Any) -> Any:
 
 def expand_agent(name: str) -> str:
     """
-    An agent's dotted name.
+    The dotted name of an agent such as ``q2:grounded_rerank``; others are unchanged.
 
-    :param name: e.g. ``q2:grounded_rerank``; other names are returned as they are.
     :raises UnknownNameError: when there is no such agent.
     """
     if not name.startswith(PREFIX):
@@ -85,9 +77,8 @@ def expand_agent(name: str) -> str:
 
 def expand_tasks(names: str) -> str:
     """
-    The dotted names of one task or several.
+    The dotted names of comma-separated tasks; those without the prefix are unchanged.
 
-    :param names: comma-separated task strings; those without the prefix are unchanged.
     :raises UnknownNameError: when there is no such task, or it has no such teacher.
     """
     return ','.join(_expand_task(name) for name in names.split(','))

@@ -141,12 +141,20 @@ def check_classifier(config: Any, model: str) -> None:
     :raises ConfigError: if it is not.
     """
     names = config.architectures or []
-    if names and not any(name.endswith('ForSequenceClassification') for name in names):
-        raise ConfigError(
-            f'{model} is not a sequence classifier but a {", ".join(names)}. Name '
-            'a classifier, or train one from it: parlai_q2 train_model -m '
-            'q2:hf_classifier --classifier bert_conv_fever --hf-model ' + model
+    if not names or any(name.endswith('ForSequenceClassification') for name in names):
+        return
+    remedy = (
+        'Name a classifier, or train one from it: parlai_q2 train_model -m '
+        f'q2:hf_classifier --classifier bert_conv_fever --hf-model {model}'
+    )
+    if any(name.endswith('ForConditionalGeneration') for name in names):
+        remedy = (
+            'A judge that answers with a word needs a preset with its prompt and that '
+            'word; see minicheck.yaml in parlai_q2/presets.'
         )
+    raise ConfigError(
+        f'{model} is not a sequence classifier but a {", ".join(names)}. {remedy}'
+    )
 
 
 def output_names(config: Any) -> list[str]:

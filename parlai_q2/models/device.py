@@ -59,10 +59,7 @@ def check_device(name: str, said: str = 'The device is') -> None:
 
 @contextmanager
 def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
-    """
-    Compute without gradients and without autocast: the autocast of a training loop
-    would round the scores, and their signature would not show it.
-    """
+    """Compute without gradients or autocast, which would round scores unseen."""
     import torch
 
     kind = torch.device(device).type
@@ -73,8 +70,7 @@ def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
 @contextmanager
 def in_float32() -> Iterator[None]:
     """
-    Create tensors in fp32, whatever default the host program has set: another type
-    would round weights as they are loaded, and no signature would show it.
+    Create tensors in fp32, whatever the host program's default: it would round weights.
     """
     import torch
 

@@ -88,8 +88,7 @@ class WordJudge:
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """
-        Supported as ``entailment``, the rest as ``neutral``, for pairs (premise,
-        hypothesis).
+        For pairs (premise, hypothesis): supported is ``entailment``, else ``neutral``.
         """
         return map_unique(pairs, self._classify)
 

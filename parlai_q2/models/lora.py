@@ -49,9 +49,7 @@ def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
 
 
 def add_adapters(model: nn.Module, rank: int) -> nn.Module:
-    """
-    Freeze a model, in place, and give each linear layer a trainable low-rank term.
-    """
+    """Freeze a model, in place, and give each linear layer a trainable term."""
     model.requires_grad_(False)
     for name, layer in list(adaptable_layers(model)):
         parent, _, leaf = name.rpartition('.')
@@ -87,9 +85,7 @@ def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Modu
 
 
 def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
-    """
-    The trained terms, ``<layer>.lora_a`` [rank, in] and ``<layer>.lora_b`` [out, rank].
-    """
+    """The terms, ``<layer>.lora_a`` [rank, in] and ``<layer>.lora_b`` [out, rank]."""
     return {
         name: tensor.detach()
         for name, tensor in model.state_dict().items()

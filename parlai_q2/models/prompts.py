@@ -78,10 +78,7 @@ class Prompt:
 
     @property
     def _fields(self) -> set[str]:
-        """
-        Everything in braces, with any format specification: ``{text:d}`` is no
-        ``text``.
-        """
+        """What is in braces, with its format: ``{text:d}`` is no ``text``."""
         found = set()
         for _, field, format_spec, conversion in Formatter().parse(self.template):
             if field is not None:
@@ -114,9 +111,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Fitted:
-    """
-    A prompt's text, cut to its limit, its length before, and whether knowledge was cut.
-    """
+    """A prompt's text as cut, its length before, and whether knowledge was cut."""
 
     text: str
     length: int
@@ -168,9 +163,7 @@ def fit(
 
 
 def last_characters(turns: Sequence[str], n: int) -> list[str]:
-    """
-    The last ``n`` characters of a dialogue, in whole words where there are spaces.
-    """
+    """The last ``n`` characters of a dialogue, in whole words if there are spaces."""
     kept: list[str] = []
     for turn in reversed(turns):
         if n >= len(turn):
@@ -197,9 +190,7 @@ def first_characters(text: str, n: int) -> str:
 
 
 def _largest(total: int, fits: Callable[[int], bool], start: int = 256) -> int:
-    """
-    The largest number up to ``total`` that fits, found by doubling and then bisecting.
-    """
+    """The largest number up to ``total`` that fits, by doubling and bisecting."""
     low, high = 0, start
     while high < total and fits(high):
         low, high = high, 2 * high

@@ -18,10 +18,7 @@ class NliProbabilities(NamedTuple):
 
     @property
     def label(self) -> str:
-        """
-        The likeliest of entailment, neutral and contradiction; generic counts as
-        neutral.
-        """
+        """The likeliest class; generic counts as neutral."""
         neutral = max(self.neutral, self.generic)
         best = max(self.entailment, neutral, self.contradiction)
         if best == neutral:

@@ -204,10 +204,7 @@ class SpanQuestionAnswerer:
 
 
 def better(new: Reading, old: Reading) -> bool:
-    """
-    Whether a window's reading is better than another's: an answer is better than none;
-    otherwise the greater margin is better.
-    """
+    """Whether a window's reading is better: an answer before none, then the margin."""
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)
 
 

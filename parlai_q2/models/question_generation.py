@@ -128,9 +128,7 @@ class Seq2SeqQuestionGenerator:
         return map_unique(pairs, self._generate)
 
     def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
-        """
-        The same generator, sharing what is loaded, with another of :data:`SEARCHES`.
-        """
+        """The same generator and models with another of :data:`SEARCHES`."""
         other = copy.copy(self)
         other.search = search
         return other

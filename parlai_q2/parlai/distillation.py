@@ -175,7 +175,11 @@ def _keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
                     {**r['chosen'], 'signature': signature}
                 )
                 for r in records
-                if r['signature'] == signature and r['knowledge'] and _scored(r)
+                # Evidence in one of several passages has other offsets in the cache.
+                if r['signature'] == signature
+                and isinstance(r['knowledge'], str)
+                and r['knowledge']
+                and _scored(r)
             },
         )
 

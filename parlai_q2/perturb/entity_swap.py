@@ -30,10 +30,7 @@ REMEMBERED = 50_000
 
 
 class Entity(NamedTuple):
-    """
-    A named entity: its name as written, perhaps with an article or "'s", and its type,
-    e.g. ``PERSON``.
-    """
+    """A name as written, perhaps with an article or "'s", and its type (``PERSON``)."""
 
     text: str
     type: str
@@ -55,9 +52,7 @@ class Entity(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """
-    As many texts as were given, the entity that was replaced, and its replacement.
-    """
+    """The texts, the entity that was replaced, and its replacement."""
 
     texts: tuple[str, ...]
     before: str
@@ -193,10 +188,7 @@ class EntityFinder:
         self._known: OrderedDict[str, tuple[Entity, ...]] = OrderedDict()
 
     def find(self, texts: Iterable[str]) -> dict[str, tuple[Entity, ...]]:
-        """
-        Each distinct text with its entities in order, which do not depend on the other
-        texts.
-        """
+        """Each distinct text's entities in order; they do not depend on other texts."""
         distinct = list(dict.fromkeys(texts))
         new = [t for t in distinct if t not in self._known]
         found = {t: self._known[t] for t in distinct if t in self._known}

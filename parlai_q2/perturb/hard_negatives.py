@@ -138,9 +138,7 @@ class HardNegatives:
         return (one.knowledge, changed.text) if changed else None
 
     def same_topic(self, one: Grounded) -> Optional[tuple[str, str]]:
-        """
-        Use other knowledge that names an entity of the response, but not all of them.
-        """
+        """Take other knowledge that names some of the response's entities, not all."""
         names = [e.text.lower() for e in one.entities if len(e.text) > 3]
         others = [
             other.knowledge

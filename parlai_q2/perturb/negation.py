@@ -118,10 +118,7 @@ class Site(NamedTuple):
 
 
 class Negated(NamedTuple):
-    """
-    A text with one negation added or removed: the words before (``is``) and after
-    (``isn't``).
-    """
+    """A text with one negation changed: words before (``is``) and after (``isn't``)."""
 
     text: str
     before: str
@@ -148,10 +145,7 @@ def negate(text: str, draw: random.Random) -> Optional[Negated]:
 
 
 def negation_sites(text: str) -> list[Site]:
-    """
-    The places where :func:`negate` can act, in order: of a chain ("would have been"),
-    the first auxiliary.
-    """
+    """Where :func:`negate` can act; of a chain ("would have been"), the first."""
     sites: list[Site] = []
     last_end = -1
     for sentence in sentences(text):

@@ -37,9 +37,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """
-    One model of a preset: its reference, revision and the settings of its backend.
-    """
+    """One model of a preset: its reference, revision and its backend's settings."""
 
     model: str
     revision: Optional[str] = None

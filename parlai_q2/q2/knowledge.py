@@ -1,50 +1,53 @@
 """
-Answers questions from knowledge of any length.
+What question answering and end-to-end NLI read of knowledge of any length.
 
-Question answering reads short knowledge whole. Of long knowledge, which departs from
-the paper, it reads the few sentences that match the question best, in the order of the
-text; if they do not answer it, the knowledge does not.
+Short knowledge is read whole. Of long knowledge, which departs from the paper, the few
+sentences are read that match a question or a sentence of the response best, in the
+order of the text; if they do not answer a question, the knowledge does not.
 """
 
 from typing import Optional, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer
-from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
-from parlai_q2.text.retrieval import SentenceIndex
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
+from parlai_q2.text.sentences import is_short
 
-# Sentences read for a question or, in end-to-end NLI, for a response.
-SENTENCES_READ = 3
+# Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
+# Chosen on development data; see docs/accuracy.md for the figures.
+FOR_A_QUESTION, FOR_A_SENTENCE = 3, 2
 
 
 class Excerpts:
     """
     What to read of each knowledge text; each is split into sentences once.
 
-    :param settings: ``knowledge_words`` says which knowledge is long.
+    :param knowledge_words: knowledge of more words is long; 0 if none is.
     """
 
-    def __init__(self, settings: Q2Settings):
-        self._longest = settings.knowledge_words
+    def __init__(self, knowledge_words: int):
+        self._longest = knowledge_words
         self._indices: dict[str, Optional[SentenceIndex]] = {}
 
     def index(self, knowledge: str) -> Optional[SentenceIndex]:
         """The sentences of long knowledge; None if the knowledge is read whole."""
         if knowledge not in self._indices:
-            long = 0 < self._longest < count_words(knowledge)
-            self._indices[knowledge] = SentenceIndex(knowledge) if long else None
+            long = self._longest > 0 and not is_short(knowledge, self._longest)
+            self._indices[knowledge] = index_of(knowledge) if long else None
         return self._indices[knowledge]
 
-    def chosen(self, text: str, knowledge: str) -> list[int]:
-        """The sentences of long knowledge to read for a question or a response."""
+    def of_question(self, question: str, knowledge: str) -> str:
+        """What to read for a question."""
         index = self.index(knowledge)
-        return sorted(index.best(text, SENTENCES_READ)) if index else []
+        return index.joined(_chosen(index, question)) if index else knowledge
 
-    def of(self, text: str, knowledge: str) -> str:
-        """What to read for a question or a response."""
+    def of_response(self, response: str, knowledge: str) -> str:
+        """What end-to-end NLI reads for a response."""
         index = self.index(knowledge)
-        return index.joined(self.chosen(text, knowledge)) if index else knowledge
+        if index is None:
+            return knowledge
+        best = (index.best(p.text, FOR_A_SENTENCE) for p in pieces(response))
+        return index.joined(sorted({i for of_piece in best for i in of_piece}))
 
     def answers(
         self, pairs: Sequence[tuple[str, str]], answerer: QuestionAnswerer
@@ -55,7 +58,7 @@ class Excerpts:
 
         :param answerer: answers questions from short texts.
         """
-        found = answerer.answer([(q, self.of(q, knowledge)) for q, knowledge in pairs])
+        found = answerer.answer([(q, self.of_question(q, k)) for q, k in pairs])
         return [
             self._whole(answer, *pair)
             for pair, answer in zip(pairs, found, strict=True)
@@ -67,5 +70,9 @@ class Excerpts:
         index = self.index(knowledge)
         if answer is None or index is None:
             return answer
-        chosen = self.chosen(question, knowledge)
+        chosen = _chosen(index, question)
         return index.located(chosen, answer.start, answer.end)
+
+
+def _chosen(index: SentenceIndex, question: str) -> list[int]:
+    return sorted(index.best(question, FOR_A_QUESTION))

@@ -28,7 +28,7 @@ def q2_one_at_a_time(
     verdicts: list[Verdict] = []
     for span in spans_to_ask(models.find_spans([response])[0], settings):
         verdicts += _of_span(span, knowledge, response, models, settings)
-    whole = Excerpts(settings).of(response, knowledge)
+    whole = Excerpts(settings.knowledge_words).of_response(response, knowledge)
     nli = models.nli.classify([(whole.lower(), response)])[0]
     return response_result(pair, verdicts, nli, settings)
 
@@ -46,7 +46,9 @@ def _of_span(
         answer = models.answerer.answer([(text, response)])[0]
         if answer is None or not same_answer(answer.text, span.text):
             continue
-        found = Excerpts(settings).answers([(text, knowledge)], models.answerer)
+        found = Excerpts(settings.knowledge_words).answers(
+            [(text, knowledge)], models.answerer
+        )
         nli = models.nli if settings.use_nli else None
         verdicts += judge([Question(text, span)], found, nli, settings.soft_nli)
         if settings.variant == 'single':

@@ -65,14 +65,7 @@ class Pairing:
 
 
 def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
-    """
-    Pair the responses of two runs.
-
-    :param before: entries of the first run.
-    :param after: entries of the second run.
-    :return: the pairs, and counts of unpaired responses. There are no pairs if a run is
-        empty.
-    """
+    """Pair the entries of two runs; there are no pairs if a run is empty."""
     partners: dict[int, Entry] = {}
     old, new = list(before), list(enumerate(after))
     for key in (_with_id, _texts):
@@ -121,18 +114,11 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
     """
     How one response changed, as the page's data.
 
-    :param before: the response's entry of the first run, see
-        :func:`parlai_q2.report.entries.read_entry`.
-    :param after: its entry of the second run.
-    :return: a dict with
-
-        - ``id``, ``class`` and ``history``;
-        - ``after``, and ``before`` unless nothing that is shown differs;
-        - ``difference`` of the scores in [-1, 1], and its ``bin`` (-1 for none);
-        - ``flip``, whether the labels differ;
-        - ``rows``, what :func:`compare_verdicts` returns;
-        - ``why``, what :func:`why` returns;
-        - ``changed``, whether the score or the label differs.
+    :return: ``id``, ``class`` and ``history``; ``after``, and ``before`` unless nothing
+        that is shown differs; ``difference`` of the scores in [-1, 1], and its ``bin``
+        (-1 for none); ``flip``, whether the labels differ; ``rows`` of
+        :func:`compare_verdicts`; ``why``, see :func:`why`; ``changed``, whether the
+        score or the label differs.
     """
     difference = round(after['score'] - before['score'], 4)
     rows = compare_verdicts(before['verdicts'], after['verdicts'])
@@ -161,8 +147,6 @@ def compare_verdicts(
     """
     The verdicts of two runs side by side, those that differ first.
 
-    :param before: verdicts of the first run as the page's data.
-    :param after: verdicts of the second run.
     :return: for each verdict, its indices in both lists (-1 if missing) and one of
         :class:`Row`'s words. The same question about the same words of the response is
         one row; without questions, words that overlap are, those that are equal first.
@@ -226,9 +210,7 @@ def why(
 
 
 def bin_of(difference: float) -> int:
-    """
-    The index of the bin of a difference, below :data:`BINS`; -1 for no difference.
-    """
+    """The bin of a difference, below :data:`BINS`; -1 for no difference."""
     if not difference:
         return -1
     half = BINS // 2
@@ -238,13 +220,8 @@ def bin_of(difference: float) -> int:
 
 def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
     """
-    The settings in which two signatures differ.
-
-    :param before: the first run's signature, as
-        :class:`~parlai_q2.signature.Signature` writes it.
-    :param after: the second run's.
-    :return: each setting with both values; a value is empty if its signature lacks the
-        setting.
+    The settings in which two signatures differ, with both values; a value is empty if
+    its signature lacks the setting.
     """
     old, new = _settings(before), _settings(after)
     names = dict.fromkeys([*old, *new])

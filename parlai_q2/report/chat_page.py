@@ -18,11 +18,7 @@ SCRIPTS = ('marks.js', 'evidence.js', 'chat.js')
 
 
 def render_chat(model: str) -> str:
-    """
-    Render the chat's page as a string.
-
-    :param model: the name of the model that the user talks to.
-    """
+    """Render the page of a chat with a model."""
     return render('chat.html', STYLES, SCRIPTS, title=one_line(f'Chat with {model}'))
 
 
@@ -30,9 +26,8 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     Convert one turn of a chat to the page's data.
 
-    :param said: what the person said.
-    :param reply: the model's message. ``text`` is shown; the reranking agent's
-        ``rerank``, ``rerank_knowledge`` and ``rerank_signature`` may be missing.
+    :param reply: the model's message; the reranking agent's ``rerank``,
+        ``rerank_knowledge`` and ``rerank_signature`` may be missing.
     :return: JSON-safe values without NaN; control characters are shown as escapes.
         ``as_chosen`` says whether the text is that of the chosen candidate; an agent
         that abstains says something else.

@@ -60,12 +60,7 @@ _HEADERS = {
 
 
 class Refused(Exception):
-    """
-    Raised for a request that is refused.
-
-    :param status: the HTTP status to answer with.
-    :param problem: a message for the user.
-    """
+    """Raised for a request that is refused, with a message for the user."""
 
     def __init__(self, status: HTTPStatus, problem: str):
         self.status = status
@@ -163,9 +158,7 @@ class ChatRequest(BaseHTTPRequestHandler):
             )
 
     def _check_origin(self) -> None:
-        """
-        Refuse a request if its browser says that it comes from another site's page.
-        """
+        """Refuse a request that its browser says comes from another site's page."""
         origin = self.headers.get('Origin')
         if origin is not None and origin.partition('://')[2] != self.headers.get(
             'Host'
@@ -230,11 +223,9 @@ def _is_address(name: Optional[str]) -> bool:
 
 def read_message(body: bytes) -> tuple[str, Optional[str]]:
     """
-    The text of a message, and the knowledge that came with it, if any.
+    The text of a message, and the knowledge that came with it, or None; both stripped.
+    Lone surrogates, which no model can read, are replaced.
 
-    :param body: a JSON object with ``text`` and optionally ``knowledge``.
-    :return: both stripped; the knowledge is None where it was left out. Lone
-        surrogates, which no model can read, are replaced.
     :raises Refused: when the body is anything else, the text is blank, or either is too
         long.
     """
@@ -249,7 +240,6 @@ def read_place(body: bytes) -> tuple[int, int]:
     """
     The number of a turn and that of its conversation.
 
-    :param body: a JSON object with ``number`` and ``conversation``.
     :raises Refused: when the body is anything else.
     """
     message = _object(body, 'number and conversation')

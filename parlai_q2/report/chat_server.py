@@ -36,9 +36,7 @@ class Conversation(Protocol):
         """Everything that a newly opened page shows."""
 
     def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
-        """
-        Set the knowledge (None leaves it as it is), send a message and get the reply.
-        """
+        """Set the knowledge unless it is None, send a message and get the reply."""
 
     def evidence(self, number: int) -> dict[str, Any]:
         """Find the evidence of a turn, counted from 1, and return the turn."""
@@ -93,11 +91,8 @@ class ChatServer(ThreadingHTTPServer):
     def url(self) -> str:
         """The URL of the page."""
         host, port = self.server_address[:2]
-        return (
-            f'http://[{host!s}]:{port}/'
-            if ':' in str(host)
-            else (f'http://{host!s}:{port}/')
-        )
+        shown = f'[{host!s}]' if ':' in str(host) else str(host)
+        return f'http://{shown}:{port}/'
 
     @property
     def private(self) -> bool:
@@ -137,17 +132,11 @@ class ChatServer(ThreadingHTTPServer):
                 pass
 
     def stop(self) -> None:
-        """
-        End :meth:`serve` once it has carried out all earlier requests. Any thread may
-        call this.
-        """
+        """End :meth:`serve` once it has carried out all earlier requests."""
         self._asked.put(None)
 
     def state(self) -> dict[str, Any]:
-        """
-        Everything that a newly opened page shows. This does not wait for a reply in
-        progress.
-        """
+        """What a newly opened page shows; it does not wait for a reply in progress."""
         pending = self._pending
         if pending is not None:
             return {**self._before, 'pending': pending}
@@ -158,11 +147,7 @@ class ChatServer(ThreadingHTTPServer):
         return self.ask(self._interact, text, knowledge)
 
     def evidence(self, number: int, conversation: int) -> dict[str, Any]:
-        """
-        Find the evidence of a turn, after all earlier requests.
-
-        :raises Refused: when that conversation is over or has no such turn.
-        """
+        """Find the evidence of a turn of this conversation, after earlier requests."""
         return self.ask(self._evidence, number, conversation)
 
     def reset(self) -> dict[str, Any]:

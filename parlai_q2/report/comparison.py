@@ -39,9 +39,6 @@ def write_comparison(
     """
     Write a page that compares two runs.
 
-    :param before: entries of the first run, see
-        :func:`parlai_q2.report.entries.read_entry`.
-    :param after: entries of the second run.
     :param path: the page's file. Its folder is created if needed; the file is replaced
         completely or not at all.
     :param names: the names of the runs.

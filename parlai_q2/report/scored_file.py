@@ -54,10 +54,7 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
 
 
 def holds_conversations(path: Path) -> bool:
-    """
-    Whether a file is a ParlAI world log, judging by its first line that is a JSON
-    object.
-    """
+    """Whether a file is a world log, judging by its first line that is an object."""
     with open(path, encoding='utf-8-sig', errors='backslashreplace') as stream:
         for line in stream:
             try:
@@ -81,19 +78,13 @@ def _from_scores(record: Record) -> dict[str, Any]:
 
 
 def _scored_again(fields: Mapping[str, Any]) -> bool:
-    """
-    Whether a reranked reply was scored again, so that the record has its new verdicts.
-    A pool that was made of scored records has verdicts too, on its old response.
-    """
+    # A pool that was made of scored records has verdicts too, on its old response.
     response = fields.get('response')
     return 'verdicts' in fields and fields.get('text', response) == response
 
 
 def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    The record of one reranked pool. Other fields of the pool's input are ignored, such
-    as a score of something else.
-    """
+    """The record of one reranked pool; other fields of its input are ignored."""
     example = example_of({'knowledge': '', **fields, 'response': fields.get('text')})
     # The reranker stripped the knowledge, and spans are offsets into what it saw.
     passages, rows = stripped(example.passages), _rows(fields)
@@ -120,10 +111,7 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_given(candidate: Any, row: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    A candidate's row, with the human label and the generator's score from its pool. The
-    row itself has 0 for a missing generator's score.
-    """
+    # The row itself has 0 for a missing generator's score.
     said = candidate if isinstance(candidate, Mapping) else {}
     return {**row, 'q2_label': said.get('label'), 'generator_score': said.get('score')}
 
@@ -144,11 +132,8 @@ def _from_log(record: Record) -> dict[str, Any]:
 
 
 def _rows(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """
-    The candidates that were chosen from; empty where they cannot be read. A world log
-    has a string in place of a field that could not be written, and an empty field where
-    it was not used.
-    """
+    # A world log has a string in place of a field that could not be written, and an
+    # empty field where it was not used.
     rows = fields.get('rerank')
     if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows):
         return rows
@@ -183,10 +168,7 @@ def _with_texts(record: Record) -> dict[str, Any]:
 
 
 def _sidecar_signature(path: Path) -> str:
-    """
-    The signature from the metadata file that the score command writes beside its
-    output.
-    """
+    """The signature from the metadata that the score command writes beside scores."""
     try:
         summary = json.loads(meta_of(path).read_text(encoding='utf-8'))
         signature = summary.get('signature')

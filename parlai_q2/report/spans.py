@@ -83,8 +83,6 @@ def response_pieces(response: str, verdicts: Sequence[Verdict]) -> list[Piece]:
     """
     Cut the response at the spans that questions were asked about.
 
-    :param response: the response that was scored.
-    :param verdicts: its verdicts, in any order.
     :return: pieces whose texts together give the response; empty for an empty response.
     """
     spans = [(v.response_answer, status_of(v)) for v in verdicts]
@@ -100,9 +98,7 @@ def knowledge_pieces(
     Cut the knowledge at the spans that answered the questions or, where nothing was
     asked, at the sentences that the response rests on.
 
-    :param passages: the knowledge of the response.
     :param verdicts: the response's verdicts; those without an answer mark nothing.
-    :param statements: the response's statements.
     :return: pieces whose texts together give the knowledge; before a passage stands its
         title, if it has one.
     """
@@ -133,10 +129,7 @@ def knowledge_pieces(
 def evidence_of(
     statement: Statement, passages: Sequence[Passage]
 ) -> list[tuple[str, str]]:
-    """
-    What a statement rests on: the title of each passage, which may be empty, and the
-    sentence in it.
-    """
+    """What a statement rests on: titles of passages, or empty, and their sentences."""
     return [
         (title_of(e.passage, passages), e.sentence.text) for e in statement.evidence
     ]
@@ -153,7 +146,6 @@ def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:
     """
     Cut a text at the ends of its spans.
 
-    :param text: the whole text.
     :param spans: S spans, each with its status; a span may be None. Offsets beyond the
         text are clipped; a span that lies outside the text marks nothing.
     :return: pieces in order, none of them empty.

@@ -138,10 +138,7 @@ def render_score(
     """
     Render a score with its evidence.
 
-    :param score: the score of the response.
-    :param response: the response that was scored.
-    :param knowledge: the knowledge that it was scored against, a text or a list of
-        passages.
+    :param knowledge: a text or a list of passages.
     :param colour: whether to add escape codes.
     :param width: columns of a line; at least 24 are used.
     :return: lines joined by newlines: the score, the response and the knowledge with

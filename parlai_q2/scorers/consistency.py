@@ -28,8 +28,8 @@ from parlai_q2.records import (
 )
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.text.retrieval import SentenceIndex, pieces
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
+from parlai_q2.text.sentences import is_short
 
 # Chosen on development data; see docs/accuracy.md for the figures.
 DEFAULT_KNOWLEDGE_WORDS = 60
@@ -76,20 +76,21 @@ class Pooling:
                 f'{self.split_response!r}.'
             )
 
-    def is_long(self, knowledge: str) -> bool:
-        return 0 < self.knowledge_words < count_words(knowledge)
+    def is_long(self, index: SentenceIndex) -> bool:
+        """Whether the knowledge is split."""
+        return 0 < self.knowledge_words < index.words
 
-    def hypotheses(self, knowledge: str, response: str) -> list[Span]:
+    def hypotheses(self, index: SentenceIndex, response: str) -> list[Span]:
         """The pieces of a response, at least one."""
         split = self.split_response == ALWAYS or (
             self.split_response == LONG
-            and (self.is_long(knowledge) or count_words(response) > RESPONSE_WORDS)
+            and (self.is_long(index) or not is_short(response, RESPONSE_WORDS))
         )
         return split and pieces(response) or [Span(response, 0, len(response))]
 
     def premises(self, index: SentenceIndex, statement: str) -> list[Premise]:
         """What to read of the knowledge for a piece of a response, at least one."""
-        if not self.is_long(index.text):
+        if not self.is_long(index):
             return [Premise((), index.text)]
         chosen: list[tuple[int, ...]] = [(i,) for i in index.best(statement, ALONE)]
         together = tuple(index.together(statement, TOGETHER))
@@ -118,7 +119,7 @@ class Piece(NamedTuple):
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's knowledge; each text is split once."""
-    found = {text: SentenceIndex(text) for text in {e.knowledge for e in examples}}
+    found = {text: index_of(text) for text in {e.knowledge for e in examples}}
     return [found[e.knowledge] for e in examples]
 
 
@@ -143,7 +144,7 @@ def read(
         [
             [
                 (span, pooling.premises(index, span.text))
-                for span in pooling.hypotheses(example.knowledge, example.response)
+                for span in pooling.hypotheses(index, example.response)
             ]
             for example, index in zip(examples, indexed, strict=True)
         ]
@@ -271,7 +272,7 @@ class ClassifierScorer(Scorer):
         device: str = 'cpu',
         batch_size: Any = None,
         **options: Any,
-    ) -> 'ClassifierScorer':
+    ) -> Any:
         """Its further options are those of the class."""
         model = cls.load_model(preset, device=device, batch_size=batch_size)
         return cls(model, preset=preset.name, **options)

@@ -222,7 +222,7 @@ class GroundedScorer(GroundedFastScorer):
         threshold: float = Scorer.threshold,
         coefficients: Optional[str] = None,
         **q2_options: Any,
-    ) -> 'ClassifierScorer':
+    ) -> Any:
         options: dict[str, Any] = {'threshold': threshold, 'coefficients': coefficients}
         options['q2'] = Q2Scorer.from_preset(
             preset, device=device, batch_size=batch_size, **q2_options
@@ -245,7 +245,7 @@ def knowledge_read(index: SentenceIndex, found: Sequence[Piece]) -> str:
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
     """
-    if not SENTENCES.is_long(index.text):
+    if not SENTENCES.is_long(index):
         return index.text
     premises = [SENTENCES.premises(index, piece.span.text) for piece in found]
     return index.joined(sorted({i for of in premises for p in of for i in p.chosen}))

@@ -1,12 +1,14 @@
-"""End-to-end NLI: a classifier reads the whole knowledge and response at once."""
+"""End-to-end NLI: a classifier reads knowledge and response at once."""
 
-from typing import Sequence
+from typing import Any, Sequence
 
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.presets import Preset
 from parlai_q2.q2.compare import hard_score
+from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers import backends
-from parlai_q2.scorers.base import label_of
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import ClassifierScorer, is_generic
 
 
@@ -14,13 +16,38 @@ class NliScorer(ClassifierScorer):
     """
     End-to-end NLI, the paper's baseline (section 4): knowledge as premise, response as
     hypothesis; entailment 1, neutral 0.5, contradiction 0.
+
+    :param knowledge_words: of knowledge of more words, only the sentences are read that
+        match those of the response best; 0, as in the paper, reads all of it. Presets
+        have it among their settings of Q2.
     """
 
     name = 'nli'
     load_model = staticmethod(backends.nli)
 
+    def __init__(
+        self,
+        model: NliModel,
+        preset: str = 'custom',
+        threshold: float = Scorer.threshold,
+        knowledge_words: int = 0,
+    ):
+        super().__init__(model, preset, threshold)
+        self.knowledge_words = knowledge_words
+
+    @classmethod
+    def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'NliScorer':
+        options.setdefault('knowledge_words', preset.q2.get('knowledge_words', 0))
+        return super().from_preset(preset, *args, **options)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, 'knowledge_words': self.knowledge_words}
+
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        pairs = [(e.knowledge.lower(), e.response) for e in examples]
+        excerpts = Excerpts(self.knowledge_words)
+        read = (excerpts.of_response(e.response, e.knowledge) for e in examples)
+        pairs = [(k.lower(), e.response) for k, e in zip(read, examples, strict=True)]
         signature = str(self.signature)
         return [self._score(p, signature) for p in self.model.classify(pairs)]
 

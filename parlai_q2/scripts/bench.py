@@ -135,6 +135,9 @@ def add_loops(
 def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     """Time the shipped reply model's turns, reranked by a scorer."""
     check_parlai('Timing reranking')
+    from parlai_q2.parlai import compat
+
+    compat.apply()  # before ParlAI is imported
     from parlai.core.agents import create_agent
     from parlai.core.params import ParlaiParser
 

@@ -59,7 +59,6 @@ def clear(
     """
     Delete scores from the cache.
 
-    :param cache: the cache.
     :param which: ``all``, or the first digits of a signature's hash; None means all.
     :param older_than: delete only scores that were not used for this many days, at
         least 0.
@@ -85,11 +84,9 @@ def clear(
 
 def contents(cache: ScoreCache) -> dict[str, Any]:
     """
-    The contents of a cache, as JSON-safe values.
-
-    :return: ``path``, ``bytes`` (on disk) and ``max_bytes``; and in ``signatures``, for
-        each signature, ``short``, ``signature``, ``rows``, ``bytes`` and ``used`` (the
-        day of its last use).
+    The contents of a cache: ``path``, ``bytes`` on disk, ``max_bytes``; and in
+    ``signatures``, for each one, ``short``, ``signature``, ``rows``, ``bytes`` and
+    ``used``, the day of its last use.
     """
     return {
         'path': str(cache.path),
@@ -109,11 +106,7 @@ def contents(cache: ScoreCache) -> dict[str, Any]:
 
 
 def table(found: dict[str, Any], full: bool = False) -> str:
-    """
-    Render what :func:`contents` returned as text.
-
-    :param full: whether to show signatures in full.
-    """
+    """What :func:`contents` returned as text, with signatures in full if asked for."""
     size, limit = readable(found['bytes']), readable(found['max_bytes'])
     lines = [f'{found["path"]}: {size} of at most {limit}']
     for one in found['signatures']:

@@ -107,14 +107,11 @@ def make_replies(
     """
     Let the model reply, resuming a run that was stopped.
 
-    :param opt: the options, including those of the model.
-    :param tasks: the tasks to reply to.
     :param total: number of turns.
     :param path: receives one line for each episode, whose ``replies`` has one reply for
         each turn.
     :param data: the digest of the tasks' data.
     :return: the same path.
-    :raises InputError: when the file cannot be written.
     """
     run = {**run_of(opt), 'data': data}
     if same_run(path, run):
@@ -169,9 +166,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
 
 
 def file_state(value: Any) -> Optional[tuple[int, int]]:
-    """
-    Size and modification time of the file that an option names; None if it names none.
-    """
+    """Size and modification time of the file that an option names, if any."""
     if not isinstance(value, str) or not value:
         return None
     try:

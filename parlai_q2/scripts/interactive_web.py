@@ -16,6 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 # Imported first, so that ParlAI's own command is registered first and ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
+from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
 from parlai_q2.options import split_names
 from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat_server import ChatServer
@@ -61,11 +62,8 @@ class InteractiveWebScript(ParlaiScript):
 
 class AgentConversation:
     """
-    A person's conversation with an agent, as the chat's page shows it.
-
-    The page's knowledge field and the command ``/knowledge`` set the same knowledge.
-
-    :param agent: any agent that replies.
+    A person's conversation with an agent, as the chat's page shows it. The page's
+    knowledge field and the command ``/knowledge`` set the same knowledge.
     """
 
     def __init__(self, agent: Any):
@@ -79,7 +77,7 @@ class AgentConversation:
         """The knowledge that was typed; None if the agent takes none."""
         if not getattr(self.agent, 'reranks', False):
             return None
-        return self.agent.knowledge.typed or ''
+        return self.agent.knowledge.typed_text
 
     def state(self) -> dict[str, Any]:
         """The agent's name, the knowledge that was typed, and all turns so far."""
@@ -93,13 +91,12 @@ class AgentConversation:
         """
         Send a message and get the reply. If this fails, the agent forgets the message.
 
-        :param text: the message.
         :param knowledge: what replies must be grounded in from now on; None leaves it
             as it is.
         :return: the new turn, the number of turns, and the knowledge that was typed.
         """
         if knowledge is not None and self.knowledge is not None:
-            self.agent.knowledge.typed = knowledge or None
+            self.agent.knowledge.typed = read_typed(knowledge)
         history = getattr(self.agent, 'history', None)
         heard = _lists_of(history)
         try:
@@ -115,12 +112,7 @@ class AgentConversation:
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
 
     def evidence(self, number: int) -> dict[str, Any]:
-        """
-        Find the evidence of a turn whose reply has been sent.
-
-        :param number: the turn, from 1.
-        :return: the turn with its evidence, if the agent gives any.
-        """
+        """A turn, counted from 1, with its evidence, if the agent gives any."""
         text, reply = self._said[number - 1]
         if getattr(self.agent, 'reranks', False):
             self.agent.explain(reply)
@@ -139,9 +131,7 @@ class AgentConversation:
 
 
 def _lists_of(history: Any) -> dict[str, Any]:
-    """
-    A copy of the contents of a history, whose lists grow in place, to restore it later.
-    """
+    """A copy of a history's contents, whose lists grow in place, to restore it."""
     return {
         name: list(value) if isinstance(value, list) else value
         for name, value in getattr(history, '__dict__', {}).items()

@@ -233,11 +233,7 @@ def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 class Bars:
-    """
-    A progress bar for each scorer.
-
-    :param title: what is being scored.
-    """
+    """A progress bar for each scorer of a set."""
 
     def __init__(self, title: str):
         self.title = title

@@ -4,7 +4,7 @@ or of world logs; or a page that compares two such files.
 """
 
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 from parlai_q2.cli import log
 from parlai_q2.errors import InputError, RecordError
@@ -37,94 +37,46 @@ def add_options(parser: Any) -> None:
         help="the page to write; default: the input's name with .html, or, for two "
         'inputs, FIRST_to_SECOND.html beside the second',
     )
-    parser.add_argument('--title', help="the page's title; default: the input's name")
 
 
 def run(opt: Mapping[str, Any]) -> Path:
     """
-    Write the page that options ask for.
+    Write the page that options ask for. Bad records are logged and left out.
 
     :return: its path.
+    :raises InputError: when an input cannot be read, no record in it can be shown, or
+        two inputs have no response in common.
     """
-    if not opt['scores']:
+    infiles = [Path(name) for name in (opt['scores'], opt['other']) if name]
+    if not infiles:
         raise InputError(
             'Which scores? Give a file: parlai_q2 report scores.jsonl '
             '--outfile report.html'
         )
-    infile, outfile, title = Path(opt['scores']), opt['outfile'], opt['title']
-    if opt['other']:
-        return compare_files(infile, Path(opt['other']), outfile, title)
-    return report_file(infile, outfile, title)
-
-
-def report_file(
-    infile: Path, outfile: Optional[str] = None, title: Optional[str] = None
-) -> Path:
-    """
-    Write a file of scores as a page.
-
-    :param infile: scored records, reranked pools or world logs, see
-        :mod:`parlai_q2.report.scored_file`. Bad records are logged and left out.
-    :param outfile: the page to write; by default the input's name with ``.html``.
-    :param title: the page's title; by default the input's name.
-    :return: the page's path.
-    :raises InputError: when the input cannot be read, or no record in it can be shown.
-    """
-    target = _target(outfile, infile.with_suffix('.html'), infile)
-    entries, bad = _read(infile)
-    with writing(target, ANOTHER):
-        page = write_page(entries, target, title or infile.name)
-    left_out = f', {bad} left out' if bad else ''
-    log.info(f'Wrote {page}: {len(entries)} responses{left_out}.')
-    return page
-
-
-def compare_files(
-    before: Path,
-    after: Path,
-    outfile: Optional[str] = None,
-    title: Optional[str] = None,
-) -> Path:
-    """
-    Write a page that shows what changed between two files of scores.
-
-    :param before: the first run's scored records or world logs.
-    :param after: the second run's scored records or world logs.
-    :param outfile: the page to write; by default ``BEFORE_to_AFTER.html`` beside the
-        second file.
-    :param title: the page's title; by default both names.
-    :return: the page's path.
-    :raises InputError: when an input cannot be read, or they have no response in
-        common.
-    """
-    beside = after.with_name(f'{before.stem}_to_{after.stem}.html')
-    target = _target(outfile, beside, before, after)
-    (old, bad_old), (new, bad_new) = _read(before), _read(after)
-    names = before.name, after.name
-    if before.name == after.name:
-        names = str(before), str(after)
-    with writing(target, ANOTHER):
-        page = write_comparison(
-            old, new, target, title or f'{names[0]} and {names[1]}', names
-        )
-    bad = bad_old + bad_new
-    left_out = f', {bad} left out' if bad else ''
-    log.info(f'Wrote {page}: {len(old)} and {len(new)} responses compared{left_out}.')
-    return page
-
-
-def _target(outfile: Optional[str], default: Path, *inputs: Path) -> Path:
-    target = Path(outfile) if outfile else default
-    for infile in inputs:
-        if target.resolve() == infile.resolve():
+    stem = '_to_'.join(path.stem for path in infiles)
+    outfile = Path(opt['outfile'] or infiles[-1].with_name(f'{stem}.html'))
+    for infile in infiles:
+        if outfile.resolve() == infile.resolve():
             raise InputError(
                 f'The page would overwrite its input {infile}. Choose another '
                 '--outfile.'
             )
-    return target
+    runs = [_read(infile) for infile in infiles]
+    with writing(outfile, ANOTHER):
+        if len(runs) == 1:
+            write_page(runs[0], outfile, infiles[0].name)
+        else:
+            before, after = map(str, infiles)
+            if infiles[0].name != infiles[1].name:
+                before, after = infiles[0].name, infiles[1].name
+            title = f'{before} and {after}'
+            write_comparison(runs[0], runs[1], outfile, title, (before, after))
+    counts = ' and '.join(f'{len(entries):,}' for entries in runs)
+    log.info(f'Wrote {outfile}: {counts} responses.')
+    return outfile
 
 
-def _read(infile: Path) -> tuple[list[Entry], int]:
+def _read(infile: Path) -> list[Entry]:
     """Read a file's entries, at least one, and count the records left out."""
     entries: list[Entry] = []
     bad = 0
@@ -142,4 +94,4 @@ def _read(infile: Path) -> tuple[list[Entry], int]:
             f'None of the {bad} records in {infile} can be shown; see the warnings '
             'above.'
         )
-    return entries, bad
+    return entries

@@ -119,13 +119,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
 def rank(
     pools: Sequence[Pool], reranker: Reranker
 ) -> list[tuple[Ranking, list[dict[str, Any]]]]:
-    """
-    Rank the candidates of pools and explain the choices, several pools at a time.
-
-    :param pools: pools without errors.
-    :param reranker: the reranker.
-    :return: for each pool its ranking, and the ranking's rows with their evidence.
-    """
+    """The ranking of each pool, and its rows with the evidence of the choices."""
     found = []
     with counting(reranker.scorer.name, len(pools), 'pools') as bar:
         for start in range(0, len(pools), CHUNK):
@@ -146,13 +140,7 @@ def line_of(
 ) -> dict[str, Any]:
     """
     The line to write for a pool: its fields, the chosen text, the order and the
-    evidence.
-
-    :param pool: the pool.
-    :param ranking: its ranking; None if it has an error.
-    :param rows: the ranking's rows.
-    :param abstain_text: the text to give if the ranking abstains.
-    :param signature: the scorer's signature.
+    evidence; or an error, if there is no ranking.
     """
     given = {name: value for name, value in pool.fields.items() if name not in WRITTEN}
     if ranking is None:
@@ -172,13 +160,10 @@ def hallucination_rates(
     pools: Sequence[Pool], rankings: Sequence[Ranking]
 ) -> dict[str, Interval]:
     """
-    How often each way of choosing gives an inconsistent response, by human labels.
-
-    :param pools: labelled pools.
-    :param rankings: their rankings.
-    :return: the rate of each policy, with its 95 % interval over pools. The policies
-        are the reranker's choice (which says nothing where it abstains), the first
-        candidate, a random choice (in expectation), and the best possible choice.
+    How often each way of choosing gives an inconsistent response, by the labels of
+    pools: the rate of each policy, with its 95 % interval over pools. The policies are
+    the reranker's choice (which says nothing where it abstains), the first candidate, a
+    random choice (in expectation), and the best possible choice.
     """
     values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
     for pool, ranking in zip(pools, rankings, strict=True):

@@ -195,14 +195,7 @@ def state_of(infile: Path) -> dict[str, int]:
 
 
 def check_unchanged(infile: Path, state: dict[str, int]) -> None:
-    """
-    Check that a file has not changed since the run began. Otherwise the output may lack
-    lines, or mix lines of two versions.
-
-    :param infile: the file.
-    :param state: what :func:`state_of` returned at the beginning.
-    :raises InputError: when it has changed.
-    """
+    """Check that a file is as it was: else the output may mix two versions of it."""
     try:
         now = state_of(infile)
     except OSError:
@@ -215,10 +208,7 @@ def check_unchanged(infile: Path, state: dict[str, int]) -> None:
 
 
 def sign(chunk: ScoredChunk, signature: str) -> bytes:
-    """
-    A chunk's lines, with the signature added to the first line that has a score, if any
-    has.
-    """
+    """A chunk's lines, with the signature in the first one that has a score."""
     lines = chunk.lines.splitlines(keepends=True)
     for place, outcome in enumerate(chunk.outcomes):
         if outcome is not None:

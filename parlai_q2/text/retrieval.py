@@ -10,11 +10,12 @@ but it is small: a word of the text is looked at once.
 import math
 import re
 from collections import Counter, defaultdict
+from functools import cached_property, lru_cache
 from typing import Sequence
 
 from parlai_q2.records import Span
 from parlai_q2.text.normalize import composed
-from parlai_q2.text.sentences import count_words, sentences, windows
+from parlai_q2.text.sentences import count_words, is_short, sentences, windows
 
 # Longer sentences are cut, so that whatever is found can be read at once.
 LONGEST = 60
@@ -48,7 +49,7 @@ def pieces(text: str) -> list[Span]:
     """The sentences of a text, those of more than :data:`LONGEST` words cut."""
     found = []
     for sentence in sentences(text):
-        if count_words(sentence.text) <= LONGEST:
+        if is_short(sentence.text, LONGEST):
             found.append(sentence)
             continue
         for part in windows(sentence.text, LONGEST):
@@ -74,6 +75,11 @@ class SentenceIndex:
             self._lengths.append(len(found))
             for stem in found:
                 self._places[stem].append(i)
+
+    @cached_property
+    def words(self) -> int:
+        """The number of words of the text."""
+        return count_words(self.text)
 
     def weight(self, stem: str) -> float:
         """The inverse document frequency of a stem; 0 if no sentence has it."""
@@ -147,3 +153,10 @@ class SentenceIndex:
             for i in self._places.get(stem, ()):
                 found[i] += weight  # type: ignore[assignment]
         return dict(found)
+
+
+# Candidates for one turn, and the models that read them, share the knowledge.
+@lru_cache(maxsize=8)
+def index_of(text: str) -> SentenceIndex:
+    """The sentences of a text, kept for a few texts."""
+    return SentenceIndex(text)

@@ -3,7 +3,6 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 """
 
 import re
-from functools import lru_cache
 from typing import Callable, Iterable
 
 from parlai_q2.records import Span
@@ -19,14 +18,22 @@ _NO_END = re.compile(
     re.IGNORECASE,
 )
 # Longer words, as in scripts without spaces, count as several and can be cut.
-_WORD = re.compile(r'\S{1,40}')
+_LONGEST_WORD = 40
+_WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
 
 
-# Asked about the same knowledge for each candidate response.
-@lru_cache(maxsize=256)
 def count_words(text: str) -> int:
     """The number of words of a text, long ones counted as several."""
-    return sum(1 for _ in _WORD.finditer(text))
+    return len(_WORD.findall(text))
+
+
+def is_short(text: str, max_words: int) -> bool:
+    """Whether a text has at most so many words, long ones counted as several."""
+    # Mostly decided without looking for long words.
+    words = len(text.split())
+    if words + len(text) // _LONGEST_WORD <= max_words:
+        return True
+    return words <= max_words and len(_WORD.findall(text)) <= max_words
 
 
 def sentences(text: str) -> list[Span]:

@@ -15,6 +15,7 @@ from parlai_q2.agents.grounded_rerank.encode_once import encode_once
 from parlai_q2.agents.grounded_rerank.strategies import NAMES
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.errors import ConfigError
+from parlai_q2.records import Passage
 from tests.agents.rerank_toys import (
     AGENT,
     MADE,
@@ -189,7 +190,7 @@ def test_outside_of_a_chat_a_command_is_a_text(agent):
 
 def test_typed_knowledge_reaches_the_generator_and_the_scorer(agent):
     clone = agent.clone()
-    clone.knowledge.typed = '6 6'
+    clone.knowledge.typed = (Passage('6 6'),)
     message = {'text': '1 2 3', 'episode_done': False}
     assert clone.observe(message)['knowledge'] == '6 6'
     assert clone.act()['rerank_knowledge'] == '6 6'

@@ -12,6 +12,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
 )
+from parlai_q2.records import Passage
 from parlai_q2.rerank import Reranker
 from tests.rerank.toys import ToyScorer
 
@@ -55,10 +56,24 @@ def test_knowledge_is_set_shown_and_forgotten(knowledge):
 
     assert say('/knowledge') == 'No knowledge was typed.'
     assert say('/knowledge Tea is hot.') == 'Replies will stick to this: Tea is hot.'
-    assert knowledge.typed == 'Tea is hot.'
+    assert knowledge.typed == (Passage('Tea is hot.'),)
     assert say('/knowledge') == 'Knowledge: Tea is hot.'
     assert say('/knowledge clear') == 'The typed knowledge is forgotten.'
-    assert knowledge.typed is None
+    assert knowledge.typed == ()
+
+
+def test_further_passages_are_added(knowledge):
+    def say(text):
+        return answer(read_command(text), knowledge, None)
+
+    say('/knowledge Tea is hot.')
+    added = say('/knowledge add Milk __knowledge__ It is white.')
+    assert added == 'Replies will stick to this too: Milk: It is white.'
+    assert knowledge.typed == (Passage('Tea is hot.'), Passage('It is white.', 'Milk'))
+    assert say('/knowledge') == 'Knowledge: Tea is hot.\nMilk: It is white.'
+    # Not the word alone.
+    say('/knowledge Addition is commutative.')
+    assert knowledge.typed == (Passage('Addition is commutative.'),)
 
 
 def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
@@ -80,7 +95,7 @@ def test_help_lists_every_command(knowledge):
 def test_a_misspelt_command_is_told_the_right_one(knowledge):
     text = answer(Command('knowlege', 'x'), knowledge, None)
     assert "Did you mean 'knowledge'?" in text
-    assert knowledge.typed is None
+    assert knowledge.typed == ()
 
 
 def test_why_and_candidates_before_anything_was_said(knowledge):

@@ -9,6 +9,7 @@ from parlai.agents.rag import modules
 from parlai.agents.rag.retrievers import Document, RagRetriever
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.agents import create_agent
+from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from transformers import GPT2Config, GPT2Model
 from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
@@ -200,6 +201,33 @@ def test_generators_that_retrieve(name, kind, two_documents):
     )
     for reply in check(agent):
         assert len(reply['rerank']) <= 6
+
+
+@pytest.mark.parametrize(
+    'name, kind', [('rag', 'token'), ('rag', 'sequence'), ('fid', 'token')]
+)
+def test_what_a_generator_retrieves_is_the_knowledge_where_there_is_no_other(
+    name, kind, two_documents
+):
+    agent = make_retrieving(
+        generator=name, rag_model_type=kind, candidate_strategies='beam:2,topk:2'
+    )
+    told, asked = agent.clone(), agent.clone()
+    own, retrieved = agent.batch_act(
+        [
+            told.observe(
+                Message({'text': '4 3', 'knowledge': '9 9', 'episode_done': True})
+            ),
+            asked.observe(Message({'text': '1 2', 'episode_done': True})),
+        ]
+    )
+    assert own['rerank_knowledge'] == '9 9'
+    # The retriever's titles and texts, as ParlAI's Document has them.
+    assert retrieved['rerank_knowledge'] == [
+        {'title': '0', 'text': '1 2 3'},
+        {'title': '1', 'text': '4 5 6'},
+    ]
+    assert all(row['score'] is not None for row in retrieved['rerank'])
 
 
 @pytest.mark.parametrize('strategy', ['beam:3', 'topk:3'])

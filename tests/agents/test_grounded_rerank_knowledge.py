@@ -4,13 +4,18 @@ import json
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.knowledge_file import find_passage, read_passages
+from parlai_q2.agents.grounded_rerank.knowledge_file import (
+    find_passages_in,
+    read_entries,
+)
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     Found,
     KnowledgeSource,
 )
 from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.io.knowledge import passages_in
+from parlai_q2.records import Passage
 
 
 @pytest.fixture
@@ -38,35 +43,35 @@ def topics(tmp_path):
         (
             {'checked_sentence': 'C.', 'knowledge': 'K.', 'text': 'P.|hi'},
             'T.',
-            Found('C.', in_fields=True),
+            Found(passages_in('C.'), in_fields=True),
             'the sentence the wizard checked',
         ),
         (
             {'knowledge': 'K.', 'text': 'P.|hi'},
             'T.',
-            Found('K.', in_fields=True),
+            Found(passages_in('K.'), in_fields=True),
             'then all that was shown',
         ),
         (
             {'text': 'P.|hi'},
             'T.',
-            Found('P.', in_text=True),
+            Found(passages_in('P.'), in_text=True),
             'then a passage in the text',
         ),
         (
             {'text': 'hi'},
             'T.',
-            Found('T.'),
+            Found(passages_in('T.')),
             'then what was typed, in place of the file',
         ),
-        ({'text': 'hi'}, None, Found('From the file.'), 'then the file'),
+        ({'text': 'hi'}, None, Found(passages_in('From the file.')), 'then the file'),
     ],
 )
 def test_the_order_in_which_knowledge_is_looked_for(
     message, typed, expected, why, passage
 ):
     knowledge = EpisodeKnowledge(KnowledgeSource('|', passage))
-    knowledge.typed = typed
+    knowledge.typed = passages_in(typed)
     assert knowledge.find(message) == expected, why
 
 
@@ -86,7 +91,7 @@ def test_a_passage_in_the_text_holds_until_the_episode_ends():
 
 def test_what_was_typed_outlives_an_episode_and_ends_with_the_conversation():
     knowledge = EpisodeKnowledge(KnowledgeSource('|'))
-    knowledge.typed = 'T.'
+    knowledge.typed = passages_in('T.')
     knowledge.end_episode()
     assert knowledge.find({'text': 'hi'}).text == 'T.'
     assert knowledge.find({'text': 'P.|hi'}).text == 'P.'
@@ -96,7 +101,7 @@ def test_what_was_typed_outlives_an_episode_and_ends_with_the_conversation():
 
 def test_the_generator_is_given_typed_knowledge_as_a_field():
     knowledge = EpisodeKnowledge(KnowledgeSource())
-    knowledge.typed = 'T.'
+    knowledge.typed = passages_in('T.')
     message = {'text': 'hi'}
     assert knowledge.give(message, knowledge.find(message)) == {
         'text': 'hi',
@@ -109,11 +114,11 @@ def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once(
     knowledge = EpisodeKnowledge(KnowledgeSource('\\n'))
     said = []
     for typed, text in [('T.', 'one'), ('T.', 'two'), ('U.', 'three')]:
-        knowledge.typed = typed
+        knowledge.typed = passages_in(typed)
         message = {'text': text}
         said.append(knowledge.give(message, knowledge.find(message))['text'])
     assert said == ['T.\none', 'two', 'U.\nthree']
-    knowledge.typed = 'V.'
+    knowledge.typed = passages_in('V.')
     # Where there is no text, none is made up.
     assert knowledge.give({}, knowledge.find({})) == {'knowledge': 'V.'}
 
@@ -143,13 +148,36 @@ def test_a_message_with_knowledge_of_its_own_is_given_as_it_is():
 def test_a_topic_file_gives_the_passage_of_the_topic(
     message, history, expected, why, topics
 ):
-    assert find_passage(read_passages(topics), message, history) == expected, why
+    found = find_passages_in(read_entries(topics), message, history)
+    assert '\n'.join(passage.text for passage in found) == expected, why
+
+
+def test_the_topic_is_the_title_of_passages_without_one(tmp_path):
+    shops = {'title': 'Shops', 'text': 'Few open.'}
+    record = {'topic': 'Tea ', 'knowledge': ['Tea is hot.', shops]}
+    path = tmp_path / 'k.jsonl'
+    path.write_text(json.dumps(record), encoding='utf-8')
+    assert find_passages_in(read_entries(str(path)), {'topic': 'tea'}, []) == (
+        Passage('Tea is hot.', 'Tea'),
+        Passage('Few open.', 'Shops'),
+    )
+
+
+def test_passages_of_a_message_stay_apart_and_keep_their_titles():
+    knowledge = EpisodeKnowledge(KnowledgeSource())
+    # As ParlAI's Wizard of Wikipedia sends what was shown.
+    listed = [('Tea', 'It is hot.'), ('Tea', 'It is old.'), ('Cha', 'A dance.')]
+    shown = '\n'.join(f'{title} __knowledge__ {text}' for title, text in listed)
+    assert knowledge.find({'knowledge': shown}).passages == (
+        Passage('It is hot.\nIt is old.', 'Tea'),
+        Passage('A dance.', 'Cha'),
+    )
 
 
 def test_a_topic_file_without_a_general_passage_may_have_nothing_to_say(tmp_path):
     path = tmp_path / 'k.jsonl'
     path.write_text('{"topic": "tea", "knowledge": "Tea is hot."}', encoding='utf-8')
-    assert find_passage(read_passages(str(path)), {}, ['coffee?']) is None
+    assert find_passages_in(read_entries(str(path)), {}, ['coffee?']) == ()
 
 
 @pytest.mark.parametrize(
@@ -170,9 +198,9 @@ def test_a_knowledge_file_that_cannot_be_read_says_so(
     path = tmp_path / name
     path.write_text(content, encoding='utf-8')
     with pytest.raises(error, match=says):
-        read_passages(str(path))
+        read_entries(str(path))
 
 
 def test_a_knowledge_file_that_is_not_there_says_so(tmp_path):
     with pytest.raises(ConfigError, match='Cannot read --knowledge-file'):
-        read_passages(str(tmp_path / 'none.txt'))
+        read_entries(str(tmp_path / 'none.txt'))

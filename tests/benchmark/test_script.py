@@ -28,6 +28,21 @@ def test_reranking_alone_needs_parlai(tmp_path, monkeypatch):
         run_command('bench', '--parts', 'reranking', '--outfile', str(out))
 
 
+def test_reranking_imports_parlai_by_way_of_the_bridges():
+    # Otherwise it warns of pkg_resources, or fails where setuptools no longer has it.
+    code = (
+        'import sys, warnings; sys.modules["pkg_resources"] = None;'
+        'import importlib.util as u; known = u.find_spec;'
+        'u.find_spec = lambda n, *a: None if n == "pkg_resources" else known(n, *a);'
+        'from parlai_q2.scripts import bench;'
+        'bench.measure_reranking = lambda *_: sys.exit(7);'
+        'bench.rerank("overlap", {"preset": "mini", "turns": 1})'
+    )
+    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True)
+    assert done.returncode == 7, done.stderr
+    assert b'pkg_resources is deprecated' not in done.stderr
+
+
 def test_the_metric_is_timed_without_parlai(tmp_path):
     code = (
         'import sys; sys.modules["parlai"] = None;'

@@ -77,12 +77,6 @@ def test_what_belongs_together_is_drawn_together():
     assert weights[:, 0].mean() == pytest.approx(1, abs=0.15)
 
 
-def test_groups_of_one_are_drawn_as_without_groups():
-    (apart,) = resamples(range(7), rounds=20, seed=1)
-    (named,) = resamples(list('gfedcba'), rounds=20, seed=1)
-    assert (apart == named).all()
-
-
 def test_responses_that_stand_and_fall_together_widen_the_interval():
     # Ten passages of ten responses each, right or wrong as a whole.
     values = np.repeat([0.0, 1] * 5, 10)
@@ -96,13 +90,6 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
     # sqrt(p (1 - p) / n) with n of 100 and of 10.
     assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
     assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
-
-
-def test_a_wilson_interval_holds_its_share():
-    for count in range(1, 400):
-        for successes in {0, 1, count // 2, count}:
-            found = wilson(successes, count)
-            assert 0 <= found.low <= found.mean <= found.high <= 1
 
 
 def test_a_mean_and_its_interval():

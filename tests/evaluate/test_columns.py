@@ -1,7 +1,6 @@
 """Scores out of files of other people's making."""
 
 import json
-import math
 
 import pytest
 
@@ -37,16 +36,6 @@ def test_a_cell_without_a_number_is_counted_and_left_out(tmp_path, cell):
     assert missing == 1 and list(found.scores) == [('k', 's')]
 
 
-def test_json_nan_is_missing_too(tmp_path):
-    rows = [
-        {'knowledge': 'k', 'response': r, 'mine': v}
-        for r, v in [('a', math.nan), ('b', None), ('c', 0.1)]
-    ]
-    text = '\n'.join(json.dumps(row) for row in rows)
-    found, missing = read(tmp_path, text, 'x.jsonl')
-    assert missing == 2 and len(found.scores) == 1
-
-
 def test_scores_beyond_zero_and_one_have_no_threshold(tmp_path):
     found, _ = read(tmp_path, HEADER + 'k,r,-3\nk,s,40\n')
     assert found.threshold is None and 'threshold' not in found.signature
@@ -77,11 +66,6 @@ def test_true_is_no_score(tmp_path):
 def test_an_unknown_column_is_answered_with_the_nearest_one(tmp_path):
     with pytest.raises(UnknownNameError, match="Did you mean 'mine'"):
         read(tmp_path, HEADER + 'k,r,1\n', column='mien')
-
-
-def test_a_file_that_is_not_there_is_said_so(tmp_path):
-    with pytest.raises(InputError, match='Cannot read'):
-        read_column(parse_column(f'{tmp_path}/none.csv:x'))
 
 
 @pytest.mark.parametrize('text', ['scores.csv', ':mine', 'scores.csv:', '=a.csv:b'])

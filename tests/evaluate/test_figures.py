@@ -11,7 +11,7 @@ import pytest
 from parlai_q2.errors import InputError, MissingPackageError
 from parlai_q2.evaluate.distributions import BINS, bin_edges
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import check_matplotlib, grid, reliability_plot
+from parlai_q2.evaluate.figures import check_matplotlib, reliability_plot
 from parlai_q2.evaluate.report import all_figures
 from parlai_q2.evaluate.sets import AnnotatedSet
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
@@ -107,11 +107,6 @@ def test_a_reliability_plot_names_its_errors(tmp_path):
     assert 'ECE 0.225' in shown and 'Brier 0.208' in shown and 'n = 4' in shown
 
 
-def test_what_is_no_probability_has_no_reliability(tmp_path):
-    with pytest.raises(ValueError, match='not 3'):
-        reliability_plot([3.0], [True], tmp_path / 'r')
-
-
 def test_without_matplotlib_the_command_that_installs_it_is_named(monkeypatch):
     import importlib.util
 
@@ -135,13 +130,6 @@ def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(InputError, match='Check --outdir'):
         reliability_plot([0.5], [True], tmp_path / 'file' / 'r')
-
-
-@pytest.mark.parametrize(
-    'count, expected', [(1, (1, 1)), (4, (1, 4)), (5, (2, 3)), (9, (3, 3))]
-)
-def test_panels_fill_their_rows(count, expected):
-    assert grid(count) == expected
 
 
 @pytest.mark.parametrize('share, outcome', [(0.05, False), (0.95, True)])

@@ -35,11 +35,6 @@ def test_two_systems_responses_to_one_turn_are_no_other_turn():
     assert same_dialogue(pair, pair, seed=0) == []
 
 
-def test_responses_without_a_dialogue_have_no_same_dialogue():
-    unknown = [AnnotatedResponse('one', 'x'), AnnotatedResponse('two', 'y')]
-    assert same_dialogue(unknown, unknown, seed=0) == []
-
-
 def test_another_dialogue_is_another_dialogue_with_other_knowledge():
     by_response = {t.response: t for t in TURNS}
     for seed in range(5):

@@ -13,7 +13,12 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from parlai_q2.evaluate.statistics import Sweep, area_under_roc, average_precision
+from parlai_q2.evaluate.statistics import (
+    Sweep,
+    area_under_roc,
+    average_precision,
+    roc_auc,
+)
 
 # Few values, so that ties are the rule.
 SCORES = st.lists(
@@ -88,3 +93,10 @@ def test_curves_go_through_the_points_of_scikit_learn(pairs):
     fallout, recall, _ = roc_curve(positive, scores, drop_intermediate=False)
     assert found.fallout == pytest.approx(fallout[1:])
     assert found.recall == pytest.approx(recall[1:])
+
+
+def test_the_auc_of_two_lists_is_that_of_a_sweep_and_needs_both():
+    # Of four pairs two are ties.
+    assert roc_auc([0.5, 0.9], [0.5, 0.5]) == 3 / 4
+    with pytest.raises(ValueError, match='each class'):
+        roc_auc([], [1.0])

@@ -19,7 +19,6 @@ from parlai_q2.evaluate.report import (
     scores_csv,
     set_report,
     to_dict,
-    to_text,
     write_report,
 )
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
@@ -27,17 +26,17 @@ from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Label, Score, Span
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scorers.overlap import OverlapScorer
+from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.evaluate.helpers import BAD, GOOD, annotated, measure
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 
-class Counting(OverlapScorer):
+class Counting(PrecisionScorer):
     """Counts what it scores, and stops when told to."""
 
     def __init__(self, stop_after=None):
-        super().__init__('precision')
+        super().__init__()
         self.scored, self.stop_after = [], stop_after
 
     def score_texts(self, examples):
@@ -78,11 +77,6 @@ def test_texts_are_scored_once_and_with_all_that_the_tables_need():
     assert needed <= set(scorer.scored)
     assert {*found.same_dialogue, *found.random_dialogue} <= set(scorer.scored)
     assert len(found.same_dialogue) == len(found.random_dialogue) == len(SET.responses)
-
-
-def test_other_knowledge_can_be_left_out():
-    found = evaluate(SET, {'mine': Counting()}, other_knowledge=False, rounds=5)
-    assert found.same_dialogue == found.random_dialogue == ()
 
 
 def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
@@ -228,25 +222,6 @@ def test_a_sample_is_a_part_says_so_and_is_seeded():
     assert sampled(SET, -1, 0) is sampled(SET, 10, 0) is SET
 
 
-def test_all_files_are_written_with_every_signature(tmp_path):
-    found = evaluate(SET, {'mine': Counting()}, rounds=5, seed=7)
-    report = set_report(found)
-    written = write_report([report], tmp_path / 'new')
-    assert sorted(p.name for p in written) == [
-        'meta_eval.json',
-        'meta_eval.txt',
-        'scores_small.csv',
-    ]
-    assert sorted(p.name for p in (tmp_path / 'new').iterdir()) == sorted(
-        p.name for p in written
-    )
-    text = to_text([report])
-    assert found.measures[0].signature in text and 'seed 7, 5 rounds' in text
-    data = to_dict([report])
-    assert data['sets']['small']['signatures'] == {'mine': found.measures[0].signature}
-    assert (data['seed'], data['rounds']) == (7, 5)
-
-
 def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     from parlai_q2.evaluate.measures import parse_column, read_column
 
@@ -289,10 +264,3 @@ def test_a_missing_score_is_an_empty_cell():
     found = evaluate(SET, {}, [column], rounds=5)
     lines = scores_csv(set_report(found)).splitlines()
     assert lines[1].endswith(',0.25') and lines[2].endswith('two,set,')
-
-
-def test_a_folder_that_cannot_be_written_is_said_so(tmp_path):
-    found = evaluate(SET, {'mine': Counting()}, rounds=5)
-    (tmp_path / 'file').write_text('')
-    with pytest.raises(InputError, match='Check --outdir'):
-        write_report([set_report(found)], tmp_path / 'file')

@@ -57,15 +57,6 @@ def test_a_view_is_the_same_where_its_address_is_opened(browser, page):
     assert browser.complaints() == []
 
 
-def test_any_label_can_stand_in_an_address(browser, page):
-    browser.goto(page)
-    browser.choose('label', ODD)
-    assert browser.text('#status') == '1 to 1 of 1 (of 60 in all)'
-    go(browser, browser.js('location.href'))
-    assert browser.js(VALUES)[1] == ODD
-    assert browser.text('#status') == '1 to 1 of 1 (of 60 in all)'
-
-
 def test_back_undoes_a_step_and_all_letters_of_a_search_are_one(browser, page):
     go(browser, page.as_uri())
     browser.choose('label', 'inconsistent')
@@ -131,13 +122,6 @@ def test_a_search_in_an_address_is_text(browser, page):
     assert browser.complaints() == []
 
 
-def test_an_address_changed_by_hand_is_followed(browser, page):
-    go(browser, page.as_uri())
-    browser.js("location.hash = 'bin=9'")
-    browser.wait_for("document.getElementById('status').textContent.includes('of 6 ')")
-    assert browser.count('.column.chosen') == 1
-
-
 def test_two_runs_have_an_address_too(browser, tmp_path):
     before, after = two_runs(40)
     path = write_comparison(entries(*before), entries(*after), tmp_path / 'page.html')
@@ -150,20 +134,3 @@ def test_two_runs_have_an_address_too(browser, tmp_path):
     assert browser.text('#status') == '1 to 4 of 4 (of 40 in all)'
     go(browser, path.as_uri() + '#moved=')
     assert browser.text('#status') == '1 to 25 of 40'
-
-
-def test_a_page_is_turned_of_what_was_just_typed(browser, page):
-    browser.goto(page)
-    browser.js(
-        """(() => {
-          const search = document.getElementById('search');
-          search.value = 'response';
-          search.dispatchEvent(new Event('input'));
-          document.getElementById('next').click();
-        })()"""
-    )
-    assert at(browser) == '#search=response&page=2'
-    # Longer than a search waits for another letter.
-    browser.js('setTimeout(() => { window.later = true; }, 300)')
-    browser.wait_for('window.later')
-    assert at(browser) == '#search=response&page=2'

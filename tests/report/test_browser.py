@@ -162,15 +162,6 @@ def test_a_bar_of_the_histogram_filters(opened):
     assert opened.text('#status') == '1 to 25 of 30'
 
 
-def test_typing_searches(opened):
-    opened.js("document.getElementById('search').focus()")
-    opened.type('american SINGER 1985')
-    opened.wait_for("document.getElementById('status').textContent.includes('of 1 ')")
-    opened.type(' nowhere')
-    opened.wait_for("document.getElementById('status').textContent.includes('None')")
-    assert opened.count('tr.response') == 0
-
-
 def test_a_heading_sorts(opened):
     scores = (
         "[...document.querySelectorAll('.score')].map(s => parseFloat(s.innerText))"
@@ -204,12 +195,6 @@ def test_a_very_long_response_is_cut_in_its_row_and_whole_when_opened(opened):
     assert (
         opened.js(f"document.querySelector('{row} + tr .passage').clientHeight") < 400
     )
-
-
-def test_a_narrow_screen_shows_id_and_annotation_below_the_row(opened):
-    opened.size(360, 800)
-    opened.click('.toggle')
-    assert 'id madonna · annotation inconsistent' in opened.text('.detail')
 
 
 @pytest.mark.parametrize(
@@ -257,17 +242,6 @@ def test_headings_leave_out_no_level(opened):
     assert all(b - a <= 1 for a, b in zip(levels, levels[1:]))
 
 
-def test_the_key_keeps_its_colours_where_the_system_chooses_colours(opened):
-    forced = {'name': 'forced-colors', 'value': 'active'}
-    opened.call('Emulation.setEmulatedMedia', features=[forced])
-    colours = opened.js(
-        "[...document.querySelectorAll('figcaption .key')]"
-        ".map(k => getComputedStyle(k, '::before').backgroundColor)"
-    )
-    opened.prefer('light')
-    assert len(set(colours)) == len(colours) == 3
-
-
 def test_colour_is_never_the_only_sign(opened):
     styles = {
         kind: opened.js(
@@ -276,25 +250,6 @@ def test_colour_is_never_the_only_sign(opened):
         for kind in ('supported', 'unsupported', 'contradicted')
     }
     assert len(set(styles.values())) == 3
-
-
-def test_it_prints(opened):
-    opened.click(FIRST_MARK)
-    printed = opened.call('Page.printToPDF')['data']
-    assert len(printed) > 10_000
-
-
-@pytest.mark.slow
-def test_a_page_of_rows_is_read_from_its_beginning(browser, tmp_path):
-    records = (scored(id=f'n{n}') for n in range(120))
-    browser.goto(write_report(records, tmp_path / 'rows.html'))
-    browser.js("document.getElementById('next').scrollIntoView()")
-    browser.click('#next')
-    assert browser.text('#status').startswith('26 to 50')
-    top = browser.js(
-        "document.querySelector('tr.response').getBoundingClientRect().top"
-    )
-    assert 0 <= top < browser.js('innerHeight') / 2
 
 
 def test_ten_thousand_records_stay_quick(browser, tmp_path):

@@ -98,17 +98,6 @@ def test_each_candidate_shows_its_evidence(opened):
     assert opened.count('.of-candidate:not([hidden])') == 1
 
 
-def test_the_keyboard_is_enough(opened):
-    say(opened, 'Who is she?')
-    opened.js("document.getElementById('reset').focus()")
-    # The knowledge, then the marks of the reply.
-    for _ in range(3):
-        opened.press('Tab')
-    assert opened.js('document.activeElement.textContent') == '1985'
-    opened.press('Enter')
-    assert 'When was Madonna born?' in opened.text('tr.picked')
-
-
 def test_a_screen_reader_hears_replies_problems_and_fields(opened):
     say(opened, 'Who is she?')
     say(opened, 'fail')
@@ -168,12 +157,6 @@ def test_what_an_abstaining_agent_did_not_say_is_named(opened):
     assert opened.text('.reply > .note') == note
 
 
-def test_a_reply_without_a_score_shows_its_candidates(opened):
-    say(opened, 'unscored')
-    assert 'Score' not in opened.text('.verdict')
-    assert opened.text('.reply details summary') == 'All 2 candidates'
-
-
 def test_hostile_text_is_read_not_run(opened):
     know(opened, HOSTILE.replace('\ud800', ''))
     say(opened, 'hostile')
@@ -215,12 +198,6 @@ def test_a_server_that_is_gone_is_told(browser):
     assert browser.js("document.getElementById('message').value") == 'anybody?'
 
 
-def test_blank_messages_are_not_sent(opened):
-    say(opened, '  \n ')
-    assert opened.count('.turn') == 0
-    assert opened.js("document.getElementById('problem').hidden")
-
-
 def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     know(opened, 'A passage.')
     say(opened, 'one')
@@ -230,23 +207,6 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
     say(opened, 'two')
     assert chat.conversation.knowledge == 'A passage.'
-
-
-def test_a_page_opened_again_shows_the_conversation(opened, chat):
-    know(opened, 'A passage.')
-    say(opened, 'one')
-    open_page(opened, chat)
-    assert 'one' in opened.text('.said')
-    assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
-
-
-def test_what_another_page_said_appears_with_the_next_turn(opened, chat):
-    say(opened, 'one')
-    chat.ask(chat.conversation.interact, 'from elsewhere', None)
-    say(opened, 'two')
-    opened.wait_for("document.querySelectorAll('.turn').length == 3")
-    said = "[...document.querySelectorAll('.said .text')].map(s => s.innerText)"
-    assert opened.js(said) == ['one', 'from elsewhere', 'two']
 
 
 @contextmanager
@@ -354,12 +314,6 @@ def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
     assert len(chat.conversation.turns) == 2
 
 
-def test_below_a_long_message_the_reply_is_in_view(opened):
-    opened.js("document.getElementById('message').value = 'long '.repeat(900)")
-    say(opened, ' ')
-    assert last_reply_is_in_view(opened)
-
-
 def test_the_last_reply_is_above_the_message_field(opened, chat):
     for number in range(4):
         say(opened, f'Who is she? {number}')
@@ -390,18 +344,6 @@ def test_long_knowledge_is_told_of(opened):
     assert '6,003 characters' in opened.text('#knowledge-long')
     know(opened, 'short')
     assert opened.count('#knowledge-long[hidden]') == 1
-
-
-def test_escape_closes_what_the_keyboard_opened(opened):
-    say(opened, 'Who is she?')
-    opened.click('.reply details:last-child summary')
-    opened.wait_for("document.querySelector('.candidates')")
-    opened.js("document.querySelector('.candidates .toggle').focus()")
-    opened.press('Enter')
-    assert opened.count('.of-candidate:not([hidden])') == 1
-    opened.press('Escape')
-    assert opened.count('.of-candidate:not([hidden])') == 0
-    assert opened.js("document.activeElement.classList.contains('toggle')")
 
 
 @pytest.mark.parametrize(

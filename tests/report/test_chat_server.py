@@ -86,12 +86,6 @@ def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
     assert [turn['said'] for turn in state['turns']] == ['one', 'two']
 
 
-def test_nothing_is_under_way_after_a_failure(server):
-    ask(server, 'POST', '/interact', {'text': 'fail'})
-    state = json.loads(ask(server, 'GET', '/conversation')[2])
-    assert state['pending'] is None and state['turns'] == []
-
-
 def test_the_page_comes_with_its_policies(server):
     status, headers, page = ask(server, 'GET', '/?from=somewhere')
     assert status == 200
@@ -128,11 +122,6 @@ def test_what_is_no_message_is_refused(server, body, problem):
     assert status == 400
     assert problem in json.loads(text)['error']
     assert server.conversation.turns == []
-
-
-def test_a_message_may_be_as_long_as_it_may_be(server):
-    body = {'text': '\U0001f600' * MAX_TEXT, 'knowledge': '\U0001f600' * MAX_KNOWLEDGE}
-    assert ask(server, 'POST', '/interact', body)[0] == 200
 
 
 def test_a_request_that_is_too_large_hears_of_it(server):
@@ -240,12 +229,6 @@ def test_an_address_that_cannot_be_is_told(host, port):
         ChatServer(host, port)
 
 
-def test_who_can_reach_it():
-    with ChatServer('127.0.0.1', 0) as own, ChatServer('0.0.0.0', 0) as open_to_all:
-        assert own.private and not open_to_all.private
-        assert own.url == f'http://127.0.0.1:{own.server_address[1]}/'
-
-
 def test_ctrl_c_ends_a_reply_under_way():
     def interrupted(text, knowledge):
         raise KeyboardInterrupt
@@ -283,7 +266,7 @@ with ChatServer('127.0.0.1', 0) as server:
 
 def test_ctrl_c_is_heard_when_it_comes_right_after_a_reply():
     # The thread that is to hear it is then just about to wait for the next request.
-    for _ in range(10):
+    for _ in range(3):
         process = subprocess.Popen(
             [sys.executable, '-c', CHILD], cwd=ROOT, stdout=subprocess.PIPE, text=True
         )

@@ -270,11 +270,6 @@ def test_nothing_is_loaded_from_elsewhere(tmp_path):
         assert not any(name.startswith('on') or name == 'style' for name in attributes)
 
 
-def test_the_same_runs_give_the_same_bytes(tmp_path):
-    before, after = two_runs(10)
-    assert page_of(tmp_path, before, after) == page_of(tmp_path, before, after)
-
-
 @pytest.mark.parametrize(
     'value, text', [(0.0334, '+0.033'), (-0.5, '\u22120.500'), (-0.0001, '0.000')]
 )

@@ -47,16 +47,6 @@ def test_all_rows_that_fit_are_printed_in_their_order(opened):
     assert opened.count('details[open]') == 0
 
 
-def test_open_rows_are_printed_open(opened):
-    opened.click('.toggle')
-    opened.js(BEFORE)
-    assert opened.count('tr.response') == 60 and opened.count(OPEN_ROWS) == 1
-    assert opened.count('.detail details[open]') == 1
-    opened.js(AFTER)
-    assert opened.count(OPEN_ROWS) == 1
-    assert opened.count('.detail details[open]') == 0
-
-
 def test_where_all_rows_on_the_screen_are_open_all_are_printed_open(opened):
     opened.click('#open-all')
     opened.js(BEFORE)
@@ -81,15 +71,6 @@ def test_of_thousands_it_is_said_how_many_are_not_printed(browser, tmp_path):
     browser.js(BEFORE)
     assert browser.text('#status').startswith('1 to 111 of 111 ')
     browser.js(AFTER)
-
-
-def test_where_nothing_fits_nothing_is_printed(opened):
-    opened.js("document.getElementById('search').value = 'nowhere'")
-    opened.choose('label', '')
-    opened.js(BEFORE)
-    assert opened.text('#status') == 'None of 60 responses match.'
-    opened.js(AFTER)
-    assert opened.count('tr.response') == 0
 
 
 def test_paper_is_white_where_the_screen_is_dark(opened):

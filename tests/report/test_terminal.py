@@ -15,52 +15,18 @@ from parlai_q2.records import (
     not_verifiable,
 )
 from parlai_q2.report import render_candidates, render_score, use_colour
-from tests.report.samples import marks
+from tests.report.samples import answer, marks, scored
 from tests.report.test_entries import STATEMENTS, TITLED
 
-RESPONSE = 'Madonna was born in 1985 in Canada.'
-KNOWLEDGE = 'Madonna (born August 16, 1958) is an American singer.'
-
-
-def in_text(text, part):
-    start = text.index(part)
-    return Span(part, start, start + len(part))
-
-
-VERDICTS = (
-    Verdict(
-        'Who was born in 1985?',
-        in_text(RESPONSE, 'Madonna'),
-        in_text(KNOWLEDGE, 'Madonna'),
-        Comparison.EXACT,
-        1.0,
-        1.0,
-    ),
-    Verdict(
-        'When was Madonna born?',
-        in_text(RESPONSE, '1985'),
-        in_text(KNOWLEDGE, 'August 16, 1958'),
-        Comparison.CONTRADICTION,
-        0.0,
-        0.0,
-    ),
-    Verdict(
-        'Where was Madonna born?',
-        in_text(RESPONSE, 'Canada'),
-        None,
-        Comparison.NO_ANSWER,
-        0.0,
-        0.0,
-    ),
-)
-SCORE = Score(1 / 3, Label.INCONSISTENT, VERDICTS)
+SCORE = Score.from_dict(scored())
+RESPONSE, KNOWLEDGE = scored()['response'], scored()['knowledge']
 
 
 def test_a_score_is_shown_with_its_evidence():
     assert render_score(SCORE, RESPONSE, KNOWLEDGE, colour=False) == '\n'.join(
         [
             'score     0.33 inconsistent',
-            'response  [+Madonna] was born in [!1985] in [?Canada].',
+            'response  \U0001f600 [+Madonna] was born in [!1985] in [?Canada].',
             'knowledge [+Madonna] (born [!August 16, 1958]) is an American singer.',
             'marks     [+supported] [?not in the knowledge] [!contradicted]',
             '',
@@ -90,34 +56,11 @@ def test_colour_repeats_what_the_signs_say():
         assert f'\x1b[{code}m{mark}\x1b[0m' in coloured
 
 
-def test_colour_changes_nothing_but_colour_at_any_width():
-    for width in (1, 33, 80, 200):
-        response = f'{RESPONSE} 四 {"x" * 99}'
-        plain, coloured = (
-            render_score(SCORE, response, KNOWLEDGE, colour, width)
-            for colour in (False, True)
-        )
-        assert re.sub(r'\x1b\[\d+m', '', coloured) == plain and '\x1b' not in plain
-        # Colour ends on every line.
-        for line in coloured.split('\n'):
-            assert line.count('\x1b[') == 2 * line.count('\x1b[0m')
-
-
 @pytest.mark.parametrize('width', [1, 24, 40, 80, 200])
 @pytest.mark.parametrize('text', ['word ' * 300, 'x' * 900, '東京' * 300, '\n\n'])
 def test_no_line_is_too_wide(width, text):
     shown = render_score(not_verifiable(), text, text, False, width)
     assert all(cell_len(line) <= max(width, 24) for line in shown.split('\n'))
-
-
-def test_a_generic_response_has_a_colour_that_no_other_label_has():
-    labels = ('consistent', 'inconsistent', 'not_verifiable', 'generic')
-    first = [
-        render_score(Score(0.5, label), 'Hm.', 'K.', True).split('\n')[0]
-        for label in labels
-    ]
-    assert 'generic' in first[3]
-    assert len({line.rsplit('\x1b[', 2)[1][:2] for line in first}) == 4
 
 
 def test_a_score_without_verdicts_says_whether_the_fallback_was_used():
@@ -153,8 +96,8 @@ def test_long_knowledge_is_clipped_around_the_answers():
     )
     verdict = Verdict(
         'When?',
-        in_text(RESPONSE, '1985'),
-        in_text(knowledge, '1983'),
+        answer(RESPONSE, '1985'),
+        answer(knowledge, '1983'),
         Comparison.CONTRADICTION,
         0.0,
         0.0,
@@ -182,7 +125,7 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
             strategies=['beam', 'nucleus'],
             score=1 / 3,
             label=Label.INCONSISTENT,
-            verdicts=[VERDICTS[1].to_dict()],
+            verdicts=[SCORE.verdicts[1].to_dict()],
             first=True,
         ),
         row(score=1.0, label=Label.CONSISTENT, chosen=True, reason='highest score'),
@@ -192,7 +135,7 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
         "   1  0.33 inconsistent | generator -1.50 | beam, nucleus | generator's first"
     )
     assert lines[1:] == [
-        '      Madonna was born in [!1985] in Canada.',
+        '      \U0001f600 Madonna was born in [!1985] in Canada.',
         '      [!] When was Madonna born? response: 1985; knowledge: August 16, 1958;',
         '          contradiction 0.00',
         '>  2  1.00 consistent | generator -1.50 | beam | CHOSEN',

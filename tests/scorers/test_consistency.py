@@ -1,5 +1,7 @@
 """The detector reads long texts a sentence at a time, and knows chit-chat."""
 
+from functools import partial
+
 import pytest
 
 from parlai_q2.errors import ConfigError
@@ -18,6 +20,7 @@ from parlai_q2.scorers.consistency import (
     read,
     support,
 )
+from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.text.retrieval import SentenceIndex
 from tests.toys import ToyNliModel
 
@@ -41,26 +44,14 @@ def piece(entailment, neutral, contradiction, generic=0.0, text='x'):
 )
 def test_support_is_the_share_of_entailment_in_what_is_stated(reading, value, why):
     assert support(NliProbabilities(*reading)) == pytest.approx(value), why
-
-
-@pytest.mark.parametrize(
-    'reading, generic',
-    [
-        ((0.1, 0.2, 0.1, 0.6), True),
-        ((0.1, 0.5, 0.0, 0.4), False),
-        ((0.5, 0.0, 0.0, 0.5), False),  # not alone the likeliest
-    ],
-)
-def test_generic_is_what_is_likelier_generic_than_anything_else(reading, generic):
-    assert is_generic(NliProbabilities(*reading)) is generic
+    # Generic is what is likelier generic than anything else.
+    assert is_generic(NliProbabilities(*reading)) is (reading[3] > max(reading[:3]))
 
 
 def test_the_least_supported_statement_decides_and_chit_chat_does_not():
     pieces = [piece(0.9, 0.1, 0), piece(0.6, 0.4, 0), piece(0.1, 0.1, 0, 0.8)]
     assert deciding(pieces) == pieces[1].reading
-
-
-def test_of_chit_chat_alone_the_least_generic_decides():
+    # Of chit-chat alone, the least generic.
     pieces = [piece(0.05, 0.05, 0, 0.9), piece(0.1, 0.2, 0, 0.7)]
     assert deciding(pieces) == pieces[1].reading
 
@@ -90,12 +81,15 @@ def test_of_chit_chat_alone_the_least_generic_decides():
 )
 def test_what_is_split(pooling, knowledge, response, count):
     index = SentenceIndex(knowledge)
-    spans = pooling.hypotheses(knowledge, response)
+    spans = pooling.hypotheses(index, response)
     assert all(response[s.start : s.end] == s.text for s in spans)
     assert (len(spans), len(pooling.premises(index, spans[0].text))) == count
 
 
-def test_long_knowledge_costs_no_more_than_what_is_read_of_it():
+@pytest.mark.parametrize(
+    'scorer', [ConsistencyScorer, partial(NliScorer, knowledge_words=60)]
+)
+def test_long_knowledge_costs_no_more_than_what_is_read_of_it(scorer):
     sizes = []
 
     class Counting(ToyNliModel):
@@ -108,15 +102,8 @@ def test_long_knowledge_costs_no_more_than_what_is_read_of_it():
         knowledge = ' '.join(
             f'Fact {n} is about bees, eyes and flies.' for n in range(words // 8)
         )
-        ConsistencyScorer(Counting()).score([Example(knowledge, response)])
+        scorer(Counting()).score([Example(knowledge, response)])
     assert sizes[1] <= 1.5 * sizes[0]
-
-
-def test_the_sentence_that_most_supports_a_piece_speaks_for_the_knowledge():
-    facts = {('they have five eyes.', 'five eyes.'): 'entailment'}
-    scorer = ConsistencyScorer(ToyNliModel(facts))
-    score = scorer.score([Example(LONG, 'Five eyes.')])[0]
-    assert (score.value, score.label) == (1.0, Label.CONSISTENT)
 
 
 def test_one_wrong_sentence_makes_a_long_response_inconsistent():
@@ -131,6 +118,7 @@ def test_one_wrong_sentence_makes_a_long_response_inconsistent():
         [Example(LONG, 'Wow! Five eyes.'), Example(LONG, 'Five eyes. Six legs.')]
     )
     assert (right.label, wrong.label) == (Label.CONSISTENT, Label.INCONSISTENT)
+    assert (right.value, wrong.value) == (1, 0)
 
 
 def test_chit_chat_is_generic_and_never_counts_as_supported():

@@ -60,12 +60,6 @@ def test_what_is_no_passage_is_refused(wrong):
         Example(wrong, 'r')
 
 
-@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'q2', 'precision'])
-def test_an_empty_list_is_no_knowledge(name):
-    (score,) = load_scorer(name).score([Example([], 'Bees dance.')])
-    assert score.label == Label.NOT_VERIFIABLE
-
-
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'q2'])
 def test_passages_score_as_their_joined_text_and_say_which(name):
     response = 'Bees have five eyes.'
@@ -78,6 +72,9 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
     else:
         found = [(e.passage, e.sentence) for s in one.statements for e in s.evidence]
     assert found
+    empty, wrong = scorer.score([Example([], response), Example([LAKE, REST], ALIENS)])
+    assert empty.label == Label.NOT_VERIFIABLE
+    assert not any(s.evidence for s in wrong.statements), 'it rests on nothing'
     for passage, span in found:
         assert passage == 2
         assert BEES['text'][span.start : span.end] == span.text
@@ -92,11 +89,6 @@ def test_a_cached_score_says_which_passage_of_the_example_asked_for(tmp_path):
     assert [s.statements[0].evidence[0].passage for s in found] == [1, 0, 2]
     assert (scorer.hits, scorer.misses) == (1, 2)
     assert found[0].value == found[1].value
-
-
-def test_a_statement_that_nothing_supports_rests_on_nothing():
-    (score,) = load_scorer('consistency').score([Example([LAKE, REST], ALIENS)])
-    assert [s.evidence for s in score.statements] == [()]
 
 
 def test_a_statement_may_rest_on_sentences_of_two_passages():
@@ -178,12 +170,9 @@ def test_what_a_model_does_not_know_is_not_verifiable(
     assert {s.label for s in scores} == {Label.NOT_VERIFIABLE}
     assert [dict(s.parts) for s in scores] == [{'unreadable': 1.0}] * 2
     assert len([r for r in caplog.records if 'does not know' in r.message]) == 1
-
-
-@pytest.mark.parametrize('response', ['Bees have five eyes 🐝!', 'Café? Five eyes.'])
-def test_a_few_unknown_characters_do_no_harm(response):
-    (score,) = load_scorer('consistency').score([Example(BEES['text'], response)])
-    assert 'unreadable' not in score.parts
+    # A few unknown characters do no harm.
+    known = Example(BEES['text'], 'Café? Bees have five eyes 🐝!')
+    assert 'unreadable' not in load_scorer(name).score([known])[0].parts
 
 
 @pytest.mark.parametrize('name', ['precision', 'overlap', 'rouge_l', 'grounded_fast'])

@@ -140,6 +140,24 @@ def test_nli_values(label, value, expected):
     assert score.parts[label] == 1
 
 
+@pytest.mark.parametrize('preset, words', [('mini', 60), ('paper', 0)])
+def test_nli_reads_long_knowledge_as_q2_does(preset, words):
+    assert load_scorer('nli', preset).knowledge_words == words
+    assert load_scorer('nli', preset, knowledge_words=7).knowledge_words == 7
+    assert '|knowledge_words:7|' in str(load_scorer('nli', knowledge_words=7).signature)
+    premises = []
+
+    class Recorder(ToyNliModel):
+        def classify(self, pairs):
+            premises.extend(premise for premise, _ in pairs)
+            return super().classify(pairs)
+
+    long = f'Ants walk. {KNOWLEDGE} Wasps sting. ' + 'Bees dance a lot. ' * 20
+    scorer = NliScorer(Recorder(), knowledge_words=words)
+    scorer.score([Example(long, 'Sephora was founded in 1969. Do wasps sting?')])
+    assert premises == [(f'{KNOWLEDGE} Wasps sting.' if words else long).lower()]
+
+
 @pytest.mark.parametrize(
     'label, settings, expected',
     [

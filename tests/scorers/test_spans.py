@@ -5,12 +5,12 @@ import pytest
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import Comparison, Example, Label, Span
 from parlai_q2.report.spans import Status, status_of
-from parlai_q2.report.terminal import render_score
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.spans import SpansScorer, phrases_of, without
 from parlai_q2.text.pipeline import parse_all
 
+S, U, C = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
 BEES = 'Bees have five eyes. They live in hives.'
 # Two sentences in 82 words, which are read one by one.
 LONG = 'Bees have five eyes. ' + 'They live in hives ' + 'of many kinds ' * 24 + '.'
@@ -63,35 +63,43 @@ def verdicts_of(response, knowledge=BEES):
     ]
 
 
-@pytest.mark.parametrize('knowledge', [BEES, LONG])
-def test_a_supported_statement_names_the_sentence_it_rests_on(knowledge):
-    assert verdicts_of('bees have eyes.', knowledge) == [
-        ('bees have eyes.', Status.SUPPORTED, 'Bees have five eyes.')
-    ]
+@pytest.mark.parametrize(
+    'response, marked, why',
+    [
+        (
+            'bees have eyes.',
+            [('bees have eyes.', S, 'Bees have five eyes.')],
+            'supported',
+        ),
+        (
+            'Bees have five red eyes. They live in 7 hives.',
+            [('red', U, None), ('7', C, 'They live in hives.')],
+            'each statement has its own marks',
+        ),
+        (
+            'Spiders spin silver webs.',
+            [('Spiders spin silver webs.', U, None)],
+            'no single omission saves it',
+        ),
+        ('Moon', [('Moon', U, None)], 'its only phrase'),
+        (
+            'wow, great! bees have eyes.',
+            [('bees have eyes.', S, 'Bees have five eyes.')],
+            'chit-chat is not marked',
+        ),
+    ],
+)
+def test_what_is_marked(response, marked, why):
+    assert verdicts_of(response) == marked, why
 
 
-def test_the_words_that_are_not_supported_are_marked():
-    assert verdicts_of('Bees have five red eyes. They live in 7 hives.') == [
-        ('red', Status.UNSUPPORTED, None),
-        ('7', Status.CONTRADICTED, 'They live in hives.'),
-    ]
+def test_a_sentence_of_long_knowledge_is_named():
+    assert verdicts_of('bees have eyes.', LONG)[0][2] == 'Bees have five eyes.'
 
 
 def test_a_negation_is_marked_with_or_without_its_verb():
     ((said, status, _),) = verdicts_of('They not live in hives.')
-    assert 'not' in said and len(said) <= len('not live')
-    assert status == Status.CONTRADICTED
-
-
-def test_a_statement_that_no_single_omission_saves_is_marked_as_a_whole():
-    text = 'Spiders spin silver webs.'
-    assert verdicts_of(text) == [(text, Status.UNSUPPORTED, None)]
-
-
-def test_chit_chat_is_not_marked():
-    assert verdicts_of('wow, great! bees have eyes.') == [
-        ('bees have eyes.', Status.SUPPORTED, 'Bees have five eyes.')
-    ]
+    assert 'not' in said and len(said) <= len('not live') and status == C
 
 
 def test_the_score_is_that_of_the_detector():
@@ -119,19 +127,7 @@ def test_phrases_are_chunks_entities_verbs_and_words_each_once():
     assert len(phrases) == len(set(phrases))
     assert {'The old wall', 'was not built', '1961', 'old', 'not'} <= set(phrases)
     assert 'The' not in phrases and doc.text not in phrases
-
-
-def test_the_only_phrase_of_a_statement_is_marked_as_a_whole():
-    assert verdicts_of('Moon') == [('Moon', Status.UNSUPPORTED, None)]
     assert without('A  red moon.', Span('red', 3, 6)) == 'A moon.'
-
-
-def test_a_terminal_says_what_is_not_in_the_knowledge():
-    example = Example(BEES, 'Bees have five red eyes.')
-    (score,) = SpansScorer(WordModel()).score([example])
-    shown = render_score(score, example.response, BEES, colour=False)
-    assert 'five [?red] eyes' in shown
-    assert '[?] red' in shown and 'not in the knowledge, support 0.00' in shown
 
 
 def test_the_shipped_detector_marks_a_wrong_year_and_a_negation():

@@ -59,6 +59,12 @@ def test_the_field_and_the_command_are_one(chat):
     assert found['turn']['candidates'] == []
     assert chat.interact('/knowledge clear', 'typed')['knowledge'] == ''
     assert chat.interact('1 2', 'again\nwith lines')['knowledge'] == 'again\nwith lines'
+    two = 'Tea __knowledge__ 1 2 3\n\n4 5 6'
+    found = chat.interact('1 2', two)
+    assert found['knowledge'] == two
+    # Passages stay apart: the page names the one that evidence is in.
+    shown = ''.join(piece[0] for piece in found['turn']['knowledge'])
+    assert 'Tea' in shown and '4 5 6' in shown
     assert chat.interact('1 2', '')['knowledge'] == ''
 
 

@@ -56,9 +56,9 @@ def test_scores_become_a_page(tmp_path):
 
 def test_the_page_stands_beside_its_input_unless_said_otherwise(tmp_path):
     path = write(tmp_path / 'scores.jsonl', scored())
-    page = run_command('report', str(path), '--title', 'Mine')
+    page = run_command('report', str(path))
     assert page == tmp_path / 'scores.html'
-    assert '<title>Mine</title>' in page.read_text('utf-8')
+    assert '<title>scores.jsonl</title>' in page.read_text('utf-8')
 
 
 def test_the_first_line_names_the_signature_for_all(tmp_path):
@@ -125,7 +125,7 @@ def test_a_file_without_scores_is_a_clear_error(tmp_path, lines, problem):
 @pytest.mark.parametrize(
     'arguments, problem',
     [
-        (['--title', 'x'], 'Which scores'),
+        ([], 'Which scores'),
         (['nowhere.jsonl'], 'There is no file nowhere.jsonl'),
     ],
 )
@@ -179,21 +179,6 @@ def test_an_evaluation_becomes_a_page(tmp_path):
     assert len(data['entries']) == 84
     assert data['signatures'][0].startswith('overlap|')
     assert all(entry['knowledge'] and entry['response'] for entry in data['entries'])
-
-
-def test_a_scored_file_becomes_a_page(tmp_path):
-    pairs = write(
-        tmp_path / 'pairs.jsonl',
-        {'knowledge': 'It opened in 1969.', 'response': 'It opened in 1969.'},
-        'nonsense',
-        {'knowledge': 'It opened in 1969.', 'response': ''},
-    )
-    scores = tmp_path / 'scores.jsonl'
-    run_command(
-        'score', '--infile', str(pairs), '--outfile', str(scores), '--scorer', 'overlap'
-    )
-    entries = entries_of(run_command('report', str(scores)))['entries']
-    assert [entry['label'] for entry in entries] == ['consistent', 'not_verifiable']
 
 
 def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
@@ -258,15 +243,3 @@ def test_bad_lines_of_both_are_left_out_and_counted(tmp_path, warnings):
     second = write(tmp_path / 'b.jsonl', '[]', scored())
     page = run_command('report', str(first), str(second))
     assert len(entries_of(page)['changes']) == 1 and len(warnings) == 2
-
-
-def test_an_evaluation_can_be_compared_with_scores(tmp_path):
-    record = scored()
-    evidence = {name: record[name] for name in EVIDENCE}
-    turn = {'text': record['response'], 'q2_evidence': evidence}
-    teacher = {'id': 'teacher', 'text': 'Hi.', 'knowledge': record['knowledge']}
-    log = {'dialog': [[teacher, {'id': 'model', **turn}]], 'context': []}
-    logs = write(tmp_path / 'logs.jsonl', log)
-    scores = write(tmp_path / 'scores.jsonl', record)
-    page = run_command('report', str(logs), str(scores))
-    assert len(entries_of(page)['changes']) == 1

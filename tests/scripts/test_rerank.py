@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
 from parlai_q2.scripts.rerank import WRITTEN
@@ -139,16 +138,6 @@ def test_the_givers_score_can_weigh_in(tmp_path):
 def test_an_empty_file_is_an_error(tmp_path):
     with pytest.raises(InputError, match='no record'):
         run(tmp_path, [])
-
-
-def test_an_interval_is_seeded_and_holds_its_mean():
-    values = [0, 0, 1, 1, 1, 0, 1, 1]
-    interval = mean_interval(values)
-    assert interval == mean_interval(values)
-    assert interval.low < interval.mean == 5 / 8 < interval.high
-    assert mean_interval([1.0]) == (1, 1, 1)
-    with pytest.raises(ValueError, match='no values'):
-        mean_interval([])
 
 
 def test_where_nothing_is_grounded_enough_it_says_so(tmp_path):

@@ -108,14 +108,6 @@ def test_no_label_is_lost_however_often_it_was_given(tmp_path):
     assert (line['given_label'], line['given_given_label']) == ('older', 'mine')
 
 
-def test_a_file_that_is_not_read_to_its_end_is_an_error(tmp_path):
-    infile, out = tmp_path / 'in.tsv', tmp_path / 'out.jsonl'
-    infile.write_text('knowledge\tresponse\nk\tr\nk\t"Hello" he said\nk\tr\n')
-    with pytest.raises(InputError, match='not read to its end'):
-        score_file(infile, out, load_scorer('precision'))
-    assert len(lines(out)) == 2 and 'error' in lines(out)[1]
-
-
 def test_that_it_was_not_read_to_its_end_is_not_forgotten_by_a_stop(
     tmp_path, monkeypatch
 ):
@@ -253,11 +245,6 @@ def test_an_empty_file_is_an_error(tmp_path, text):
     assert [p.name for p in tmp_path.iterdir() if 'part' in p.name] == []
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(InputError, match='--infile'):
-        score_file(tmp_path / 'no.jsonl', tmp_path / 'o.jsonl', load_scorer('overlap'))
-
-
 def test_a_file_of_bad_records_does_not_fill_the_log(tmp_path, monkeypatch):
     logged = []
     monkeypatch.setattr('parlai_q2.cli.log.error', logged.append)
@@ -292,16 +279,3 @@ def test_the_command_scores_with_workers(infile, tmp_path):
             'score', infile=str(infile), outfile=str(out), scorer='overlap', **options
         )
     assert outs[0].read_bytes() == outs[1].read_bytes()
-
-
-def test_a_part_file_of_another_scorer_is_started_over_and_said(
-    infile, tmp_path, monkeypatch
-):
-    said = []
-    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
-    out = tmp_path / 'out.jsonl'
-    with pytest.raises(Stop):
-        score_file(infile, out, stopping_after(1), chunk_size=2)
-    score_file(infile, out, load_scorer('precision'), chunk_size=2)
-    assert 'Starting over' in said[0]
-    assert len(lines(out)) == 6

@@ -1,7 +1,6 @@
 """Conv-FEVER in ParlAI: building it where it is asked for, and the teachers."""
 
 import errno
-import json
 import re
 import threading
 import time
@@ -50,19 +49,6 @@ class TestBuilding:
             'valid_random_split.jsonl',
             'valid_random_split.jsonl.meta.json',
         }
-
-    def test_it_is_built_once(self, own, monkeypatch):
-        first = messages(TASK)
-        monkeypatch.setattr(module, 'build_fold', None)
-        assert messages(TASK) == first
-
-    def test_the_record_says_how_it_was_made(self, own):
-        messages(TASK)
-        path = own / 'conv_fever' / 'valid_random_split.jsonl.meta.json'
-        record = json.loads(path.read_text())
-        assert record['version'] == module.VERSION and record['seed'] == module.SEED
-        assert record['source'] == 'valid_random_split.json'
-        assert record['counts']['none'] == 8
 
     @pytest.mark.parametrize('change', ['seed', 'version', 'source', 'lost record'])
     def test_another_seed_version_or_source_builds_it_anew(
@@ -164,11 +150,6 @@ class TestBuilding:
 
         monkeypatch.setattr('fcntl.flock', refuse)
         assert module.build({'datapath': str(own)}, 'train').is_file()
-
-    def test_a_folder_that_cannot_be_written_is_named(self, own):
-        (own / 'conv_fever').write_text('a file')
-        with pytest.raises(TaskDataError, match='Cannot write'):
-            module.build({'datapath': str(own)}, 'train')
 
     @pytest.mark.parametrize(
         'negations, level', [(107_000, 'info'), (90_000, 'warning')]

@@ -5,7 +5,6 @@ import json
 import pytest
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
-from parlai.scripts.display_data import DisplayData
 
 from parlai_q2.errors import ConfigError, RecordError, TaskDataError
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
@@ -99,15 +98,3 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         teacher()
     with pytest.raises(ConfigError, match='label=class'):
         parse_labels('SUPPORTS')
-
-
-def test_the_task_is_shown(tmp_path, capsys):
-    write(tmp_path / 'train.jsonl', FEVER)
-    DisplayData.main(
-        task=TASK,
-        datatype='train:stream',
-        num_examples=2,
-        pairs_file=str(tmp_path / '{fold}.jsonl'),
-        pairs_labels=LABELS,
-    )
-    assert 'The tea is new.\nIt is old.' in capsys.readouterr().out

@@ -111,14 +111,6 @@ def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatc
     assert len(asked) == 1
 
 
-def test_files_placed_where_nothing_can_be_written_are_read(datapath):
-    (datapath / 'q2_wow' / 'memnet_consistent.csv').unlink()
-    (datapath / 'q2_wow.lock').mkdir()  # root may write everywhere else
-    assert len(read(datapath, 'dodeca')) == 4
-    with pytest.raises(TaskDataError, match='Cannot use .*q2_wow.lock'):
-        read(datapath, 'memnet')
-
-
 def test_where_files_cannot_be_locked_they_are_downloaded(datapath, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, 'No locks available')

@@ -67,20 +67,6 @@ def test_dynamic_batching_scores_every_response_once(made, tmp_path, batching, m
     assert all(NAME in t[1]['metrics'] for t in turns)
 
 
-def test_dynamic_batching_scores_a_batch_in_one_call(made):
-    world = make_world(
-        model=MODELS + 'EchoAgent',
-        batchsize=8,
-        dynamic_batching='batchsort',
-        truncate=64,
-    )
-    sizes = []
-    while not world.epoch_done():
-        world.parley()
-        sizes.append(len(world.get_acts()[1]))
-    assert [len(call) for call in made[0].calls] == sizes
-
-
 @pytest.mark.parametrize('batchsize', [1, 8])
 def test_tasks_that_are_mixed_in_one_world_are_reported_each(made, batchsize):
     tasks = [f'{SAMPLE}:ConsistentTeacher', f'{SAMPLE}:InconsistentTeacher']
@@ -123,18 +109,6 @@ def test_resetting_metrics_starts_from_nothing(made):
     assert NAME not in world.report()
     world.reset()
     assert run(world) == pytest.approx(whole)
-
-
-def test_a_reset_in_the_middle_of_a_batch_forgets_it(made):
-    world = make_world(batchsize=4)
-    teachers = [w.get_task_agent() for w in world.worlds]
-    for teacher in teachers:
-        teacher.act()
-    teachers[0].observe({'id': 'm', 'text': 'one'})
-    world.reset()
-    assert NAME not in world.report()
-    world.parley()
-    assert len(made[0].calls[-1]) == 4 and world.report()['unverifiable']._denom == 4
 
 
 def test_a_copy_that_was_only_looked_through_holds_up_nobody(made):

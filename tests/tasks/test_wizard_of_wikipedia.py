@@ -6,7 +6,6 @@ import sys
 import pytest
 from parlai.core.build_data import DownloadableFile
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import TaskDataError
@@ -99,16 +98,6 @@ def test_importing_the_module_downloads_nothing(tmp_path):
         | {'PARLAI_DATAPATH': str(tmp_path)},
     )
     assert not list(tmp_path.rglob('wizard_of_wikipedia'))
-
-
-def test_training_turns_are_not_scored(datapath):
-    opt = ParlaiParser(True, True).parse_kwargs(
-        task=TASK, datatype='train', scorer='overlap'
-    )
-    teacher = create_task_agent_from_taskname(opt)[0]
-    teacher.act()
-    teacher.observe({'id': 'm', 'text': 'it is long'})
-    assert 'overlap' not in teacher.report() and 'f1' in teacher.report()
 
 
 @pytest.mark.parametrize(

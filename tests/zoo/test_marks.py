@@ -9,7 +9,15 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.records import Comparison, Span, Verdict
 from parlai_q2.zoo.train import marks
-from parlai_q2.zoo.train.marks import Pair, edit_of, measure_marks, read_edited
+from parlai_q2.zoo.train.grounded_data import record
+from parlai_q2.zoo.train.marks import (
+    Pair,
+    changes,
+    edit_of,
+    measure_marks,
+    read_pairs,
+    read_swaps,
+)
 from tests.rerank.toys import ToyScorer
 
 K = 'The wall divided Berlin from 1961 to 1989.'
@@ -46,8 +54,8 @@ class Marker(ToyScorer):
 
 def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():
     pairs = [
-        Pair('a b c', 'a b x', Span('x', 4, 5)),
-        Pair('a b c', 'x b c', Span('x', 0, 1)),
+        Pair('a b c', 'a b x', (Span('x', 4, 5),)),
+        Pair('a b c', 'x b c', (Span('x', 0, 1),)),
         Pair('a b c', 'a b c'),
         Pair('a b c', 'a b'),
         Pair('a b c', 'a d'),
@@ -78,10 +86,41 @@ def test_pairs_are_entailed_or_have_one_edit(tmp_path):
         row('Rome fell, and the wall divided Paris.', 2),
         row('The wall divided Berlin.', 0, 'snli'),
     )
-    assert [pair.edit and pair.edit.text for pair in read_edited(str(path))] == [
-        None,
-        '1993',
-    ]
+    found = [[edit.text for edit in pair.edits] for pair in read_pairs(str(path))]
+    assert found == [[], ['1993']]
+
+
+@pytest.mark.parametrize(
+    'after, changed',
+    [
+        ('Bo built Rome in 1980, not Ann.', ['1980']),
+        ('Ann built Rome in 1979, not Bo.', ['Ann', 'Bo']),
+        ('Bo built Rome in 1979, Ann.', ['1979']),
+        ("Bo didn't build Rome in 1979, not Ann.", ["didn't build"]),
+        ('built Rome in 1979, not Ann.', ['built']),
+        ('', []),
+    ],
+)
+def test_what_was_changed_in_a_text(after, changed):
+    found = changes('Bo built Rome in 1979, not Ann.', after)
+    assert [span.text for span in found] == changed
+    assert all(after[s.start : s.end] == s.text for s in found)
+
+
+def test_the_swaps_of_the_examples_have_their_edits(tmp_path):
+    def swap(kind, response, knowledge=K):
+        return record('swaps', kind, 3, knowledge, response, 'x')
+
+    path = write(
+        tmp_path / 'examples.jsonl',
+        swap('number', 'It stood until 1993.'),
+        swap('turn', 'It stood until 1989.'),
+        swap('same_topic', 'It stood until 1989.', 'Other knowledge.'),
+        record('wow', 't5', 3, K, 'It fell in 1989.', 'x'),
+    )
+    wrong, right = read_swaps(str(path))
+    assert wrong == Pair(K, 'It stood until 1993.', (Span('1993', 15, 19),))
+    assert right == Pair(K, 'It stood until 1989.')
 
 
 def test_the_command_prints_a_line_for_each_scorer(tmp_path, monkeypatch, capsys):

@@ -130,10 +130,7 @@ def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def model_identity(reference: str) -> Union[str, dict[str, str]]:
-    """
-    The SHA-256 of each file of an initial model, wherever its folder is; for a hub
-    model, its name.
-    """
+    """The SHA-256 of each of an initial model's files; a hub model's name."""
     place = resolve(reference)
     if not isinstance(place, Path):
         return reference

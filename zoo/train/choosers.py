@@ -57,8 +57,7 @@ def wrong_choices(
     rerankers: dict[str, Reranker], pools: Sequence[Pool]
 ) -> dict[str, list[float]]:
     """
-    Whether each chooser's choice is wrong in each pool; ``first`` takes the first
-    response.
+    Whether each chooser is wrong in each pool; ``first`` takes the first response.
     """
 
     def wrong(pool: Pool, place: int) -> float:
@@ -73,9 +72,7 @@ def wrong_choices(
 
 
 def table(wrong: dict[str, list[float]]) -> Iterator[tuple[str, Interval, Interval]]:
-    """
-    Each chooser's rate and its paired difference from the base, with 95 % intervals.
-    """
+    """Each chooser's rate and paired difference from the base, with intervals."""
     for name, values in wrong.items():
         differences = [a - b for a, b in zip(values, wrong[BASE], strict=True)]
         yield name, mean_interval(values), mean_interval(differences)

@@ -232,9 +232,7 @@ def set_dropout(model: torch.nn.Module, share: float) -> None:
 
 
 def validated(model: torch.nn.Module, job: Job, device: str) -> dict[str, float]:
-    """
-    Rounded figures on held-out examples; afterwards the model is back in training mode.
-    """
+    """Rounded figures on held-out examples; the model is left in training mode."""
     model.eval()
     with torch.no_grad():
         figures = job.validate(model, device)

@@ -1,14 +1,16 @@
 """
-Measures whether evidence points at the right words, on pairs with a known edit::
+Measures whether evidence points at the right words, on responses with known edits::
 
+    python -m parlai_q2.zoo.train.marks --examples examples.jsonl --scorers spans,q2
     python -m parlai_q2.zoo.train.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
 
-The pairs are lines with a premise ``p``, a response ``h``, its class ``y`` (0 entailed,
-1 unsupported, 2 contradicted, 3 chit-chat) and its source ``src``. An inconsistent
-response that differs from its premise in one short stretch of words has its edit there:
-a swapped name, another number, a negation. Two rates are reported: the share of these
-responses with a mark that overlaps the edit, and the share of entailed responses with
-any mark. A mark is a span that the evidence calls contradicted or not in the knowledge.
+``--examples`` takes the corpus ``swaps`` of :mod:`parlai_q2.zoo.train.grounded_data`:
+grounded turns, and each with an entity, a number or a negation changed, or two entities
+swapped. ``--pairs`` takes the detector's rows (``p``, ``h``, ``y``, ``src``): an
+inconsistent response that differs from its premise in one short stretch of words has
+its edit there. Two rates are reported: the share of edited responses with a mark that
+overlaps an edit, and the share of consistent ones with any mark. A mark is a span that
+the evidence calls contradicted or not in the knowledge.
 """
 
 import argparse
@@ -26,7 +28,7 @@ from parlai_q2.errors import InputError, Q2Error
 from parlai_q2.records import Example, Score, Span
 from parlai_q2.report.spans import Status, status_of
 from parlai_q2.scorers import Scorer, load_scorer
-from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.zoo.train.data import Row, read_rows
 
 # The sources whose responses were made from their premises.
 MADE = 'd-syn-'
@@ -38,15 +40,38 @@ _WORD = re.compile(r'\w+|[^\w\s]')
 
 @dataclass(frozen=True)
 class Pair:
-    """
-    A response to knowledge.
-
-    :param edit: where it says something else; None if it is consistent.
-    """
+    """A response, and where it was changed: nowhere if it is consistent."""
 
     knowledge: str
     response: str
-    edit: Optional[Span] = None
+    edits: tuple[Span, ...] = ()
+
+
+def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
+    """
+    The stretches of words of a text that another has not in that place.
+
+    :param left_out: whether words that are missing count, as the word before them.
+
+    >>> changes('It is not red.', 'It is blue.')
+    [Span(text='blue', start=6, end=10)]
+    >>> changes('It is not red.', 'It is red.')
+    [Span(text='is', start=3, end=5)]
+    """
+    known = [found[0].lower() for found in _WORD.finditer(before)]
+    said = list(_WORD.finditer(after))
+    words = [found[0].lower() for found in said]
+    found = []
+    matcher = SequenceMatcher(None, known, words, False)
+    for kind, _, _, first, end in matcher.get_opcodes():
+        if kind == 'delete' and left_out:
+            earlier = [n for n in range(first) if words[n][0].isalnum()]
+            first = earlier[-1] if earlier else first
+            end = first + 1
+        if kind != 'equal' and any(word[0].isalnum() for word in words[first:end]):
+            start, stop = said[first].start(), said[end - 1].end()
+            found.append(Span(after[start:stop], start, stop))
+    return found
 
 
 def edit_of(knowledge: str, response: str) -> Optional[Span]:
@@ -58,25 +83,28 @@ def edit_of(knowledge: str, response: str) -> Optional[Span]:
     >>> edit_of('It opened in 1969, in Paris.', 'It opened in 1971.')
     Span(text='1971', start=13, end=17)
     """
-    known = [found[0].lower() for found in _WORD.finditer(knowledge)]
-    said = list(_WORD.finditer(response))
-    matcher = SequenceMatcher(None, known, [m[0].lower() for m in said], False)
-    changed = [
-        (first, end)
-        for kind, _, _, first, end in matcher.get_opcodes()
-        if kind in ('replace', 'insert')
-        and any(word[0].isalnum() for word in said[first:end])
-    ]
-    if len(changed) != 1:
+    found = changes(knowledge, response, left_out=False)
+    if len(found) != 1 or len(_WORD.findall(found[0].text)) > LONGEST_EDIT:
         return None
-    ((first, end),) = changed
-    if end - first > LONGEST_EDIT:
-        return None
-    start, stop = said[first].start(), said[end - 1].end()
-    return Span(response[start:stop], start, stop)
+    return found[0]
 
 
-def read_edited(path: str) -> Iterator[Pair]:
+def read_swaps(path: str) -> Iterator[Pair]:
+    """The turns of the corpus ``swaps``, and those whose response was changed."""
+    rows = [row for row in read_rows(path) if row['corpus'] == 'swaps']
+    turns = {_number(row): row for row in rows if row['kind'] == 'turn'}
+    for row in rows:
+        turn = turns[_number(row)]
+        edits = tuple(changes(turn['response'], row['response']))
+        if row is turn or edits:  # not where the knowledge was changed
+            yield Pair(row['knowledge'], row['response'], edits)
+
+
+def _number(row: Row) -> str:
+    return row['id'].rpartition('-')[2]
+
+
+def read_pairs(path: str) -> Iterator[Pair]:
     """The pairs of a file that are entailed, or have one known edit."""
     for row in read_rows(path):
         if not row['src'].startswith(MADE):
@@ -84,7 +112,7 @@ def read_edited(path: str) -> Iterator[Pair]:
         if row['y'] == ENTAILED:
             yield Pair(row['p'], row['h'])
         elif row['y'] in NOT_ENTAILED and (edit := edit_of(row['p'], row['h'])):
-            yield Pair(row['p'], row['h'], edit)
+            yield Pair(row['p'], row['h'], (edit,))
 
 
 def marks_of(score: Score) -> list[Span]:
@@ -106,11 +134,11 @@ def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:
     overlap, false, words = [], [], []
     for pair, score in zip(pairs, scores, strict=True):
         marks = marks_of(score)
-        if pair.edit is None:
+        if not pair.edits:
             false.append(float(bool(marks)))
             continue
-        start, end = pair.edit.start, pair.edit.end
-        overlap.append(float(any(m.start < end and start < m.end for m in marks)))
+        hit = [m.start < e.end and e.start < m.end for m in marks for e in pair.edits]
+        overlap.append(float(any(hit)))
         words += [len(mark.text.split()) for mark in marks]
     if not overlap or not false:
         raise InputError('There must be edited pairs and entailed pairs.')
@@ -124,17 +152,22 @@ def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:
 def main() -> None:
     """Print the rates of each scorer."""
     parser = argparse.ArgumentParser(description='Does evidence mark the right words?')
-    parser.add_argument('--pairs', required=True)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument('--examples', help='a file of grounded_data, for its swaps')
+    source.add_argument('--pairs', help='a file of the rows of the detector')
     parser.add_argument('--scorers', default='spans,q2')
     parser.add_argument('--most', type=int, default=150, help='pairs of each kind')
     args = parser.parse_args()
     draw = random.Random(0)
-    pairs = list(read_edited(args.pairs))
-    kinds = [p for p in pairs if p.edit], [p for p in pairs if not p.edit]
+    read, path = (
+        (read_swaps, args.examples) if args.examples else (read_pairs, args.pairs)
+    )
+    pairs = list(read(path))
+    kinds = [p for p in pairs if p.edits], [p for p in pairs if not p.edits]
     chosen = [
         pair for kind in kinds for pair in draw.sample(kind, len(kind))[: args.most]
     ]
-    edited = sum(pair.edit is not None for pair in chosen)
+    edited = sum(bool(pair.edits) for pair in chosen)
     out = sys.stdout.write
     out(f'{edited} edited and {len(chosen) - edited} entailed responses\n')
     out(f'{"":8}{"marks overlap the edit":26}{"marks where none is":26}words a mark\n')

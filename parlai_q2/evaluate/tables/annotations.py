@@ -73,11 +73,7 @@ def krippendorff_alpha(ratings: Ratings, metric: str = INTERVAL) -> Optional[flo
 
 
 def agreement_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    Krippendorff's alpha and Fleiss' kappa of each question.
-
-    :return: None for a set whose files have no single annotations.
-    """
+    """Krippendorff's alpha and Fleiss' kappa of each question."""
     given = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
     with_all = [g for g in given if isinstance(g, dict)]
     rows: list[dict[str, Cell]] = []
@@ -107,11 +103,7 @@ def agreement_table(evaluation: Evaluation) -> Optional[Table]:
 
 
 def lengths_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    Mean characters and tokens of responses (Honovich et al. 2021, Table 11).
-
-    :return: None for a set whose contexts were not annotated for several systems.
-    """
+    """Mean characters and tokens of responses (Honovich et al. 2021, Table 11)."""
     annotated = evaluation.annotated
     if not annotated.crossed:
         return None
@@ -149,8 +141,6 @@ def generators_table(evaluation: Evaluation) -> Optional[Table]:
     """
     F and H by retriever, decoding and size (Santhanam et al. 2021): how factual the
     verifiable responses are, and how many make something up.
-
-    :return: None for a set that does not say how its responses were decoded.
     """
     rated = [
         r

@@ -36,8 +36,6 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
     """
     One row for each system and class. Where several systems answered the same contexts,
     each system also has a row for a random sample of its responses.
-
-    :return: None for a set without classes.
     """
     if not evaluation.annotated.of_classes(CLASSES):
         return None
@@ -129,11 +127,7 @@ AT_THRESHOLD = (
 
 
 def class_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    Precision, recall and F1 at the fixed threshold.
-
-    :return: None for a set without the two classes, or where no scorer has a threshold.
-    """
+    """Precision, recall and F1 at the fixed threshold."""
     annotated = evaluation.annotated.of_classes()
     rows: list[dict[str, Cell]] = []
     expert = evaluation.annotated.name.startswith('rome_expert')
@@ -195,9 +189,6 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     """
     F1 of the three classes, and macro precision, recall and F1 (Dziri et al. 2022,
     Table 5).
-
-    :return: None for a set without generic responses, or where no scorer predicts that
-        class.
     """
     if not evaluation.annotated.of_classes([Label.GENERIC]):
         return None
@@ -260,11 +251,7 @@ PUBLISHED_ACCURACY = {'q2_wow': ACCURACY, 'dialogue_nli_gold': TABLE_6}
 
 
 def ranking_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    One row for each scorer.
-
-    :return: None for a set without the two classes.
-    """
+    """One row for each scorer."""
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
@@ -308,11 +295,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
 
 
 def difference_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    The difference of each scorer to the one that was named first.
-
-    :return: None for a set without the two classes, or fewer than two scorers.
-    """
+    """The difference of each scorer to the one that was named first."""
     annotated = evaluation.annotated.of_classes()
     if not annotated or len(evaluation.measures) < 2:
         return None
@@ -344,11 +327,7 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
 
 
 def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
-    """
-    Group by ``system`` or ``corpus``.
-
-    :return: None for a set with fewer than two groups, or without classes.
-    """
+    """Group by ``system`` or ``corpus``."""
     groups = evaluation.annotated.groups(by)
     if len(groups) < 2 or not evaluation.annotated.of_classes(CLASSES):
         return None
@@ -356,11 +335,7 @@ def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
 
 
 def density_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    Group by how much of the knowledge a response copies.
-
-    :return: None for a set without classes.
-    """
+    """Group by how much of the knowledge a response copies."""
     annotated = evaluation.annotated.of_classes(CLASSES)
     if not annotated:
         return None

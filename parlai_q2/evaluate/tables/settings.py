@@ -54,11 +54,7 @@ def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
 
 
 def systems_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    One row for each scorer, with its mean rho.
-
-    :return: None for a set without contexts that were annotated for two systems.
-    """
+    """One row for each scorer, with its mean rho."""
     rows: list[dict[str, Cell]] = []
     levels = system_levels(evaluation)
     if not levels:
@@ -113,11 +109,7 @@ def _share(proportion: float) -> str:
 
 
 def ratings_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    One row for each rating and scorer.
-
-    :return: None for a set without ratings.
-    """
+    """One row for each rating and scorer."""
     names = sorted({name for r in evaluation.annotated.responses for name in r.human})
     rows: list[dict[str, Cell]] = []
     for rating in names:
@@ -189,8 +181,6 @@ ALL = 'all'
 def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     """
     Questions, coverage and mean scores of Q2 in all its settings, by system and class.
-
-    :return: None where Q2 was not run in other settings.
     """
     if not evaluation.variants:
         return None
@@ -248,9 +238,6 @@ def _mean_without_nli(
 def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     """
     Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
-
-    :return: None where Q2 was not run in other settings, or the set lacks one of the
-        two classes.
     """
     annotated = evaluation.annotated.of_classes()
     if not evaluation.variants or len({r.label for r in annotated}) < 2:
@@ -296,11 +283,7 @@ Q2 = 'q2'
 
 
 def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    Mean scores against each response's own knowledge and against other knowledge.
-
-    :return: None where nothing was scored against other knowledge.
-    """
+    """Mean scores against each response's own knowledge and against other knowledge."""
     if not (evaluation.same_dialogue or evaluation.random_dialogue):
         return None
     kinds: dict[str, Sequence[Scored]] = {

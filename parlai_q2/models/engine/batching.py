@@ -28,7 +28,7 @@ def map_unique(
     items: Sequence[Item], function: Callable[[list[Item]], list[Result]]
 ) -> list[Result]:
     """
-    Apply a batch function to each distinct item once; one result per item, in order.
+    Apply a batch function to each distinct item once; a result per item, in order.
     """
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, function(distinct), strict=True)) if distinct else {}
@@ -50,9 +50,7 @@ def length_step(device: str) -> int:
 
 
 def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -> int:
-    """
-    The most inputs in one call of a model; on a GPU ``gpu_batch_size``, if it is given.
-    """
+    """The most inputs in a model's call; on a GPU ``gpu_batch_size``, if given."""
     return batch_size if is_cpu(device) else gpu_batch_size or batch_size
 
 

@@ -301,7 +301,7 @@ def additive(mask: torch.Tensor) -> Optional[torch.Tensor]:
 
 def groups(batches: Iterable[Tensors]) -> Iterator[list[Tensors]]:
     """
-    Group batches, in order: as many as :data:`TOKENS_AT_ONCE` allows, at least one.
+    Group batches, in order, up to :data:`TOKENS_AT_ONCE` tokens, at least one each.
     """
     group: list[Tensors] = []
     tokens = 0

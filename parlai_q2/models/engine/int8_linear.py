@@ -59,8 +59,7 @@ class Int8Linear(nn.Module):
         self, x: torch.Tensor, room: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
         """
-        :meth:`forward` without the overhead of ``nn.Module.__call__``: a response takes
-            thousands of calls with little work each.
+        :meth:`forward` without ``nn.Module``'s overhead, in thousands of small calls.
         """
         return self.forward(x, room)
 

@@ -252,9 +252,7 @@ def fastest(
 
 
 def exact(kind: type[Kernel], terms: int) -> bool:
-    """
-    Whether this processor has a kernel, and computes the largest products exactly.
-    """
+    """Whether this processor has a kernel, and the largest products are exact."""
     weight = extremes(TRIED_COLUMNS, terms)
     try:
         kernel = kind(weight)

@@ -123,8 +123,7 @@ class Lane:
 
     def end_step(self, parents: torch.Tensor) -> None:
         """
-        Give each beam the ancestors of the beam it continues, a row of the same span
-        [S, K].
+        Give each beam the ancestors of the beam of its span that it continues, [S, K].
         """
         self.step += 1
         seen = self._ancestors[: self.size, :, : self.step]
@@ -184,10 +183,7 @@ class Decoder:
     def lane(
         self, hidden: torch.Tensor, mask: torch.Tensor, beams: int, steps: int
     ) -> Lane:
-        """
-        Create a lane for inputs, from hidden states [S, L, M] and an additive mask [S,
-        L].
-        """
+        """A lane for inputs: hidden states [S, L, M] and an additive mask [S, L]."""
         size, length, _ = hidden.shape
         cross = torch.stack(
             [

@@ -103,9 +103,7 @@ def gelu_new(x: torch.Tensor) -> torch.Tensor:
 
 
 class Encoder:
-    """
-    Reads inputs, with the encoder of a T5 whose parts are named as in transformers.
-    """
+    """Reads inputs with a T5's encoder, whose parts are named as in transformers."""
 
     def __init__(self, stack: Any):
         self.embed, self.norm = stack.embed_tokens, stack.final_layer_norm

@@ -150,10 +150,7 @@ class T5Search:
 
 
 def closed_up(size: int, gone: set[int]) -> list[int]:
-    """
-    The old places, in their new order, when some of ``size`` are removed: the last ones
-    fill the gaps, so that few move.
-    """
+    """The old places in their new order; the last ones fill the gaps of those gone."""
     left = size - len(gone)
     movers = iter(s for s in range(left, size) if s not in gone)
     return [next(movers) if s in gone else s for s in range(left)]
@@ -195,9 +192,7 @@ def searchable(model: Any) -> bool:
 
 
 def known_settings(generation: Any) -> bool:
-    """
-    Whether the search supports all settings of a Hugging Face ``GenerationConfig``.
-    """
+    """Whether the search supports all settings of a ``GenerationConfig``."""
     changed = generation.to_diff_dict()
     unknown = {k for k in changed if not k.startswith('_')} - set(KNOWN)
     return (
@@ -240,10 +235,7 @@ def likeliest(
 
 
 def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
-    """
-    Memory for the scores of all words [rows, V], to reuse at every step of a search;
-    None if the layer cannot use it.
-    """
+    """Memory for all words' scores [rows, V], reused at every step; None if useless."""
     if not isinstance(layer, Int8Linear):
         return None
     return layer.scale.new_empty(rows, len(layer.scale))

@@ -122,10 +122,7 @@ def _linear(stored: StoredModel, name: str, out: int, into: int) -> Any:
 
 
 class _Norm:
-    """
-    T5's layer norm: a scale, no shift, no mean (Zhang and Sennrich 2019, arXiv
-    1910.07467).
-    """
+    """T5's layer norm, without shift and mean (Zhang and Sennrich 2019, 1910.07467)."""
 
     def __init__(self, stored: StoredModel, name: str):
         self.weight = stored.vector(name, stored.config.d_model)
