@@ -42,7 +42,7 @@ def toy_q2(nli=None, at_once=64, **settings):
 @pytest.fixture(scope='module')
 def tiny(tmp_path_factory):
     pytest.importorskip('bert_score')
-    from tests.scorers.tiny_bert import tiny_bert
+    from tests.tiny import tiny_bert
 
     return tiny_bert(tmp_path_factory.mktemp('bert'))
 
