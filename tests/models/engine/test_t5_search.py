@@ -7,33 +7,29 @@ import copy
 
 import pytest
 import torch
-from transformers import T5Config, T5ForConditionalGeneration
 
 from parlai_q2.models.engine.int8_linear import Int8Linear, use_int8_linears
 from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, repeating
 from parlai_q2.models.engine.t5.layers import joined
 from parlai_q2.models.engine.t5.search import T5Search, closed_up, searchable, top
+from tests.tiny import t5
 
 WORDS, END = 211, 1
 
 
 def random_t5(seed=0, act='gated-gelu', tied=False, sharpness=0.6):
     """A random T5 whose next words are not all equally likely."""
-    torch.manual_seed(seed)
-    config = T5Config(
-        vocab_size=WORDS,
+    model = t5(
+        WORDS,
+        seed,
         d_model=48,
-        d_kv=8,
         d_ff=64,
-        num_layers=2,
         num_heads=4,
         feed_forward_proj=act,
         tie_word_embeddings=tied,
-        decoder_start_token_id=0,
-        eos_token_id=END,
     )
-    model = T5ForConditionalGeneration(config).eval().requires_grad_(False)
+    model.eval().requires_grad_(False)
     for weight in model.lm_head.parameters():
         weight *= sharpness
     # Ends come neither at once nor never.
