@@ -48,11 +48,9 @@ class Pair(NamedTuple):
 
 def find_pair(message: Mapping[str, Any]) -> Optional[Pair]:
     """
-    The knowledge and the response that a message asks about.
-
-    :param message: a message with ``response`` and knowledge in its fields, or with
-        both in ``text``, where the response follows the last line break.
-    :return: the pair; None without a response.
+    The knowledge and the response that a message asks about; None without a response.
+    They are in the message's fields, or both in ``text``, where the response follows
+    the last line break.
     """
     text = str(message.get('text') or '').rstrip('\n')
     if 'response' in message:
@@ -69,11 +67,7 @@ def find_pair(message: Mapping[str, Any]) -> Optional[Pair]:
 
 
 def need_pair(message: Mapping[str, Any]) -> Pair:
-    """
-    The knowledge and the response that a task's message asks about.
-
-    :raises InputError: when the message has no response.
-    """
+    """As :func:`find_pair`; an InputError when the message has no response."""
     pair = find_pair(message)
     if pair is None:
         fields = ', '.join(sorted(map(str, message)))
@@ -111,8 +105,7 @@ def class_metrics(
     """
     The metrics of B answers.
 
-    :param predicted: B predicted classes.
-    :param true: B true classes.
+    :param predicted: B predicted classes; ``true`` has B true ones.
     :param classes: all classes to report.
     :return: for each metric, B values.
     """

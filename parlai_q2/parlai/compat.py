@@ -1,38 +1,14 @@
 """
 Compatibility bridges for ParlAI 1.7.2, whose dependencies have changed since its
-release. There is one function for each break.
+release. There is one function for each break; :func:`apply` applies all, once, to
+ParlAI's own classes. It edits nothing in site-packages, and torch, numpy and setuptools
+are unchanged for all other code. It cannot help plain ``parlai`` with setuptools >= 81,
+which fails before it imports parlai_q2: run ``parlai_q2`` instead, or
+``pip install "setuptools<81"``.
 
-setuptools >= 81
-    Every command fails: ``parlai.core.opt`` imports ``pkg_resources``. The bridge lends
-    it the two functions that it uses.
-Recent torch
-    ``train_model`` fails: its default ``--lr-scheduler reduceonplateau`` passes
-    ``verbose``, which torch dropped. The bridge builds that scheduler without it.
-torch >= 2.6
-    ``torch.load`` reads with ``weights_only``, and so refuses a seq2seq model trained
-    with ``--lr-scheduler invsqrt``, and the fairseq file that ``bart`` is converted
-    from. The bridge allows the types in those files; ``weights_only`` stays on.
-Recent transformers
-    Every ``hugging_face/t5`` fails: its dictionary passes ``pad_to_max_length``, which
-    fast tokenizers reject. The bridge omits it; its value was False, the default.
-ParlAI itself
-    ``--inference delayednucleusbeam`` raises AttributeError. The bridge gives that
-    search the methods it borrows.
-    ``Opt.load`` unpickles an option file that is not UTF-8, which can run any code. The
-    bridge reads JSON only.
-
-No GPU
-    ``multiprocessing_eval`` and ``distributed_eval`` fail without one. Their bridge is
-    in :mod:`parlai_q2.parlai.distributed`. parlai_q2's commands of the same
-    names apply it, and only for the duration of the run.
-
-Other checkpoints need no bridge: TorchAgent, RAG and vacuum unpickle everything, as
-ParlAI intends (our own agents do not, see :mod:`parlai_q2.parlai.model_files`).
-
-:func:`apply` applies all bridges, once, to ParlAI's own classes. It edits nothing in
-site-packages, and torch, numpy and setuptools are unchanged for all other code. It
-cannot help plain ``parlai`` with setuptools >= 81, which fails before it imports
-parlai_q2: run ``parlai_q2`` instead, or ``pip install "setuptools<81"``.
+Without a GPU, ``multiprocessing_eval`` and ``distributed_eval`` fail; their bridge is
+in :mod:`parlai_q2.parlai.distributed`. TorchAgent, RAG and vacuum unpickle everything,
+as ParlAI intends (our own agents do not, see :mod:`parlai_q2.parlai.model_files`).
 """
 
 import argparse
@@ -63,11 +39,10 @@ def apply() -> None:
 
 def bridge_pkg_resources() -> None:
     """
-    Import ``parlai.core.opt`` even if setuptools no longer has ``pkg_resources``.
-
-    The stand-in exists only during that import, so that no other package mistakes it
-    for the whole of ``pkg_resources``. If the real one exists, its deprecation warning
-    is hidden, since no user of ParlAI can act on it.
+    Import ``parlai.core.opt`` even if setuptools (>= 81) has no ``pkg_resources``. The
+    stand-in exists only during that import, so that no other package mistakes it for
+    the whole. If the real one exists, its deprecation warning is hidden, since no user
+    of ParlAI can act on it.
     """
     missing = importlib.util.find_spec('pkg_resources') is None
     if missing:
@@ -121,7 +96,10 @@ def bridge_downloads() -> None:
 
 
 def bridge_plateau_scheduler() -> None:
-    """Let ``--lr-scheduler reduceonplateau`` build its torch scheduler."""
+    """
+    Let the default ``--lr-scheduler reduceonplateau`` build its torch scheduler without
+    ``verbose``, which torch dropped.
+    """
     import parlai.nn.lr_scheduler as lr_scheduler
     from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -138,7 +116,10 @@ def bridge_plateau_scheduler() -> None:
 
 
 def bridge_checkpoints() -> None:
-    """Let ``torch.load`` read ParlAI's checkpoints with ``weights_only``."""
+    """
+    Let ``torch.load`` (torch >= 2.6) read ParlAI's checkpoints with ``weights_only``: a
+    seq2seq model trained with ``--lr-scheduler invsqrt``, and fairseq's BART.
+    """
     import torch
 
     if tuple(int(part) for part in torch.__version__.split('.')[:2]) >= (2, 6):
@@ -147,11 +128,10 @@ def bridge_checkpoints() -> None:
 
 def checkpoint_globals() -> list[Any]:
     """
-    The types in ParlAI's checkpoints besides tensors and Python's own types.
-
-    :return: numpy's floating-point scalars (for a learning rate that a schedule
-        computed), under the names of numpy 1 and 2, and the namespace in which fairseq
-        keeps its options. Constructing these runs no code that a file could choose.
+    The types in ParlAI's checkpoints besides tensors and Python's own types: numpy's
+    floating-point scalars (for a learning rate that a schedule computed), under the
+    names of numpy 1 and 2, and the namespace in which fairseq keeps its options.
+    Constructing these runs no code that a file could choose.
     """
     import numpy as np
 
@@ -168,10 +148,8 @@ def checkpoint_globals() -> list[Any]:
 
 def bridge_delayed_nucleus_beam() -> None:
     """
-    Let ``--inference delayednucleusbeam`` sample.
-
-    That search borrows ``NucleusSampling.select_paths``, which calls two more methods
-    of its class.
+    Let ``--inference delayednucleusbeam`` sample. It borrows
+    ``NucleusSampling.select_paths``, which calls two more methods of its class.
     """
     from parlai.core.torch_generator_agent import DelayedNucleusBeamSearch as Delayed
     from parlai.core.torch_generator_agent import NucleusSampling
@@ -183,9 +161,9 @@ def bridge_delayed_nucleus_beam() -> None:
 
 def bridge_hugging_face_dictionary() -> None:
     """
-    Let ParlAI's T5 read with the tokenizers of current transformers.
-
-    Call this after such an agent has been imported; importing it takes seconds.
+    Let ParlAI's T5 read with the tokenizers of current transformers, which reject
+    ``pad_to_max_length``; it was False, the default. Call this after such an agent has
+    been imported; importing it takes seconds.
     """
     module: Any = sys.modules.get('parlai.agents.hugging_face.dict')
     if module is None:

@@ -142,9 +142,8 @@ def references(
     delimiter: Optional[str] = None,
 ) -> list[dict[str, Any]]:
     """
-    The messages of an episode, made independent of each other. Each has the model's
-    reply as its label, the human labels in ``gold_labels``, and all that was said
-    before in its text.
+    The messages of an episode, each with the model's reply as its label, the human
+    labels in ``gold_labels``, and all that was said before in its text.
     """
     before: list[str] = []
     found = []

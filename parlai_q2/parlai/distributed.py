@@ -1,29 +1,21 @@
 """
 Lets ParlAI's ``multiprocessing_eval`` and ``distributed_eval`` run without a GPU, and
-makes them count every example once.
+makes them count every example once. :func:`bridged` fixes ParlAI 1.7.2's own modules
+for the duration of a run.
 
-In ParlAI 1.7.2, these things stop them on a CPU:
-
-- ``distributed_context`` divides by the number of GPUs, sets a GPU, asks for the
-  ``nccl`` backend and initialises CUDA;
-- ``all_gather_list`` builds its buffers on a GPU;
-- ``fsdp_join`` joins the workers on the device ``opt['gpu']``;
-- generators and rankers give ``DistributedDataParallel`` a GPU.
-
-These go wrong on GPUs too:
+On a CPU, ParlAI asks for the ``nccl`` backend, and expects a GPU in
+``distributed_context``, ``all_gather_list``, ``fsdp_join`` and
+``DistributedDataParallel``. On GPUs too:
 
 - only ``DialogTeacher`` divides its episodes among the workers. With any other
   ``FixedDialogTeacher`` (``fromfile``, ``jsonfile``, ...), each worker evaluates all of
   them, so that counts are multiplied;
 - every worker writes ``--report-filename``, at the same time;
-- workers are spawned, and know neither the bridges nor the short names;
+- workers are spawned, and know neither the bridges nor the short names. A worker
+  unpickles the function that it will run, and so imports this module with all other
+  bridges, before it unpickles ParlAI's options;
 - if a worker fails before the others have connected to it, they wait for half an hour;
-- when the command is killed, the workers continue.
-
-:func:`bridged` fixes ParlAI's own modules for the duration of a run; with GPUs, it
-fixes only the second list. Importing this module applies the other bridges (see
-``parlai_q2.parlai``): a spawned worker unpickles the function that it will run,
-and so imports this module, before it unpickles ParlAI's options.
+  when the command is killed, they continue.
 """
 
 import contextlib
@@ -46,12 +38,9 @@ from parlai_q2.scale.worker_process import end_with_parent, without_interrupts
 
 def evaluate_in_processes(opt: Opt, port: int) -> Any:
     """
-    Evaluate in ``--distributed-world-size`` processes.
+    Evaluate in ``--distributed-world-size`` processes. All of them are spawned, whereas
+    ParlAI runs the first one in this process; so if one fails, the others end at once.
 
-    All of them are spawned, whereas ParlAI runs the first one in this process. So if
-    one fails, the others end at once, whatever they are waiting for.
-
-    :param opt: the options of the run.
     :param port: a free port of this machine.
     :return: the report over all processes.
     :raises ConfigError: when the number of processes is missing or below 1.
@@ -115,8 +104,7 @@ def bridged(opt: Opt, rank: int) -> Iterator[Opt]:
     """
     Bridge distributed evaluation in this process.
 
-    :param opt: the options of the run.
-    :param rank: which of its processes this is.
+    :param rank: which of the run's processes this is.
     :return: the options for this process.
     """
     opt = copy.deepcopy(opt)
@@ -127,16 +115,12 @@ def bridged(opt: Opt, rank: int) -> Iterator[Opt]:
     with contextlib.ExitStack() as bridges:
         bridges.enter_context(_replaced(FixedDialogTeacher, '__init__', _share_out))
         if not torch.cuda.is_available():
-            bridge_processor(bridges)
+            _bridge_processor(bridges)
         yield opt
 
 
-def bridge_processor(bridges: contextlib.ExitStack) -> None:
-    """
-    Let ParlAI's distributed functions work on a CPU.
-
-    :param bridges: a stack that undoes this when it is closed.
-    """
+def _bridge_processor(bridges: contextlib.ExitStack) -> None:
+    """Let ParlAI's distributed functions work on a CPU, until the stack is closed."""
     import parlai.utils.fsdp as fsdp
 
     bridges.enter_context(
@@ -159,9 +143,7 @@ def bridge_processor(bridges: contextlib.ExitStack) -> None:
 
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, replace: Any) -> Iterator[None]:
-    """
-    Replace an attribute by ``replace(attribute)`` for the duration of the context.
-    """
+    """Replace an attribute by ``replace(attribute)`` for a while."""
     before = getattr(owner, name)
     setattr(owner, name, replace(before))
     try:
@@ -178,10 +160,7 @@ def _context(
     gpu: Optional[int] = None,
     init_method: str = 'tcp://localhost:61337',
 ) -> Iterator[Opt]:
-    """
-    ParlAI's ``distributed_context`` for a CPU: the backend is ``gloo``, and no GPU is
-    set.
-    """
+    """ParlAI's ``distributed_context`` for a CPU, with the backend ``gloo``."""
     opt = copy.deepcopy(opt)
     rank += rank_offset
     opt['rank'], opt['gpu'], opt['no_cuda'] = rank, -1, True
@@ -227,12 +206,10 @@ def _share_out(init: Any) -> Any:
 
     def __init__(self: Any, opt: Opt, shared: Optional[dict] = None) -> None:
         init(self, opt, shared)
-        if not distributed.is_distributed() or DatatypeHelper.is_training(
-            opt['datatype']
-        ):
-            return
+        training = DatatypeHelper.is_training(opt['datatype'])
         # These teachers divide their episodes themselves.
-        if isinstance(self, (DialogTeacher, ChunkTeacher)):
+        divides = isinstance(self, (DialogTeacher, ChunkTeacher))
+        if training or divides or not distributed.is_distributed():
             return
         rank, size = distributed.get_rank(), distributed.num_workers()
         all_episodes, get = self.num_episodes, self.get

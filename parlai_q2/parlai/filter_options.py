@@ -11,14 +11,12 @@ from parlai_q2.scorers.base import Scorer
 
 def add_filter_options(
     parser: ParlaiParser, default: str = KEEP, prefix: str = ''
-) -> ParlaiParser:
+) -> None:
     """
     Add ``--threshold`` and the other options for what is kept.
 
-    :param parser: the parser, changed in place.
     :param default: whether to keep or drop turns that cannot be judged, by default.
     :param prefix: put before each option's name, to avoid clashes with other options.
-    :return: the same parser.
     """
     group = parser.add_argument_group('What stays')
     group.add_argument(
@@ -47,15 +45,10 @@ def add_filter_options(
         'the whole episode when one of its turns is dropped',
     )
     add_delimiter_option(parser.add_argument_group('Knowledge'))
-    return parser
 
 
 def add_delimiter_option(group: Any) -> None:
-    """
-    Add ``--knowledge-delimiter``.
-
-    :param group: an argument group, changed in place.
-    """
+    """Add ``--knowledge-delimiter``."""
     group.add_argument(
         '--knowledge-delimiter',
         type=str,
@@ -67,11 +60,9 @@ def add_delimiter_option(group: Any) -> None:
 
 def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') -> Policy:
     """
-    The policy that an ``opt`` asks for.
+    The policy that the options of :func:`add_filter_options` ask for.
 
-    :param opt: ParlAI options that :func:`add_filter_options` declared.
-    :param scorer: the scorer; its threshold is the default.
-    :param prefix: the prefix that the options were declared with.
+    :param scorer: its threshold is the default.
     :raises ConfigError: when the threshold is out of range.
     """
     prefix = prefix.replace('-', '_')
@@ -90,9 +81,6 @@ def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') ->
 
 
 def delimiter_from_opt(opt: Mapping[str, Any]) -> Optional[str]:
-    """
-    The value of ``--knowledge-delimiter``, with a typed ``\\n`` read as a newline; None
-    if it was not given.
-    """
+    """The ``--knowledge-delimiter``, with a typed ``\\n`` as a newline, or None."""
     given = opt.get('knowledge_delimiter')
     return line_ends(given) if given else None

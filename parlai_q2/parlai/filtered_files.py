@@ -107,12 +107,7 @@ class ConversationFile:
 
 
 def check_places(outfile: Path) -> None:
-    """
-    Check that all files of :func:`write_filtered` can be written. Call this before any
-    work is done.
-
-    :raises InputError: when one of the files cannot be written.
-    """
+    """An InputError unless all files of :func:`write_filtered` can be written."""
     _places_of(outfile)
     _places_of(outfile.with_suffix(DROPPED))
     for ending in (SUMMARY, SUMMARY_TEXT):
@@ -131,12 +126,9 @@ def write_filtered(
     """
     Write judged episodes, with a progress bar.
 
-    :param judged: what :func:`~parlai_q2.filtering.judge.judge_episodes` yields.
     :param outfile: receives the conversations that are kept. Beside it,
         ``<name>.dropped.jsonl`` receives those that are dropped, and
         ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
-    :param scorer: the scorer that they were scored with.
-    :param policy: the policy that they were judged by.
     :param opt: the options of the run, for the files' metadata.
     :param total: number of turns, for the estimated time left; None if unknown.
     :param left_out: fields of messages that are not written.

@@ -8,12 +8,7 @@ and the number of questions.
 
 from typing import Any, Iterable, Mapping, Optional
 
-from parlai.core.metrics import (
-    ALL_METRICS,
-    AverageMetric,
-    GlobalAverageMetric,
-    Metric,
-)
+from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric, Metric
 
 from parlai_q2.records import Comparison, Example, Label, Score
 
@@ -31,10 +26,8 @@ PARLAI_METRICS = ALL_METRICS | {'precision', 'recall', 'exs'}
 
 def metric_name(scorer: str) -> str:
     """
-    The name under which a scorer's value is reported.
-
-    :param scorer: the scorer's name.
-    :return: the same name, or ``knowledge_<name>`` if ParlAI has a metric of that name.
+    The name under which a scorer's value is reported: its own, or ``knowledge_<name>``
+    if ParlAI has a metric of that name.
     """
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
 
@@ -51,22 +44,16 @@ class _Nothing(GlobalAverageMetric):
 def of_nothing() -> GlobalAverageMetric:
     """
     A metric for which no turn has a value. It is reported as 0, because train_model
-    fails at a validation without its ``--validation-metric``.
-
-    :return: a global metric, which does not count in a mean over tasks, nor in a sum
-        over processes: there, the values of the others replace it.
+    fails at a validation without its ``--validation-metric``, but does not count in a
+    mean over tasks, nor in a sum over processes.
     """
     return _Nothing(0, 0)
 
 
 def validated_by(opt: Mapping[str, Any], names: Iterable[str]) -> Optional[str]:
     """
-    The ``--validation-metric``, if it is one of some metrics.
-
-    :param opt: ParlAI options.
-    :param names: the metrics.
-    :return: its name, or, for the metric of one of several tasks, ``<task>/<name>``;
-        None if it is another.
+    The ``--validation-metric`` if it is one of ``names``, also as ``<task>/<name>``;
+    None if it is another.
     """
     asked = opt.get('validation_metric') or ''
     return asked if any(f'/{asked}'.endswith(f'/{name}') for name in names) else None
@@ -79,9 +66,7 @@ def score_metrics(
     The metrics of one response.
 
     :param scorer: the scorer's name on the command line.
-    :param example: the example that was scored.
-    :param score: its score.
-    :param asks: whether the scorer asks questions.
+    :param asks: whether it asks questions.
     :return: metrics by name. An example without knowledge or with a blank response has
         no value to average; it only counts as unverifiable.
     """
@@ -99,9 +84,7 @@ def score_metrics(
             metrics['coverage'] = AverageMetric(int(asked > 0))
             metrics['questions'] = AverageMetric(asked)
             if asked:
-                metrics['no_answer'] = AverageMetric(_unanswered(score), asked)
+                of = [v.comparison for v in score.verdicts]
+                unanswered = of.count(Comparison.NO_ANSWER)
+                metrics['no_answer'] = AverageMetric(unanswered, asked)
     return metrics
-
-
-def _unanswered(score: Score) -> int:
-    return sum(v.comparison == Comparison.NO_ANSWER for v in score.verdicts)

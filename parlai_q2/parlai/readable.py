@@ -9,11 +9,8 @@ from parlai_q2.records import without_surrogates
 
 def readable(message: Message) -> Message:
     """
-    A message without lone surrogates, which terminals and JSON can send but tokenizers
-    reject.
-
-    :param message: any message; it is not changed.
-    :return: the same message, or a copy with mended texts.
+    The message, or a mended copy if it has lone surrogates, which terminals and JSON
+    can send but tokenizers reject.
     """
     other = {
         name: mended

@@ -18,10 +18,8 @@ ONCE = 'evalmode'
 
 def once(datatype: str) -> str:
     """
-    A datatype under which a teacher shows its fold once, in order.
-
-    :param datatype: e.g. ``train``, ``train:stream``, ``valid``.
-    :return: e.g. ``train:evalmode``, ``train:evalmode:stream``, ``valid``.
+    A datatype under which a teacher shows its fold once, in order: ``train:stream``
+    becomes ``train:evalmode:stream``, ``valid`` stays.
     """
     fold = DatatypeHelper.fold(datatype)
     parts = [fold] + ([ONCE] if fold == 'train' else [])
@@ -36,12 +34,9 @@ class TaskEpisodes:
     :param opt: ParlAI options; ``task`` names one task.
     :param limit: maximum number of turns; None for all. The last episode is always
         complete, so there may be a few more turns.
-    :raises ConfigError: when no task is named.
     """
 
     def __init__(self, opt: Opt, limit: Optional[int] = None):
-        if not opt.get('task'):
-            raise ConfigError('No task was given. Give one: -t TASK')
         opt = Opt(opt)
         opt['datatype'] = once(opt['datatype'])
         opt['batchsize'], opt['num_workers'] = 1, 0
@@ -84,11 +79,8 @@ def digest(
     episodes: Iterable[Sequence[Mapping[str, Any]]], left_out: Sequence[str] = ()
 ) -> str:
     """
-    A SHA-256 that identifies data: that of all messages, in order.
-
-    :param episodes: the messages. Values that JSON cannot represent (images) are left
-        out.
-    :param left_out: fields to leave out.
+    The SHA-256 of all messages, in order, without the fields that are ``left_out`` and
+    without values that JSON cannot represent (images).
     """
     found = hashlib.sha256()
     for episode in episodes:
@@ -99,12 +91,7 @@ def digest(
 
 
 def add_num_examples(group: Any, what: str) -> None:
-    """
-    Add ``-n``, the number of turns of each task.
-
-    :param group: an argument group, changed in place.
-    :param what: what is done with the turns, for the help text.
-    """
+    """Add ``-n``, the number of turns of each task; ``what`` is done with them."""
     group.add_argument(
         '-n',
         '--num-examples',
@@ -115,12 +102,7 @@ def add_num_examples(group: Any, what: str) -> None:
 
 
 def tasks_from_opt(opt: Opt) -> Sequence[TaskEpisodes]:
-    """
-    The tasks that ``--task`` names, each limited by ``--num-examples``.
-
-    :param opt: ParlAI options that :func:`add_num_examples` declared.
-    :raises ConfigError: when no task is named.
-    """
+    """The tasks that ``--task`` names, each limited by ``--num-examples``."""
     if not opt.get('task'):
         raise ConfigError('--task is missing. Give one: -t TASK')
     given = opt.get('num_examples')

@@ -10,11 +10,12 @@ from typing import Optional, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer
 from parlai_q2.records import Span
-from parlai_q2.text.retrieval import SentenceIndex, index_of
+from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 
-# Sentences read for a question, and in end-to-end NLI for a sentence of the response.
-SENTENCES_READ = 3
+# Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
+# Chosen on development data; see docs/accuracy.md for the figures.
+FOR_A_QUESTION, FOR_A_SENTENCE = 3, 2
 
 
 class Excerpts:
@@ -35,15 +36,18 @@ class Excerpts:
             self._indices[knowledge] = index_of(knowledge) if long else None
         return self._indices[knowledge]
 
-    def chosen(self, text: str, knowledge: str) -> list[int]:
-        """The sentences of long knowledge to read for a question or a response."""
+    def of_question(self, question: str, knowledge: str) -> str:
+        """What to read for a question."""
         index = self.index(knowledge)
-        return sorted(index.best(text, SENTENCES_READ)) if index else []
+        return index.joined(_chosen(index, question)) if index else knowledge
 
-    def of(self, text: str, knowledge: str) -> str:
-        """What to read for a question or a response."""
+    def of_response(self, response: str, knowledge: str) -> str:
+        """What end-to-end NLI reads for a response."""
         index = self.index(knowledge)
-        return index.joined(self.chosen(text, knowledge)) if index else knowledge
+        if index is None:
+            return knowledge
+        best = (index.best(p.text, FOR_A_SENTENCE) for p in pieces(response))
+        return index.joined(sorted({i for of_piece in best for i in of_piece}))
 
     def answers(
         self, pairs: Sequence[tuple[str, str]], answerer: QuestionAnswerer
@@ -54,7 +58,7 @@ class Excerpts:
 
         :param answerer: answers questions from short texts.
         """
-        found = answerer.answer([(q, self.of(q, knowledge)) for q, knowledge in pairs])
+        found = answerer.answer([(q, self.of_question(q, k)) for q, k in pairs])
         return [
             self._whole(answer, *pair)
             for pair, answer in zip(pairs, found, strict=True)
@@ -66,5 +70,9 @@ class Excerpts:
         index = self.index(knowledge)
         if answer is None or index is None:
             return answer
-        chosen = self.chosen(question, knowledge)
+        chosen = _chosen(index, question)
         return index.located(chosen, answer.start, answer.end)
+
+
+def _chosen(index: SentenceIndex, question: str) -> list[int]:
+    return sorted(index.best(question, FOR_A_QUESTION))

@@ -73,7 +73,7 @@ def q2(
     answers = excerpts.answers([(q.text, k) for q, k in flat], models.answerer)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
-    whole = [(excerpts.of(r, k).lower(), r) for k, r in pairs]
+    whole = [(excerpts.of_response(r, k).lower(), r) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
     judged = iter(verdicts(asked, answers, compared, settings.soft_nli))

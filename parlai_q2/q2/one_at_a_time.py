@@ -28,7 +28,7 @@ def q2_one_at_a_time(
     verdicts: list[Verdict] = []
     for span in spans_to_ask(models.find_spans([response])[0], settings):
         verdicts += _of_span(span, knowledge, response, models, settings)
-    whole = Excerpts(settings.knowledge_words).of(response, knowledge)
+    whole = Excerpts(settings.knowledge_words).of_response(response, knowledge)
     nli = models.nli.classify([(whole.lower(), response)])[0]
     return response_result(pair, verdicts, nli, settings)
 

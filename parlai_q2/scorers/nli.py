@@ -18,8 +18,8 @@ class NliScorer(ClassifierScorer):
     hypothesis; entailment 1, neutral 0.5, contradiction 0.
 
     :param knowledge_words: of knowledge of more words, only the sentences are read that
-        match the response best; 0, as in the paper, reads all of it. Presets have it
-        among their settings of Q2.
+        match those of the response best; 0, as in the paper, reads all of it. Presets
+        have it among their settings of Q2.
     """
 
     name = 'nli'
@@ -46,9 +46,8 @@ class NliScorer(ClassifierScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         excerpts = Excerpts(self.knowledge_words)
-        pairs = [
-            (excerpts.of(e.response, e.knowledge).lower(), e.response) for e in examples
-        ]
+        read = (excerpts.of_response(e.response, e.knowledge) for e in examples)
+        pairs = [(k.lower(), e.response) for k, e in zip(read, examples, strict=True)]
         signature = str(self.signature)
         return [self._score(p, signature) for p in self.model.classify(pairs)]
 

@@ -1,7 +1,8 @@
 """What the tests of the mutators share: a task's messages under mutators."""
 
+from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
 import parlai_q2.parlai  # noqa: F401
 from tests.filtering.toys import SCORER, TASK, WordScorer
@@ -41,3 +42,25 @@ def scored():
 
 def calls():
     return [len(call) for scorer in WordScorer.made for call in scorer.calls]
+
+
+class Listed(DialogTeacher):
+    """A task of listed turns, each with whether it begins an episode."""
+
+    turns: list = []
+
+    def __init__(self, opt, shared=None):
+        opt['datafile'] = f'{opt["datapath"]}/{type(self).__name__}'
+        super().__init__(opt, shared)
+        self.id = opt['task']
+
+    def setup_data(self, datafile):
+        for turn, begins in self.turns:
+            yield Message(turn), begins
+
+    # ParlAI counts a stream by writing a file beside the data.
+    def num_examples(self):
+        return len(self.turns)
+
+    def num_episodes(self):
+        return sum(begins for _, begins in self.turns)

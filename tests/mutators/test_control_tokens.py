@@ -3,7 +3,6 @@
 import pytest
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.filtering.control import FEATURES, TOKENS
 from tests.mutators.running import (
     label,
     make_teacher,
@@ -31,24 +30,16 @@ def test_in_training_the_tokens_tell_what_the_label_is_like():
 
 @pytest.mark.parametrize('datatype', ['valid', 'test', 'train:evalmode'])
 def test_elsewhere_they_ask_for_the_best_and_nothing_is_scored(datatype):
+    plain = messages(None, datatype=datatype)
     found = messages(NAME, datatype=datatype)
-    assert all(text.startswith(BEST + ' ') for text in texts(found))
     assert scored() == []
+    assert found == [{**m, 'text': f'{BEST} {m["text"]}'} for m in plain]
 
 
 def test_elsewhere_they_can_be_measured_too():
     found = messages(NAME, datatype='valid', control_eval='measured')
     lies = [m for m in found if 'lie' in label(m)]
     assert lies and all(m['text'].startswith(LIE) for m in lies)
-
-
-def test_labels_and_other_fields_stay():
-    for before, after in zip(messages(None), messages(NAME)):
-        assert after['text'] == f'{BEST} {before["text"]}'
-        drop = {'text'}
-        assert {k: v for k, v in after.items() if k not in drop} == {
-            k: v for k, v in before.items() if k not in drop
-        }
 
 
 def test_features_are_chosen_and_without_entailment_nothing_is_scored():
@@ -83,28 +74,6 @@ def test_every_epoch_says_the_same():
     teacher.reset()
     assert texts([teacher.act() for _ in range(36)]) == first
     assert len(scored()) == len(set(scored())) == 36
-
-
-def test_the_tokens_become_words_of_a_dictionary():
-    from parlai.core.agents import create_agent
-
-    from tests.mutators.running import make_opt
-
-    tokens = ','.join(t for name in FEATURES for t in TOKENS[name])
-    opt = make_opt(
-        NAME,
-        model='transformer/generator',
-        special_tok_lst=tokens,
-        lr_scheduler='fixed',
-        n_layers=1,
-        n_heads=1,
-        embedding_size=8,
-        ffn_size=8,
-        no_cuda=True,
-    )
-    agent = create_agent(opt)
-    vector = agent.dict.txt2vec(f'{LIE} hello')
-    assert [agent.dict[i] for i in vector[:3]] == LIE.split()
 
 
 def test_an_unknown_feature_or_bound_is_an_error():

@@ -8,7 +8,11 @@ import pytest
 
 from parlai_q2.__main__ import run
 from parlai_q2.cache import ScoreCache
-from tests.filtering.toys import SCORER, TASK, WordScorer
+from parlai_q2.models import device
+from parlai_q2.parlai.mutators import base
+from parlai_q2.records import Example
+from parlai_q2.scorers import load_scorer
+from tests.filtering.toys import SCORER, TASK
 from tests.mutators.running import make_opt
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -40,40 +44,17 @@ def test_the_parlai_q2_command_knows_them_with_any_task():
     assert len(re.findall(r'\[q2_score\]: None', shown)) == 2
 
 
-def test_the_options_are_in_the_help(capsys):
-    with pytest.raises(SystemExit):
-        run(['display_data', '-t', TASK, '--mutators', 'q2_filter', '--help'])
-    shown = capsys.readouterr().out
-    for option in ('--mutator-scorer', '--q2-filter-threshold', '--cache-file'):
-        assert option in shown
-
-
-def train(tmp_path, *words):
-    WordScorer.made.clear()
-    model = '--model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'
-    model += ' --short-final-eval true --batchsize 4'
-    files = ['--model-file', str(tmp_path / 'model')]
-    common = ['-t', TASK, '--mutator-scorer', SCORER]
-    return run(['train_model', *common, *model.split(), *files, *words])
-
-
-def test_a_model_trains_on_what_stays(tmp_path):
-    train(tmp_path, '--num-epochs', '2', '--mutators', 'q2_filter')
-    words = (tmp_path / 'model.dict').read_text()
-    # The dictionary too is made of what stays: no label has a lie. (In the texts of
-    # later turns it stands, as the history that they come after.)
-    assert 'fact' in words
-    assert ScoreCache().signatures()[0].rows == 36
-
-
 @pytest.mark.parametrize('mutator', ['q2_filter', 'q2_control_tokens'])
-def test_it_works_in_background_processes(tmp_path, mutator):
+def test_a_model_trains_in_background_processes(tmp_path, mutator):
     # ParlAI builds a dictionary in one process only.
-    words = ['--dict-file', str(tmp_path / 'dict')]
-    run(['build_dict', '-t', TASK, *words])
-    words += ['--num-workers', '2', '--dynamic-batching', 'full', '--truncate', '32']
+    words = ['-t', TASK, '--dict-file', str(tmp_path / 'dict')]
+    run(['build_dict', *words])
+    words += '--num-workers 2 --dynamic-batching full --truncate 32'.split()
     words += ['--mutators', mutator, '--mutator-buffer', '2']
-    train(tmp_path, '--max-train-steps', '6', *words)
+    words += '--model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'.split()
+    words += '--short-final-eval true --batchsize 4 --max-train-steps 6'.split()
+    words += ['--mutator-scorer', SCORER, '--model-file', str(tmp_path / 'model')]
+    run(['train_model', *words])
     assert (tmp_path / 'model').exists()
     # The processes keep their scores in one cache.
     (found,) = ScoreCache().signatures()
@@ -81,42 +62,31 @@ def test_it_works_in_background_processes(tmp_path, mutator):
 
 
 def test_two_processes_read_different_episodes_ahead():
-    from parlai_q2.parlai.mutators.base import reader
-
     seen = []
     for index in range(2):
         opt = make_opt('q2_filter')
         opt['background_index'], opt['num_workers'] = index, 2
-        seen.append([episode[0]['text'] for episode in reader(opt, 'q2_filter')()])
+        seen.append([episode[0]['text'] for episode in base.reader(opt, 'q2_filter')()])
     assert seen[0] == [f'train {n} 0' for n in range(0, 12, 2)]
     assert seen[1] == [f'train {n} 0' for n in range(1, 12, 2)]
 
 
 def test_a_background_process_scores_on_the_cpu(monkeypatch):
-    from parlai_q2.models import device
-    from parlai_q2.parlai.mutators.base import mutator_scorer
-
     monkeypatch.setattr(device, 'gpus', lambda: ['cuda:3'])
     opt = make_opt('q2_filter')
     opt['background_index'] = 1
-    assert mutator_scorer(opt).scorer.device == 'cpu'
+    assert base.mutator_scorer(opt).scorer.device == 'cpu'
     opt['scorer_device'] = 'cuda:3'
-    assert mutator_scorer(opt).scorer.device == 'cuda:3'
+    assert base.mutator_scorer(opt).scorer.device == 'cuda:3'
 
 
 def test_a_task_that_cannot_be_read_twice_is_still_scored(monkeypatch, caplog):
-    from parlai_q2.parlai.mutators import base as look_ahead
-    from parlai_q2.scorers import load_scorer
-
     def fail():
         raise OSError('no second time')
 
-    WordScorer.made.clear()
-    from parlai_q2.records import Example
-
-    ahead = look_ahead.LookAhead(load_scorer(SCORER), fail, buffer=8)
+    ahead = base.LookAhead(load_scorer(SCORER), fail, buffer=8)
     warned = []
-    monkeypatch.setattr(look_ahead.logging, 'warning', warned.append)
+    monkeypatch.setattr(base.logging, 'warning', warned.append)
     for n in range(3):
         ((score,),) = ahead.scores([[Example('a', f'a {n}')]])
         assert score.value == 0.5

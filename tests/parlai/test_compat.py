@@ -18,21 +18,13 @@ import pytest
 import torch
 
 from parlai_q2.parlai import compat
-from tests.models.checkpoints import tiny_t5
+from tests.tiny import tiny_t5
 
 TASK = 'integration_tests:nocandidate'
 TINY_GENERATOR = ['-m', 'transformer/generator', '--n-layers', '1', '--n-heads', '2']
 TINY_GENERATOR += ['--embedding-size', '8', '--ffn-size', '8']
 TINY_SEQ2SEQ = ['-m', 'seq2seq', '--embeddingsize', '8', '--hiddensize', '8']
-TINY_SEQ2SEQ += [
-    '--numlayers',
-    '1',
-    '--lr-scheduler',
-    'invsqrt',
-    '--warmup-updates',
-    '2',
-]
-INFERENCES = 'beam delayedbeam delayednucleusbeam topk nucleus factual_nucleus'.split()
+TINY_SEQ2SEQ += '--numlayers 1 --lr-scheduler invsqrt --warmup-updates 2'.split()
 
 # Runs ParlAI without anything of ours, and prints what each run raised.
 PLAIN = """
@@ -91,19 +83,16 @@ def train(model_file: Path, *options: str) -> list[str]:
     return [*words, *options]
 
 
-def generate(model_file: Path, inference: str) -> list[str]:
-    """The options of an evaluation that generates."""
+def generate(model_file: Path) -> list[str]:
+    """The options of an evaluation that samples."""
     words = ['-t', TASK, '-mf', str(model_file), '--skip-generation', 'false']
     words += ['--num-examples', '4', '--batchsize', '2', '--loglevel', 'error']
-    return [*words, '--beam-size', '3', '--topk', '3', '--inference', inference]
+    return [*words, '--beam-size', '3', '--inference', 'delayednucleusbeam']
 
 
 @pytest.fixture(scope='module')
 def generator(tmp_path_factory) -> Path:
-    """
-    The model file of a small generator, trained with the bridges and ParlAI's default
-    options.
-    """
+    """A small generator, trained with the bridges and ParlAI's default options."""
     from parlai.scripts.train_model import TrainModel
 
     compat.apply()
@@ -112,31 +101,32 @@ def generator(tmp_path_factory) -> Path:
     return model_file
 
 
-@pytest.fixture(scope='module')
-def raised_without_bridges(generator, tmp_path_factory) -> dict[str, str]:
-    """What each run raises in plain ParlAI."""
-    folder = tmp_path_factory.mktemp('plain')
+def test_without_the_bridges_parlai_fails(generator, tmp_path):
     runs = {
-        'default scheduler': train(folder / 'generator', *TINY_GENERATOR),
-        'invsqrt': train(folder / 'seq2seq', *TINY_SEQ2SEQ),
-        'eval': generate(generator, 'delayednucleusbeam'),
+        'default scheduler': train(tmp_path / 'generator', *TINY_GENERATOR),
+        'invsqrt': train(tmp_path / 'seq2seq', *TINY_SEQ2SEQ),
+        'eval': generate(generator),
     }
     done = python(PLAIN, json.dumps(runs))
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    raised = json.loads(done.stdout.splitlines()[-1])
+    refused = "unexpected keyword argument 'verbose'"
+    assert refused in raised['default scheduler']
+    assert 'numpy._core.multiarray.scalar' in raised['invsqrt']
+    assert "has no attribute 'get_mask'" in raised['eval']
 
 
-def test_training_with_the_default_scheduler_fails_without_the_bridge(
-    raised_without_bridges,
-):
-    error = raised_without_bridges['default scheduler']
-    assert "unexpected keyword argument 'verbose'" in error
+def test_with_them_it_trains_loads_and_samples(generator, tmp_path):
+    from parlai.scripts.eval_model import EvalModel
+    from parlai.scripts.train_model import TrainModel
 
-
-def test_training_with_the_default_scheduler_runs_and_saves(generator):
     saved = json.loads(generator.with_name('model.opt').read_text())
     assert saved['lr_scheduler'] == 'reduceonplateau'
-    assert generator.exists()
+    # The training script loads the best model it has saved, and tests it.
+    _, report = TrainModel.main(*train(tmp_path / 'model', *TINY_SEQ2SEQ))
+    assert report['exs'] > 0
+    report = EvalModel.main(*generate(generator))
+    assert report['exs'] == 4 and report['gen_n_toks'] > 0
 
 
 def test_the_plateau_scheduler_keeps_its_settings():
@@ -150,43 +140,11 @@ def test_the_plateau_scheduler_keeps_its_settings():
     assert optimizer.param_groups[0]['lr'] == 0.25
 
 
-def test_a_training_run_resumes_from_its_checkpoint(generator):
-    from parlai.scripts.train_model import TrainModel
-
-    steps = json.loads(generator.with_name('model.trainstats').read_text())
-    assert steps['total_epochs'] > 0
-    more = ['--num-epochs', '1', '--max-train-steps', '-1']
-    TrainModel.main(*train(generator, *TINY_GENERATOR, *more))
-    after = json.loads(generator.with_name('model.trainstats').read_text())
-    assert after['total_epochs'] > steps['total_epochs']
-
-
-def test_a_seq2seq_model_saved_by_invsqrt_is_refused_without_the_bridge(
-    raised_without_bridges,
-):
-    assert 'numpy._core.multiarray.scalar' in raised_without_bridges['invsqrt']
-
-
-def test_a_seq2seq_model_saved_by_invsqrt_loads(tmp_path):
-    from parlai.scripts.train_model import TrainModel
-
+def test_what_checkpoints_hold_is_read_back_with_weights_only():
     compat.apply()
-    # The training script loads the best model it has saved, and tests it.
-    _, report = TrainModel.main(*train(tmp_path / 'model', *TINY_SEQ2SEQ))
-    assert report['exs'] > 0
-
-
-@pytest.mark.parametrize(
-    'value',
-    [
-        np.float64(0.5),  # a learning rate that a schedule computed
-        np.float32(0.5),
-        argparse.Namespace(arch='bart_large'),  # fairseq's options
-    ],
-)
-def test_what_checkpoints_hold_is_read_back_with_weights_only(value):
-    compat.apply()
-    assert read_back({'value': value, 'model': {}})['value'] == value
+    # fairseq's options, and a learning rate that a schedule computed.
+    states = {'args': argparse.Namespace(arch='bart_large'), 'lr': np.float32(0.5)}
+    assert read_back(states) == states
 
 
 def test_a_scalar_that_numpy_1_saved_is_read_back():
@@ -208,18 +166,6 @@ def test_what_could_run_code_is_still_refused():
     compat.apply()
     with pytest.raises(pickle.UnpicklingError, match='Weights only load failed'):
         read_back({'model': {}, 'hook': subprocess.Popen})
-
-
-def test_delayed_nucleus_beam_raises_without_the_bridge(raised_without_bridges):
-    assert "has no attribute 'get_mask'" in raised_without_bridges['eval']
-
-
-@pytest.mark.parametrize('inference', INFERENCES)
-def test_every_inference_that_parlai_offers_generates(generator, inference):
-    from parlai.scripts.eval_model import EvalModel
-
-    report = EvalModel.main(*generate(generator, inference))
-    assert report['exs'] == 4 and report['gen_n_toks'] > 0
 
 
 def test_without_pkg_resources_plain_parlai_stops():

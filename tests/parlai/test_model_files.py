@@ -29,9 +29,7 @@ class Payload:
 
 @pytest.fixture
 def planted(tmp_path):
-    """
-    A model file with a pickled option file beside it, and what its code would make.
-    """
+    """A model file with a pickled option file, and what its code would make."""
     made = tmp_path / 'made'
     # The bytes that are not UTF-8 are what makes ParlAI unpickle.
     harm = pickle.dumps({'model': Payload(made), 'z': b'\xff\xfe'}, 4)
@@ -44,17 +42,6 @@ def planted(tmp_path):
     'words',
     [
         ['eval_model', '-t', 'integration_tests', '-mf', '{m}'],
-        [
-            'eval_model',
-            '-t',
-            'integration_tests',
-            '--init-opt',
-            '{m}.opt',
-            '-m',
-            'repeat_label',
-        ],
-        ['eval_model', '-t', 'integration_tests', '-m', 'q2:grounded_rerank']
-        + ['-mf', '{m}'],
         ['filter', '-t', 'integration_tests', '--outfile', 'o', '-o', '{m}.opt'],
     ],
 )

@@ -1,13 +1,7 @@
-"""
-``--mutators q2_annotate``: adds scores that show how grounded a task's labels are.
-"""
-
-from typing import Optional
+"""``--mutators q2_annotate``: adds scores of how grounded a task's labels are."""
 
 from parlai.core.message import Message
 from parlai.core.mutators import register_mutator
-from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 
 from parlai_q2.parlai.mutators.base import ScoringMutator
 
@@ -24,20 +18,6 @@ class AnnotateMutator(ScoringMutator):
 
     name = 'q2_annotate'
 
-    @classmethod
-    def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
-    ) -> ParlaiParser:
-        """Add ``--q2-annotate-evidence``."""
-        super().add_cmdline_args(parser, partial_opt)
-        parser.add_argument_group('Mutators that score').add_argument(
-            '--q2-annotate-evidence',
-            type='bool',
-            default=True,
-            help=f'add {EVIDENCE}: the questions, their answers and the signature',
-        )
-        return parser
-
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The episode with the scores in its messages."""
         examples = [of_turn[:1] for of_turn in self.examples(episode)]
@@ -45,6 +25,6 @@ class AnnotateMutator(ScoringMutator):
             scored = asked and asked[0].knowledge.strip() and asked[0].response.strip()
             message.force_set(SCORE, given[0].value if scored else None)
             message.force_set(LABEL, given[0].label if given else None)
-            if given and self.opt.get('q2_annotate_evidence', True):
+            if given:
                 message.force_set(EVIDENCE, given[0].to_dict())
         return [episode]

@@ -4,7 +4,7 @@ an episode, which are computed many episodes at once.
 """
 
 from itertools import islice
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
@@ -137,28 +137,22 @@ class LookAhead:
 
     def scores(self, examples: list[list[Example]]) -> list[list[Score]]:
         """The scores of one episode, in the same shape."""
-        wanted = {_pair(e): e for turn in examples for e in turn}
-        found = self._known(wanted)
-        if len(found) < len(wanted):
-            batch = {**wanted, **{_pair(e): e for e in self._next()}}
-            new = {p: e for p, e in batch.items() if p not in self._held}
-            scored = dict(zip(new, self.scorer.score(list(new.values()))))
-            found.update(scored)
-            if not self._on_disk():
-                self._held.update(scored)
+        batch = {_pair(e): e for turn in examples for e in turn}
+        if not self._known(batch):
+            batch.update({_pair(e): e for e in self._next()})
+        found = {} if self._on_disk() else self._held
+        new = {p: e for p, e in batch.items() if p not in found}
+        if new:
+            found.update(zip(new, self.scorer.score(list(new.values()))))
         return [[found[_pair(e)] for e in turn] for turn in examples]
 
-    def _known(self, wanted: dict[Pair, Example]) -> dict[Pair, Score]:
-        found = {p: self._held[p] for p in wanted if p in self._held}
-        rest = [p for p in wanted if p not in found]
+    def _known(self, pairs: Iterable[Pair]) -> bool:
+        # Blank texts are not in the cache, nor do they need it.
+        rest = [p for p in pairs if p not in self._held and all(t.strip() for t in p)]
         if rest and isinstance(self.scorer, CachedScorer):
-            # Blank texts are not in the cache, nor do they need it.
-            found.update(self.scorer.cache.get(str(self.scorer.signature), rest))
-        blank = [p for p in rest if not all(text.strip() for text in p)]
-        if blank:
-            scores = self.scorer.score([wanted[p] for p in blank])
-            found.update(zip(blank, scores))
-        return found
+            signature = str(self.scorer.signature)
+            return len(self.scorer.cache.get(signature, rest)) == len(rest)
+        return not rest
 
     def _on_disk(self) -> bool:
         return isinstance(self.scorer, CachedScorer) and self.scorer.cache.usable
