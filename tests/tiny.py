@@ -19,7 +19,6 @@ from transformers import (
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForSequenceClassification,
-    T5Config,
     T5ForConditionalGeneration,
 )
 
@@ -87,7 +86,9 @@ def tokenizer(folder: Path, pair_tokens: bool) -> int:
     return len(found)
 
 
-def t5(size: int, seed: int = 1, **changes: Any) -> T5ForConditionalGeneration:
+def t5(
+    size: int, seed: int = 1, kind: Any = T5ForConditionalGeneration, **changes: Any
+) -> Any:
     """A random T5 for a vocabulary of a size."""
     torch.manual_seed(seed)
     config = {
@@ -101,7 +102,7 @@ def t5(size: int, seed: int = 1, **changes: Any) -> T5ForConditionalGeneration:
         'eos_token_id': 1,
         'decoder_start_token_id': 0,
     }
-    return T5ForConditionalGeneration(T5Config(**{**config, **changes}))
+    return kind(kind.config_class(**{**config, **changes}))
 
 
 def encoder_config(kind: type, size: int, **changes: Any) -> Any:
