@@ -14,9 +14,11 @@ from parlai_q2.records import Score
 from parlai_q2.scorers.base import Scorer
 
 # The fields of a line with a score, and those of a line for a bad record.
-SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
+SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
+# Lines from before 0.5 have no statements, and most lines no signature.
+NOT_ALWAYS = ('statements', 'signature')
 ERROR_FIELDS = ('line', 'error')
-OURS = SCORE_FIELDS + ERROR_FIELDS
+OURS = SCORE_FIELDS + NOT_ALWAYS + ERROR_FIELDS
 
 # Creates a scorer for a torch device (None for the scorer's default), in the process
 # that will use it. It is sent to other processes by pickle.
@@ -102,8 +104,8 @@ def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
 def _written_before(fields: dict[str, Any]) -> set[str]:
     """The names of the fields that an earlier run wrote."""
     written: set[str] = set()
-    if fields.keys() >= set(SCORE_FIELDS) - {'signature'}:
-        written.update(SCORE_FIELDS)
+    if fields.keys() >= set(SCORE_FIELDS):
+        written.update(SCORE_FIELDS + NOT_ALWAYS)
     # A message of RecordError, left in a record that somebody has since corrected.
     place = f', line {fields.get("line")}: '
     if 'line' in fields and place in str(fields.get('error')):

@@ -9,16 +9,16 @@ from typing import Any
 import torch
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import processors
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
     GPT2Config,
     GPT2LMHeadModel,
     PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
 )
+
+from tests.tiny import t5, word_tokenizer
 
 AGENT = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 # What the tiny models are taught: text and reply.
@@ -38,39 +38,24 @@ def tokenizer(kind: str) -> PreTrainedTokenizerFast:
     """
     Like T5's, with no token around a text; like BART's, with ``<s>`` and ``</s>``.
     """
-    special = ['<pad>', '</s>', '<unk>']
-    if kind == 'bart':
-        special = ['<s>', '<pad>', '</s>', '<unk>']
-    vocabulary = {word: i for i, word in enumerate(special + WORDS)}
-    raw = Tokenizer(models.WordLevel(vocabulary, unk_token='<unk>'))
-    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names: dict = {'pad_token': '<pad>', 'eos_token': '</s>', 'unk_token': '<unk>'}
     names['model_input_names'] = ['input_ids', 'attention_mask']
-    if kind == 'bart':
-        names['bos_token'] = '<s>'
-        raw.post_processor = processors.TemplateProcessing(
-            single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 2)]
-        )
-    return PreTrainedTokenizerFast(tokenizer_object=raw, **names)
+    if kind == 't5':
+        special = ['<pad>', '</s>', '<unk>']
+        return word_tokenizer(WORDS, special, False, None, **names)
+    around = processors.TemplateProcessing(
+        single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 2)]
+    )
+    special = ['<s>', '<pad>', '</s>', '<unk>']
+    return word_tokenizer(WORDS, special, False, around, bos_token='<s>', **names)
 
 
 def untrained(kind: str, size: int) -> Any:
     """A random model of the family."""
-    torch.manual_seed(3)
     if kind == 't5':
-        config = T5Config(
-            vocab_size=size,
-            d_model=32,
-            d_kv=8,
-            d_ff=64,
-            num_layers=2,
-            num_heads=4,
-            dropout_rate=0.0,
-            pad_token_id=0,
-            eos_token_id=1,
-            decoder_start_token_id=0,
-        )
-        return T5ForConditionalGeneration(config)
+        more = {'d_ff': 64, 'num_heads': 4, 'dropout_rate': 0.0}
+        return t5(size, 3, d_model=32, **more)
+    torch.manual_seed(3)
     config = BartConfig(
         vocab_size=size,
         d_model=32,

@@ -18,7 +18,7 @@ from parlai_q2.agents.grounded_rerank import side_by_side
 from parlai_q2.agents.grounded_rerank.generator import DEFAULT_GENERATOR
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import AGENT, make_agent, reply_to, trained_generator
-from tests.models.checkpoints import tiny_t5
+from tests.tiny import tiny_t5
 
 SMALL = {
     'n_layers': 1,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Optional
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertForSequenceClassification,
@@ -17,31 +16,19 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from tests.tiny import encoder_config, word_tokenizer
+
 AGENT = 'parlai_q2.agents.hf_classifier.hf_classifier:HfClassifierAgent'
 TASK = 'parlai_q2.tasks.pairs.agents'
-SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
 THINGS = 'moon bee rook river lamp door tea wool stone rain'.split()
 ADJECTIVES = 'old red cold round'.split()
-WORDS = [*SPECIAL, *'the is it not never . , -'.split(), *THINGS, *ADJECTIVES]
+WORDS = [*'the is it not never . , -'.split(), *THINGS, *ADJECTIVES]
 
 
 def tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     """Write a word-level tokenizer that marks pairs as BERT's does."""
-    vocabulary = {word: i for i, word in enumerate(WORDS)}
-    raw = Tokenizer(models.WordLevel(vocabulary, unk_token='[UNK]'))
-    raw.normalizer = normalizers.Lowercase()
-    raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    raw.post_processor = processors.TemplateProcessing(
-        single='[CLS] $A [SEP]',
-        pair='[CLS] $A [SEP] $B:1 [SEP]:1',
-        special_tokens=[('[CLS]', 2), ('[SEP]', 3)],
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw,
-        pad_token='[PAD]',
-        unk_token='[UNK]',
-        cls_token='[CLS]',
-        sep_token='[SEP]',
+    tokenizer = word_tokenizer(
+        WORDS,
         model_max_length=64,
         model_input_names=['input_ids', 'token_type_ids', 'attention_mask'],
     )
@@ -55,17 +42,16 @@ def tiny_bert(folder: Path, names: Optional[list[str]] = None) -> str:
 
     :param names: of a classifier's outputs; None for a model without a classifier.
     """
+    size = len(tokenizer(folder))
     torch.manual_seed(5)
-    tokenizer(folder)
-    config = BertConfig(
-        vocab_size=len(WORDS),
+    more = {'hidden_dropout_prob': 0.0, 'attention_probs_dropout_prob': 0.0}
+    config = encoder_config(
+        BertConfig,
+        size,
         hidden_size=32,
-        num_hidden_layers=2,
         num_attention_heads=4,
         intermediate_size=64,
-        max_position_embeddings=64,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        **more,
     )
     if names is None:
         BertModel(config).save_pretrained(folder)

@@ -23,7 +23,7 @@ from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
-from tests.models.checkpoints import tiny_t5
+from tests.tiny import tiny_t5
 from tests.toys import (
     ToyNliModel,
     ToyQuestionAnswerer,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from parlai_q2 import load_scorer
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.cache.score_cache import portions
 from parlai_q2.q2.metric import Q2Models
@@ -69,6 +70,18 @@ def test_a_small_rest_goes_with_the_portion_before(count, sizes):
     found = portions(given, 10)
     assert [len(some) for some in found] == sizes
     assert [e for some in found for e in some] == given
+
+
+def test_the_same_text_in_other_passages_is_found_and_its_evidence_named_there(path):
+    given = ['Bees dance.', 'Wasps build nests of paper.']
+    examples = [Example(known, given[1]) for known in ('\n'.join(given), given)]
+    scorer = CachedScorer(load_scorer('consistency'), ScoreCache(path))
+    scorer.score(examples[:1])
+    joined, apart = scorer.score(examples)
+    assert scorer.misses == 1
+    places = [score.statements[0].evidence[0] for score in (joined, apart)]
+    assert [place.passage for place in places] == [0, 1]
+    assert [place.sentence.start for place in places] == [12, 0]
 
 
 def test_a_run_that_dies_has_kept_its_finished_chunks(path):

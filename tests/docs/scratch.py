@@ -9,10 +9,10 @@ from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
 from tests.report.samples import scored, simple
-from tests.scorers.tiny_bert import tiny_bert
 from tests.tasks import annotated_sets
 from tests.tasks.conv_fever_wow import write_wow
 from tests.tasks.wow_files import Q2_WOW, write_q2_wow
+from tests.tiny import tiny_bert
 
 BEES = 'Honeybees do a waggle dance to tell their nestmates where food is.'
 PAIRS = [

@@ -9,7 +9,7 @@ import pytest
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import CELL_LINES, read_records
-from parlai_q2.io.world_logs import LEFT_OUT
+from parlai_q2.io.world_logs import JUDGED_BY, LEFT_OUT
 
 GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
 
@@ -224,6 +224,24 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
         ('', 'r4'),
     ]
     assert records[1].example.history == ('hi', 'r1', 'and?')
+
+
+@pytest.mark.parametrize(
+    'knowledge',
+    [
+        'Bee __knowledge__ Five eyes.\nAnt __knowledge__ Six legs.',
+        [{'title': 'Bee', 'text': 'Five eyes.'}, {'title': 'Ant', 'text': 'Six legs.'}],
+    ],
+)
+def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
+    for asked, told in (({'knowledge': knowledge}, {}), ({}, {JUDGED_BY: knowledge})):
+        dialog = [[{'text': 'hi', **asked}, {'text': 'r', **told}]]
+        (record,) = read(tmp_path, json.dumps({'dialog': dialog}), format='world_logs')
+        found = [(passage.title, passage.text) for passage in record.example.passages]
+        assert found == [('Bee', 'Five eyes.'), ('Ant', 'Six legs.')]
+        assert record.fields['knowledge'] == [
+            {'title': title, 'text': text} for title, text in found
+        ]
 
 
 @pytest.mark.parametrize('name', ['in.parquet', 'in'])

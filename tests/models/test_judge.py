@@ -14,7 +14,7 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, ModelNotFoundError
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.presets import ModelConfig
-from tests.scorers.tiny_bert import tiny_bert
+from tests.tiny import tiny_bert
 from tests.zoo.tiny_training import seq2seq
 
 PROMPT = 'the {premise} . {hypothesis}'

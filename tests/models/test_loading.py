@@ -21,7 +21,7 @@ from parlai_q2.models import loading
 from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
 from parlai_q2.models.folder import CHECKSUMS
 from parlai_q2.models.references import shipped_folder
-from tests.models.checkpoints import tiny_roberta, tiny_t5
+from tests.tiny import tiny_roberta, tiny_t5
 
 
 @pytest.fixture

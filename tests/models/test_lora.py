@@ -4,7 +4,6 @@ import copy
 
 import pytest
 import torch
-from transformers import T5Config, T5ForConditionalGeneration
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.lora import (
@@ -13,23 +12,12 @@ from parlai_q2.models.lora import (
     continue_from,
     merge_adapter,
 )
+from tests.tiny import t5
 
 
 @pytest.fixture
 def model():
-    torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=50,
-        d_model=16,
-        d_kv=8,
-        d_ff=32,
-        num_layers=2,
-        num_heads=2,
-        decoder_start_token_id=0,
-        feed_forward_proj='gated-gelu',
-        tie_word_embeddings=False,
-    )
-    return T5ForConditionalGeneration(config).eval()
+    return t5(50, 0, feed_forward_proj='gated-gelu', tie_word_embeddings=False).eval()
 
 
 def logits(model):

@@ -13,7 +13,7 @@ from parlai_q2.errors import (
     ModelNotFoundError,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
-from tests.models.checkpoints import tiny_albert, tiny_roberta, tiny_t5
+from tests.tiny import tiny_albert, tiny_roberta, tiny_t5
 
 KNOWLEDGE = 'Red Hot Chili Peppers are a funk rock band formed in Los Angeles in 1983.'
 RESPONSE = 'they are a punk band formed in la in 1990.'

@@ -13,7 +13,7 @@ from parlai_q2.models.question_generation import (
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.q2.ask import context_of
 from parlai_q2.text.spans import informative_spans
-from tests.models.checkpoints import tiny_t5
+from tests.tiny import tiny_t5
 
 PAIRS = [('1983', 'the band formed in 1983'), ('la', 'they are in la'), ('wow', 'wow')]
 

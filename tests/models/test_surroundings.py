@@ -13,7 +13,7 @@ from parlai_q2 import Example, load_scorer
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from tests.models.checkpoints import tiny_roberta
+from tests.tiny import tiny_roberta
 
 PAIR = Example(
     'Honeybees do a waggle dance to tell their nestmates where food is.',

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from parlai_q2.parlai import compat
-from tests.models.checkpoints import tiny_t5
+from tests.tiny import tiny_t5
 
 TASK = 'integration_tests:nocandidate'
 TINY_GENERATOR = ['-m', 'transformer/generator', '--n-layers', '1', '--n-heads', '2']

@@ -6,6 +6,7 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank import Reranker
 from parlai_q2.rerank.pairs import pair_of
 from tests.rerank.toys import ToyScorer
@@ -80,6 +81,23 @@ def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
     template = r'{history}\n{knowledge}'
     run_command('pairs', infile=ranked, outfile=str(out), prompt_template=template)
     assert lines(out)[0]['prompt'] == f'Hi.\nEyes?\n{KNOWN}'
+
+
+def test_passages_are_lines_of_the_prompt_and_are_shown_with_their_titles(tmp_path):
+    passages = ['Wasps build nests.', {'title': 'Bee', 'text': KNOWN}]
+    pool = {'knowledge': passages, 'candidates': ['Three legs.', 'Bees have eyes.']}
+    write(tmp_path / 'in.jsonl', pool)
+    files = [str(tmp_path / name) for name in ('in.jsonl', 'ranked.jsonl', 'out.jsonl')]
+    run_command('rerank', infile=files[0], outfile=files[1], scorer='consistency')
+    (ranked,) = lines(tmp_path / 'ranked.jsonl')
+    assert ranked['knowledge'] == passages
+    (evidence,) = ranked['rerank'][0]['statements'][0]['evidence']
+    assert (evidence['passage'], evidence['sentence']) == (1, KNOWN)
+    (entry,) = read_scored_file(tmp_path / 'ranked.jsonl')
+    assert entry['rerank'][0]['statements'][0]['evidence'] == [['Bee', KNOWN]]
+    run_command('pairs', infile=files[1], outfile=files[2])
+    (pair,) = lines(tmp_path / 'out.jsonl')
+    assert pair['prompt'].endswith(f'knowledge: Wasps build nests.\n{KNOWN}')
 
 
 def test_so_does_a_log_of_the_agent(tmp_path):

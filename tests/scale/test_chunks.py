@@ -50,7 +50,7 @@ def test_the_bytes_read_end_at_the_size_of_the_file(tmp_path):
 
 
 def test_fields_of_another_keep_the_order_that_they_have():
-    names = ('label', 'knowledge', 'parts', 'score', 'response')
+    names = ('label', 'knowledge', 'parts', 'score', 'response', 'statements')
     fields = dict.fromkeys(names, 'x')
     found = passed_through(fields)
     assert list(found) == [
@@ -59,4 +59,7 @@ def test_fields_of_another_keep_the_order_that_they_have():
         'given_label',
         'given_parts',
         'given_score',
+        'given_statements',
     ]
+    scored = {**fields, **dict.fromkeys(('fallback', 'verdicts', 'signature'), 'y')}
+    assert list(passed_through(scored)) == ['knowledge', 'response']

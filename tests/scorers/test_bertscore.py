@@ -17,7 +17,7 @@ from parlai_q2.errors import (
     ModelNotFoundError,
 )
 from parlai_q2.presets import load_preset
-from tests.scorers.tiny_bert import LAYERS, tiny_bert
+from tests.tiny import LAYERS, tiny_bert
 
 bert_score = pytest.importorskip('bert_score')
 

@@ -14,6 +14,7 @@ from parlai_q2.records import NOT_VERIFIABLE_VALUE
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.scorers.registry import scorer_class, scorer_names
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
@@ -41,7 +42,7 @@ def toy_q2(nli=None, at_once=64, **settings):
 @pytest.fixture(scope='module')
 def tiny(tmp_path_factory):
     pytest.importorskip('bert_score')
-    from tests.scorers.tiny_bert import tiny_bert
+    from tests.tiny import tiny_bert
 
     return tiny_bert(tmp_path_factory.mktemp('bert'))
 
@@ -55,8 +56,8 @@ MADE = {
 
 @pytest.fixture(
     params=[
-        *('overlap', 'precision', 'content_overlap', 'rouge_l', 'bleu', 'bertscore'),
-        *MADE,
+        *(name for name in scorer_names() if not scorer_class(name).has_models),
+        *('bertscore', *MADE),
     ]
 )
 def scorer(request):

@@ -16,7 +16,7 @@ from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
-from tests.models.checkpoints import tiny_roberta
+from tests.tiny import tiny_roberta
 
 KNOWLEDGE = 'Bees have five eyes: two large compound ones and three small simple ones.'
 EXAMPLES = [

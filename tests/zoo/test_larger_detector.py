@@ -4,12 +4,7 @@ import json
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import (
-    MPNetConfig,
-    MPNetForSequenceClassification,
-    PreTrainedTokenizerFast,
-)
+from tokenizers import processors
 
 from parlai_q2 import Example
 from parlai_q2.models.engine.int8_weights import further_parts, in_parts
@@ -17,6 +12,7 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.zoo.train import weights
+from tests.tiny import mpnet, word_tokenizer
 
 LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2, 'generic': 3}
 WORDS = 'bees have five eyes two wings and they live in hives of wax'.split()
@@ -29,14 +25,10 @@ PAIRS = [
 
 def tokenizer():
     """The words, with MPNet's special tokens and inputs: two </s> between the texts."""
-    special = ['<s>', '<pad>', '</s>', '[UNK]', '<mask>']
-    vocabulary = {word: n for n, word in enumerate([*special, *WORDS])}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token='[UNK]'))
-    made.normalizer = normalizers.Lowercase()
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.RobertaProcessing(('</s>', 2), ('<s>', 0))
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made,
+    return word_tokenizer(
+        WORDS,
+        ['<s>', '<pad>', '</s>', '[UNK]', '<mask>'],
+        around=processors.RobertaProcessing(('</s>', 2), ('<s>', 0)),
         pad_token='<pad>',
         unk_token='[UNK]',
         cls_token='<s>',
@@ -46,27 +38,17 @@ def tokenizer():
 
 
 @pytest.fixture(scope='module')
-def mpnet():
-    torch.manual_seed(4)
-    config = MPNetConfig(
-        vocab_size=40,
-        hidden_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=256,
-        max_position_embeddings=64,
-        num_labels=4,
-    )
-    return MPNetForSequenceClassification(config).eval()
+def model():
+    return mpnet(len(tokenizer()), spread=0.02)
 
 
 @pytest.fixture(scope='module')
-def folder(mpnet, tmp_path_factory):
+def folder(model, tmp_path_factory):
     """The model as it would ship, in several files."""
     place = tmp_path_factory.mktemp('q2_base') / 'detector'
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, 'PART_BYTES', 150_000)
-        weights.write_folder(mpnet, tokenizer(), place)
+        patch.setattr(weights, 'PART_BYTES', 60_000)
+        weights.write_folder(model, tokenizer(), place)
     return place
 
 
@@ -79,19 +61,19 @@ def test_it_is_written_in_files_of_limited_size_with_checksums(folder):
     first = folder / 'model.int8.safetensors'
     files = [first, *further_parts(first)]
     assert len(files) > 1 and files[1].name == 'model.int8.2.safetensors'
-    assert all(path.stat().st_size < 160_000 for path in files)
+    assert all(path.stat().st_size < 70_000 for path in files)
     listed = json.loads((folder / 'sha256.json').read_text())
     assert {path.name for path in files} <= set(listed)
 
 
-def test_it_computes_what_was_trained_within_the_rounding_of_int8(folder, mpnet):
+def test_it_computes_what_was_trained_within_the_rounding_of_int8(folder, model):
     exact, fast = (detector(folder, a).classify(PAIRS) for a in ('float32', 'int8'))
     for one, other in zip(exact, fast, strict=True):
         assert one == pytest.approx(other, abs=0.02)
     assert exact != fast  # activations are rounded
     tokens = tokenizer()(*PAIRS[1], return_tensors='pt')
     with torch.no_grad():
-        (own,) = mpnet(**tokens).logits.softmax(-1).tolist()
+        (own,) = model(**tokens).logits.softmax(-1).tolist()
     assert list(exact[1]) == pytest.approx(own, abs=0.01)
     alone = [detector(folder, 'int8', batch_size=1).classify([p])[0] for p in PAIRS]
     assert alone == fast
@@ -105,11 +87,11 @@ def test_it_serves_as_a_presets_detector(folder):
     assert 0 < score.value < 1 and 0 < score.parts['detector'] < 1
 
 
-def test_what_is_written_again_leaves_no_old_files(mpnet, folder, tmp_path):
+def test_what_is_written_again_leaves_no_old_files(model, folder, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, 'PART_BYTES', 150_000)
-        weights.write_folder(mpnet, tokenizer(), tmp_path)
-    weights.write_folder(mpnet, tokenizer(), tmp_path)
+        patch.setattr(weights, 'PART_BYTES', 60_000)
+        weights.write_folder(model, tokenizer(), tmp_path)
+    weights.write_folder(model, tokenizer(), tmp_path)
     assert not further_parts(tmp_path / 'model.int8.safetensors')
 
 

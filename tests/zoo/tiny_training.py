@@ -4,7 +4,7 @@ from pathlib import Path
 
 from parlai_q2.zoo.train.data import write_rows
 from tests.agents.hf_models import tokenizer, untrained
-from tests.scorers.tiny_bert import tiny_bert
+from tests.tiny import tiny_bert
 
 # What is said of "bees" is right, of anything else wrong.
 CLASS_ROWS = [

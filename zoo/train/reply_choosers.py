@@ -8,7 +8,7 @@ Each chooser takes one candidate of every turn. What it took is measured by what
 part in any choice:
 
 - *grounded*: Q2 with token F1 in place of NLI, on the replies that it has questions for;
-- *copied*: the share of the reply that stands in runs copied from the knowledge;
+- *copied*: the share of the reply's tokens that stand in runs of the knowledge;
 - *words*: its length;
 - *answers*: of turns that ask something, the share where the question answerer finds an
   answer in the reply;
@@ -84,8 +84,8 @@ def choices(turns: Sequence[Turn]) -> dict[str, list[str]]:
         'precision': Reranker('precision'),
         # ParlAI's AbstractReranker: the likeliest of the wanted class, nothing else.
         CLASSIFIER: Reranker('consistency', copy_penalty=0, generic_penalty=0),
+        'no guards': Reranker('grounded_fast', copy_penalty=0, generic_penalty=0),
         'grounded_fast': Reranker('grounded_fast'),
-        'grounded': Reranker('grounded'),
     }
     pools = [turn.pool for turn in turns]
     taken = {

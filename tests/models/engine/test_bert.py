@@ -12,8 +12,6 @@ from transformers import (
     BertConfig,
     BertForQuestionAnswering,
     BertForSequenceClassification,
-    MPNetConfig,
-    MPNetForSequenceClassification,
 )
 
 from parlai_q2.errors import ConfigError, ModelError
@@ -24,7 +22,7 @@ from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_i
 from parlai_q2.models.engine.stored import Embedding, StoredModel
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
-from tests.models.checkpoints import in_int8, tokenizer
+from tests.tiny import encoder_config, in_int8, mpnet, tokenizer
 
 CLASSIFIER = 'AutoModelForSequenceClassification'
 READER = 'AutoModelForQuestionAnswering'
@@ -37,14 +35,14 @@ SHAPES = ((3, 24), (1, 8), (2, 40))
 
 def folder(place, auto_class, **changes):
     """A folder with a random BERT in int8."""
+    size = tokenizer(place, pair_tokens=True)
     torch.manual_seed(4)
-    config = BertConfig(
-        vocab_size=tokenizer(place, pair_tokens=True),
+    config = encoder_config(
+        BertConfig,
+        size,
         hidden_size=96,
-        num_hidden_layers=2,
         num_attention_heads=3,
         intermediate_size=128,
-        max_position_embeddings=64,
         num_labels=2 if auto_class == READER else 4,
         initializer_range=0.2,
         **changes,
@@ -73,21 +71,8 @@ def batches(kinds=True, padded=True):
 
 
 def mpnet_folder(place):
-    """A folder with a random MPNet in int8, in which distances matter."""
-    torch.manual_seed(4)
-    config = MPNetConfig(
-        vocab_size=tokenizer(place, pair_tokens=True),
-        hidden_size=96,
-        num_hidden_layers=2,
-        num_attention_heads=3,
-        intermediate_size=128,
-        max_position_embeddings=66,
-        num_labels=4,
-        initializer_range=0.2,
-    )
-    model = MPNetForSequenceClassification(config)
-    model.mpnet.encoder.relative_attention_bias.weight.data.normal_(std=2.0)
-    in_int8(model, place)
+    """A folder with a random MPNet in int8."""
+    in_int8(mpnet(tokenizer(place, pair_tokens=True)), place)
     return str(place)
 
 

@@ -14,7 +14,7 @@ from parlai_q2.models.engine.int8_linear import (
 )
 from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.loading import effective_arithmetic, load_seq2seq
-from tests.models.checkpoints import tiny_t5
+from tests.tiny import tiny_t5
 
 
 def test_a_product_worked_out_by_hand():

@@ -7,33 +7,33 @@ import copy
 
 import pytest
 import torch
-from transformers import T5Config, T5ForConditionalGeneration
+from transformers import MT5ForConditionalGeneration, T5ForConditionalGeneration
 
 from parlai_q2.models.engine.int8_linear import Int8Linear, use_int8_linears
 from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, repeating
 from parlai_q2.models.engine.t5.layers import joined
 from parlai_q2.models.engine.t5.search import T5Search, closed_up, searchable, top
+from tests.tiny import t5
 
 WORDS, END = 211, 1
 
 
-def random_t5(seed=0, act='gated-gelu', tied=False, sharpness=0.6):
+def random_t5(
+    seed=0, act='gated-gelu', tied=False, sharpness=0.6, kind=T5ForConditionalGeneration
+):
     """A random T5 whose next words are not all equally likely."""
-    torch.manual_seed(seed)
-    config = T5Config(
-        vocab_size=WORDS,
+    model = t5(
+        WORDS,
+        seed,
+        kind,
         d_model=48,
-        d_kv=8,
         d_ff=64,
-        num_layers=2,
         num_heads=4,
         feed_forward_proj=act,
         tie_word_embeddings=tied,
-        decoder_start_token_id=0,
-        eos_token_id=END,
     )
-    model = T5ForConditionalGeneration(config).eval().requires_grad_(False)
+    model.eval().requires_grad_(False)
     for weight in model.lm_head.parameters():
         weight *= sharpness
     # Ends come neither at once nor never.
@@ -136,8 +136,12 @@ def test_the_random_models_end_at_different_lengths_and_repeat_themselves():
     assert free != blocked
 
 
-def test_one_beam_is_greedy_search():
-    model, prompts = random_t5(3), inputs(8, 3)
+@pytest.mark.parametrize(
+    'kind', [T5ForConditionalGeneration, MT5ForConditionalGeneration]
+)
+def test_one_beam_is_greedy_search(kind):
+    model, prompts = random_t5(3, kind=kind), inputs(8, 3)
+    assert searchable(model)
     assert searched(model, [], num_beams=1) == []
     ours = searched(model, prompts, num_beams=1, max_new_tokens=12)
     theirs = generated(model, prompts, num_beams=1, max_new_tokens=12)

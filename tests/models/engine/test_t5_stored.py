@@ -5,7 +5,6 @@ numbers for distances.
 
 import pytest
 import torch
-from transformers import T5Config, T5ForConditionalGeneration
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8
@@ -16,28 +15,24 @@ from parlai_q2.models.engine.t5.stored import computable, stored_t5
 from parlai_q2.models.loading import load_model
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from tests.models.checkpoints import in_int8, tokenizer
+from tests.tiny import in_int8, t5, tokenizer
 
 SETTINGS = BeamSettings(start=0, end=1, num_beams=3, max_new_tokens=12)
 
 
 def folder(place, act='gated-gelu', tied=False, **generation):
     """A folder with a random T5 in int8."""
-    torch.manual_seed(2)
-    config = T5Config(
-        vocab_size=max(80, tokenizer(place, pair_tokens=False)),
+    model = t5(
+        max(80, tokenizer(place, pair_tokens=False)),
+        2,
         d_model=96,
         d_kv=16,
         d_ff=128,
-        num_layers=2,
         num_decoder_layers=3,
         num_heads=4,
         feed_forward_proj=act,
         tie_word_embeddings=tied,
-        decoder_start_token_id=0,
-        eos_token_id=1,
-    )
-    model = T5ForConditionalGeneration(config).eval()
+    ).eval()
     for name, value in generation.items():
         setattr(model.generation_config, name, value)
     in_int8(model, place)

@@ -24,7 +24,7 @@ from parlai_q2.models.engine.t5.beams import NEVER, Beams, BeamSettings, Finishe
 from parlai_q2.models.engine.t5.decoder import Decoder, Lane
 from parlai_q2.models.engine.t5.layers import Encoder, Layer
 
-ARCHITECTURE = 'T5ForConditionalGeneration'
+ARCHITECTURES = ('T5ForConditionalGeneration', 'MT5ForConditionalGeneration')
 # Settings of a generation config that the search supports, or that do not affect it. A
 # model with other settings is left to its own generate.
 KNOWN = (
@@ -185,7 +185,7 @@ class _Waiting:
 def searchable(model: Any) -> bool:
     """Whether :class:`T5Search` finds what the model's ``generate`` would find."""
     return (
-        type(model).__name__ == ARCHITECTURE
+        type(model).__name__ in ARCHITECTURES
         and model.dtype == torch.float32
         and known_settings(model.generation_config)
     )
