@@ -144,10 +144,10 @@ def decoder_start(hf: nn.Module, otherwise: int) -> int:
     return otherwise
 
 
-# A search reads as many rows as it has beams or samples. For two to eleven in fp32, with
-# torch's libraries on x86, multiplying the hidden states by tens of thousands of words
-# takes up to four times as long as multiplying the words by the hidden states. The
-# results are the same except for rounding.
+# A search reads as many rows as it has beams or samples. For two to eleven in fp32, on
+# x86, multiplying the hidden states by tens of thousands of words takes up to four
+# times as long as multiplying the words by the hidden states. The results are the same
+# except for rounding.
 FEW = range(2, 12)
 
 
