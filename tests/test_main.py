@@ -15,6 +15,7 @@ import time
 import pytest
 
 from parlai_q2 import __main__ as command
+from parlai_q2.cli import host
 from parlai_q2.errors import ConfigError, UnknownNameError
 from tests.conftest import ROOT
 
@@ -273,12 +274,30 @@ def test_help_lists_our_commands_beside_parlais(monkeypatch, capsys, arguments):
     shown = capsys.readouterr().out
     for name in ('score', 'rerank', 'meta_eval', 'eval_model'):
         assert name in shown
+    assert '*' not in shown
+
+
+def test_help_without_parlai_marks_what_needs_it(monkeypatch):
+    monkeypatch.setattr(host, 'has_parlai', lambda: False)
+    shown = host.help_text()
+    assert 'filter *' in shown and 'score *' not in shown
+    assert '*: needs ParlAI. Run: python -m pip install' in shown
 
 
 def test_a_command_that_there_is_not_names_the_nearest(monkeypatch):
     monkeypatch.setattr('sys.argv', ['parlai_q2'])
     with pytest.raises(UnknownNameError, match="Did you mean 'score'"):
         command.run(['scroe'])
+
+
+def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatch):
+    path = tmp_path / 'my.opt'
+    path.write_text(json.dumps({'task': 'integration_tests', 'modle': 'x'}))
+    monkeypatch.setattr('sys.argv', ['parlai_q2'])
+    words = ['eval_model', '--init-opt', str(path), '-m', 'repeat_label']
+    told = "sets 'modle', which is no option of eval_model. Remove it there"
+    with pytest.raises(ConfigError, match=told):
+        command.run(words)
 
 
 def test_outputs_that_were_closed_go_nowhere():

@@ -9,7 +9,7 @@ before it loads a model. One that needs ParlAI is a ``ParlaiScript``.
 from dataclasses import dataclass
 from importlib import import_module
 from logging import DEBUG, INFO
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 from parlai_q2.cli.log import show_log
 from parlai_q2.cli.parser import Parser
@@ -35,25 +35,32 @@ class Command:
     outfile: Optional[str] = None
 
 
-COMMANDS = {
-    command.name: command
-    for command in (
+# By what they are for, as the help shows them.
+GROUPS = {
+    'Score and choose': (
+        Command('demo', 'See scoring and reranking at work, offline'),
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank candidates made elsewhere'),
-        Command('pairs', 'Write preferred and rejected replies for DPO'),
         Command('report', 'Write scores and their evidence as a page'),
-        Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
         Command('cache', 'Show or clear the cache of scores'),
-        Command('meta_eval', "Compare scorers with people's annotations"),
-        Command('bench', 'Time scoring and reranking'),
-        Command('demo', 'See scoring and reranking at work, offline'),
+    ),
+    'Make training data': (
         Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),
         Command('distill', 'Write the best replies to train on', True, 'best.jsonl'),
+        Command('pairs', 'Write preferred and rejected replies for DPO'),
+    ),
+    'Measure': (
+        Command('meta_eval', "Compare scorers with people's annotations"),
+        Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
+        Command('bench', 'Time scoring and reranking'),
+    ),
+    'Chat and evaluate models': (
         Command('interactive_web', 'Chat in the browser, with evidence', True),
         Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
         Command('distributed_eval', 'Evaluate a model in a SLURM job', True),
-    )
+    ),
 }
+COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
 
 
 def find(name: str) -> Optional[Command]:
@@ -91,7 +98,13 @@ def run_command(name: str, *arguments: str, **values: Any) -> Any:
     return module_of(command).run(opt)
 
 
-def listing(commands: Sequence[Command]) -> str:
-    """Commands and what they do, one a line."""
-    width = max(len(command.name) for command in COMMANDS.values())
-    return ''.join(f'  {c.name:<{width}}  {c.what}\n' for c in commands)
+def listing(starred: bool) -> str:
+    """Our commands by group; a star may mark those that need ParlAI."""
+    width = max(map(len, COMMANDS)) + 2 * starred
+    lines = []
+    for group, commands in GROUPS.items():
+        lines.append(f'{group}:\n')
+        for one in commands:
+            name = f'{one.name} *' if starred and one.needs_parlai else one.name
+            lines.append(f'  {name:<{width}}  {one.what}\n')
+    return ''.join(lines)

@@ -79,19 +79,16 @@ def how_to_install() -> str:
 
 def help_text() -> str:
     """All commands."""
-    ours = COMMANDS.values()
     if has_parlai():
         theirs = (
-            'and those of ParlAI, where -m and -t take the short names (q2:...):\n'
-            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 helpall\n'
+            'Commands of ParlAI, where -m and -t take the short names (q2:...):\n'
+            f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 {HELPALL}\n'
         )
     else:
-        theirs = f'ParlAI is not installed. {how_to_install()}\n'
+        theirs = f'*: needs ParlAI. {how_to_install()}\n'
     return (
         'usage: parlai_q2 COMMAND ...\n'
         '       parlai_q2 COMMAND --help   its options\n'
         '       parlai_q2 --version\n\n'
-        f'Commands:\n{listing([c for c in ours if not c.needs_parlai])}\n'
-        f'Commands that need ParlAI:\n{listing([c for c in ours if c.needs_parlai])}'
-        f'{theirs}'
+        f'{listing(starred=not has_parlai())}\n{theirs}'
     )
