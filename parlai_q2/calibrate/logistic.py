@@ -1,10 +1,9 @@
 """
 Logistic regression with weights that cannot be negative, and measures of its quality.
 
-Every feature of ``grounded`` is built so that a higher value speaks for a response. A
-negative weight would mean that the data are odd, not that support is bad. Weights are
-therefore at least 0, and a feature that does not help gets 0. A ridge term shrinks the
-weights; the intercept is free.
+A higher value of any feature of ``grounded`` speaks for a response, so a negative
+weight would mean that the data are odd. A ridge term shrinks the weights; the intercept
+is free.
 """
 
 from typing import NamedTuple, Sequence
@@ -69,11 +68,8 @@ def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
 
 class Quality(NamedTuple):
     """
-    :param auc: area under the ROC curve.
-    :param log_loss: the mean log-loss in nats, with both classes counting the same.
-    :param ece: expected calibration error (Guo et al. 2017), with both classes counting
-        the same.
-    :param accuracy: the accuracy at 0.5, in [0, 1].
+    AUC, log-loss in nats, expected calibration error (Guo et al. 2017) and accuracy at
+    0.5; both classes count the same in log-loss and ECE.
     """
 
     auc: float
@@ -88,34 +84,13 @@ def quality(p: np.ndarray, y: np.ndarray) -> Quality:
     weight = weight / weight.sum()
     sure = np.clip(p, 1e-6, 1 - 1e-6)
     log_loss = -weight @ (y * np.log(sure) + (1 - y) * np.log(1 - sure))
-    ece = sum(
-        abs(w * (share - mean)) for _, mean, share, w in reliability(p, y, weight)
-    )
+    # A bound belongs to the bin below it, as in parlai_q2.evaluate.calibration.
+    bounds = np.arange(1, ECE_BINS + 1) / ECE_BINS
+    place = np.searchsorted(bounds, p, side='left')
+    gaps = np.bincount(place, weight * (y - p))
     return Quality(
         roc_auc(list(p[y == 1]), list(p[y == 0])),
         float(log_loss),
-        float(ece),
+        float(np.abs(gaps).sum()),
         float(((p > 0.5) == y).mean()),
     )
-
-
-def reliability(
-    p: np.ndarray, y: np.ndarray, weight: np.ndarray, bins: int = ECE_BINS
-) -> list[tuple[int, float, float, float]]:
-    """
-    The points of a reliability diagram of probabilities [B] and classes [B], with
-    weights [B] that sum to 1: for each bin that is not empty its place, the mean
-    probability, the share of positives and the total weight.
-    """
-    # A bound belongs to the bin below it, as in parlai_q2.evaluate.calibration.
-    bounds = np.arange(1, bins + 1) / bins
-    place = np.searchsorted(bounds, p, side='left')
-    points = []
-    for k in range(bins):
-        inside = place == k
-        total = weight[inside].sum()
-        if total > 0:
-            mean = weight[inside] @ p[inside] / total
-            share = weight[inside] @ y[inside] / total
-            points.append((k, float(mean), float(share), float(total)))
-    return points

@@ -39,19 +39,14 @@ ALONE, AMONG, INSIDE = 'alone', 'among passages', 'inside a text'
 
 
 class Labelled(NamedTuple):
-    """An example, and whether people found it consistent."""
-
     example: Example
     consistent: bool
 
 
 class Placed(NamedTuple):
     """
-    An example with more knowledge.
-
-    :param passage: the passage of the knowledge that holds the right one.
-    :param start: where the right passage starts in it.
-    :param end: where it ends.
+    An example with more knowledge, the passage of it that holds the right one, and
+    where the right one starts and ends in that passage.
     """
 
     example: Example
@@ -155,12 +150,7 @@ def place(
 def measure(
     scorer: Scorer, examples: Sequence[Labelled], seed: int = SEED
 ) -> dict[str, Figures]:
-    """
-    A scorer's figures in each placement.
-
-    :param examples: N examples of one corpus.
-    :param seed: decides the other passages and the place among them.
-    """
+    """A scorer's figures on one corpus, in each placement."""
     import numpy as np
 
     truth = np.array([one.consistent for one in examples])
@@ -200,7 +190,6 @@ def measure(
 
 
 def row(*cells: object) -> str:
-    """One line of the table."""
     return (
         '| ' + ' | '.join('-' if cell is None else str(cell) for cell in cells) + ' |'
     )

@@ -225,12 +225,11 @@ def support(reading: NliProbabilities) -> float:
 
 
 def is_generic(reading: NliProbabilities) -> bool:
-    """Whether generic is the likeliest class."""
     return reading.generic > max(reading[:3])
 
 
 def stating(found: Sequence[Piece]) -> list[Piece]:
-    """The pieces of a response that are not generic; may be empty."""
+    """The pieces that are not generic."""
     return [piece for piece in found if not is_generic(piece.reading)]
 
 

@@ -108,12 +108,10 @@ def map_classes(
     Assign each model output to a class of the task.
 
     :param outputs: the names of the model's outputs, in order; None leaves one out.
-    :param given: maps an output's name or finding to a class, and takes precedence over
-        everything else. An empty class leaves the output out.
-    :raises ConfigError: if an output's name is not recognised, or no class has an
-        output.
-    :raises UnknownNameError: if ``given`` names an output or a class that does not
-        exist.
+    :param given: maps an output's name or finding to a class, before anything else. An
+        empty class leaves the output out.
+    :raises ConfigError: if an output's name is unknown, or no class has an output.
+    :raises UnknownNameError: if ``given`` names an output or class that is not there.
     """
     given = dict(given or {})
     _check(given, outputs, classes)

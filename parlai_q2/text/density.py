@@ -25,10 +25,7 @@ class Extractiveness(NamedTuple):
 
 
 def fragments(knowledge: list[str], response: list[str]) -> list[int]:
-    """
-    The lengths of the fragments that a response copies, in its order; texts and lengths
-    in tokens.
-    """
+    """The lengths in tokens of the fragments that a response copies, in its order."""
     places = defaultdict(list)
     for place, token in enumerate(knowledge):
         places[token].append(place)

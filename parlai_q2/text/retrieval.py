@@ -59,11 +59,7 @@ def pieces(text: str) -> list[Span]:
 
 
 class SentenceIndex:
-    """
-    The sentences of one text, to find some of them by their words.
-
-    :param text: any text.
-    """
+    """The sentences of one text, to find some of them by their words."""
 
     def __init__(self, text: str):
         self.text = text

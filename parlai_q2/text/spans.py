@@ -5,9 +5,9 @@ Honovich et al. 2021, section 2: all named entities, then all noun chunks whose 
 not yet in the list, ignoring case; "i" is dropped. An entity that occurs twice is asked
 about twice, as in the released code.
 
-Two optional filters depart from the paper. One drops pronouns, because a question for a
-pronoun ("What is relaxing?" "it") asks what the pronoun stands for and not what is said
-about it. The other drops spans that are equal after normalisation ("us", "the us").
+Two optional filters depart from the paper. One drops pronouns, whose questions ("What
+is relaxing?" "it") ask what they stand for. The other drops spans that are equal after
+normalisation ("us", "the us").
 """
 
 import re
@@ -41,10 +41,7 @@ _WORD = re.compile(r"[a-z']+|\d")
 
 
 def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
-    """
-    The informative spans of each of B responses, if any: entities, then noun chunks,
-    each in reading order.
-    """
+    """The informative spans of each of B responses: entities, then noun chunks."""
     return [spans_of(doc) for doc in parse_all(responses)]
 
 

@@ -1,9 +1,7 @@
 """
-Makes visible the characters that would take effect instead of being displayed.
-
-A model may write anything into a response: escape sequences that recolour or retitle a
-terminal, null bytes, or bidirectional overrides, which show text in another order than
-it has (CVE-2021-42574). These are shown as escapes like ``\\x1b`` and ``\\u202e``.
+Shows as escapes the characters that would take effect: a response may have escape
+sequences that recolour a terminal, null bytes, or bidirectional overrides, which show
+text in another order than it has (CVE-2021-42574).
 """
 
 import re

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from parlai_q2.calibrate.logistic import even_weights, fit, quality, reliability
+from parlai_q2.calibrate.logistic import even_weights, fit, quality
 from parlai_q2.errors import InputError
 from parlai_q2.scorers.grounded import FEATURES, read_coefficients
 from parlai_q2.zoo.train.by_corpus import aucs
@@ -51,12 +51,10 @@ def test_quality_by_hand():
     assert found.ece == pytest.approx((0.2 + 0.35 + 0.3 + 0.55) / 4)
 
 
-def test_the_points_of_a_reliability_diagram():
-    # A bound belongs to the bin below it: 0.5 is where chit-chat is capped.
-    p, y = np.array([0.1, 0.5, 0.9]), np.array([0.0, 1, 1])
-    points = reliability(p, y, np.full(3, 1 / 3), bins=2)
-    assert points[0] == (0, pytest.approx(0.3), 0.5, pytest.approx(2 / 3))
-    assert points[1] == (1, pytest.approx(0.9), 1.0, pytest.approx(1 / 3))
+def test_a_bound_belongs_to_the_bin_below_it():
+    # 0.5, where chit-chat is capped, is in one bin with 0.45.
+    found = quality(np.array([0.45, 0.5, 0.9]), np.array([0, 1, 1]))
+    assert found.ece == pytest.approx(abs(0.25 * 0.5 - 0.5 * 0.45) + 0.25 * 0.1)
 
 
 def test_what_is_held_out_is_not_fitted_on_and_chit_chat_is_capped():
@@ -145,3 +143,21 @@ def test_one_passage_written_in_two_ways_is_in_one_fold(scored):
     assert len(set(data.knowledge)) <= 60 < len(data.knowledge)
     for passage in set(data.knowledge):
         assert len(set(folds[data.knowledge == passage])) == 1
+
+
+def test_more_ridge_means_smaller_weights():
+    y = np.array([1.0, 1, 0, 0])
+    weights = [fit(y[:, None], y, np.ones(4), r).weights[0] for r in (0.001, 0.1, 1)]
+    assert weights == sorted(weights, reverse=True) and weights[-1] > 0
+
+
+def test_one_corpus_is_not_left_out_of_itself(scored, tmp_path):
+    def nameless(row):
+        row.pop('corpus', None)
+        return row
+
+    given, out = rewritten(scored, nameless), tmp_path / 'c.json'
+    main(['--scored', given, '--outfile', str(out)])
+    written = json.loads(out.read_text())
+    assert set(written['grounded']['measured']) == {'5-fold'}
+    assert set(written['examples']) == {'all'}

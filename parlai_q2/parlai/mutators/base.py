@@ -11,7 +11,6 @@ from parlai.core.message import Message
 from parlai.core.mutators import ManyEpisodeMutator
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.cache import CachedScorer
 from parlai_q2.cache.rows import Pair
@@ -32,10 +31,7 @@ Episode = list[dict[str, Any]]
 
 
 class ScoringMutator(ManyEpisodeMutator):
-    """
-    A mutator that scores labels. A subclass sets ``name``, under which it is
-    registered.
-    """
+    """A mutator that scores labels. A subclass sets ``name``, its registered name."""
 
     name: str
 
@@ -67,11 +63,6 @@ class ScoringMutator(ManyEpisodeMutator):
         super().__init__(opt)
         self.delimiter = delimiter_from_opt(opt)
         self._look_ahead: Optional[LookAhead] = None
-
-    @property
-    def in_training_fold(self) -> bool:
-        """Whether the turns are of the training fold."""
-        return DatatypeHelper.fold(self.opt['datatype']) == 'train'
 
     @property
     def look_ahead(self) -> 'LookAhead':
