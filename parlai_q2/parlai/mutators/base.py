@@ -72,7 +72,7 @@ class ScoringMutator(ManyEpisodeMutator):
             buffer = self.opt.get('mutator_buffer', DEFAULT_BUFFER)
             self._look_ahead = LookAhead(
                 scorer,
-                reader(self.opt, self.name),
+                episode_source(self.opt, self.name),
                 buffer if scorer.has_models else 0,
                 self.delimiter,
             )
@@ -168,7 +168,7 @@ class LookAhead:
                 yield from turn
 
 
-def reader(opt: Opt, mutator: str) -> Callable[[], Iterator[Episode]]:
+def episode_source(opt: Opt, mutator: str) -> Callable[[], Iterator[Episode]]:
     """
     A function that reads a task's episodes as the mutator of that name receives them,
     that is with all earlier mutators applied. Of several background processes, each

@@ -30,7 +30,7 @@ from parlai_q2.filtering.control import (
 )
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.options import split_names
-from parlai_q2.parlai.mutators.base import ScoringMutator, reader
+from parlai_q2.parlai.mutators.base import ScoringMutator, episode_source
 from parlai_q2.records import Example
 
 TERCILES = 'terciles'
@@ -88,7 +88,7 @@ class ControlTokensMutator(ScoringMutator):
         if self._groups is None:
             opt = Opt({**self.opt, 'datatype': 'train', 'background_index': None})
             found: list[float] = []
-            for episode in reader(opt, self.name)():
+            for episode in episode_source(opt, self.name)():
                 for turn in examples_of(episode, self.delimiter):
                     found += map(lexical_precision, turn[:1])
                 if len(found) >= SAMPLE:
