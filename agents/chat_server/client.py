@@ -140,8 +140,8 @@ class ChatServer:
     def _at_once(self, function: Any, arguments: Sequence[tuple]) -> list:
         if len(arguments) < 2:
             return [function(*each) for each in arguments]
-        with ThreadPoolExecutor(min(len(arguments), self.concurrency)) as pool:
-            return list(pool.map(lambda each: function(*each), arguments))
+        with ThreadPoolExecutor(min(len(arguments), self.concurrency)) as threads:
+            return list(threads.map(lambda each: function(*each), arguments))
 
     def _ask(self, messages: Sequence[Message], number: int, nth: int) -> list[Reply]:
         """Send one request until it succeeds or has been sent often enough."""

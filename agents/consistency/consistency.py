@@ -10,16 +10,16 @@ one call. Nothing is trained; for a classifier that you can train, see
 ``agents/hf_classifier``.
 """
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.core.torch_classifier_agent import AUCMetrics
 from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
 
-from parlai_q2.agents.consistency.auc import Aucs
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
@@ -275,3 +275,45 @@ def check_options(opt: Mapping[str, Any]) -> None:
         )
     if opt.get('scorer_threshold') is not None:
         raise ConfigError('Give either --threshold or --scorer-threshold, not both.')
+
+
+class Aucs:
+    """
+    Counts answers for the areas under the ROC curve that ``eval_model -auc 3`` asks of
+    a classifier; one instance serves all copies of an agent.
+    """
+
+    def __init__(self, opt: Mapping[str, Any]):
+        self.digits = opt.get('area_under_curve_digits') or -1
+        self.wanted: Sequence[str] = opt.get('area_under_curve_class') or ()
+        self.classes: tuple[str, ...] = ()
+        self.metrics: list[AUCMetrics] = []
+
+    def add(self, label: str, probabilities: Mapping[str, float]) -> None:
+        """Count one answer, by its true class and the probability of each class."""
+        if self.classes != tuple(probabilities):
+            self.classes = tuple(probabilities)
+            self.reset()
+        for metric in self.metrics:
+            name = metric._class_name
+            metric.update_raw([label], [probabilities[name]], name)
+
+    def reset(self) -> None:
+        """
+        Start counting afresh.
+
+        :raises UnknownNameError: when ``area_under_curve_class`` names an unknown
+            class.
+        """
+        for name in self.wanted:
+            if self.classes and name not in self.classes:
+                raise UnknownNameError('class', name, self.classes)
+        names = [c for c in self.classes if c in (self.wanted or self.classes)]
+        self.metrics = [
+            AUCMetrics(name, max_bucket_dec_places=self.digits) for name in names
+        ]
+
+    @property
+    def indices(self) -> list[int]:
+        """The indices of the classes that are counted."""
+        return [self.classes.index(metric._class_name) for metric in self.metrics]

@@ -2,17 +2,22 @@
 The agent's side of a chat: commands, and evidence shown with each reply.
 
 A command gets an answer instead of a reply, and stays out of the batch and the history.
-The answer is marked as such for readers of a log of the chat.
+The answer is marked as such for readers of a log of the chat. Evidence goes to standard
+output, where ParlAI's interactive chat shows its replies: it is part of the chat, not a
+log.
 """
 
+import shutil
+import sys
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
 from parlai.core.message import Message
 from parlai.core.torch_agent import Batch
 
-from parlai_q2.agents.grounded_rerank import commands, display
+from parlai_q2.agents.grounded_rerank import commands
 from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
 from parlai_q2.io.world_logs import COMMAND
+from parlai_q2.report.terminal import use_colour
 
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent as _Generator
@@ -22,6 +27,9 @@ else:
 
 # The field of a command's message that carries its answer.
 ANSWER = 'rerank_answer'
+# LocalHumanAgent's own option, which only chats at a terminal have, and the option that
+# a chat in a browser has.
+TERMINAL_OPTION, BROWSER_OPTION = 'local_human_candidates_file', 'port'
 
 
 class ChatCommands(_Generator):
@@ -46,19 +54,19 @@ class ChatCommands(_Generator):
         return commands.read_command(text)
 
     def observe_command(self, command: commands.Command) -> Message:
-        terminal = display.at_terminal(self.opt)
+        terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
         if self._said and command.name in ('why', 'candidates'):
             self.explain(self._said)
         answer = commands.answer(
             command,
             self.knowledge,
             self._said,
-            colour=terminal and display.colour(),
-            width=display.width(),
+            colour=terminal and use_colour(sys.stdout),
+            width=_width(),
         )
         if terminal and command.name in ('why', 'candidates'):
             # ParlAI would cut long replies and override colours.
-            display.show(answer)
+            _show(answer)
             answer = f'(/{command.name})'
         self.observation = Message(
             {
@@ -87,8 +95,8 @@ class ChatCommands(_Generator):
         reply = super().act()
         if self.opt.get('show_candidates') and reply.get('rerank'):
             self.explain(reply)
-            colour, width = display.colour(), display.width()
-            display.show(commands.render_candidates(reply['rerank'], colour, width))
+            colour = use_colour(sys.stdout)
+            _show(commands.render_candidates(reply['rerank'], colour, _width()))
         return reply
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
@@ -115,3 +123,12 @@ class ChatCommands(_Generator):
         super().reset()
         self.knowledge.reset()
         self._said = None
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _show(text: str) -> None:
+    sys.stdout.write(f'{text}\n')
+    sys.stdout.flush()

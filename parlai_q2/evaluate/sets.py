@@ -234,18 +234,18 @@ def random_dialogue(
     :return: (knowledge, response); responses for which there is no other knowledge are
         left out.
     """
-    pool = sorted({(other.knowledge, other.dialogue) for other in others})
+    known = sorted({(other.knowledge, other.dialogue) for other in others})
     rng = random.Random(f'{RANDOM_DIALOGUE} {seed}')
     pairs = []
     for response in responses:
         # Most draws hit another dialogue; the full list is built only if none does.
         for _ in range(20):
-            knowledge, dialogue = rng.choice(pool)
+            knowledge, dialogue = rng.choice(known)
             if _is_other(response, knowledge, dialogue):
                 pairs.append((knowledge, response.response))
                 break
         else:
-            rest = [k for k, d in pool if _is_other(response, k, d)]
+            rest = [k for k, d in known if _is_other(response, k, d)]
             if rest:
                 pairs.append((rng.choice(rest), response.response))
     return pairs
@@ -268,9 +268,9 @@ def random_sample(
     :return: at most :data:`SAMPLE` responses; none where no context was annotated for
         several systems.
     """
-    pool = [r for r in annotated.crossed_responses if r.system == system]
+    found = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
-    return rng.sample(pool, min(SAMPLE, len(pool)))
+    return rng.sample(found, min(SAMPLE, len(found)))
 
 
 def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:

@@ -18,9 +18,9 @@ COMMAND = 'rerank_command'
 # The warning about commands that were skipped.
 LEFT_OUT = 'Skipped {} chat commands such as /why, which are not turns.'
 # The field with the knowledge that the reranking agent judged a reply by.
-JUDGED_BY = 'rerank_knowledge'
+RERANK_KNOWLEDGE = 'rerank_knowledge'
 # Fields that pass through to a record: evidence and human judgements.
-FROM_MODEL = ('q2_evidence', 'rerank', JUDGED_BY, 'rerank_signature')
+FROM_MODEL = ('q2_evidence', 'rerank', RERANK_KNOWLEDGE, 'rerank_signature')
 FROM_TEACHER = ('q2_label',)
 
 
@@ -36,8 +36,8 @@ def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
     model's reply. In a chat, or if a delimiter or a file gave the knowledge, only the
     reply says which knowledge it was judged by.
     """
-    if reply.get(JUDGED_BY) and not find_knowledge(asked):
-        return {**asked, 'knowledge': reply[JUDGED_BY]}
+    if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(asked):
+        return {**asked, 'knowledge': reply[RERANK_KNOWLEDGE]}
     return dict(asked)
 
 

@@ -63,8 +63,6 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     view: str = DIALOGUE
     classes: Sequence[str] = ()
-    # The views whose turns all have labels.
-    labelled = ('AnnotatedTeacher', 'ClassificationTeacher')
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         # Whether the last turn shown awaits an answer and has no label.
@@ -72,27 +70,20 @@ class AnnotatedTaskTeacher(DialogTeacher):
         self.turns: list[AnnotatedResponse] = (
             shared['turns'] if shared else self.load_turns(opt)
         )
-        if not shared:
-            self._warn_without_labels(opt)
+        training = not shared and DatatypeHelper.is_training(opt['datatype'])
+        if training and self.view == DIALOGUE and not any(t.gold for t in self.turns):
+            warn_once(
+                f'No turn of {opt.get("task")} has a label, so a model cannot learn '
+                'from it. AnnotatedTeacher and ClassificationTeacher of the same task '
+                'have labels.'
+            )
         opt = copy.deepcopy(opt)
         opt['datafile'] = DatatypeHelper.fold(opt['datatype'])
         super().__init__(opt, shared)
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        """
-        Read the turns that an ``opt`` asks for; the turns of a conversation are
-        consecutive.
-        """
+        """Read the turns; those of a conversation are consecutive."""
         raise NotImplementedError
-
-    def _warn_without_labels(self, opt: Opt) -> None:
-        training = DatatypeHelper.is_training(opt['datatype'])
-        if training and self.view == DIALOGUE and not any(t.gold for t in self.turns):
-            warn_once(
-                f'No turn of {opt.get("task")} has a label, so a model cannot '
-                f'learn from it. {" and ".join(self.labelled)} of the same task '
-                'have labels.'
-            )
 
     def share(self) -> dict:
         return {**super().share(), 'turns': self.turns}
@@ -227,10 +218,8 @@ def warn_of_training(opt: Opt, task: str) -> None:
 
 def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
     """The fields of a turn that all views share, without its label."""
-    passage = [
-        f'{turn.topic} {TOKEN_KNOWLEDGE} {sentence}'
-        for sentence in turn.passage or (turn.knowledge,)
-    ]
+    sentences = turn.passage or (turn.knowledge,)
+    passage = [f'{turn.topic} {TOKEN_KNOWLEDGE} {s}' for s in sentences]
     return {
         # If the system opens the conversation, WoW shows it the topic.
         'text': turn.text or turn.topic,

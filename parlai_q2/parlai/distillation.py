@@ -174,15 +174,14 @@ def _keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
                     {**r['chosen'], 'signature': signature}
                 )
                 for r in records
-                # Evidence in one of several passages has other offsets in the cache.
-                if r['signature'] == signature
-                and isinstance(r['knowledge'], str)
-                and r['knowledge']
-                and _scored(r)
+                if r['signature'] == signature and _scored(r)
             },
         )
 
 
 def _scored(record: Mapping[str, Any]) -> bool:
-    chosen = record['chosen']
-    return not abstained(record) and chosen is not None and chosen['score'] is not None
+    chosen, knowledge = record['chosen'], record['knowledge']
+    # Evidence in one of several passages has other offsets in the cache.
+    known = bool(knowledge) and isinstance(knowledge, str)
+    scored = chosen is not None and chosen['score'] is not None
+    return known and scored and not abstained(record)

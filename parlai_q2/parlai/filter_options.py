@@ -66,17 +66,10 @@ def policy_from_opt(opt: Mapping[str, Any], scorer: Scorer, prefix: str = '') ->
     :raises ConfigError: when the threshold is out of range.
     """
     prefix = prefix.replace('-', '_')
-    given = {
-        name: opt[prefix + option]
-        for name, option in (
-            ('threshold', 'threshold'),
-            ('generic', 'generic'),
-            ('unverifiable', 'unverifiable'),
-            ('no_knowledge', 'no_knowledge'),
-            ('unit', 'drop'),
-        )
-        if opt.get(prefix + option) is not None
-    }
+    names = ('threshold', 'generic', 'unverifiable', 'no_knowledge')
+    fields = {name: opt.get(prefix + name) for name in names}
+    fields['unit'] = opt.get(f'{prefix}drop')
+    given = {name: value for name, value in fields.items() if value is not None}
     return Policy(**{'threshold': scorer.threshold, **given})
 
 

@@ -12,6 +12,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
 
+from parlai_q2.cache import CachedScorer
 from parlai_q2.cli.counting import counting
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import LEFT_OUT, conversations
@@ -154,7 +155,11 @@ def write_filtered(
             policy=vars(policy),
             kept_file=str(kept.path),
             dropped_file=str(dropped.path),
-            cache=_cache(scorer),
+            cache=(
+                {'hits': scorer.hits, 'misses': scorer.misses}
+                if isinstance(scorer, CachedScorer)
+                else None
+            ),
         )
         # The output gets its name last, which shows that all files are complete.
         dropped.finish(opt, signature=signature)
@@ -175,13 +180,6 @@ def write_filtered(
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
     logging.info(f'Signature: {short_form(signature)}, in full in the summary')
     return found
-
-
-def _cache(scorer: Scorer) -> Optional[dict[str, Any]]:
-    hits = getattr(scorer, 'hits', None)
-    if hits is None:
-        return None
-    return {'hits': hits, 'misses': getattr(scorer, 'misses', None)}
 
 
 def _places_of(path: Path) -> tuple[Path, Path]:

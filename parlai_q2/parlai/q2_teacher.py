@@ -165,9 +165,7 @@ class Q2TeacherMixin(_Base):
         super().__init__(opt, shared)
 
     def share(self) -> dict:
-        shared = super().share()
-        shared['q2_queue'] = self._q2_queue
-        return shared
+        return {**super().share(), 'q2_queue': self._q2_queue}
 
     def act(self) -> Message:
         turn = super().act()

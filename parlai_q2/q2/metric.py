@@ -76,10 +76,10 @@ def q2(
     whole = [(excerpts.of_response(r, k).lower(), r) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
-    judged = iter(verdicts(asked, answers, compared, settings.soft_nli))
+    by_question = iter(verdicts(asked, answers, compared, settings.soft_nli))
     end_to_end = found[len(unequal) :]
     return [
-        response_result(pair, [next(judged) for _ in of_response], nli, settings)
+        response_result(pair, [next(by_question) for _ in of_response], nli, settings)
         for pair, of_response, nli in zip(pairs, questions, end_to_end, strict=True)
     ]
 

@@ -118,13 +118,13 @@ class Scorer(ABC):
         """
 
     @property
-    def reader(self) -> Any:
+    def text_model(self) -> Any:
         """The model that must know what texts are made of; None reads everything."""
         return None
 
     def can_read(self, text: str) -> bool:
         """Whether the scorer's model knows what a text is made of."""
-        return knows(getattr(self.reader, 'tokenizer', None), text)
+        return knows(getattr(self.text_model, 'tokenizer', None), text)
 
     def unread(self, example: Example) -> float:
         """

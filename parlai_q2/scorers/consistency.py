@@ -281,7 +281,7 @@ class ClassifierScorer(Scorer):
         return {'preset': self.preset, **self.model.settings}
 
     @property
-    def reader(self) -> NliModel:
+    def text_model(self) -> NliModel:
         return self.model
 
 

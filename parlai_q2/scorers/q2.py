@@ -103,7 +103,7 @@ class Q2Scorer(Scorer):
         }
 
     @property
-    def reader(self) -> NliModel:
+    def text_model(self) -> NliModel:
         return self.models.nli
 
     def unread(self, example: Example) -> float:

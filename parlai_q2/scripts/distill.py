@@ -47,7 +47,7 @@ from parlai_q2.version import __version__
 DEFAULT_BATCHSIZE = 8
 # Options that do not affect the replies.
 NO_MATTER = frozenset(
-    'outfile threshold generic unverifiable no_knowledge drop leave_out cache '
+    'outfile threshold generic unverifiable no_knowledge drop cache '
     'cache_file cache_megabytes scorer_threshold scorer_batch_size starttime override '
     'parlai_home batchsize loglevel verbose is_debug world_logs '
     'report_filename'.split()

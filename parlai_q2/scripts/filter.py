@@ -17,7 +17,6 @@ from parlai_q2.cli.files import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import judge_episodes
-from parlai_q2.options import split_names
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
     delimiter_from_opt,
@@ -44,12 +43,6 @@ class FilterScript(ParlaiScript):
             '<name>.dropped.jsonl, the summary to <name>.summary.json and .txt',
         )
         add_num_examples(group, 'go over')
-        group.add_argument(
-            '--leave-out',
-            type=str,
-            default=','.join(LEFT_OUT),
-            help='comma-separated fields of messages to leave out of the files',
-        )
         add_filter_options(parser)
         add_scorer_options(parser)
         return parser
@@ -60,22 +53,15 @@ class FilterScript(ParlaiScript):
 
 def filter_task(opt: Opt, scorer: Scorer) -> dict[str, Any]:
     """
-    Judge the turns of the tasks that options name, and write which are kept and which
-    are dropped.
+    Judge the turns of the tasks that options name, write which are kept and which are
+    dropped, and return the summary.
 
-    :param opt: options that :meth:`FilterScript.setup_args` declared.
-    :param scorer: the scorer.
-    :return: the summary.
     :raises ConfigError: when no file or no task is named.
     """
     outfile = given_file(opt, 'outfile', 'kept.jsonl')
     tasks = tasks_from_opt(opt)
     policy = policy_from_opt(opt, scorer)
-    judged = judge_episodes(
-        chain.from_iterable(tasks),
-        scorer,
-        policy,
-        delimiter_from_opt(opt),
-    )
-    total, left_out = sum(map(len, tasks)), split_names(opt.get('leave_out'))
-    return write_filtered(judged, outfile, scorer, policy, opt, total, left_out)
+    episodes = chain.from_iterable(tasks)
+    judged = judge_episodes(episodes, scorer, policy, delimiter_from_opt(opt))
+    total = sum(map(len, tasks))
+    return write_filtered(judged, outfile, scorer, policy, opt, total, LEFT_OUT)

@@ -36,13 +36,13 @@ TRIES = 50
 
 
 class Drawn(NamedTuple):
-    """A text drawn from a pool, and the title of its article, if any."""
+    """A text drawn at random, and the title of its article, if any."""
 
     text: str
     title: str
 
 
-class Pool:
+class Texts:
     """Texts to draw from, each with the conversation it belongs to."""
 
     def __init__(self) -> None:
@@ -78,21 +78,21 @@ class Pool:
         return Drawn(self._texts[place], self._titles[place])
 
 
-class Pools(NamedTuple):
+class FoldTexts(NamedTuple):
     """What random pairing draws from: all replies and sentences of a fold."""
 
-    responses: Pool
-    knowledge: Pool
+    responses: Texts
+    knowledge: Texts
 
 
-def collect_pools(conversations: Iterable[Conversation]) -> Pools:
+def collect_texts(conversations: Iterable[Conversation]) -> FoldTexts:
     """Collect what random pairing needs."""
-    pools = Pools(Pool(), Pool())
+    found = FoldTexts(Texts(), Texts())
     for conversation in conversations:
         for example in consistent_examples(conversation):
-            pools.responses.add(example.response, example.episode)
-            pools.knowledge.add(example.knowledge, example.episode, example.title)
-    return pools
+            found.responses.add(example.response, example.episode)
+            found.knowledge.add(example.knowledge, example.episode, example.title)
+    return found
 
 
 def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
@@ -130,12 +130,12 @@ def texts_to_parse(conversation: Conversation) -> list[str]:
 
 
 def examples_of(
-    conversation: Conversation, pools: Pools, entities: Entities, seed: str
+    conversation: Conversation, fold_texts: FoldTexts, entities: Entities, seed: str
 ) -> Iterator[ConvFeverExample]:
     """
     All examples of a conversation; those of one reply follow each other.
 
-    :param pools: those of the whole fold.
+    :param fold_texts: those of the whole fold.
     :param entities: the entities in each of :func:`texts_to_parse`.
     :param seed: with the reply's place, decides what is drawn.
     """
@@ -149,22 +149,22 @@ def examples_of(
     for example in consistent_examples(conversation):
         place = f'{seed}/{example.episode}/{example.turn}'
         yield example
-        yield from paired(example, pools, place)
+        yield from paired(example, fold_texts, place)
         yield from negated(example, place)
         yield from swapped(example, entities, indexes, place)
 
 
 def paired(
-    example: ConvFeverExample, pools: Pools, seed: str
+    example: ConvFeverExample, fold_texts: FoldTexts, seed: str
 ) -> Iterator[ConvFeverExample]:
     """The example with another reply, and the example with another sentence."""
-    for perturbed, pool in (
-        (RESPONSE, pools.responses),
-        (KNOWLEDGE, pools.knowledge),
+    for perturbed, source in (
+        (RESPONSE, fold_texts.responses),
+        (KNOWLEDGE, fold_texts.knowledge),
     ):
         draw = _random(seed, RANDOM_PAIRING, perturbed)
         text = getattr(example, perturbed)
-        other = pool.draw(text, example.episode, draw)
+        other = source.draw(text, example.episode, draw)
         if other is None:
             continue
         changes = {perturbed: other.text}

@@ -15,8 +15,8 @@ from tqdm import tqdm
 from parlai_q2.io.write import ResumableWriter
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
-    Pools,
-    collect_pools,
+    FoldTexts,
+    collect_texts,
     examples_of,
     texts_to_parse,
 )
@@ -47,7 +47,7 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
     writer = ResumableWriter(outfile, run)
     try:
         conversations = read_conversations(source)
-        pools, finder = collect_pools(conversations), EntityFinder()
+        texts, finder = collect_texts(conversations), EntityFinder()
         first, counts = _resume(writer)
         with tqdm(
             desc=outfile.name,
@@ -57,7 +57,7 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
         ) as bar:
             for start in range(first, len(conversations), CHUNK):
                 chunk = conversations[start : start + CHUNK]
-                examples = list(_examples(chunk, pools, finder, str(recipe['seed'])))
+                examples = list(_examples(chunk, texts, finder, str(recipe['seed'])))
                 writer.write(example.to_dict() for example in examples)
                 counts.update(_kinds(examples))
                 bar.update(len(chunk))
@@ -83,11 +83,11 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
 
 
 def _examples(
-    chunk: Sequence[Conversation], pools: Pools, finder: EntityFinder, seed: str
+    chunk: Sequence[Conversation], texts: FoldTexts, finder: EntityFinder, seed: str
 ) -> Iterator[ConvFeverExample]:
     entities = finder.find(text for c in chunk for text in texts_to_parse(c))
     for conversation in chunk:
-        yield from examples_of(conversation, pools, entities, seed)
+        yield from examples_of(conversation, texts, entities, seed)
 
 
 def _kinds(examples: Iterable[ConvFeverExample]) -> list[tuple[str, str]]:

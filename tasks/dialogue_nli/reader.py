@@ -1,16 +1,15 @@
 """
 Reads the files of Dialogue NLI, which hold pairs of sentences by Persona-Chat speakers.
 
-Although the published files are named ``.jsonl``, each is one JSON list; a file with a
-pair on each line is read too. A pair has ``sentence1``, ``sentence2``, ``label``
-(positive, neutral or negative), ``dtype`` and ``id``, and the triples that it was made
-from.
+Although the published files are named ``.jsonl``, each is one JSON list. A pair has
+``sentence1``, ``sentence2``, ``label`` (positive, neutral or negative), ``dtype`` and
+``id``, and the triples that it was made from.
 """
 
 import json
 import logging
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Sequence
 
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
@@ -95,7 +94,7 @@ def read_file(path: Path, knowledge: str = 'sentence2') -> list[AnnotatedRespons
     """
     (response,) = (name for name in SENTENCES if name != knowledge)
     turns = []
-    for number, pair in _pairs(path):
+    for number, pair in enumerate(_pairs(path), 1):
         try:
             turns.append(_turn(pair, number, knowledge, response))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
@@ -112,20 +111,14 @@ def kind_of(dtype: str) -> str:
     return dtype.rpartition('_')[2]
 
 
-def _pairs(path: Path) -> Iterator[tuple[int, Any]]:
-    number = 1
+def _pairs(path: Path) -> list[Any]:
     try:
-        with open(path, encoding='utf-8') as stream:
-            one_list = stream.read(1) == '['
-            stream.seek(0)
-            if one_list:
-                yield from enumerate(json.load(stream), 1)
-                return
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield number, json.loads(line)
+        pairs = json.loads(path.read_text(encoding='utf-8'))
     except ValueError as e:
-        raise RecordError(str(path), number, f'cannot be read as JSON: {e}') from e
+        raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
+    if not isinstance(pairs, list):
+        raise RecordError(str(path), 1, 'must hold a list of pairs')
+    return pairs
 
 
 def _turn(

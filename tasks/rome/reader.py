@@ -100,10 +100,10 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
         for part in parts
         for response in read_file(folder / FILES[part], part, rule)
     ]
-    unjudged = sum(not response.label for response in responses)
-    if unjudged:
+    unlabelled = sum(not response.label for response in responses)
+    if unlabelled:
         logging.getLogger(__name__).warning(
-            f'{unjudged} verifiable responses have no annotation and are left out.'
+            f'{unlabelled} verifiable responses have no annotation and are left out.'
         )
     return [
         response

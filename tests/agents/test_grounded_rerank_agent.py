@@ -156,8 +156,9 @@ def test_a_batch_of_nothing_is_answered_with_nothing(agent):
 
 def test_it_does_not_search_when_generation_is_skipped():
     agent = make_agent(skip_generation=True)
-    (reply,) = reply_to(agent, '1 2 3 4')
+    (reply,) = reply_to(agent, '1 2 3 4', eval_labels=['1 2 3 4'])
     assert 'rerank' not in reply and 'beam_texts' not in reply
+    assert reply['metrics']['ppl'].value() > 1
     assert agent.reranker.scorer.batches == []
 
 
@@ -282,16 +283,6 @@ def test_a_seed_leaves_the_global_random_numbers_alone():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_below_zero_the_global_random_numbers_decide():
-    agent = make_agent(**SAMPLING, candidate_seed=-1)
-    pools = []
-    for seed in (0, 0, 1):
-        torch.manual_seed(seed)
-        pools.append(texts(reply_to(agent, '5 2 0 1')[0]))
-    assert pools[0] == pools[1]
-    assert pools[0] != pools[2]
-
-
 def test_every_strategy_finds_candidates():
     strategies = ','.join(
         ['greedy', *(f'{name}:2' for name in NAMES if name != 'greedy')]
@@ -328,12 +319,6 @@ def test_a_scorer_of_its_own_beside_that_of_a_task():
     agent = make_agent(scorer='overlap', rerank_scorer='toy', prefilter='overlap')
     assert agent.reranker.scorer.name == 'toy'
     assert agent.reranker.prefilter.name == 'overlap'
-
-
-def test_the_overlap_scorer_reranks_without_any_model():
-    (reply,) = reply_to(make_agent(scorer='overlap'), '1 2 3 4', knowledge='4 3 2')
-    assert reply['rerank_signature'].startswith('overlap|')
-    assert reply['metrics']['rerank/gain'].value() >= 0
 
 
 def test_replies_are_json(agent):

@@ -72,12 +72,6 @@ def test_the_perplexity_is_that_of_the_generator():
     assert reranked['token_acc'] == pytest.approx(plain['token_acc'])
 
 
-def test_skip_generation_leaves_the_losses():
-    report = evaluate(skip_generation=True)
-    assert report['ppl'] > 1
-    assert 'rerank/chosen' not in report
-
-
 def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
     model_file = str(tmp_path / 'model')
     TrainModel.main(
@@ -106,16 +100,6 @@ def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
     arguments = ['eval_model', '-mf', model_file, '-t', TASK, '-bs', '3']
     report = superscript_main([*arguments, '--skip-generation', 'false'])
     assert 0 < dict_report(report)['rerank/distinct'] <= 4
-
-
-def test_options_of_the_generator_are_read_from_the_command_line():
-    report = superscript_main(
-        f'eval_model -m {AGENT} --generator transformer/generator --n-layers 1 '
-        f'--n-heads 1 --embedding-size 8 --ffn-size 8 --n-positions 64 '
-        f'--label-truncate 8 -t {TASK} --scorer overlap '
-        f'--dict-file {trained_generator()}.dict --num-examples 2 --no-cuda'.split()
-    )
-    assert dict_report(report)['exs'] == 2
 
 
 def chat(monkeypatch, capsys, lines, **options):

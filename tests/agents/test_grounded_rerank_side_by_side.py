@@ -139,17 +139,8 @@ def test_outputs_begin_with_the_tokens_that_each_must_begin_with(monkeypatch):
     monkeypatch.setattr(
         agent, 'get_prefix_tokens', lambda batch: torch.tensor(begins).unsqueeze(1)
     )
-    for reply, digit in zip(_raw(agent), '615', strict=True):
+    for reply, digit in zip(reply_to(agent, *TEXTS), '615', strict=True):
         assert all(row['text'].startswith(digit) for row in reply['rerank'])
-
-
-def _raw(agent):
-    seen = []
-    for text in TEXTS:
-        clone = agent.clone()
-        message = {'text': text, 'knowledge': '1 2 3', 'episode_done': True}
-        seen.append(clone.observe(message))
-    return agent.batch_act(seen)
 
 
 def test_below_zero_chance_is_the_global_one(monkeypatch):

@@ -14,7 +14,6 @@ import pytest
 import yaml
 from parlai.core.agents import create_agent_from_model_file
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 from parlai.core.script import superscript_main
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
@@ -175,8 +174,3 @@ def test_plain_parlai_loads_a_trained_model(trained, pairs):
     )
     assert done.returncode == 0, done.stderr
     assert 'class_inconsistent_f1' in done.stdout + done.stderr
-
-
-def test_options_that_are_no_options_are_refused():
-    with pytest.raises(KeyError):
-        ParlaiParser(True, True).parse_kwargs(model=AGENT, classifer='factcc')

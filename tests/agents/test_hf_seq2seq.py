@@ -3,9 +3,7 @@
 import pytest
 import torch
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
-from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
 from parlai_q2.agents.hf_seq2seq.options import REPLY_DECODING
 from parlai_q2.errors import ModelNotFoundError, Q2Error
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
@@ -43,12 +41,6 @@ def test_greedy_outputs_are_those_of_generate_token_for_token(folder):
         # ParlAI ends an output at its limit with the end token.
         [expected] = hf_outputs(agent, text, forced_eos_token_id=agent.END_IDX)
         assert tokens.tolist()[1:] == expected
-
-
-def test_the_lessons_are_repeated(folder):
-    agent = make_agent(hf_model=folder, inference='greedy')
-    replies = agent.batch_act(observe(agent, [text for text, _ in LESSONS]))
-    assert [r['text'] for r in replies] == [reply for _, reply in LESSONS]
 
 
 def test_beam_search_finds_what_transformers_beam_search_finds(folder):
@@ -299,10 +291,3 @@ def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
 def test_a_folder_that_is_not_there_is_named():
     with pytest.raises(ModelNotFoundError, match='/no/such/folder'):
         make_agent(hf_model='/no/such/folder')
-
-
-def test_parlai_makes_the_agent_from_its_dotted_name(t5):
-    agent = make_agent(hf_model=t5)
-    assert AGENT.endswith(type(agent).__name__)
-    assert isinstance(agent, TorchGeneratorAgent)
-    assert isinstance(agent.model, HfSeq2seqModel)

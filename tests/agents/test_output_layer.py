@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from parlai_q2.agents.hf_seq2seq.output_layer import (
+from parlai_q2.agents.hf_seq2seq.modules import (
     FEW,
     FewRowsLinear,
     quicken_output,

@@ -135,8 +135,12 @@ def test_a_run_that_fails_leaves_no_half_file(kept, monkeypatch):
 def test_a_summary_that_cannot_be_written_is_told_and_leaves_no_half_file(
     kept, monkeypatch
 ):
+    write_text = filtered_files.write_text
+
     def full(path, text):
-        raise OSError(errno.ENOSPC, 'No space left on device')
+        if 'summary' in path.name:
+            raise OSError(errno.ENOSPC, 'No space left on device')
+        write_text(path, text)
 
     monkeypatch.setattr(filtered_files, 'write_text', full)
     with pytest.raises(InputError, match='summary.json: No space .* Free some'):

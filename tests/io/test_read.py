@@ -9,7 +9,7 @@ import pytest
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import CELL_LINES, read_records
-from parlai_q2.io.world_logs import JUDGED_BY, LEFT_OUT
+from parlai_q2.io.world_logs import LEFT_OUT, RERANK_KNOWLEDGE
 
 GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
 
@@ -234,7 +234,10 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
     ],
 )
 def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
-    for asked, told in (({'knowledge': knowledge}, {}), ({}, {JUDGED_BY: knowledge})):
+    for asked, told in (
+        ({'knowledge': knowledge}, {}),
+        ({}, {RERANK_KNOWLEDGE: knowledge}),
+    ):
         dialog = [[{'text': 'hi', **asked}, {'text': 'r', **told}]]
         (record,) = read(tmp_path, json.dumps({'dialog': dialog}), format='world_logs')
         found = [(passage.title, passage.text) for passage in record.example.passages]

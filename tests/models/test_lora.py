@@ -70,3 +70,10 @@ def test_an_adapter_of_a_higher_rank_is_not_cut_to_fit(model):
     trained = adapter_state(add_adapters(copy.deepcopy(model), 5))
     with pytest.raises(ModelError, match='--rank'):
         continue_from(add_adapters(model, 2), trained)
+
+
+def test_only_the_low_rank_terms_learn(model):
+    add_adapters(model, 4)
+    learning = {n for n, p in model.named_parameters() if p.requires_grad}
+    assert learning == set(adapter_state(model))
+    assert 'lm_head.lora_a' in learning

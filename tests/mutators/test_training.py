@@ -66,7 +66,9 @@ def test_two_processes_read_different_episodes_ahead():
     for index in range(2):
         opt = make_opt('q2_filter')
         opt['background_index'], opt['num_workers'] = index, 2
-        seen.append([episode[0]['text'] for episode in base.reader(opt, 'q2_filter')()])
+        seen.append(
+            [episode[0]['text'] for episode in base.episode_source(opt, 'q2_filter')()]
+        )
     assert seen[0] == [f'train {n} 0' for n in range(0, 12, 2)]
     assert seen[1] == [f'train {n} 0' for n in range(1, 12, 2)]
 

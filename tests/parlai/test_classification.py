@@ -27,6 +27,7 @@ from parlai_q2.parlai.classification import (
             'in fields only',
         ),
         ({'text': 'k\nr', 'response': 'r'}, Pair('k', 'r'), 'what stands before it'),
+        ({'text': 'm\nr', 'knowledge': 't __knowledge__ k'}, Pair('k', 'r'), 'marked'),
         ({'text': 'm', 'response': 'r'}, Pair('', 'r'), 'no knowledge'),
         ({'text': 'hello'}, None, 'no response'),
         ({}, None, 'nothing'),

@@ -121,16 +121,6 @@ def test_the_checkpoint_with_the_best_score_is_kept(tmp_path, mode, epochs, valu
     assert valid[SCORER].value() == value
 
 
-def test_training_stops_early_by_it(tmp_path):
-    train(tmp_path, *by(SCORER), '--validation-patience', 1, '--num-epochs', 40)
-    # The third epoch is the best and the fourth is not.
-    stats = json.loads((tmp_path / 'model.trainstats').read_text())
-    scores = [report[SCORER] for report in stats['valid_reports']]
-    assert scores[:4] == [0.5, pytest.approx(2 / 3), 1.0, 0.0]
-    assert len(scores) < 8
-    assert kept_epochs(tmp_path) == 3
-
-
 @pytest.mark.parametrize('cached', [True, False])
 def test_validation_can_be_a_sample_and_is_scored_once(tmp_path, cached):
     more = ['--validation-max-exs', 4, '--cache', cached, '--num-epochs', 2]

@@ -14,7 +14,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.perturb.negation import AUXILIARIES
 from parlai_q2.tasks.conv_fever import fold as fold_module
-from parlai_q2.tasks.conv_fever.corpus import Pool
+from parlai_q2.tasks.conv_fever.corpus import Texts
 from parlai_q2.tasks.conv_fever.fold import build_fold
 from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile
 from parlai_q2.tasks.conv_fever.wow import read_conversations
@@ -339,8 +339,8 @@ def test_entities_are_remembered_as_they_were_found():
         assert len(finder._known) == 2
 
 
-def pool(*entries):
-    made = Pool()
+def made_of(*entries):
+    made = Texts()
     for text, episode in entries:
         made.add(text, episode)
     return made
@@ -352,13 +352,13 @@ def drawn(made, *known):
 
 
 def test_another_text_comes_from_any_other_conversation():
-    made = pool(('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))
+    made = made_of(('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))
     assert drawn(made, 'a', 0) == {'c', 'd', 'e'}
     assert drawn(made, 'd', 2) == {'a', 'b', 'c', 'e'}
 
 
 def test_a_text_brings_its_title():
-    made = Pool()
+    made = Texts()
     made.add('a', 0, 'A')
     made.add('b', 1, 'B')
     assert made.draw('a', 0, random.Random(0)) == ('b', 'B')
@@ -366,9 +366,9 @@ def test_a_text_brings_its_title():
 
 @pytest.mark.parametrize('entries', [[], [('a', 0), ('b', 0), ('a', 1)]])
 def test_where_there_is_no_other_text_there_is_no_pair(entries):
-    assert drawn(pool(*entries), 'a', 0) == {None}
+    assert drawn(made_of(*entries), 'a', 0) == {None}
 
 
 def test_a_rare_text_is_found_among_many():
-    made = pool(*[('a', i) for i in range(500)], ('rare', 500))
+    made = made_of(*[('a', i) for i in range(500)], ('rare', 500))
     assert drawn(made, 'a', 1) == {'rare'}

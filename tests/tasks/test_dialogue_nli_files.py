@@ -1,7 +1,6 @@
 """Dialogue NLI's files: the archive, the files in it, and broken ones."""
 
 import hashlib
-import json
 import zipfile
 
 import pytest
@@ -9,28 +8,21 @@ import pytest
 from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.tasks.dialogue_nli import build as dnli_build
 from parlai_q2.tasks.dialogue_nli.reader import read_file
-from tests.tasks.annotated_sets import DNLI, dnli_pairs
+from tests.tasks.annotated_sets import DNLI
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.dialogue_nli.agents'
 ANNOTATED = f'{TASK}:AnnotatedTeacher'
 
 
-def test_a_pair_a_line_is_read_as_well(tmp_path):
-    path = tmp_path / 'pairs.jsonl'
-    pairs = dnli_pairs('dev')
-    path.write_text('\n'.join(json.dumps(pair) for pair in pairs) + '\n\n')
-    assert [t.more['pair_id'] for t in read_file(path)] == [p['id'] for p in pairs]
-
-
 @pytest.mark.parametrize(
     'text, problem, number',
     [
         ('[{"label": "positive"', 'cannot be read as JSON', 1),
-        ('{"label": "positive"}', r"\(pair 1\) .* KeyError\('sentence2'\)", 1),
+        ('{"label": "positive"}', 'must hold a list', 1),
+        ('[{"label": "positive"}]', r"\(pair 1\) .* KeyError\('sentence2'\)", 1),
         ('[{"label": "maybe"}]', "label 'maybe' is not one of positive", 1),
         ('[1]', r'\(pair 1\) is not a pair', 1),
-        (json.dumps(dnli_pairs('dev')[0]) + '\n{', 'cannot be read as JSON', 2),
     ],
 )
 def test_a_broken_pair_is_named(tmp_path, text, problem, number):

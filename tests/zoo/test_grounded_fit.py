@@ -143,3 +143,21 @@ def test_one_passage_written_in_two_ways_is_in_one_fold(scored):
     assert len(set(data.knowledge)) <= 60 < len(data.knowledge)
     for passage in set(data.knowledge):
         assert len(set(folds[data.knowledge == passage])) == 1
+
+
+def test_more_ridge_means_smaller_weights():
+    y = np.array([1.0, 1, 0, 0])
+    weights = [fit(y[:, None], y, np.ones(4), r).weights[0] for r in (0.001, 0.1, 1)]
+    assert weights == sorted(weights, reverse=True) and weights[-1] > 0
+
+
+def test_one_corpus_is_not_left_out_of_itself(scored, tmp_path):
+    def nameless(row):
+        row.pop('corpus', None)
+        return row
+
+    given, out = rewritten(scored, nameless), tmp_path / 'c.json'
+    main(['--scored', given, '--outfile', str(out)])
+    written = json.loads(out.read_text())
+    assert set(written['grounded']['measured']) == {'5-fold'}
+    assert set(written['examples']) == {'all'}

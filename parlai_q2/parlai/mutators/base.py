@@ -11,7 +11,6 @@ from parlai.core.message import Message
 from parlai.core.mutators import ManyEpisodeMutator
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.cache import CachedScorer
 from parlai_q2.cache.rows import Pair
@@ -32,10 +31,7 @@ Episode = list[dict[str, Any]]
 
 
 class ScoringMutator(ManyEpisodeMutator):
-    """
-    A mutator that scores labels. A subclass sets ``name``, under which it is
-    registered.
-    """
+    """A mutator that scores labels. A subclass sets ``name``, its registered name."""
 
     name: str
 
@@ -69,11 +65,6 @@ class ScoringMutator(ManyEpisodeMutator):
         self._look_ahead: Optional[LookAhead] = None
 
     @property
-    def in_training_fold(self) -> bool:
-        """Whether the turns are of the training fold."""
-        return DatatypeHelper.fold(self.opt['datatype']) == 'train'
-
-    @property
     def look_ahead(self) -> 'LookAhead':
         """The scorer, created when it is first needed, in the process that needs it."""
         if self._look_ahead is None:
@@ -81,7 +72,7 @@ class ScoringMutator(ManyEpisodeMutator):
             buffer = self.opt.get('mutator_buffer', DEFAULT_BUFFER)
             self._look_ahead = LookAhead(
                 scorer,
-                reader(self.opt, self.name),
+                episode_source(self.opt, self.name),
                 buffer if scorer.has_models else 0,
                 self.delimiter,
             )
@@ -177,7 +168,7 @@ class LookAhead:
                 yield from turn
 
 
-def reader(opt: Opt, mutator: str) -> Callable[[], Iterator[Episode]]:
+def episode_source(opt: Opt, mutator: str) -> Callable[[], Iterator[Episode]]:
     """
     A function that reads a task's episodes as the mutator of that name receives them,
     that is with all earlier mutators applied. Of several background processes, each

@@ -30,7 +30,7 @@ from parlai_q2.filtering.control import (
 )
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.options import split_names
-from parlai_q2.parlai.mutators.base import ScoringMutator, reader
+from parlai_q2.parlai.mutators.base import ScoringMutator, episode_source
 from parlai_q2.records import Example
 
 TERCILES = 'terciles'
@@ -79,16 +79,8 @@ class ControlTokensMutator(ScoringMutator):
     def __init__(self, opt: Opt):
         super().__init__(opt)
         self.features = features_from(opt.get('control_features', ','.join(FEATURES)))
-        self._groups: Optional[PrecisionGroups] = None
         given = opt.get('control_precision', TERCILES)
-        if given != TERCILES:
-            self._groups = groups_from(given)
-
-    @property
-    def measures(self) -> bool:
-        """Whether the tokens describe the label, instead of asking for the best."""
-        training = DatatypeHelper.is_training(self.opt['datatype'])
-        return training or self.opt.get('control_eval', BEST) == MEASURED
+        self._groups = None if given == TERCILES else groups_from(given)
 
     @property
     def groups(self) -> PrecisionGroups:
@@ -96,7 +88,7 @@ class ControlTokensMutator(ScoringMutator):
         if self._groups is None:
             opt = Opt({**self.opt, 'datatype': 'train', 'background_index': None})
             found: list[float] = []
-            for episode in reader(opt, self.name)():
+            for episode in episode_source(opt, self.name)():
                 for turn in examples_of(episode, self.delimiter):
                     found += map(lexical_precision, turn[:1])
                 if len(found) >= SAMPLE:
@@ -117,7 +109,8 @@ class ControlTokensMutator(ScoringMutator):
         return [episode]
 
     def _tokens(self, episode: list[Message]) -> list[list[str]]:
-        if not self.measures:
+        training = DatatypeHelper.is_training(self.opt['datatype'])
+        if not training and self.opt.get('control_eval', BEST) == BEST:
             return [best_tokens(self.features)] * len(episode)
         examples = [of_turn[:1] for of_turn in self.examples(episode)]
         scores = self.scores(examples) if ENTAILMENT in self.features else []
@@ -130,11 +123,7 @@ class ControlTokensMutator(ScoringMutator):
 
 
 def features_from(given: str) -> Sequence[str]:
-    """
-    Parse comma-separated names of features.
-
-    :raises UnknownNameError: for an unknown feature.
-    """
+    """Parse comma-separated names; an UnknownNameError for an unknown feature."""
     names = split_names(given)
     for name in names:
         if name not in FEATURES:
@@ -143,11 +132,7 @@ def features_from(given: str) -> Sequence[str]:
 
 
 def groups_from(given: str) -> PrecisionGroups:
-    """
-    Parse two numbers separated by a comma.
-
-    :raises ConfigError: for anything else.
-    """
+    """Parse two numbers separated by a comma; a ConfigError for anything else."""
     try:
         medium, high = map(float, given.split(','))
     except ValueError as e:

@@ -6,6 +6,7 @@ from parlai.core.message import Message
 from parlai.core.mutators import register_mutator
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.conversation import split_at_gaps
@@ -49,10 +50,9 @@ class FilterMutator(ScoringMutator):
         self._empty = 0
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
-        """
-        The kept turns of an episode, as one or more episodes; empty if none is kept.
-        """
-        if not (self.in_training_fold or self.opt.get('q2_filter_eval')):
+        """The kept turns of an episode, as any number of episodes."""
+        training = DatatypeHelper.fold(self.opt['datatype']) == 'train'
+        if not training and not self.opt.get('q2_filter_eval'):
             return [episode]
         policy = policy_from_opt(self.opt, self.look_ahead.scorer, PREFIX)
         examples = self.examples(episode)
@@ -61,7 +61,13 @@ class FilterMutator(ScoringMutator):
         )
         staying = iter([turn for turn in judged if turn.decision.kept])
         parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])
-        self._count(bool(parts))
+        self._empty = 0 if parts else self._empty + 1
+        if self._empty >= MOST_EMPTY:
+            raise ConfigError(
+                f'q2_filter dropped every turn of {MOST_EMPTY} episodes in a row. '
+                'Lower --q2-filter-threshold, or filter into a file first: '
+                'parlai_q2 filter -t TASK --outfile kept.jsonl'
+            )
         found = []
         for part in parts:
             messages = []
@@ -74,12 +80,3 @@ class FilterMutator(ScoringMutator):
                 messages.append(Message(message))
             found.append(messages)
         return found
-
-    def _count(self, stays: bool) -> None:
-        self._empty = 0 if stays else self._empty + 1
-        if self._empty >= MOST_EMPTY:
-            raise ConfigError(
-                f'q2_filter dropped every turn of {MOST_EMPTY} episodes in a row. '
-                'Lower --q2-filter-threshold, or filter into a file first: '
-                'parlai_q2 filter -t TASK --outfile kept.jsonl'
-            )

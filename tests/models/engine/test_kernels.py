@@ -144,11 +144,11 @@ def test_one_slow_try_does_not_decide():
         def __call__(self, whole):
             type(self).calls += 1
             if type(self).calls == 4:  # the first that is timed, beside other work
-                time.sleep(0.0005)
+                time.sleep(0.005)
             return super().__call__(whole)
 
     # The other always takes a little longer; being interrupted once is forgiven.
-    steady = slow(Float32, 0.0004)
+    steady = slow(Float32, 0.004)
     assert fastest([steady, Interrupted], 40, 64, 8) is Interrupted
 
 
@@ -248,3 +248,9 @@ def test_scores_are_the_same_in_fp32(tmp_path):
     TAKEN.clear()
     assert load_scorer('grounded', preset=str(path)).score(pair) == expected
     assert set(kernels_taken()) <= {'float32', 'onednn_float32'} and TAKEN
+
+
+def test_a_hopeless_kernel_is_tried_little():
+    loop = slow(Float32, 0.02)
+    assert fastest([Float32, loop], 40, 64, 64) is Float32
+    assert loop.calls == 4  # three times to see whether it is exact, once on time
