@@ -9,6 +9,10 @@ If not, it is read again without one phrase at a time (erasure, Li et al. 2016, 
 phrase whose omission leaves the best supported rest was the trouble, and is marked. If
 no single omission makes the rest supported, the whole statement is marked.
 
+The detector takes short replies that merely name something for chit-chat ("It was by
+Lee!"). Of a sentence that is generic by its reading, the names and numbers of which the
+knowledge has no word are marked.
+
 All statements of a batch are read in one call of the model, and everything with an
 omission in a second one, which takes one reading for each phrase of an unsupported
 statement.
@@ -25,11 +29,12 @@ from parlai_q2.scorers.consistency import (
     ALWAYS,
     ConsistencyScorer,
     indices,
+    is_generic,
     read,
     sources,
-    stating,
     support,
 )
+from parlai_q2.text.overlap import rouge_words
 from parlai_q2.text.pipeline import parse_all, pipeline_name
 
 if TYPE_CHECKING:
@@ -70,7 +75,8 @@ class SpansScorer(ConsistencyScorer):
     Every statement gives a verdict without a question. If it is supported, the verdict
     has the whole statement and the sentence of the knowledge that it rests on. If it is
     contradicted, it has the marked words and the nearest sentence; if the knowledge
-    does not say it (``neutral``), the marked words alone. Generic statements give none.
+    does not say it (``neutral``), the marked words alone. A generic sentence gives one
+    for each name or number that is new, so most give none.
     """
 
     name = 'spans'
@@ -81,7 +87,8 @@ class SpansScorer(ConsistencyScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         scores = super().score_texts(examples)
-        found = self._statements(examples)
+        statements = self._statements(examples)
+        found = [s for s in statements if not is_generic(s.reading)]
         doubted = [s for s in found if support(s.reading) <= self.threshold]
         marks = iter(self._marks(doubted))
         verdicts: list[list[Verdict]] = [[] for _ in examples]
@@ -90,13 +97,25 @@ class SpansScorer(ConsistencyScorer):
             if support(statement.reading) <= self.threshold:
                 said = next(marks)
             verdicts[statement.place].append(self._verdict(statement, said))
+        chatter = [s for s in statements if is_generic(s.reading)]
+        docs = parse_all([s.span.text for s in chatter])
+        for one, doc in zip(chatter, docs, strict=True):
+            for name in new_names(doc, examples[one.place].knowledge):
+                start = one.span.start
+                said = Span(name.text, start + name.start, start + name.end)
+                value = support(one.reading)
+                verdicts[one.place].append(
+                    Verdict('', said, None, Comparison.NEUTRAL, value, 0.0)
+                )
+        for of_score in verdicts:
+            of_score.sort(key=lambda v: v.response_answer.start)
         return [
             replace(score, verdicts=tuple(of_score))
             for score, of_score in zip(scores, verdicts, strict=True)
         ]
 
     def _statements(self, examples: Sequence[Example]) -> list[Said]:
-        """The statements of all responses that are not generic, in order."""
+        """The sentences of all responses, in order."""
         indexed = indices(examples)
         # Only long knowledge is split to judge a statement, as for the score.
         pooling = replace(self.pooling, split_response=ALWAYS)
@@ -104,7 +123,7 @@ class SpansScorer(ConsistencyScorer):
         return [
             Said(n, p.span, p.premise.text, sources(p, index)[0], p.reading)
             for n, (pieces, index) in enumerate(zip(read_as, indexed, strict=True))
-            for p in stating(pieces)
+            for p in pieces
         ]
 
     def _marks(self, statements: Sequence[Said]) -> list[Span]:
@@ -161,6 +180,22 @@ def phrases_of(doc: 'Doc') -> Iterator[Span]:
         if place not in seen:
             seen.add(place)
             yield Span(span.text, *place)
+
+
+def new_names(doc: 'Doc', knowledge: str) -> Iterator[Span]:
+    """The names and numbers of a text none of whose words is in the knowledge."""
+    known = set(rouge_words(knowledge))
+    taken = 0
+    groups = {(e.start, e.end) for e in doc.ents}
+    groups |= {(t.i, t.i + 1) for t in doc if t.pos_ == 'PROPN' or t.like_num}
+    for first, end in sorted(groups, key=lambda g: (g[0], -g[1])):
+        if first < taken:
+            continue
+        span = doc[first:end]
+        said = rouge_words(span.text)
+        if said and not known & set(said):
+            taken = end
+            yield Span(span.text, span.start_char, span.end_char)
 
 
 def _verbs(doc: 'Doc') -> Iterator[tuple[int, int]]:

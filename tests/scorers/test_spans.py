@@ -87,6 +87,16 @@ def verdicts_of(response, knowledge=BEES):
             [('bees have eyes.', S, 'Bees have five eyes.')],
             'chit-chat is not marked',
         ),
+        (
+            'wow, it was built by John Lasseter in 1999! bees have eyes.',
+            [
+                ('John Lasseter', U, None),
+                ('1999', U, None),
+                ('bees have eyes.', S, 'Bees have five eyes.'),
+            ],
+            'but new names and numbers in it are',
+        ),
+        ('wow, five Bees!', [], 'names and numbers that are known are not new'),
     ],
 )
 def test_what_is_marked(response, marked, why):
