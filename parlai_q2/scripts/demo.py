@@ -165,6 +165,7 @@ def _world(scorer: str) -> Any:
     from parlai_q2.parlai import compat
 
     compat.apply()
+    import parlai.utils.logging as logging
     from parlai.core.agents import create_agent
     from parlai.core.params import ParlaiParser
     from parlai.core.worlds import create_task
@@ -178,9 +179,14 @@ def _world(scorer: str) -> Any:
         model=expand_agent(AGENT),
         scorer=scorer,
         q2_metrics=False,
-        loglevel='warn',
     )
-    return create_task(opt, create_agent(opt))
+    level = logging.logger.level
+    # ParlAI logs every option and task; here only warnings are of interest.
+    logging.set_log_level('WARNING')
+    try:
+        return create_task(opt, create_agent(opt))
+    finally:
+        logging.set_log_level(level)
 
 
 def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
