@@ -4,10 +4,12 @@ Finds the knowledge of a turn in a ParlAI message.
 Tasks put knowledge in different places. These are tried in order: the field
 ``checked_sentence`` (the sentence that the wizard chose), the field ``knowledge``
 (everything that was shown), both of these in ``x_turn``, where ParlAI's ``jsonfile``
-teacher keeps the fields of a turn, and last a passage inside ``text``, either between
-Wizard of Wikipedia's markers or before a delimiter. The markers are removed.
+teacher keeps the fields of a turn, then Wizard of the Internet's selected sentences or
+else the documents that a search retrieved, and last a passage inside ``text``, either
+between Wizard of Wikipedia's markers or before a delimiter. The markers are removed.
 """
 
+from itertools import zip_longest
 from typing import Any, Mapping, Optional
 
 from parlai_q2.records import PASSAGE_END, Passage
@@ -20,6 +22,12 @@ TOKEN_KNOWLEDGE = '__knowledge__'
 TOKEN_END_KNOWLEDGE = '__endknowledge__'
 
 FIELDS = ('checked_sentence', 'knowledge')
+# From parlai/tasks/wizard_of_internet/constants.py: lists of texts, and what stands in
+# them for nothing.
+SELECTED_SENTENCES = '__selected-sentences__'
+RETRIEVED_DOCS = '__retrieved-docs__'
+RETRIEVED_TITLES = '__retrieved-docs-titles__'
+NOTHING_FOUND = ('__no_passages_used__', '__noretrieved-docs__')
 
 
 def find_knowledge(
@@ -55,12 +63,31 @@ def find_passages(
         found_inside = find_passages({**message['x_turn'], 'text': None})
         if found_inside:
             return found_inside
+    retrieved = _retrieved(message)
+    if retrieved:
+        return retrieved
     text, inside = as_text(message.get('text')), ''
     if TOKEN_KNOWLEDGE in text:
         inside = text.partition(TOKEN_KNOWLEDGE)[2].partition(TOKEN_END_KNOWLEDGE)[0]
     elif delimiter and delimiter in text:
         inside = text.rpartition(delimiter)[0]
     return (Passage(inside.strip()),) if inside.strip() else ()
+
+
+def _retrieved(message: Mapping[str, Any]) -> tuple[Passage, ...]:
+    """What was selected of the documents that a search found, or all of them."""
+
+    def texts(name: str) -> list[str]:
+        value = message.get(name) or ()
+        many = value if isinstance(value, (list, tuple)) else (value,)
+        return [str(one) for one in many]
+
+    selected = [one for one in texts(SELECTED_SENTENCES) if one not in NOTHING_FOUND]
+    titled = zip_longest(texts(RETRIEVED_DOCS), texts(RETRIEVED_TITLES), fillvalue='')
+    documents = (Passage(text.strip(), title) for text, title in titled)
+    return passages_in(selected) or tuple(
+        one for one in documents if one.text and one.text not in NOTHING_FOUND
+    )
 
 
 def as_text(value: Any) -> str:

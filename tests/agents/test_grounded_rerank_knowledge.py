@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from parlai.tasks.wizard_of_internet import agents as wizint
+from parlai.tasks.wizard_of_internet import constants
 
 from parlai_q2.agents.grounded_rerank.knowledge_file import (
     find_passages_in,
@@ -172,6 +174,40 @@ def test_passages_of_a_message_stay_apart_and_keep_their_titles():
         Passage('It is hot.\nIt is old.', 'Tea'),
         Passage('A dance.', 'Cha'),
     )
+
+
+def wizard(*documents, selected=()):
+    """What ParlAI makes of a wizard's turn in Wizard of the Internet's own file."""
+    contents = [
+        {'title': title, 'url': 'http://x', 'content': lines}
+        for title, lines in documents
+    ]
+    chosen = [[line in selected for line in lines] for _, lines in documents]
+    turn = {
+        constants.ACTION: constants.ACTION_WIZARD_TO_APPRENTICE,
+        constants.MESSAGE_TEXT: 'hi',
+        constants.CONTEXT: {
+            constants.CONTENTS: contents,
+            constants.SELECTED_CONTENTS: [[not selected], *chosen],
+        },
+    }
+    return wizint.parse_wizard_message(turn, doc_lines_delim='\n')
+
+
+def test_what_a_search_found_is_knowledge_with_its_titles():
+    documents = [('Tea', ['Tea is hot.', 'It is old.']), ('Cha', ['A dance.'])]
+    knowledge = EpisodeKnowledge(KnowledgeSource())
+    found = knowledge.find(wizard(*documents))
+    assert found == Found(
+        (Passage('Tea is hot.\nIt is old.', 'Tea'), Passage('A dance.', 'Cha')), True
+    )
+    # Like the sentence that a wizard of Wikipedia checked.
+    found = knowledge.find(wizard(*documents, selected=['It is old.']))
+    assert found.passages == (Passage('It is old.'),)
+    assert knowledge.find(wizard()) is None
+    # What else the task says goes before it.
+    own = {**wizard(*documents), 'knowledge': 'Milk is white.'}
+    assert knowledge.find(own).passages == (Passage('Milk is white.'),)
 
 
 def test_a_topic_file_without_a_general_passage_may_have_nothing_to_say(tmp_path):
