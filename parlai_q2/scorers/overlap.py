@@ -5,7 +5,7 @@ from typing import Sequence
 
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.text.content_words import content_words, content_words_name
+from parlai_q2.text.normalize import content_words, content_words_name
 from parlai_q2.text.overlap import Overlap, overlap_of, rouge_l, token_overlap
 
 

@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Sequence
 
-from parlai_q2.text.content_words import content_words
+from parlai_q2.text.normalize import content_words
 from parlai_q2.text.pipeline import parse_all
 
 if TYPE_CHECKING:

@@ -1,16 +1,18 @@
 """
-Normal forms of texts: which answers, and which passages, count as equal.
+Normal forms of texts: which answers, passages and words count as equal.
 
 Answers are normalised as Q2 does (Honovich et al. 2021, section 2, as in the released
 code): lower-case the text, delete ASCII punctuation, delete the words a, an, the, in
 and our, and collapse white space. This is SQuAD's normalisation with two more stop
-words.
+words. Content words are spaCy's tokens in lower case, without its stop words and
+punctuation, as that code counts them for the "Overlap" baseline (section 4).
 """
 
 import re
 import string
 import unicodedata
 from functools import lru_cache
+from typing import Any
 
 STOP_WORDS = ('a', 'an', 'the', 'in', 'our')
 
@@ -55,3 +57,24 @@ def passage_key(text: str) -> str:
     True
     """
     return _REST.sub('', text.casefold()) or text
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Any:
+    import spacy
+
+    # The blank tokenizer is rule-based and the same as in the English pipelines.
+    return spacy.blank('en').tokenizer
+
+
+def content_words(text: str) -> list[str]:
+    """The content words of a text in lower case, in order, with repetition."""
+    tokens = _tokenizer()(text)
+    return [t.lower_ for t in tokens if not (t.is_stop or t.is_punct)]
+
+
+def content_words_name() -> str:
+    """What determines the content words, as signatures print it; loads nothing."""
+    from importlib.metadata import version
+
+    return f'spacy-{version("spacy")}'
