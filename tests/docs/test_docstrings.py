@@ -48,9 +48,7 @@ def test_every_public_name_says_what_it_is():
         assert ('>>> ' in text) != (name in WITHOUT_EXAMPLES), name
 
 
-@pytest.mark.parametrize(
-    'package', ['report', 'scorers', 'cache', 'filtering', 'scale']
-)
+@pytest.mark.parametrize('package', ['report', 'scorers', 'cache', 'filtering'])
 def test_every_name_that_a_package_gives_says_what_it_is(package):
     module = import_module(f'parlai_q2.{package}')
     assert module.__doc__
