@@ -88,6 +88,16 @@ class Passage(NamedTuple):
 PASSAGE_END = '\n'
 
 
+def joined(passages: Iterable[Passage]) -> str:
+    """
+    Passages as the one text that scorers read.
+
+    >>> joined([Passage('Bees.'), Passage('Ants.', 'Ant')])
+    'Bees.\\nAnts.'
+    """
+    return PASSAGE_END.join(passage.text for passage in passages)
+
+
 def passages_of(knowledge: Any) -> tuple[Passage, ...]:
     """
     The passages in a value of knowledge.
@@ -160,9 +170,9 @@ class Example:
             )
         object.__setattr__(self, 'response', without_surrogates(self.response))
         passages = passages_of(self.knowledge)
-        text = PASSAGE_END.join(passage.text for passage in passages)
+        text = joined(passages)
         # A copy by dataclasses.replace has the passages already.
-        if isinstance(self.knowledge, str) and _joined(self.passages) == text:
+        if isinstance(self.knowledge, str) and joined(self.passages) == text:
             passages = self.passages
         object.__setattr__(self, 'knowledge', text)
         object.__setattr__(self, 'passages', passages)
@@ -175,10 +185,6 @@ class Example:
                 f'{type(turns).__name__}. Give history=() if there is none.'
             )
         object.__setattr__(self, 'history', tuple(turns))
-
-
-def _joined(passages: Sequence[Passage]) -> Optional[str]:
-    return PASSAGE_END.join(p.text for p in passages) if passages else None
 
 
 class Evidence(NamedTuple):

@@ -258,9 +258,10 @@ class GroundedRerankAgent(ChatCommands):
             **kwargs,
         )
         if finds_some:
+            found_by_it = retrieved(model, len(pools))
             pools = [
                 pool if pool.knowledge else replace(pool, knowledge=documents)
-                for pool, documents in zip(pools, retrieved(model), strict=True)
+                for pool, documents in zip(pools, found_by_it, strict=True)
             ]
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(

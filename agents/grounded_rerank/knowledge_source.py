@@ -32,7 +32,7 @@ from parlai_q2.io.knowledge import (
     passages_in,
 )
 from parlai_q2.options import line_ends
-from parlai_q2.records import PASSAGE_END, Passage
+from parlai_q2.records import Passage, joined
 
 NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 
     @property
     def text(self) -> str:
-        return PASSAGE_END.join(passage.text for passage in self.passages)
+        return joined(self.passages)
 
 
 class KnowledgeSource:
@@ -148,9 +148,9 @@ def retrieves(model: Any) -> bool:
     return hasattr(model, 'retriever')
 
 
-def retrieved(model: Any) -> list[tuple[Passage, ...]]:
+def retrieved(model: Any, count: int) -> list[tuple[Passage, ...]]:
     """
-    The documents that a model retrieved last, for each example of the batch. ParlAI
+    The documents that a model retrieved last, for each of ``count`` examples. ParlAI
     keeps each as "title | text" (``RagRetriever.top_docs``), and pads with empty ones.
     """
 
@@ -158,7 +158,8 @@ def retrieved(model: Any) -> list[tuple[Passage, ...]]:
         title, _, text = document.partition(' | ')
         return Passage(text.strip(), title.strip())
 
-    documents = getattr(getattr(model, 'retriever', None), 'top_docs', ())
+    # As ParlAI asks: there are none before the first retrieval.
+    documents = getattr(model.retriever, 'top_docs', [()] * count)
     return [
         tuple(one for one in map(passage, found) if one.text) for found in documents
     ]

@@ -6,6 +6,9 @@ The commands' log. Where ParlAI is loaded, messages go through its log and obey 
 import logging
 import sys
 import time
+from typing import Callable
+
+from parlai_q2.errors import Q2Error
 
 logger = logging.getLogger('parlai_q2')
 debug, info, warning, error = logger.debug, logger.info, logger.warning, logger.error
@@ -30,6 +33,18 @@ class CommandHandler(logging.Handler):
         except Exception:
             # A log that nobody reads ends no run.
             self.handleError(record)
+
+
+def run_module(main: Callable[[], object]) -> None:
+    """
+    Run what ``python -m`` names. An expected error is one line on the standard error,
+    and the exit status 2.
+    """
+    try:
+        main()
+    except Q2Error as problem:
+        sys.stderr.write(f'{problem}\n')
+        sys.exit(2)
 
 
 def show_log(level: int = logging.INFO) -> None:

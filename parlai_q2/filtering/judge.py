@@ -12,7 +12,7 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
 from parlai_q2.io.knowledge import find_passages
-from parlai_q2.records import PASSAGE_END, Example, Passage, Score
+from parlai_q2.records import Example, Passage, Score, joined
 from parlai_q2.scorers.base import Scorer
 
 # The minimum number of responses in one call of the scorer: enough to fill any model's
@@ -43,7 +43,7 @@ class JudgedTurn:
     @property
     def knowledge(self) -> str:
         """The passages as one text; empty where there is none."""
-        return PASSAGE_END.join(passage.text for passage in self.passages)
+        return joined(self.passages)
 
     @property
     def kept_labels(self) -> list[str]:

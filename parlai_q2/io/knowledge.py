@@ -12,7 +12,7 @@ between Wizard of Wikipedia's markers or before a delimiter. The markers are rem
 from itertools import zip_longest
 from typing import Any, Mapping, Optional
 
-from parlai_q2.records import PASSAGE_END, Passage
+from parlai_q2.records import Passage, joined
 
 # From parlai/tasks/wizard_of_wikipedia: the placeholder for "no sentence was used", the
 # mark between a passage's title and its text (which also opens knowledge inside a
@@ -37,7 +37,7 @@ def find_knowledge(
     The knowledge of one turn as one text: :func:`find_passages`, joined by line breaks.
     None if there is none.
     """
-    return _text_of(find_passages(message, delimiter)) or None
+    return joined(find_passages(message, delimiter)) or None
 
 
 def find_passages(
@@ -57,7 +57,7 @@ def find_passages(
     """
     for name in FIELDS:
         found = passages_in(message.get(name))
-        if _text_of(found):
+        if joined(found):
             return found
     if isinstance(message.get('x_turn'), Mapping):
         found_inside = find_passages({**message['x_turn'], 'text': None})
@@ -94,7 +94,7 @@ def as_text(value: Any) -> str:
     """
     A field's value as one text: lists are joined by line breaks, markers are removed.
     """
-    return _text_of(passages_in(value))
+    return joined(passages_in(value))
 
 
 def passages_in(value: Any) -> tuple[Passage, ...]:
@@ -135,7 +135,7 @@ def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
     """A single passage without white space around it; nothing if all are blank."""
     if len(passages) == 1:
         passages = (passages[0]._replace(text=passages[0].text.strip()),)
-    return passages if _text_of(passages).strip() else ()
+    return passages if joined(passages).strip() else ()
 
 
 def as_field(passages: tuple[Passage, ...]) -> Any:
@@ -143,12 +143,8 @@ def as_field(passages: tuple[Passage, ...]) -> Any:
     Passages as the ``knowledge`` of a record: a text if there is one without a title.
     """
     if len(passages) < 2 and not any(passage.title for passage in passages):
-        return _text_of(passages)
+        return joined(passages)
     return [
         {'title': one.title, 'text': one.text} if one.title else one.text
         for one in passages
     ]
-
-
-def _text_of(passages: tuple[Passage, ...]) -> str:
-    return PASSAGE_END.join(passage.text for passage in passages)

@@ -23,7 +23,7 @@ from parlai_q2.filtering.judge import (
     passages_of_turns,
 )
 from parlai_q2.filtering.policy import Decision, Policy
-from parlai_q2.records import PASSAGE_END, Score
+from parlai_q2.records import Score, joined
 from parlai_q2.scorers.base import Scorer
 
 ABSTAINED = 'the model abstained'
@@ -155,7 +155,7 @@ def references(
         fields[GOLD] = labels_of(message)
         # A message's own knowledge may be inside its text, which now begins with the
         # history; or the model got it from elsewhere, e.g. from --knowledge-file.
-        text = PASSAGE_END.join(passage.text for passage in own) or record['knowledge']
+        text = joined(own) or record['knowledge']
         if text:
             fields.setdefault('knowledge', text)
         found.append(fields)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from parlai_q2.records import PASSAGE_END, Passage, Score
+from parlai_q2.records import Passage, Score, joined
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Ranking:
     @property
     def knowledge(self) -> str:
         """The passages as one text."""
-        return PASSAGE_END.join(passage.text for passage in self.passages)
+        return joined(self.passages)
 
     @property
     def chosen(self) -> Candidate:

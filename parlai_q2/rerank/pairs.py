@@ -11,7 +11,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.world_logs import turns_of
 from parlai_q2.models.prompts import Prompt
-from parlai_q2.records import PASSAGE_END, Label, passages_of
+from parlai_q2.records import Label, joined, passages_of
 
 # The least difference of the scores of a pair.
 DEFAULT_MARGIN = 0.3
@@ -56,7 +56,7 @@ def pair_record(
         if rows is None or 'knowledge' not in fields:
             raise TypeError
         passages = passages_of(knowledge_of(fields))
-        knowledge = PASSAGE_END.join(passage.text for passage in passages)
+        knowledge = joined(passages)
         if found is None:
             return None
         best, worst = found

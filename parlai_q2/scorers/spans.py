@@ -87,8 +87,10 @@ class SpansScorer(ConsistencyScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         scores = super().score_texts(examples)
-        statements = self._statements(examples)
-        found = [s for s in statements if not is_generic(s.reading)]
+        found: list[Said] = []
+        chatter: list[Said] = []
+        for one in self._statements(examples):
+            (chatter if is_generic(one.reading) else found).append(one)
         doubted = [s for s in found if support(s.reading) <= self.threshold]
         marks = iter(self._marks(doubted))
         verdicts: list[list[Verdict]] = [[] for _ in examples]
@@ -97,7 +99,6 @@ class SpansScorer(ConsistencyScorer):
             if support(statement.reading) <= self.threshold:
                 said = next(marks)
             verdicts[statement.place].append(self._verdict(statement, said))
-        chatter = [s for s in statements if is_generic(s.reading)]
         docs = parse_all([s.span.text for s in chatter])
         for one, doc in zip(chatter, docs, strict=True):
             for name in new_names(doc, examples[one.place].knowledge):

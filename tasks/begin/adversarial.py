@@ -22,7 +22,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 
-from parlai_q2.errors import ConfigError, Q2Error, UnknownNameError
+from parlai_q2.cli.log import run_module
+from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import write_text
 from parlai_q2.options import split_names
@@ -273,8 +274,4 @@ def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
 
 
 if __name__ == '__main__':
-    try:
-        run()
-    except Q2Error as error:
-        sys.stderr.write(f'{error}\n')
-        sys.exit(2)
+    run_module(run)

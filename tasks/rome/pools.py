@@ -10,7 +10,6 @@ candidate's label is ``inconsistent`` if the crowd saw a hallucination, else
 """
 
 import json
-import sys
 from collections import Counter
 from typing import Any, Iterable, Sequence
 
@@ -19,7 +18,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript
 
 from parlai_q2.cli.files import given_file
-from parlai_q2.errors import Q2Error
+from parlai_q2.cli.log import run_module
 from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.io.write import write_text
 from parlai_q2.records import Label
@@ -131,8 +130,4 @@ def _candidate(turn: AnnotatedResponse) -> dict[str, Any]:
 
 
 if __name__ == '__main__':
-    try:
-        RomePools.main()
-    except Q2Error as error:
-        sys.stderr.write(f'{error}\n')
-        sys.exit(2)
+    run_module(RomePools.main)

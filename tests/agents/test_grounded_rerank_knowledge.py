@@ -1,6 +1,7 @@
 """Where the knowledge of a turn is found, and what the generator is given of it."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from parlai.tasks.wizard_of_internet import agents as wizint
@@ -14,6 +15,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     Found,
     KnowledgeSource,
+    retrieved,
 )
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.knowledge import passages_in
@@ -208,6 +210,13 @@ def test_what_a_search_found_is_knowledge_with_its_titles():
     # What else the task says goes before it.
     own = {**wizard(*documents), 'knowledge': 'Milk is white.'}
     assert knowledge.find(own).passages == (Passage('Milk is white.'),)
+
+
+def test_documents_are_passages_and_there_are_none_before_a_retrieval():
+    model = SimpleNamespace(retriever=SimpleNamespace())
+    assert retrieved(model, 2) == [(), ()]
+    model.retriever.top_docs = [['Tea | It is hot.', ' | '], [' | ']]
+    assert retrieved(model, 2) == [(Passage('It is hot.', 'Tea'),), ()]
 
 
 def test_a_topic_file_without_a_general_passage_may_have_nothing_to_say(tmp_path):

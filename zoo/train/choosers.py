@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parlai_q2.bootstrap import Interval, mean_interval
-from parlai_q2.errors import Q2Error
+from parlai_q2.cli.log import run_module
 from parlai_q2.records import Label
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.tasks.begin.reader import read_file
@@ -91,8 +91,4 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-    try:
-        main()
-    except Q2Error as error:
-        sys.stderr.write(f'{error}\n')
-        sys.exit(2)
+    run_module(main)

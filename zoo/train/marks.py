@@ -24,7 +24,8 @@ from statistics import fmean
 from typing import Any, Optional
 
 from parlai_q2.bootstrap import mean_interval
-from parlai_q2.errors import InputError, Q2Error
+from parlai_q2.cli.log import run_module
+from parlai_q2.errors import InputError
 from parlai_q2.records import Example, Score, Span
 from parlai_q2.report.spans import Status, status_of
 from parlai_q2.scorers import Scorer, load_scorer
@@ -178,8 +179,4 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-    try:
-        main()
-    except Q2Error as error:
-        sys.stderr.write(f'{error}\n')
-        sys.exit(2)
+    run_module(main)

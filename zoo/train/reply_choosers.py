@@ -27,7 +27,8 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from parlai_q2.bootstrap import Interval, mean_interval
-from parlai_q2.errors import InputError, Q2Error
+from parlai_q2.cli.log import run_module
+from parlai_q2.errors import InputError
 from parlai_q2.io.read import history_of, knowledge_of
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.records import Example, Score
@@ -206,8 +207,4 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-    try:
-        main()
-    except Q2Error as error:
-        sys.stderr.write(f'{error}\n')
-        sys.exit(2)
+    run_module(main)
