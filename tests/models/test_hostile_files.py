@@ -85,12 +85,9 @@ def test_what_generate_computes_is_looked_at_too(model):
 
     folder = model('question_generation')
     generator = Seq2SeqQuestionGenerator(
-        ModelConfig(str(folder)), search='generate', num_beams=1, num_questions=1
-    )
-    loaded = load_seq2seq(str(folder))
-    loaded[0].lm_head.weight[5] = float('nan')
-    generator._load = lambda: loaded
-    generator._loaded = lambda: loaded
+        ModelConfig(str(folder)), num_beams=1, num_questions=1
+    ).generating()
+    generator._loaded()[0].lm_head.weight[5] = float('nan')
     with pytest.raises(ModelError, match='not numbers'):
         generator.generate([('Rome', 'Rome is old.')])
 
