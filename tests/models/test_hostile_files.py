@@ -103,18 +103,6 @@ def test_a_file_that_is_not_listed_is_not_read(model, name):
     assert found.cls_token == '[CLS]'
 
 
-def test_planted_settings_of_generation_are_not_read(model):
-    folder = model('question_generation')
-    expected = load_seq2seq(str(folder))[0].generation_config.to_dict()
-    listed = read_object(folder / CHECKSUMS)
-    listed.pop('generation_config.json')
-    (folder / CHECKSUMS).write_text(json.dumps(listed))
-    (folder / 'generation_config.json').write_text('{"num_beams": 99}')
-    found = load_seq2seq(str(folder))[0].generation_config
-    assert found.num_beams != 99
-    assert found.eos_token_id == expected['eos_token_id']
-
-
 @pytest.mark.parametrize(
     'text', ['', '[]', '{"config.json": 3}', '{"../x": "y"}', '\xff', '[' * 100_000]
 )

@@ -27,13 +27,6 @@ def test_both_searches_ask_the_same(tmp_path, decoding):
     assert generating.settings == generator.settings
 
 
-def test_only_as_many_questions_as_asked_for(tmp_path):
-    generator = Seq2SeqQuestionGenerator(
-        ModelConfig(tiny_t5(tmp_path)), num_questions=2, max_new_tokens=6
-    )
-    assert [len(questions) for questions in generator.generate(PAIRS)] == [2, 2, 2]
-
-
 @pytest.mark.slow
 def test_the_shipped_model_asks_the_same_by_both_searches():
     # Twelve responses of the sample, every question of every span.

@@ -236,9 +236,3 @@ def test_a_tokenizer_with_more_to_it_is_that_of_the_auto_class(copied):
     assert type(said_otherwise(copied, tokenizer_class='BertTokenizer')) is not (
         transformers.PreTrainedTokenizerFast
     )
-
-
-def test_a_damaged_tokenizer_is_told_of(copied):
-    (copied / 'tokenizer.json').write_text('{')
-    with pytest.raises(ModelError, match=f'Cannot load .*{copied.name}'):
-        load_tokenizer(str(copied))
