@@ -5,11 +5,10 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.report.changes import bin_of, change_of, different_settings, pair_up
-from parlai_q2.report.comparison import signed, write_comparison
+from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.figures import TwoRunFigures
 from tests.report.runs import AFTER, entries, rescored, two_runs
 from tests.report.samples import HOSTILE, SIGNATURE, marks, scored, simple
-from tests.report.test_page import Elements
 
 
 def ids(pairing):
@@ -208,19 +207,3 @@ def test_what_responses_say_is_never_part_of_the_page(tmp_path):
     for mark in ('<script', '</script', '<!--'):
         assert page.count(mark) == plain.count(mark), mark
     assert not set('\x00\x1b\u2028\u202e') & set(page)
-
-
-def test_nothing_is_loaded_from_elsewhere(tmp_path):
-    page = page_of(tmp_path, *two_runs(10))
-    for tag, attributes in Elements(page).found:
-        assert tag not in ('iframe', 'object', 'embed', 'base')
-        for name in ('src', 'href', 'srcset', 'action'):
-            assert attributes.get(name, 'data:,') == 'data:,'
-        assert not any(name.startswith('on') or name == 'style' for name in attributes)
-
-
-@pytest.mark.parametrize(
-    'value, text', [(0.0334, '+0.033'), (-0.5, '\u22120.500'), (-0.0001, '0.000')]
-)
-def test_a_difference_has_its_sign(value, text):
-    assert signed(value) == text
