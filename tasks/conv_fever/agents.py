@@ -33,7 +33,6 @@ from parlai_q2.tasks.conv_fever.reader import (
     NONE,
     PERTURBATIONS,
     PERTURBED,
-    RANDOM_PAIRING,
     ConvFeverExample,
     ExampleFile,
 )
@@ -188,14 +187,6 @@ class ClassificationTeacher(FixedDialogTeacher):
 
 class DefaultTeacher(ClassificationTeacher):
     """The classification view of all examples."""
-
-
-class ConsistentTeacher(ClassificationTeacher):
-    words = (Label.CONSISTENT,)
-
-
-class RandomPairingTeacher(ClassificationTeacher):
-    words = (RANDOM_PAIRING,)
 
 
 class NegationTeacher(ClassificationTeacher):

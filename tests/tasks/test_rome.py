@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import (
     ConfigError,
@@ -37,20 +36,6 @@ def test_words_choose_parts_models_decodings_and_classes(sets, part, rows):
     assert len(messages(ANNOTATED + part)) == rows
 
 
-@pytest.mark.parametrize(
-    'teacher, rows',
-    [
-        ('ExpertTeacher', 3),
-        ('CrowdTeacher', 12),
-        ('GtTeacher', 5),
-        ('KnnTeacher:consistent', 2),
-        ('DprTeacher', 2),
-    ],
-)
-def test_a_part_may_be_a_teacher_of_its_own(sets, teacher, rows):
-    assert len(messages(f'{TASK}:{teacher}')) == rows
-
-
 def test_the_class_is_that_of_the_annotators(sets):
     shown = messages(f'{TASK}:ExpertTeacher')
     assert [m['q2_label'] for m in shown] == ['consistent', 'inconsistent', 'generic']
@@ -59,13 +44,8 @@ def test_the_class_is_that_of_the_annotators(sets):
     assert [m['hallucination'] for m in shown] == [False, True, False]
 
 
-def test_what_the_crowd_did_not_judge_has_no_value(sets):
-    unjudged = messages(f'{TASK}:GtTeacher:generic')
-    assert [(m['factual'], m['hallucination']) for m in unjudged] == [(None, None)]
-
-
 def test_the_message_is_the_conversation_without_its_speakers(sets):
-    first = messages(f'{TASK}:GtTeacher')[0]
+    first = messages(f'{TASK}:AnnotatedTeacher:gt')[0]
     turns = ['I like the sea.', 'Me too!', 'Is it "salty"?']
     assert first['history'] == turns and first['text'] == '\n'.join(turns)
     assert first['eval_labels'] == ['Yes, very.']
@@ -75,18 +55,6 @@ def test_the_message_is_the_conversation_without_its_speakers(sets):
         'nucleus',
         'gt',
     )
-
-
-def test_a_context_without_knowledge_cannot_be_verified(sets):
-    report = EvalModel.main(
-        task=f'{TASK}:DialogueTeacher:knn',
-        model='fixed_response',
-        fixed_response='Salt is cheap.',
-        scorer='precision',
-        batchsize=2,
-    )
-    assert report['knowledge_precision'].value() == 1
-    assert report['unverifiable'].value() == 0.5
 
 
 def test_a_verifiable_response_that_nobody_annotated_is_left_out(
@@ -119,17 +87,6 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, column, value, problem):
     with pytest.raises(RecordError, match=problem) as caught:
         read_file(path, 'gt')
     assert caught.value.line == 2
-
-
-@pytest.mark.parametrize(
-    'text, problem',
-    [('', "no column 'conv_index'"), ('a,b\n', "no column 'conv_index'")],
-)
-def test_another_file_is_refused(tmp_path, text, problem):
-    path = tmp_path / 'rows.csv'
-    path.write_text(text)
-    with pytest.raises(RecordError, match=problem):
-        read_file(path, 'gt')
 
 
 @pytest.mark.parametrize('value', ['1.5', '3.0', 'good', '-1'])
