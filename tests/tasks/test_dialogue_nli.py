@@ -39,23 +39,6 @@ def test_neutral_counts_as_inconsistent(sets):
     ]
 
 
-def test_the_sentences_may_change_places(sets):
-    opt = ParlaiParser(True, True).parse_kwargs(
-        task=ANNOTATED, datatype='test', scorer='overlap', dnli_knowledge='sentence1'
-    )
-    shown = list(create_task_agent_from_taskname(opt)[0])
-    assert shown[0]['checked_sentence'] == 'my dog is brown .'
-    assert shown[0]['eval_labels'] == [DOG]
-    # An utterance is no persona, a persona sentence is one on either side.
-    assert [m['text'].startswith('your persona: ') for m in shown] == [
-        False,
-        False,
-        False,
-        True,
-        False,
-    ]
-
-
 def test_the_dialogue_view_shows_each_persona_once_with_an_agreeing_reply(sets):
     shown = messages(TASK)
     assert [m['checked_sentence'] for m in shown] == [DOG, 'i have no pets .']

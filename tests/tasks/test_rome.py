@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 
 from parlai_q2.errors import (
-    ConfigError,
     RecordError,
 )
 from parlai_q2.tasks.rome.reader import class_of, read_file, read_part
@@ -101,25 +100,17 @@ def test_an_odd_rating_is_named_and_counts_as_missing(tmp_path, caplog, value):
 
 
 @pytest.mark.parametrize(
-    'factual, hallucination, by_factual, by_hallucination',
+    'verifiable, factual, label',
     [
         # "factual consistency score >= 0.5 is labeled as consistent"
-        (0.5, True, 'consistent', 'inconsistent'),
-        (0.33, False, 'inconsistent', 'consistent'),
-        (1.0, False, 'consistent', 'consistent'),
+        (True, 0.5, 'consistent'),
+        (True, 0.33, 'inconsistent'),
+        (False, 1.0, 'generic'),
+        (True, None, ''),
     ],
 )
-def test_the_paper_and_the_other_rule(
-    factual, hallucination, by_factual, by_hallucination
-):
-    assert class_of(True, factual, hallucination) == by_factual
-    assert class_of(True, factual, hallucination, 'hallucination') == by_hallucination
-    assert class_of(False, factual, hallucination) == 'generic'
-
-
-def test_two_rules_are_refused(sets):
-    with pytest.raises(ConfigError, match='Name one rule: factual or hallucination'):
-        read_part(str(sets), ['factual', 'hallucination'])
+def test_the_class_is_the_papers(verifiable, factual, label):
+    assert class_of(verifiable, factual) == label
 
 
 @pytest.mark.real_data('data/test')
@@ -131,16 +122,8 @@ class TestThePublishedExpertFile:
         (tmp_path / 'rome' / 'factual_dataset_expert.csv').write_bytes(data)
         return str(tmp_path)
 
-    @pytest.mark.parametrize(
-        'rule, consistent, inconsistent',
+    def test_its_classes(self, published, caplog):
         # Santhanam et al. 2021, section 6, count 502 and 82.
-        [('factual', 502, 82), ('hallucination', 470, 114)],
-    )
-    def test_its_classes(self, published, caplog, rule, consistent, inconsistent):
-        labels = Counter(r.label for r in read_part(published, ['expert', rule]))
-        assert labels == {
-            'consistent': consistent,
-            'inconsistent': inconsistent,
-            'generic': 342,
-        }
+        labels = Counter(r.label for r in read_part(published, ['expert']))
+        assert labels == {'consistent': 502, 'inconsistent': 82, 'generic': 342}
         assert "'3.0' on line 400" in caplog.text
