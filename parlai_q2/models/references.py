@@ -40,12 +40,7 @@ BESIDE = (
 
 
 def shipped_folder(name: str) -> Path:
-    """
-    The folder of a shipped model.
-
-    :param name: its path below ``parlai_q2.zoo``, e.g. ``q2_mini/consistency``.
-    :raises ModelNotFoundError: if it is not part of this installation.
-    """
+    """The folder of a shipped model, by its path below ``parlai_q2.zoo``."""
     folder = Path(str(files('parlai_q2.zoo'))) / name
     if not folder.is_dir():
         raise ModelNotFoundError(

@@ -7,6 +7,7 @@ import inspect
 from typing import Any, Mapping
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.backend import Backend
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
@@ -23,7 +24,7 @@ NOT_LOADED = (*BATCH_SIZES, 'role')
 _BACKENDS: dict[tuple[str, str], Any] = {}
 
 
-def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
+def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -> Any:
     """
     A model of a preset.
 
@@ -58,9 +59,10 @@ def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
     return made
 
 
-def check_types(kind: type, settings: Mapping[str, Any], where: str) -> None:
+def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) -> None:
     """Raise ConfigError unless settings have the types of the backend's defaults."""
-    for name, parameter in inspect.signature(kind).parameters.items():
+    shared = inspect.signature(Backend).parameters
+    for name, parameter in {**shared, **inspect.signature(kind).parameters}.items():
         default, value = parameter.default, settings.get(name, parameter.default)
         wanted = (int, float) if type(default) is float else type(default)
         if default in (None, parameter.empty) or isinstance(default, tuple):

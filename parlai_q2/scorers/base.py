@@ -1,10 +1,19 @@
-"""The interface of all scorers."""
+"""The interface of all scorers, and the base of those that wrap another one."""
 
 import logging
 import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Generic,
+    Iterable,
+    Optional,
+    Sequence,
+    TypeVar,
+)
 
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
@@ -198,3 +207,49 @@ class Scorer(ABC):
             _warned.add((self.name, problem))
             shown = ' / '.join(ascii(text[:40]) for text in pair)
             _logger.warning(f'{problem.format(self.name)}: {shown}')
+
+
+S = TypeVar('S', bound=Scorer)
+
+
+class StandInScorer(Scorer, Generic[S]):
+    """
+    Wraps a scorer and has the same name, settings, signature and threshold. A subclass
+    implements :meth:`score_texts`.
+
+    :param scorer: the scorer to wrap.
+    """
+
+    def __init__(self, scorer: S):
+        self.scorer = scorer
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.scorer.name
+
+    @property
+    def threshold(self) -> float:  # type: ignore[override]
+        return self.scorer.threshold
+
+    @property
+    def has_models(self) -> bool:  # type: ignore[override]
+        return self.scorer.has_models
+
+    @property
+    def prior(self) -> Optional[float]:  # type: ignore[override]
+        return self.scorer.prior
+
+    @property
+    def asks_questions(self) -> bool:  # type: ignore[override]
+        return self.scorer.asks_questions
+
+    def can_read(self, text: str) -> bool:
+        return self.scorer.can_read(text)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self.scorer.settings
+
+    @property
+    def signature(self) -> Signature:
+        return self.scorer.signature

@@ -17,8 +17,7 @@ from typing import Any, Mapping, Optional, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.records import Example, Label, Score
-from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.stand_in import StandInScorer
+from parlai_q2.scorers.base import Scorer, StandInScorer, label_of
 from parlai_q2.signature import Signature
 
 DIGITS = 8

@@ -10,7 +10,6 @@ from typing import (
     Hashable,
     Iterator,
     Mapping,
-    Optional,
     Sequence,
     TypeVar,
 )
@@ -47,11 +46,6 @@ GPU_LENGTH_STEP = 32
 def length_step(device: str) -> int:
     """The number of tokens that input lengths are rounded up to a multiple of."""
     return LENGTH_STEP if is_cpu(device) else GPU_LENGTH_STEP
-
-
-def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -> int:
-    """The most inputs in a model's call; on a GPU ``gpu_batch_size``, if given."""
-    return batch_size if is_cpu(device) else gpu_batch_size or batch_size
 
 
 def padded_length(length: int, step: int = LENGTH_STEP) -> int:
