@@ -34,13 +34,6 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_the_page_holds_all_records(tmp_path):
-    data = data_of(page_of(tmp_path, [scored(), reranked()]))
-    assert [entry['id'] for entry in data['entries']] == ['madonna', 'reranked']
-    assert data['signatures'] == [SIGNATURE]
-    assert [entry['signature'] for entry in data['entries']] == [0, -1]
-
-
 def test_the_same_records_give_the_same_bytes(tmp_path):
     records = [scored(), reranked(), simple(1)]
     first = write_report(records, tmp_path / 'a.html').read_bytes()

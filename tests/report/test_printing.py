@@ -71,13 +71,3 @@ def test_of_thousands_it_is_said_how_many_are_not_printed(browser, tmp_path):
     browser.js(BEFORE)
     assert browser.text('#status').startswith('1 to 111 of 111 ')
     browser.js(AFTER)
-
-
-def test_paper_is_white_where_the_screen_is_dark(opened):
-    dark = [{'name': 'prefers-color-scheme', 'value': 'dark'}]
-    opened.call('Emulation.setEmulatedMedia', media='print', features=dark)
-    paper = opened.js('getComputedStyle(document.body).backgroundColor')
-    opened.call('Emulation.setEmulatedMedia', media='', features=dark)
-    screen = opened.js('getComputedStyle(document.body).backgroundColor')
-    opened.prefer('light')
-    assert paper == 'rgb(255, 255, 255)' != screen
