@@ -26,24 +26,21 @@ _BACKENDS: dict[tuple[str, str], Any] = {}
 
 def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -> Any:
     """
-    A model of a preset.
+    A model of a preset's section.
 
-    :param kind: the backend's class.
-    :param section: the preset's section with its model and settings.
     :param options: settings that override the preset's; None leaves one as it is.
     :raises ConfigError: if the preset lacks the section or has a wrong batch size.
     """
-    config = preset.model(section)
+    config, where = preset.model(section), f'{section} of the preset {preset.name!r}'
     asked_for = {k: v for k, v in options.items() if v is not None}
     settings = overlaid(config.settings, asked_for)
     for name in BATCH_SIZES:
         size = settings.get(name, 1)
         if not isinstance(size, int) or size < 1:
             raise ConfigError(
-                f'{section} of the preset {preset.name!r} has a {name} of '
-                f'{size!r}; it must be a whole number of at least 1.'
+                f'{where} has a {name} of {size!r}; it must be a whole number of at '
+                'least 1.'
             )
-    where = f'{section} of the preset {preset.name!r}'
     check_types(kind, settings, where)
     try:
         made = kind(config, **settings)

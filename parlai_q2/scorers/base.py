@@ -3,17 +3,9 @@
 import logging
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    Generic,
-    Iterable,
-    Optional,
-    Sequence,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
@@ -136,10 +128,7 @@ class Scorer(ABC):
         return knows(getattr(self.text_model, 'tokenizer', None), text)
 
     def unread(self, example: Example) -> float:
-        """
-        The share of the knowledge or the response, whichever is greater, that is beyond
-        what the scorer reads, in [0, 1).
-        """
+        """The share of a text, of the two the greater, that is not read, in [0, 1)."""
         return 0.0
 
     @property
@@ -167,13 +156,13 @@ class Scorer(ABC):
                 f'{type(examples).__name__}. Write score([example]).'
             )
         examples = list(examples)
-        for example in examples:
-            if not isinstance(example, Example):
-                raise InputError(
-                    'score() takes a list of Example, but there is a '
-                    f'{type(example).__name__} in it. Write '
-                    'Example(knowledge="...", response="...").'
-                )
+        wrong = [e for e in examples if not isinstance(e, Example)]
+        if wrong:
+            raise InputError(
+                'score() takes a list of Example, but there is a '
+                f'{type(wrong[0]).__name__} in it. Write '
+                'Example(knowledge="...", response="...").'
+            )
         nothing = not_verifiable(str(self.signature))
         by_text: dict[tuple[str, str], Example] = {}
         for example in examples:
@@ -214,10 +203,8 @@ S = TypeVar('S', bound=Scorer)
 
 class StandInScorer(Scorer, Generic[S]):
     """
-    Wraps a scorer and has the same name, settings, signature and threshold. A subclass
+    Wraps a scorer and has its name, settings, signature and threshold. A subclass
     implements :meth:`score_texts`.
-
-    :param scorer: the scorer to wrap.
     """
 
     def __init__(self, scorer: S):

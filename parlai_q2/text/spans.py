@@ -5,8 +5,8 @@ Honovich et al. 2021, section 2: all named entities, then all noun chunks whose 
 not yet in the list, ignoring case; "i" is dropped. An entity that occurs twice is asked
 about twice, as in the released code.
 
-Two optional filters depart from the paper. One drops pronouns, whose questions ("What
-is relaxing?" "it") ask what they stand for. The other drops spans that are equal after
+Two optional filters depart from the paper: one drops pronouns, whose questions ("What
+is relaxing?") ask what they stand for, the other spans that are equal after
 normalisation ("us", "the us").
 """
 
