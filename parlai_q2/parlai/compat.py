@@ -34,7 +34,6 @@ def apply() -> None:
     bridge_downloads()
     bridge_plateau_scheduler()
     bridge_checkpoints()
-    bridge_delayed_nucleus_beam()
 
 
 def bridge_pkg_resources() -> None:
@@ -144,19 +143,6 @@ def checkpoint_globals() -> list[Any]:
         type(np.dtype(np.float32)),
         argparse.Namespace,
     ]
-
-
-def bridge_delayed_nucleus_beam() -> None:
-    """
-    Let ``--inference delayednucleusbeam`` sample. It borrows
-    ``NucleusSampling.select_paths``, which calls two more methods of its class.
-    """
-    from parlai.core.torch_generator_agent import DelayedNucleusBeamSearch as Delayed
-    from parlai.core.torch_generator_agent import NucleusSampling
-
-    for name in ('get_mask', 'update_p'):
-        if not hasattr(Delayed, name):
-            setattr(Delayed, name, getattr(NucleusSampling, name))
 
 
 def bridge_hugging_face_dictionary() -> None:

@@ -15,7 +15,7 @@ CLAIM = {
 
 
 @pytest.mark.parametrize(
-    'strategies', ['beam:3', 'greedy:1,nucleus:2', 'beam:2,topk:2,delayedbeam:2']
+    'strategies', ['beam:3', 'beam:1,nucleus:2', 'beam:2,delayedbeam:2']
 )
 def test_candidates_and_choice_are_those_of_the_processor(strategies):
     options = {'candidate_strategies': strategies, 'candidate_seed': 5}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, rankdata, spearmanr
 
-from parlai_q2.bootstrap import intervals, resamples
+from parlai_q2.bootstrap import intervals, mean_interval, resamples
 from parlai_q2.evaluate.calibration import calibration
 from parlai_q2.evaluate.statistics import correlation, pearson, ranks
 
@@ -153,3 +153,8 @@ def test_a_bound_belongs_to_the_bin_below():
 def test_what_is_no_probability_is_refused(probabilities, outcomes, message):
     with pytest.raises(ValueError, match=message):
         calibration(probabilities, outcomes)
+
+
+def test_there_is_no_mean_of_nothing():
+    with pytest.raises(ValueError, match='no values'):
+        mean_interval([])

@@ -1,6 +1,8 @@
 """From texts to an evaluation: what is scored, how often, and what a stop costs."""
 
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,9 +102,15 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
 def test_progress_is_told_chunk_by_chunk(monkeypatch):
     monkeypatch.setattr(running, 'CHUNK', 2)
     told = []
+
+    @contextmanager
+    def counting(*words):
+        told.append(words)
+        yield SimpleNamespace(update=told.append)
+
     pairs = [('k', str(i)) for i in range(5)]
-    score_pairs('mine', Counting(), [*pairs, pairs[0]], lambda *a: told.append(a))
-    assert told == [('mine', done, 5) for done in (0, 2, 4, 5)]
+    score_pairs('mine', Counting(), [*pairs, pairs[0]], counting)
+    assert told == [('mine', 5, 'responses'), 2, 2, 1]
 
 
 RED = 'the kite is red'

@@ -241,15 +241,6 @@ def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
     assert len(chat.conversation.turns) == 2
 
 
-def last_reply_is_in_view(opened):
-    top, bottom, field = opened.js(
-        "(() => { const r = document.querySelector('.turn:last-child .reply')"
-        '.getBoundingClientRect(); return [r.top, r.bottom, '
-        "document.getElementById('say').getBoundingClientRect().top]; })()"
-    )
-    return 0 <= top and bottom <= field
-
-
 @pytest.mark.parametrize(
     'width, scheme', [(320, 'light'), (390, 'dark'), (768, 'light'), (1280, 'dark')]
 )

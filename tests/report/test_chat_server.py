@@ -13,7 +13,6 @@ from parlai_q2.report.chat_page import read_turn
 from parlai_q2.report.chat_requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
 from parlai_q2.report.chat_server import ChatServer
 from tests.report.chats import JSON, Scripted, ask, reply_with_evidence, served
-from tests.report.samples import HOSTILE
 
 ROOT = Path(__file__).parents[2]
 
@@ -235,15 +234,6 @@ def test_ctrl_c_ends_a_reply_under_way():
         thread.join(timeout=10)
     assert ended == [True]
     assert answers[0][0] == 503 and 'has ended' in answers[0][2]
-
-
-def test_a_turn_says_whether_its_text_is_the_chosen_candidate():
-    assert read_turn('a', reply_with_evidence())['as_chosen']
-    assert not read_turn('a', reply_with_evidence(text="I'm not sure."))['as_chosen']
-    plain = read_turn(HOSTILE, {'text': 'hello'})
-    assert not plain['as_chosen']
-    assert plain['candidates'] == plain['knowledge'] == []
-    assert '\\x00' in plain['said'] and json.dumps(plain).isascii()
 
 
 def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):

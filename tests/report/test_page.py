@@ -111,11 +111,6 @@ def test_the_key_of_the_histogram_has_the_labels_that_there_are(tmp_path):
     assert '<title>score 0.9 to 1.0: 2 (1 consistent, 1 my &lt;b&gt;)</title>' in page
 
 
-def test_scores_made_in_different_ways_come_with_a_warning(tmp_path):
-    page = page_of(tmp_path, [scored(), simple(1, signature='overlap|version:0.1.0')])
-    assert 'different signatures' in page
-
-
 def test_no_records_are_an_error_that_says_what_to_run(tmp_path):
     with pytest.raises(InputError, match='parlai_q2 score'):
         write_report([], tmp_path / 'page.html')
