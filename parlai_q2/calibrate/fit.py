@@ -85,8 +85,12 @@ class Pairs:
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
         """The pairs that a mask chooses."""
-        given: list[Any] = [getattr(self, f.name) for f in dataclasses.fields(self)]
-        return Pairs(*(of if of is None else of[chosen] for of in given))
+
+        def part(of: Any) -> Any:
+            return None if of is None else of[chosen]
+
+        fields = dataclasses.fields(self)
+        return Pairs(*(part(getattr(self, field.name)) for field in fields))
 
 
 def pairs_of(

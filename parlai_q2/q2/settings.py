@@ -47,7 +47,7 @@ class Q2Settings:
     :param knowledge_words: of knowledge of more words than this, read only the
         sentences that match a question best; 0, as in the paper, reads all of it.
     :param drop_pronouns: which spans to skip if they consist of pronouns alone:
-        ``none`` (as in the paper), ``third`` ("it", "they"), or ``all``.
+        ``none`` (as in the paper) or ``third`` ("it", "they").
     :param duplicate_spans: ask about every span, even if an earlier one is equal after
         normalisation, as in the paper.
     :param vague_questions: keep questions that have lost the response's content ("What

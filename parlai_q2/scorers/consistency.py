@@ -13,7 +13,6 @@ reading that supports it most counts.
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.records import (
@@ -37,7 +36,6 @@ RESPONSE_WORDS = 60
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
 LONG, ALWAYS, NEVER = 'long', 'always', 'never'
-SPLITS = (LONG, ALWAYS, NEVER)
 
 
 class Premise(NamedTuple):
@@ -60,17 +58,6 @@ class Pooling:
 
     knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
     split_response: str = LONG
-
-    def __post_init__(self):
-        if self.knowledge_words < 0:
-            raise ConfigError(
-                f'knowledge_words must be at least 0, not {self.knowledge_words}.'
-            )
-        if self.split_response not in SPLITS:
-            raise ConfigError(
-                f'split_response must be one of {", ".join(SPLITS)}, not '
-                f'{self.split_response!r}.'
-            )
 
     def is_long(self, index: SentenceIndex) -> bool:
         """Whether the knowledge is split."""
@@ -281,21 +268,10 @@ class ConsistencyScorer(ClassifierScorer):
     score. A response whose pieces are all generic ("that's cool!") gets the label
     ``generic`` and a value of at most
     :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`.
-
-    Its further options are those of :class:`Pooling`.
     """
 
     name = 'consistency'
-
-    def __init__(
-        self,
-        model: NliModel,
-        preset: str = 'custom',
-        threshold: float = Scorer.threshold,
-        **pooling: Any,
-    ):
-        super().__init__(model, preset, threshold)
-        self.pooling = Pooling(**pooling)
+    pooling = Pooling()
 
     @property
     def settings(self) -> dict[str, Any]:

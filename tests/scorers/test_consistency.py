@@ -4,10 +4,8 @@ from functools import partial
 
 import pytest
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label
-from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     WHOLE,
@@ -147,9 +145,3 @@ def test_two_ways_to_read_are_one_call():
         ['ants fly.', 'cows dig.'],
     ]
     assert len(calls) == 1
-
-
-@pytest.mark.parametrize('options', [{'knowledge_words': -1}, {'split_response': 'x'}])
-def test_a_pooling_that_makes_no_sense_is_refused(options):
-    with pytest.raises(ConfigError):
-        load_scorer('consistency', **options)
