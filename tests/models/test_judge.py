@@ -61,13 +61,6 @@ def test_without_another_word_all_words_are_compared(folder):
     assert found.entailment == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_batch_gives_what_each_pair_gives_alone(folder):
-    together = judge(folder, batch_size=3).classify([*PAIRS, PAIRS[0]])
-    alone = [judge(folder).classify([pair])[0] for pair in PAIRS]
-    for one, other in zip(together, [*alone, alone[0]], strict=True):
-        assert one == pytest.approx(other, abs=1e-6)
-
-
 def test_of_a_long_premise_the_window_that_supports_most_counts(folder):
     parts = ('The cat sat.', 'I am fine.', 'Hello you.')
     (found,) = judge(folder, window_words=3).classify([(' '.join(parts), 'the cat')])
