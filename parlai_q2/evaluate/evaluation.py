@@ -134,7 +134,8 @@ class Evaluation:
 
     def title(self, what: str, table: str) -> str:
         """A table's title. It names the paper's table where the data are the same."""
-        cited = f' (Q2, {table})' if self.annotated.name == 'q2_wow' else ''
+        papers = table and self.annotated.name == 'q2_wow'
+        cited = f' (Q2, {table})' if papers else ''
         return f'{what}, {self.annotated.title}{cited}'
 
     def notes_on_fit(self) -> list[str]:
