@@ -117,10 +117,14 @@ class TestBleu:
         )
         assert f'|sacrebleu:{recipe}|' in signature
 
-    def test_a_missing_package_says_what_to_run(self, without_package):
-        without_package('sacrebleu')
-        with pytest.raises(MissingPackageError, match='pip install "parlai_q2.bleu."'):
-            load_scorer('bleu')
+
+@pytest.mark.parametrize(
+    'name, package', [('bleu', 'sacrebleu'), ('bertscore', 'bert_score')]
+)
+def test_a_missing_package_says_what_to_run(without_package, name, package):
+    without_package(package)
+    with pytest.raises(MissingPackageError, match=f'pip install "parlai_q2.{name}."'):
+        load_scorer(name)
 
 
 def test_the_content_overlap_leaves_stop_words_and_punctuation_out():

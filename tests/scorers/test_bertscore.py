@@ -11,7 +11,6 @@ import torch
 from parlai_q2 import Example, Label, load_scorer
 from parlai_q2.errors import (
     ConfigError,
-    MissingPackageError,
     ModelError,
     ModelNotFoundError,
 )
@@ -152,12 +151,6 @@ def test_a_revision_is_refused():
     preset = preset.__class__('pinned', {'bertscore': pinned})
     with pytest.raises(ConfigError, match='cannot fetch a revision'):
         load_scorer('bertscore', preset=preset)
-
-
-def test_a_missing_package_says_what_to_run(without_package):
-    without_package('bert_score')
-    with pytest.raises(MissingPackageError, match='pip install "parlai_q2.bertscore."'):
-        load_scorer('bertscore')
 
 
 def set_embeddings(folder, vectors):

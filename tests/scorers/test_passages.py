@@ -171,23 +171,3 @@ def test_an_accent_composed_or_not_is_the_same_word(name):
     one, other = 'The Caf\u00e9 opened.', 'The Cafe\u0301 opened.'
     examples = [Example(k, r) for k in (one, other) for r in (one, other)]
     assert len({s.value for s in load_scorer(name).score(examples)}) == 1
-
-
-def test_score_writes_the_passage_and_the_report_marks_its_words(tmp_path):
-    from parlai_q2.report.scored_file import read_scored_file
-    from parlai_q2.scripts.score import score_file
-
-    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
-    record = {'knowledge': [TOWER, BEES], 'response': 'Bees have five eyes.'}
-    infile.write_text(json.dumps(record) + '\n')
-    score_file(infile, outfile, load_scorer('grounded'), explain=True)
-    (written,) = map(json.loads, outfile.read_text().splitlines())
-    assert written['knowledge'] == record['knowledge']
-    assert [v['passage'] for v in written['verdicts']] == [1] * len(written['verdicts'])
-    (evidence,) = written['statements'][0]['evidence']
-    found = {'passage': 1, 'sentence': 'Bees have five eyes.', 'span': [0, 20]}
-    assert evidence == found
-    (entry,) = read_scored_file(outfile)
-    shown = ''.join(p[0] for p in entry['knowledge'])
-    assert shown == f'{TOWER}\nHoneybee: {BEES["text"]}'
-    assert entry['knowledge'][0][0].startswith(TOWER)

@@ -120,17 +120,6 @@ def test_each_setting_does_what_it_does_in_generate(settings):
     )
 
 
-def test_the_random_models_end_at_different_lengths_and_repeat_themselves():
-    # Otherwise the comparisons above would say little.
-    model, prompts = random_t5(7), inputs(6, 7)
-    settings = {'num_beams': 5, 'max_new_tokens': 14}
-    free = generated(model, prompts, **settings)
-    blocked = generated(model, prompts, **settings, no_repeat_ngram_size=2)
-    lengths = {len(row) for rows, _ in free for row in rows}
-    assert len(lengths) > 3
-    assert free != blocked
-
-
 @pytest.mark.parametrize(
     'kind', [T5ForConditionalGeneration, MT5ForConditionalGeneration]
 )
