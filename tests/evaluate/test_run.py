@@ -10,12 +10,10 @@ from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import evaluation as running
 from parlai_q2.evaluate.evaluation import (
-    VARIANTS,
     evaluate,
     score_pairs,
     without_nli,
 )
-from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.report import (
     set_report,
     to_dict,
@@ -25,7 +23,6 @@ from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
-from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.evaluate.helpers import BAD, GOOD, annotated, measure
@@ -159,18 +156,6 @@ def test_q2_without_nli_asks_nothing_again_whatever_the_order():
         rounds=5,
     )
     assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and not twin.scored
-
-
-def test_the_settings_of_the_ablations_are_in_their_signatures():
-    signed = {
-        name: str(load_scorer('q2', **options).signature)
-        for name, options in VARIANTS.items()
-    }
-    assert 'qg_decoding:greedy1x1' in signed[GREEDY]
-    assert 'personal_filter:off' in signed[GREEDY_PERSONAL]
-    assert 'qg_decoding:greedy1x1' in signed[GREEDY_PERSONAL]
-    assert 'variant:multi' in signed['all valid questions (multi)']
-    assert len(set(signed.values())) == len(VARIANTS)
 
 
 def test_a_column_that_fits_in_part_is_taken_with_a_warning():
