@@ -28,14 +28,12 @@ class WordJudge(Backend):
     It reads texts as they are written, and long knowledge in windows of sentences, of
     which the most supporting one counts.
 
-    :param config: the preset's section.
     :param prompt: the prompt, with ``{premise}`` and ``{hypothesis}`` in it.
     :param supported: the word that means that the premise supports the hypothesis.
     :param unsupported: the word for the opposite: the two words' probabilities are then
         taken to sum to 1. None compares the first word with the whole vocabulary.
     :param max_tokens: the limit for a prompt; premises are cut to fit.
     :param window_words: the most words of a premise that are read at once.
-    :param role: what the model is for; its settings' names in signatures start with it.
     :raises ConfigError: if the prompt lacks one of its places.
     """
 

@@ -10,9 +10,8 @@ There are two ways to read an answer off the start and end logits:
   There is no answer if ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin
   et al. 2019, section 4.3).
 
-Other than in the released code, the answer is a slice of the text, with offsets. A text
-that is too long for the model is read in overlapping windows, and the answer with the
-greatest margin over no answer is used.
+Other than in the released code, the answer is a slice of the text, with offsets. A long
+text is read in overlapping windows; the answer with the greatest margin is used.
 """
 
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence

@@ -51,11 +51,7 @@ def shipped_folder(name: str) -> Path:
 
 
 def resolve(reference: str) -> Union[Path, str]:
-    """
-    A model reference's local folder, as a ``Path``, or otherwise its hub name.
-
-    :raises ModelNotFoundError: if it looks like a path that does not exist.
-    """
+    """A reference's local folder, as a ``Path``, or otherwise its hub name."""
     if reference.startswith(SHIPPED):
         return shipped_folder(reference[len(SHIPPED) :])
     path = Path(reference).expanduser()

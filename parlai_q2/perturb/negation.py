@@ -97,9 +97,8 @@ _LAST_WORD = re.compile(r"([\w'’-]+)\s+$")
 
 class Site(NamedTuple):
     """
-    An auxiliary that can be negated, or whose negation can be removed.
+    An auxiliary, with its negation if it has one, that can be changed.
 
-    :param end: the offset where it ends, including its negation if it has one.
     :param inverted: whether it stands before its subject.
     :param question: whether its sentence ends with a question mark.
     """
@@ -121,11 +120,7 @@ class Negated(NamedTuple):
 
 
 def negate(text: str, draw: random.Random) -> Optional[Negated]:
-    """
-    Negate a text at one place, or remove a negation; None where there is no auxiliary.
-
-    :param draw: chooses the place, and between "not" and "n't".
-    """
+    """Negate a text at one drawn place, or remove a negation; None if there is none."""
     sites = negation_sites(text)
     if not sites:
         return None

@@ -43,12 +43,9 @@ def label_of(value: float, threshold: float) -> str:
 
 def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
     """
-    Whether a model's tokenizer knows at least half of a text's tokens. Unknown tokens
-    entail unknown tokens, so a classifier takes what it does not know for equal: other
+    Whether a model's tokenizer, if it has one, knows at least half of a text's tokens,
+    and there are any. A classifier takes what it does not know for equal: other
     scripts, emoji, control and zero-width characters.
-
-    :param tokenizer: loads a Hugging Face tokenizer; None for a model without one.
-    :return: False for a text without any token.
     """
     text = text.strip()[:LOOKED_AT]
     if tokenizer is None or _PLAIN.fullmatch(text):

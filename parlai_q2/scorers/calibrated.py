@@ -33,13 +33,11 @@ class Calibration:
     """
     What was fitted to labelled pairs.
 
-    :param scorer: the scorer's name.
-    :param fitted_on: its signature.
+    :param fitted_on: the scorer's signature.
     :param threshold: a calibrated value of at most this is inconsistent, in [0, 1].
     :param prior: the share of consistent responses, in (0, 1), under which calibrated
         values are probabilities; None for a scorer whose values are none.
-    :param shift: the difference of log-odds to the scorer's own values; None where
-        there is no prior.
+    :param shift: the difference of log-odds to the scorer's own values, if a prior is.
     :param refitted: whether the file has weights of its own.
     """
 

@@ -154,8 +154,7 @@ def choose(
     :param outputs: the probability of each of the model's outputs.
     :param threshold: above this probability the class of entailed responses is chosen,
         otherwise the likeliest of the other classes. None chooses the class of the
-        likeliest output, as the papers do: their classes are merged after the choice,
-        so the probabilities of two outputs are not added up.
+        likeliest output, as the papers do, which merge classes after the choice.
 
     >>> merged = map_classes(('SUPPORTS', 'NOT ENOUGH INFO', 'REFUTES'),
     ...                      ('consistent', 'inconsistent'))

@@ -2,12 +2,11 @@
 T5's decoder for many beams, which reads one token at a time.
 
 Spans that start together, with inputs of the same padded length, form a lane. Lanes at
-different steps share every product with weights. Attention is computed lane by lane, in
-shapes that depend only on the lane's length and step. So the results for a span do not
-depend on what else is being decoded (bit for bit with int8 weights; see
-:mod:`parlai_q2.models.engine.int8_linear`). On a CPU, attention is computed one row at
-a time, as the model does, so that it rounds the same way. On a GPU all rows are
-computed at once, since a call costs more than a product there.
+different steps share every product with weights; attention is computed lane by lane, in
+shapes that depend only on the lane's length and step. So a span's results do not depend
+on what else is decoded (bit for bit with int8 weights). On a CPU, attention is computed
+one row at a time, as the model does, so that it rounds the same way; on a GPU, where
+calls cost more than products, all rows at once.
 
 Three things make it cheap:
 
