@@ -79,7 +79,6 @@ def test_without_labels_the_models_own_names_count(tmp_path, names, places):
     'names, labels, says',
     [
         (['LABEL_0', 'LABEL_1'], None, 'does not say what its outputs mean'),
-        (['good', 'bad'], None, 'unknown here'),
         (['SUPPORTS', 'CORRECT'], None, 'means the same as another'),
         (['neutral', 'entailment'], None, "missing: \\['contradiction'\\]"),
         (['INCORRECT', 'CORRECT'], {'entailment': 0, 'contradiction': 1}, 'calls it'),

@@ -58,7 +58,6 @@ def test_overlap_by_hand(name, response, value):
         # A word counts as often as both have it.
         ('no no no', 'no no', 1, 2 / 3),
         ("it's 1,000 km", 'it s 1 000 km', 1, 1),
-        ('Žižek won', 'žižek lost', 1 / 2, 1 / 2),
         ('...', 'a b', 0, 0),
     ],
 )
@@ -102,7 +101,6 @@ class TestBleu:
             # (1/2 * 1/3 * 1/4 * 1/4) ** (1/4).
             ('a b c d', 'a b x y', 31.9472),
             ('A French Chain', 'a french chain', 100),
-            ('a b c d', 'x y z', 0),
         ],
     )
     def test_by_hand(self, knowledge, response, hundred):

