@@ -188,9 +188,8 @@ def check_trained(model: str, head: str) -> None:
         raise ConfigError(
             f'The preset names {model} as a base to train a classifier from; it '
             'does not classify yet. Train it (parlai_q2 train_model -m '
-            'q2:hf_classifier --save-hf-weights true; see '
-            'docs/agents/hf_classifier.md), then put the resulting folder in its '
-            'place.'
+            'q2:hf_classifier; see docs/agents/hf_classifier.md), then put the '
+            'resulting folder in its place.'
         )
 
 
