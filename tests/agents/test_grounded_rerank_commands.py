@@ -3,7 +3,6 @@
 import pytest
 
 from parlai_q2.agents.grounded_rerank.commands import (
-    HELP,
     Command,
     answer,
     read_command,
@@ -85,24 +84,10 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
     )
 
 
-def test_help_lists_every_command(knowledge):
-    text = answer(Command('help', ''), knowledge, None)
-    assert text == HELP
-    for name in ('/knowledge', '/why', '/candidates', '/help'):
-        assert name in text
-
-
 def test_a_misspelt_command_is_told_the_right_one(knowledge):
     text = answer(Command('knowlege', 'x'), knowledge, None)
     assert "Did you mean 'knowledge'?" in text
     assert knowledge.typed == ()
-
-
-def test_why_and_candidates_before_anything_was_said(knowledge):
-    for name in ('why', 'candidates'):
-        assert (
-            answer(Command(name, ''), knowledge, None) == 'Nothing has been said yet.'
-        )
 
 
 def test_why_shows_the_evidence_for_what_was_said(knowledge):
@@ -121,14 +106,3 @@ def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
     assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer(
         Command('why', ''), knowledge, generic
     )
-
-
-def test_why_without_knowledge_says_that_there_was_none(knowledge):
-    text = answer(Command('why', ''), knowledge, said(turn=None))
-    assert text == "Chosen for: no knowledge: the generator's first."
-
-
-def test_candidates_shows_all_of_them(knowledge):
-    text = answer(Command('candidates', ''), knowledge, said())
-    assert 'green' in text and 'red' in text
-    assert 'CHOSEN' in text

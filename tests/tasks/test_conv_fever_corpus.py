@@ -229,6 +229,15 @@ def test_balancing_repeats_the_smaller_class(built):
     assert ExampleFile(built[0], ['none']).balanced() == list(range(24))
 
 
+def test_entities_are_remembered_as_they_were_found():
+    finder, texts = EntityFinder(), ['Marie Curie', 'in Paris', 'in Rome']
+    fresh = {t: EntityFinder().find([t])[t] for t in texts}
+    assert [e.type for e in fresh['Marie Curie']] == ['PERSON']
+    for draw in range(4):
+        random.Random(draw).shuffle(texts)
+        assert finder.find([*texts, texts[0]]) == fresh
+
+
 def made_of(*entries):
     made = Texts()
     for text, episode in entries:
