@@ -8,7 +8,7 @@ ended, and the fold gets its final name in one step when it is complete.
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from tqdm import tqdm
 
@@ -59,21 +59,13 @@ def build_fold(source: Path, outfile: Path, recipe: dict[str, Any]) -> dict[str,
                 chunk = conversations[start : start + CHUNK]
                 examples = list(_examples(chunk, texts, finder, str(recipe['seed'])))
                 writer.write(example.to_dict() for example in examples)
-                counts.update(_kinds(examples))
+                counts.update(e.perturbation for e in examples)
                 bar.update(len(chunk))
         record = {
             **run,
             'conversations': len(conversations),
             'bytes': writer.part.stat().st_size,
-            'counts': {
-                name: sum(n for (kind, _), n in counts.items() if kind == name)
-                for name in PERTURBATIONS
-            },
-            'counts_by_text': {
-                f'{kind} of {text}': n
-                for (kind, text), n in sorted(counts.items())
-                if text
-            },
+            'counts': {name: counts[name] for name in PERTURBATIONS},
         }
         writer.finish(record)
     except BaseException:
@@ -90,24 +82,20 @@ def _examples(
         yield from examples_of(conversation, texts, entities, seed)
 
 
-def _kinds(examples: Iterable[ConvFeverExample]) -> list[tuple[str, str]]:
-    return [(e.perturbation, e.perturbed) for e in examples]
-
-
-def _resume(writer: ResumableWriter) -> tuple[int, Counter[tuple[str, str]]]:
+def _resume(writer: ResumableWriter) -> tuple[int, Counter[str]]:
     """
     Drop the last conversation that a stopped build wrote, which may lack examples.
 
     :return: the conversation to resume with, and the counts of those before it.
     """
-    counts, pending = Counter[tuple[str, str]](), list[ConvFeverExample]()
+    counts, pending = Counter[str](), list[str]()
     episode = start = size = 0
     for line in writer.raw_lines():
         example = ConvFeverExample.from_dict(json.loads(line))
         if example.episode != episode:
-            counts.update(_kinds(pending))
+            counts.update(pending)
             episode, start, pending = example.episode, size, []
-        pending.append(example)
+        pending.append(example.perturbation)
         size += len(line)
     writer.keep(start)
     return episode, counts

@@ -44,7 +44,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     Read the chosen responses.
 
     :param words: parts, in any order and case; none for the 600 responses.
-    the responses: Dodeca's before MemNet's, consistent before inconsistent.
+    :return: the responses: Dodeca's before MemNet's, consistent before inconsistent.
     :raises UnknownNameError: for a word that does not name a part.
     """
     chosen = chosen_words('q2_wow', words_of(words), GROUPS)

@@ -66,14 +66,6 @@ def test_digits_that_begin_two_signatures_are_an_error(cache):
         command_module.clear(cache, '')
 
 
-@pytest.mark.parametrize(
-    'size, shown',
-    [(0, '0 B'), (1023, '1023 B'), (1536, '1.5 KiB'), (3 * 1024**3, '3.0 GiB')],
-)
-def test_sizes_for_people(size, shown):
-    assert command_module.readable(size) == shown
-
-
 def opt(*arguments):
     parser = add_scorer_options(ParlaiParser(False, False))
     return parser.parse_args(list(arguments))

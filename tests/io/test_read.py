@@ -163,12 +163,6 @@ def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
     assert last.example.knowledge == 'k'
 
 
-def test_csv_with_too_many_columns_is_an_error_of_that_row(tmp_path):
-    records = read(tmp_path, 'knowledge,response\na,b,c\nk,r\n', 'in.csv')
-    assert '3 columns, but the header has 2' in str(records[0].error)
-    assert records[1].example.knowledge == 'k'
-
-
 def test_tsv_and_null_bytes(tmp_path):
     records = read(tmp_path, 'knowledge\tresponse\nk\0\tr\nk\tr\n', 'in.tsv')
     assert [r.error for r in records] == [None, None]

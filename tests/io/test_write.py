@@ -1,6 +1,5 @@
 """A killed run loses nothing: part files, cut lines, the final name."""
 
-import errno
 import json
 import os
 
@@ -150,17 +149,6 @@ def test_the_disk_is_not_waited_for_after_every_write(tmp_path, monkeypatch):
     assert len(synced) <= 1  # none, unless this took SYNC_SECONDS
     writer.finish({})
     assert len(synced) >= 1
-
-
-def test_where_files_cannot_be_locked_a_run_goes_on_without(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.ENOLCK, 'No locks available')
-
-    monkeypatch.setattr('fcntl.flock', refuse)
-    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
-    writer.write([{'n': 1}])
-    writer.finish({})
-    assert lines(tmp_path / 'out.jsonl') == [{'n': 1}]
 
 
 def test_two_runs_never_write_one_file(tmp_path):

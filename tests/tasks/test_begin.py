@@ -62,13 +62,3 @@ def test_the_classification_view_may_ask_in_the_published_words(sets):
         batchsize=2,
     )
     assert report['exs'].value() == 4 and report['accuracy'].value() == 0.5
-
-
-def test_responses_are_scored_when_they_are_replayed(sets):
-    report = EvalModel.main(
-        task=f'{TASK}:WowTeacher', model='repeat_label', scorer='precision', batchsize=3
-    )
-    # By words: yes kites need wind 3/4, no they need snow 1/4, owls hunt at night 4/4,
-    # cool i am scared of them 0/6.
-    assert report['exs'].value() == 4
-    assert report['knowledge_precision'].value() == pytest.approx((0.75 + 0.25 + 1) / 4)

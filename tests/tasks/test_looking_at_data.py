@@ -4,12 +4,9 @@ shown, which ParlAI counts only where there is a label.
 """
 
 import pytest
-from parlai.scripts.data_stats import DataStats
 from parlai.scripts.verify_data import VerifyData
-from parlai.utils import logging
 
-from tests.tasks.evaluating import SAMPLE, messages
-from tests.tasks.recording import NAME
+from tests.tasks.evaluating import messages
 
 # Task, and the fixture that places its files.
 TEACHERS = {
@@ -37,21 +34,6 @@ def test_data_are_verified(task):
     assert counts['exs'] == len(shown) > 0
     assert counts['missing_labels'] == sum('eval_labels' not in m for m in shown)
     assert counts['missing_text'] == counts['did_not_return_message'] == 0
-
-
-def test_statistics_score_nothing_and_verifying_says_how_to_score_nothing(
-    made, monkeypatch
-):
-    said = []
-    monkeypatch.setattr(logging, 'info', said.append)
-    task = f'{SAMPLE}:AnnotatedTeacher:berlin_wall'
-    DataStats.main(task=task, datatype='valid', scorer=NAME)
-    assert not made[0].calls and not any('scored' in line for line in said)
-    VerifyData.main(task=task, datatype='valid', scorer=NAME)
-    told = [line for line in said if '--q2-metrics false' in line]
-    assert told == [
-        'Scoring each response with recording. To skip this, give --q2-metrics false.'
-    ]
 
 
 def test_training_on_a_view_without_labels_names_those_that_have(sets, monkeypatch):

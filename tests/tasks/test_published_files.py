@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import threading
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -72,35 +70,6 @@ def test_what_is_downloaded_is_read(datapath, monkeypatch):
     assert len(read(datapath, 'cross_annotation')) == 4
     assert len(read(datapath)) == len(read(datapath)) == 7
     assert len(asked) == len(set(asked)) == 5
-
-
-def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatch):
-    asked, begun = [], threading.Event()
-    for name in Q2_WOW:
-        os.remove(datapath / 'q2_wow' / name)
-
-    def download(url, path):
-        asked.append(url)
-        name = url.rpartition('/')[2]
-        with path.open('wb') as stream:
-            stream.write(Q2_WOW[name][:10])
-            stream.flush()
-            begun.set()
-            time.sleep(0.3)
-            stream.write(Q2_WOW[name][10:])
-
-    monkeypatch.setattr(published, 'download', download)
-
-    def fetch():
-        files = q2_wow_build.FILES[:1]
-        return published.fetch_files(str(datapath), 'q2_wow', files, [files[0].name])
-
-    first = threading.Thread(target=fetch)
-    first.start()
-    assert begun.wait(10)
-    fetch()
-    first.join()
-    assert len(asked) == 1
 
 
 @pytest.mark.real_data

@@ -1,11 +1,9 @@
 """The metrics, the evidence and the options of the Q2 teacher."""
 
 import pytest
-from parlai.scripts.display_model import DisplayModel
 
 from parlai_q2.parlai import q2_teacher
 from tests.tasks.evaluating import (
-    ANNOTATED,
     MODELS,
     Q2_METRICS,
     SAMPLE,
@@ -42,19 +40,6 @@ def test_world_logs_hold_each_score_with_its_evidence(tmp_path, batchsize, model
         for verdict in said['q2_evidence']['verdicts']:
             start, end = verdict['response_span']
             assert said['text'][start:end] == verdict['response_answer']
-
-
-def test_display_model_shows_score_and_evidence(capsys):
-    DisplayModel.main(
-        task=ANNOTATED,
-        model='repeat_label',
-        scorer=NAME,
-        num_examples=1,
-        verbose=True,
-    )
-    shown = capsys.readouterr().out
-    assert '[q2_evidence]:' in shown and "'question': 'Is it colony?'" in shown
-    assert f' {NAME} ' in shown[shown.index('[metrics]:') :]
 
 
 @pytest.mark.parametrize('batchsize', [1, 8])

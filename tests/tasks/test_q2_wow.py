@@ -70,17 +70,6 @@ def test_the_dialogue_view_asks_for_the_human_reply(datapath):
     assert first['episode_done'] and 'Yes!' in first['label_candidates']
 
 
-def test_a_row_without_a_human_reply_has_no_label(datapath):
-    (message,) = messages(f'{TASK}:DialogueTeacher:dodeca_inconsistent')
-    assert 'eval_labels' not in message and 'labels' not in message
-
-
-def test_the_annotated_view_asks_for_the_annotated_response(datapath):
-    (message,) = messages(f'{TASK}:AnnotatedTeacher:dodeca_inconsistent')
-    assert message['eval_labels'] == ['salt is a " plant " .']
-    assert message['q2_label'] == 'inconsistent'
-
-
 def test_the_classification_view_asks_for_the_class(datapath):
     (message,) = messages(f'{TASK}:ClassificationTeacher:memnet_consistent')
     assert message['text'] == 'Most owls sleep by day.\nowls sleep by day .'

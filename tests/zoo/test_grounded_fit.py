@@ -20,13 +20,6 @@ from parlai_q2.zoo.train.grounded import (
 )
 
 
-def test_without_features_the_intercept_is_the_log_odds():
-    y = np.array([1.0, 1, 1, 0])
-    found = fit(np.zeros((4, 1)), y, np.ones(4), ridge=0.1)
-    assert found.intercept == pytest.approx(np.log(3), abs=1e-3)
-    assert found.weights[0] == 0
-
-
 def test_a_feature_that_speaks_the_wrong_way_gets_no_weight():
     y = np.array([1.0, 1, 0, 0])
     x = np.stack([y, 1 - y], axis=1)

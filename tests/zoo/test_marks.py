@@ -11,7 +11,6 @@ from parlai_q2.zoo.train.grounded_data import record
 from parlai_q2.zoo.train.marks import (
     Pair,
     changes,
-    edit_of,
     measure_marks,
     read_pairs,
     read_swaps,
@@ -19,23 +18,6 @@ from parlai_q2.zoo.train.marks import (
 from tests.rerank.toys import ToyScorer
 
 K = 'The wall divided Berlin from 1961 to 1989.'
-
-
-@pytest.mark.parametrize(
-    'response, edit',
-    [
-        ('The wall divided Berlin from 1961 to 1993.', '1993'),
-        ('the wall did not divide Berlin', 'did not divide'),
-        ('It divided Berlin, and Rome fell', None),  # two stretches
-        ('The wall divided Berlin.', None),  # nothing new
-        ('The wall divided one two three four five six seven', None),  # too long
-    ],
-)
-def test_where_an_edit_is(response, edit):
-    found = edit_of(K, response)
-    assert (found and found.text) == edit
-    if found:
-        assert response[found.start : found.end] == found.text
 
 
 class Marker(ToyScorer):

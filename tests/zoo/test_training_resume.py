@@ -4,7 +4,6 @@ are given what they were begun with.
 """
 
 import json
-import shutil
 
 import pytest
 
@@ -139,26 +138,6 @@ def test_an_adapter_loses_no_step_until_all_is_written(tmp_path, adapts):
     weights = 'adapter.int8.safetensors'
     assert (parts / weights).read_bytes() == (whole / weights).read_bytes()
     assert not (parts / NAME).exists()
-
-
-@pytest.mark.parametrize(
-    'options, named',
-    [
-        (['--base', 'other'], 'base'),
-        (['--from-adapter', 'first/adapter.int8.safetensors'], 'from_adapter'),
-    ],
-)
-def test_an_adapter_does_not_go_on_with_something_else(
-    tmp_path, monkeypatch, adapts, t5, options, named
-):
-    monkeypatch.chdir(tmp_path)
-    adapts('first')
-    shutil.copytree(t5, tmp_path / 'other')
-    config = tmp_path / 'other' / 'config.json'
-    config.write_text(config.read_text() + '\n')
-    stopped_in(reply_adapter, 'write_text', lambda: adapts('out'))
-    with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
-        adapts('out', *options)
 
 
 def test_an_adapter_is_not_written_over_while_it_is_trained_on(tmp_path, adapts):
