@@ -184,8 +184,7 @@ def test_an_unknown_choice_is_refused(monkeypatch):
         layer()
 
 
-@pytest.mark.parametrize('processor', ['AVX2', 'AVX512_CORE'])
-def test_a_processor_without_int8_dot_products_gives_what_this_one_gives(processor):
+def test_a_processor_without_int8_dot_products_gives_what_this_one_gives():
     # oneDNN, which torch multiplies with, can be told to do as an older one does.
     def run(**limit):
         done = subprocess.run(
@@ -198,7 +197,7 @@ def test_a_processor_without_int8_dot_products_gives_what_this_one_gives(process
         return json.loads(done.stdout)
 
     before, expected, _ = run()
-    _, found, there = run(ONEDNN_MAX_CPU_ISA=processor)
+    _, found, there = run(ONEDNN_MAX_CPU_ISA='AVX2')
     assert before == {} and found == expected
     assert set(there) <= {'float32', 'onednn_float32'}
 
