@@ -136,11 +136,11 @@ def test_one_slow_try_does_not_decide():
         def __call__(self, whole):
             type(self).calls += 1
             if type(self).calls == 4:  # the first that is timed, beside other work
-                time.sleep(0.005)
+                time.sleep(0.06)
             return super().__call__(whole)
 
     # The other always takes a little longer; being interrupted once is forgiven.
-    steady = slow(Float32, 0.004)
+    steady = slow(Float32, 0.04)
     assert fastest([steady, Interrupted], 40, 64, 8) is Interrupted
 
 
