@@ -3,7 +3,6 @@ The ``parlai_q2`` command itself: versions, help, what it says of an error, and 
 ends when it is stopped or nobody reads on.
 """
 
-import importlib.metadata
 import io
 import json
 import logging
@@ -16,7 +15,7 @@ import pytest
 
 from parlai_q2 import __main__ as command
 from parlai_q2.cli import host
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError
 from tests.conftest import ROOT
 
 # Far more than are scored before a run is stopped here.
@@ -53,18 +52,6 @@ def test_the_version_names_what_a_report_of_a_problem_should(
     shown = capsys.readouterr().out
     assert shown.startswith('parlai_q2 ') and ', parlai 1' in shown
     assert ', torch ' in shown and ', transformers ' in shown
-
-
-def test_a_package_that_is_missing_is_named_too(monkeypatch):
-    version_of = importlib.metadata.version
-
-    def without_torch(package):
-        if package == 'torch':
-            raise importlib.metadata.PackageNotFoundError
-        return version_of(package)
-
-    monkeypatch.setattr(importlib.metadata, 'version', without_torch)
-    assert ', torch is not installed, ' in command.version()
 
 
 def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
@@ -115,13 +102,6 @@ def test_a_path_that_cannot_be_looked_at_is_one_line(tmp_path, capsys, monkeypat
     assert end.value.code == 2
     (last,) = capsys.readouterr().err.splitlines()[-1:]
     assert last == f'Cannot use {name}: File name too long.'
-
-
-def test_a_status_that_a_command_chose_stands(main):
-    with pytest.raises(SystemExit) as end:
-        main(lambda arguments: sys.exit(3))
-    assert end.value.code == 3
-    main(lambda arguments: sys.exit(0))
 
 
 @pytest.mark.parametrize(
@@ -284,12 +264,6 @@ def test_help_without_parlai_marks_what_needs_it(monkeypatch):
     assert '*: needs ParlAI. Run: python -m pip install' in shown
 
 
-def test_a_command_that_there_is_not_names_the_nearest(monkeypatch):
-    monkeypatch.setattr('sys.argv', ['parlai_q2'])
-    with pytest.raises(UnknownNameError, match="Did you mean 'score'"):
-        command.run(['scroe'])
-
-
 def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatch):
     path = tmp_path / 'my.opt'
     path.write_text(json.dumps({'task': 'integration_tests', 'modle': 'x'}))
@@ -298,11 +272,3 @@ def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatc
     told = "sets 'modle', which is no option of eval_model. Remove it there"
     with pytest.raises(ConfigError, match=told):
         command.run(words)
-
-
-def test_outputs_that_were_closed_go_nowhere():
-    # As the shell's "parlai_q2 help >&- 2>&-" has it; ParlAI writes to both.
-    done = subprocess.run(
-        f'{sys.executable} -m parlai_q2 score --help >&- 2>&-', shell=True, cwd=ROOT
-    )
-    assert done.returncode == 0

@@ -22,6 +22,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from parlai_q2.models.engine.int8_linear import Int8Linear, SteadyLinear
 from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, save_int8
 from parlai_q2.zoo.train.weights import distinct
 
@@ -141,6 +142,20 @@ def in_int8(model: Any, folder: Path) -> None:
     model.save_pretrained(folder)
     (folder / 'model.safetensors').unlink()
     save_int8(distinct(model.state_dict()), folder / INT8_WEIGHTS)
+
+
+def int8_layers(model: Any, stored: dict[str, torch.Tensor]) -> Any:
+    """A Hugging Face model whose linear layers compute in int8, as ours do."""
+    for name, layer in list(model.named_modules()):
+        if isinstance(layer, torch.nn.Linear):
+            weight = f'{name}.weight'
+            new: Any = SteadyLinear(layer.weight, layer.bias)
+            if f'{weight}.q' in stored:
+                parts = stored[f'{weight}.q'], stored[f'{weight}.s']
+                new = Int8Linear(*parts, layer.bias)
+            parent, _, leaf = name.rpartition('.')
+            setattr(model.get_submodule(parent), leaf, new)
+    return model
 
 
 def tiny_t5(folder: Path) -> str:

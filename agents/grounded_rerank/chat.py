@@ -1,10 +1,9 @@
 """
-The agent's side of a chat: commands, and evidence shown with each reply.
+The agent's side of a chat: its commands.
 
 A command gets an answer instead of a reply, and stays out of the batch and the history.
-The answer is marked as such for readers of a log of the chat. Evidence goes to standard
-output, where ParlAI's interactive chat shows its replies: it is part of the chat, not a
-log.
+The answer is marked as such for readers of a log of the chat. In a terminal, evidence
+goes to standard output, where ParlAI's interactive chat shows its replies.
 """
 
 import shutil
@@ -62,11 +61,12 @@ class ChatCommands(_Generator):
             self.knowledge,
             self._said,
             colour=terminal and use_colour(sys.stdout),
-            width=_width(),
+            width=shutil.get_terminal_size().columns,
         )
         if terminal and command.name in ('why', 'candidates'):
             # ParlAI would cut long replies and override colours.
-            _show(answer)
+            sys.stdout.write(f'{answer}\n')
+            sys.stdout.flush()
             answer = f'(/{command.name})'
         self.observation = Message(
             {
@@ -89,15 +89,6 @@ class ChatCommands(_Generator):
             self._said = self_message
         if observed.get('episode_done'):
             self.knowledge.end_episode()
-
-    def act(self) -> Message:
-        """Reply; with ``--show-candidates``, also show the candidates."""
-        reply = super().act()
-        if self.opt.get('show_candidates') and reply.get('rerank'):
-            self.explain(reply)
-            colour = use_colour(sys.stdout)
-            _show(commands.render_candidates(reply['rerank'], colour, _width()))
-        return reply
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """Reply to a batch; for a command the answer is ready."""
@@ -123,12 +114,3 @@ class ChatCommands(_Generator):
         super().reset()
         self.knowledge.reset()
         self._said = None
-
-
-def _width() -> int:
-    return shutil.get_terminal_size().columns
-
-
-def _show(text: str) -> None:
-    sys.stdout.write(f'{text}\n')
-    sys.stdout.flush()

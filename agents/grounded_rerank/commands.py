@@ -84,7 +84,7 @@ def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
     more = _ADD.match(text)
     passages = read_typed(text[more.end() :] if more else text)
     knowledge.typed = (*knowledge.typed, *passages) if more else passages
-    instead = ' in place of the knowledge file' if knowledge.source.entries else ''
+    instead = ' in place of the knowledge file' if knowledge.source.passages else ''
     also = ' too' if more else ''
     shown = PASSAGE_END.join(map(_shown, passages))
     return f'Replies will stick to this{also}{instead}: {shown}'

@@ -157,7 +157,7 @@ class GroundedRerankAgent(ChatCommands):
         command = self.read_command(observation)
         if command is not None:
             return self.observe_command(command)
-        found = self.knowledge.find(observation, self.history.history_raw_strings)
+        found = self.knowledge.find(observation)
         seen = super().observe(self.knowledge.give(observation, found))
         history = tuple(self.history.history_raw_strings)
         pool = Pool(found.passages if found else (), history=history)

@@ -15,16 +15,13 @@ that has a file.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from parlai.core.message import Message
 
-from parlai_q2.agents.grounded_rerank.knowledge_file import (
-    Entry,
-    find_passages_in,
-    read_entries,
-)
+from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import (
     TOKEN_KNOWLEDGE,
     as_text,
@@ -68,7 +65,7 @@ class KnowledgeSource:
 
     def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
         self.delimiter = line_ends(delimiter) if delimiter else None
-        self.entries: Sequence[Entry] = read_entries(file) if file else ()
+        self.passages = read_passage(file) if file else ()
 
 
 class EpisodeKnowledge:
@@ -80,14 +77,8 @@ class EpisodeKnowledge:
         self._earlier: tuple[Passage, ...] = ()
         self._written: Optional[str] = None
 
-    def find(
-        self, message: Mapping[str, Any], history: Sequence[str] = ()
-    ) -> Optional[Found]:
-        """
-        The knowledge of a message, or None.
-
-        :param history: the dialogue before it, oldest first.
-        """
+    def find(self, message: Mapping[str, Any]) -> Optional[Found]:
+        """The knowledge of a message, or None."""
         own = find_passages(message)
         if own:
             return Found(own, in_fields=True)
@@ -96,10 +87,7 @@ class EpisodeKnowledge:
         self._earlier = new or self._earlier
         if self._earlier:
             return Found(self._earlier, in_text=True)
-        if self.typed:
-            return Found(self.typed)
-        said = [*history, text]
-        passages = find_passages_in(self.source.entries, message, said)
+        passages = self.typed or self.source.passages
         return Found(passages) if passages else None
 
     def give(self, message: Mapping[str, Any], found: Optional[Found]) -> Message:
@@ -135,6 +123,21 @@ class EpisodeKnowledge:
         """Forget everything."""
         self.typed = ()
         self.end_episode()
+
+
+def read_passage(path: str) -> tuple[Passage, ...]:
+    """
+    The passage in a text file (``--knowledge-file``).
+
+    :raises ConfigError: when the file cannot be read or is empty.
+    """
+    try:
+        text = Path(path).expanduser().read_text(encoding='utf-8').strip()
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigError(f'Cannot read --knowledge-file {path}: {e}') from e
+    if not text:
+        raise ConfigError(f'--knowledge-file {path} is empty.')
+    return (Passage(text),)
 
 
 def read_typed(text: str) -> tuple[Passage, ...]:

@@ -6,13 +6,12 @@ from typing import Any
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank import strategies
-from parlai_q2.cli.rerank_options import RANGES, add_choice_options
+from parlai_q2.cli.rerank_options import add_choice_options
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.filter_options import add_delimiter_option
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
 
-# A seed below 0 leaves sampling to the global random numbers.
 DEFAULT_SEED = 0
 
 
@@ -55,30 +54,11 @@ def _add_candidates(parser: ParlaiParser) -> None:
         + ', '.join(strategies.NAMES),
     )
     group.add_argument(
-        '--rerank-topk',
-        type=RANGES['rerank_topk'],
-        default=strategies.DEFAULT_TOPK,
-        help='number of likeliest tokens that topk and delayedbeam sample from',
-    )
-    group.add_argument(
-        '--rerank-topp',
-        type=RANGES['rerank_topp'],
-        default=strategies.DEFAULT_TOPP,
-        help='probability mass that the nucleus strategies sample from, in (0, 1]',
-    )
-    group.add_argument(
-        '--rerank-beam-delay',
-        type=RANGES['rerank_beam_delay'],
-        default=strategies.DEFAULT_BEAM_DELAY,
-        help='number of tokens that the delayed strategies sample before they '
-        'continue with beam search',
-    )
-    group.add_argument(
         '--candidate-seed',
         type=int,
         default=DEFAULT_SEED,
         help='seed of the sampling strategies: the same context gives the same '
-        "candidates; below 0, torch's global random numbers are used",
+        'candidates',
     )
 
 
@@ -99,15 +79,7 @@ def _add_knowledge(parser: ParlaiParser) -> None:
         '--knowledge-file',
         type=str,
         default=None,
-        help='file with knowledge for turns that bring none: one passage (.txt), or '
-        'one JSON record per line with "knowledge" and, optionally, "topic" '
-        '(.jsonl)',
-    )
-    group.add_argument(
-        '--show-candidates',
-        type='bool',
-        default=False,
-        help='in chat, show the candidates with scores and evidence above each reply',
+        help='a text file: the knowledge for turns that bring none',
     )
 
 

@@ -8,7 +8,6 @@ import torch
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
-from parlai_q2.agents.grounded_rerank.encode_once import encode_once
 from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     Asked,
@@ -62,7 +61,7 @@ def find_candidates(
     :param strategies: the searches, in the order that decides ties.
     :param grounded: B truth values: whether the example has knowledge to choose by.
         Without knowledge only the first strategy searches.
-    :param seed: the seed for sampling; below 0 the global random numbers are used.
+    :param seed: the seed for sampling.
     :param prefix_tokens: [B, P], the tokens that outputs begin with; None for none.
     :param kwargs: further arguments of ``inherited``.
     :return: B pools of distinct candidates, in the generator's order. An empty reply is
@@ -110,7 +109,7 @@ def search_one_by_one(
     :return: for each strategy and each of its examples, the finished searches.
     """
     found = []
-    with encode_once(agent.model), own_random_numbers(batch, seed):
+    with own_random_numbers(batch):
         for strategy, examples in asked:
             # A generator may write into its batch (RAG does), so each search gets a
             # copy.

@@ -78,13 +78,13 @@ def seeded(
 ) -> Iterator[None]:
     """
     Seed the searches that an agent makes while the context lasts, if the strategy
-    samples and the seed is at least 0.
+    samples.
 
     :param agent: it reads ``search_seeds`` when it makes a search.
     :param examples: the examples that searches are made for, in that order; None for
         all.
     """
-    if seed < 0 or not strategy.samples:
+    if not strategy.samples:
         yield
         return
     contexts = batch.text_vec
@@ -98,14 +98,11 @@ def seeded(
 
 
 @contextmanager
-def own_random_numbers(batch: Any, seed: int) -> Iterator[None]:
+def own_random_numbers(batch: Any) -> Iterator[None]:
     """
     Restore torch's random numbers when the context ends, whatever seeded searches drew
-    from them. Below 0 nothing is done, because the global numbers were asked for.
+    from them.
     """
-    if seed < 0:
-        yield
-        return
     vectors = batch.text_vec if batch.text_vec is not None else batch.label_vec
     on_gpu = [vectors.device] if vectors is not None and vectors.is_cuda else []
     with torch.random.fork_rng(devices=on_gpu):

@@ -54,7 +54,7 @@ def search_side_by_side(
     Search as ``TorchGeneratorAgent._generate`` does, with all strategies together.
 
     :param asked: the strategies, and the examples that each is to search for.
-    :param seed: the seed for sampling; below 0 the global random numbers are used.
+    :param seed: the seed for sampling.
     :param max_ts: the maximum number of steps.
     :param prefix_tokens: [B, P], the tokens that outputs begin with; None for none.
     :return: for each strategy and each of its examples, the one finished search.
@@ -72,7 +72,7 @@ def search_side_by_side(
     inputs = agent._get_initial_decoder_input(len(examples), 1, device)
     encoded = model.reorder_encoder_states(states, examples)
     past = None
-    with own_random_numbers(batch, seed):
+    with own_random_numbers(batch):
         for step in range(max_ts):
             hidden, past = model.decoder(inputs, encoded, past)
             scores = model.output(hidden[:, -1:, :]).transpose(0, 1)

@@ -9,7 +9,7 @@ candidates are kept.
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Optional
+from typing import Any, Iterator, Optional
 
 from parlai.core.opt import Opt
 
@@ -17,23 +17,16 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.options import split_names
 
 # The names that ParlAI's --inference takes.
-NAMES = (
-    'beam',
-    'nucleus',
-    'delayedbeam',
-    'topk',
-    'factual_nucleus',
-    'delayednucleusbeam',
-    'greedy',
-)
-BEAMS = ('beam', 'delayedbeam', 'delayednucleusbeam')
-SAMPLING = frozenset(NAMES) - {'beam', 'greedy'}
+NAMES = ('beam', 'nucleus', 'delayedbeam')
+BEAMS = ('beam', 'delayedbeam')
 
 DEFAULT_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
 DEFAULT_BEAM = 5
-DEFAULT_TOPK = 10
-DEFAULT_TOPP = 0.9
-DEFAULT_BEAM_DELAY = 5
+# The probability mass of nucleus sampling; of the delayed beam, the likeliest tokens to
+# sample from and the steps before the beam.
+TOPP = 0.9
+TOPK = 10
+BEAM_DELAY = 5
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class Strategy:
 
     @property
     def samples(self) -> bool:
-        return self.name in SAMPLING
+        return self.name != 'beam'
 
     def __str__(self) -> str:
         beam = f'/{self.beam}' if self.beam else ''
@@ -91,8 +84,6 @@ def parse_strategies(text: str) -> list[Strategy]:
             )
         width = int(beam) if slash else None
         strategies.append(Strategy(name, int(number or '1'), width))
-        if name == 'greedy' and strategies[-1].number > 1:
-            raise ConfigError('Greedy search gives one candidate: write greedy:1.')
     names = [s.name for s in strategies]
     if not names:
         raise ConfigError(f'No strategy was given. The default: {DEFAULT_STRATEGIES}.')
@@ -101,32 +92,22 @@ def parse_strategies(text: str) -> list[Strategy]:
     return strategies
 
 
-def decoding_settings(
-    strategy: Strategy, opt: Mapping[str, Any], vocabulary: int
-) -> dict[str, Any]:
-    """
-    The options that ParlAI's search reads for one strategy. All others (block lists,
-    n-gram blocking, length penalty, temperature, minimum length) stay the generator's.
-
-    :param vocabulary: the number of tokens in the dictionary: the most to sample from.
-    """
-    return {
-        'inference': strategy.name,
-        'beam_size': strategy.width,
-        'topk': min(opt.get('rerank_topk', DEFAULT_TOPK), vocabulary),
-        'topp': opt.get('rerank_topp', DEFAULT_TOPP),
-        'beam_delay': opt.get('rerank_beam_delay', DEFAULT_BEAM_DELAY),
-    }
-
-
 @contextmanager
 def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
     """
-    Make an agent decode by a strategy while the context lasts. Clones of an agent share
-    one ``opt``, so it gets a copy of its own for that time.
+    Make an agent decode by a strategy while the context lasts. Other options (block
+    lists, n-gram blocking, length penalty, temperature, minimum length) stay the
+    generator's. Clones of an agent share one ``opt``, so it gets a copy of its own.
     """
     opt = agent.opt
-    agent.opt = Opt({**opt, **decoding_settings(strategy, opt, len(agent.dict))})
+    settings = {
+        'inference': strategy.name,
+        'beam_size': strategy.width,
+        'topk': min(TOPK, len(agent.dict)),
+        'topp': TOPP,
+        'beam_delay': BEAM_DELAY,
+    }
+    agent.opt = Opt({**opt, **settings})
     try:
         yield
     finally:

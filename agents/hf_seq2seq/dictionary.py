@@ -99,11 +99,6 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         before, after = self._around_label
         return before + vec + after
 
-    def token_within_text(self, mark: str) -> int:
-        """The token of a punctuation mark that follows a word."""
-        index = self.txt2vec(PROBE + mark)[-1]
-        return self.txt2vec(mark)[-1] if index == self[self.unk_token] else index
-
     def _frame(self, kind: str) -> tuple[list[int], list[int]]:
         tokenizer, end = self.hf_tokenizer, self.hf_tokenizer.eos_token_id
         plain = tokenizer(**{kind: PROBE}, add_special_tokens=False)['input_ids']

@@ -17,11 +17,7 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History
-from parlai.core.torch_generator_agent import (
-    FactualNucleusSampling,
-    TorchGeneratorAgent,
-    TreeSearch,
-)
+from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.hf_seq2seq.checkpoint import load_network, save_folder
@@ -161,46 +157,6 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         if forced is None:
             return None
         return torch.full((batch.batchsize, 1), forced, device=batch.text_vec.device)
-
-    def _treesearch_factory(self, device: Any, verbose: bool = False) -> TreeSearch:
-        """
-        ParlAI's search; factual nucleus sampling also gets the tokens that end
-        sentences.
-        """
-        if self.opt.get('inference') != 'factual_nucleus':
-            return super()._treesearch_factory(device, verbose=verbose)
-        return FactualNucleusSampling(
-            self.opt['topp'],
-            self.opt['lambda_decay'],
-            self.opt['omega_bound'],
-            self.opt['p_reset'],
-            self.opt['beam_size'],
-            min_length=self.beam_min_length,
-            block_ngram=self.beam_block_ngram,
-            context_block_ngram=self.beam_context_block_ngram,
-            length_penalty=self.opt['beam_length_penalty'],
-            padding_token=self.NULL_IDX,
-            bos_token=self.START_IDX,
-            eos_token=self.END_IDX,
-            device=device,
-            verbose=verbose,
-            gpu_beam_blocking=self.opt.get('gpu_beam_blocking', False),
-            dict=_SentenceEnds(self.dict),
-        )
-
-
-class _SentenceEnds:
-    """
-    The part of a dictionary that FactualNucleusSampling needs: one token for each mark.
-
-    Subword tokenizers split a mark that stands alone into a varying number of tokens.
-    """
-
-    def __init__(self, dictionary: HfSeq2seqDictionaryAgent):
-        self._dictionary = dictionary
-
-    def txt2vec(self, mark: str) -> list[int]:
-        return [self._dictionary.token_within_text(mark)]
 
 
 def _at_most(limit: Optional[int], config: Any, name: str) -> Optional[int]:

@@ -6,11 +6,8 @@ import platform
 import resource
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
-
-STATUS = Path('/proc/self/status')
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -86,14 +83,7 @@ def processor() -> str:
 
 
 def peak_memory_mb() -> float:
-    """
-    The peak memory of this process, in MB; on Linux since the start of the program,
-    while elsewhere a process inherits the peak of the one that started it.
-    """
-    try:
-        status = STATUS.read_text()
-        return int(status.split('VmHWM:')[1].split()[0]) / 1e3
-    except (OSError, IndexError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """The peak memory of this process, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # macOS counts in bytes, others in kilobytes.
     return peak / (1e6 if platform.system() == 'Darwin' else 1e3)

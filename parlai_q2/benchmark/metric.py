@@ -10,7 +10,6 @@ from typing import Any, Optional
 
 from parlai_q2.benchmark.clock import StageClock, spread, timed
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.question_generation import GENERATE
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.records import Span
@@ -72,8 +71,8 @@ def measure_loop(
     scorer: Q2Scorer, pairs: Sequence[Pair]
 ) -> tuple[float, list[Q2Result]]:
     """
-    Time Q2 one question at a time, with the questions of the model's own ``generate``,
-    as in the published code: seconds a response, and the results.
+    Time Q2 one question at a time, in fp32 with the questions of the model's own
+    ``generate``, as in the published code: seconds a response, and the results.
     """
     models, settings = as_published(scorer.models), scorer.q2_settings
     q2_one_at_a_time(pairs[0], models, settings)
@@ -84,11 +83,11 @@ def measure_loop(
 
 
 def as_published(models: Q2Models) -> Q2Models:
-    """The same models, without our own search: what the published code runs."""
+    """The same models, in fp32 without our own search: what the published code runs."""
     generator: Any = models.generator
-    if not hasattr(generator, 'with_search'):
+    if not hasattr(generator, 'generating'):
         return models
-    return replace(models, generator=generator.with_search(GENERATE))
+    return replace(models, generator=generator.generating())
 
 
 def differences(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[float]:
@@ -116,8 +115,8 @@ def describe_metric(found: Mapping[str, Any]) -> str:
     )
     for preset, seconds in found.get('loop', {}).items():
         lines.append(
-            f'  one question at a time  {seconds:.3f} s a response ({preset}, '
-            f'generate): {found["speed_up"][preset]:.1f} times as long'
+            f'  one question at a time  {seconds:.3f} s a response ({preset}): '
+            f'{found["speed_up"][preset]:.1f} times as long'
         )
     if 'largest_difference' in found:
         lines.append(f'  largest difference      {found["largest_difference"]:.1e}')

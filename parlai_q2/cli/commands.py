@@ -57,7 +57,6 @@ GROUPS = {
     'Chat and evaluate models': (
         Command('interactive_web', 'Chat in the browser, with evidence', True),
         Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
-        Command('distributed_eval', 'Evaluate a model in a SLURM job', True),
     ),
 }
 COMMANDS = {command.name: command for group in GROUPS.values() for command in group}

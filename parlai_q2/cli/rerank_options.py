@@ -55,18 +55,8 @@ def _share(text: str) -> float:
     return value
 
 
-def _mass(text: str) -> float:
-    value = _share(text)
-    if not value:
-        raise argparse.ArgumentTypeError(f'{text} is not in (0, 1]')
-    return value
-
-
 # For each option, the function that reads it or reports what is wrong with it.
 RANGES: Mapping[str, Read] = {
-    'rerank_topk': _from(int, 1),
-    'rerank_topp': _mass,
-    'rerank_beam_delay': _from(int, 0),
     'rerank_tolerance': _share,
     'abstain_below': _share,
     'prefilter_keep': _from(int, 1),

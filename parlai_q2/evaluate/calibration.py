@@ -1,20 +1,12 @@
 """
-Measures how well probabilities are calibrated: reliability, expected calibration error
-and Brier score.
-
-Bins have equal width (Guo et al. 2017, section 2). The share of positives in a bin has
-a Wilson interval (Wilson 1927), which stays in [0, 1] even for few responses.
+Measures how well probabilities are calibrated: reliability in bins of equal width,
+expected calibration error (Guo et al. 2017, section 2) and Brier score.
 """
 
 from dataclasses import dataclass
-from math import sqrt
-from typing import Optional, Sequence
-
-from parlai_q2.bootstrap import Interval
+from typing import NamedTuple, Sequence
 
 BINS = 10
-# The normal quantile of a 95 % interval.
-Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -22,26 +14,23 @@ class Bin:
     """
     The predictions between two bounds, of which the upper one belongs to the bin.
 
-    :param low: lower bound, in [0, 1].
-    :param high: upper bound, in [0, 1].
-    :param count: how many predictions there are.
-    :param confidence: their mean; None in an empty bin.
-    :param share: the share that is positive, with its interval; None in an empty bin.
+    :param count: how many predictions there are, at least 1.
+    :param confidence: their mean, in [0, 1].
+    :param share: the share that is positive, in [0, 1].
     """
 
     low: float
     high: float
     count: int
-    confidence: Optional[float]
-    share: Optional[Interval]
+    confidence: float
+    share: float
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(NamedTuple):
     """
     How well probabilities are calibrated.
 
-    :param bins: the bins, from 0 to 1.
+    :param bins: the bins that are not empty, from 0 to 1.
     :param error: expected calibration error, in [0, 1].
     :param brier: mean squared difference of probability and outcome, in [0, 1].
     """
@@ -63,42 +52,24 @@ def calibration(
     :raises ValueError: when there are no values, the two lengths differ, or a value is
         not a probability.
     """
-    if not len(probabilities) or len(probabilities) != len(positive):
+    import numpy as np
+
+    p, y = np.asarray(probabilities, float), np.asarray(positive, float)
+    if not len(p) or len(p) != len(y):
         raise ValueError(
-            f'{len(probabilities)} probabilities and {len(positive)} outcomes: '
-            'the numbers must be equal, and at least 1.'
+            f'{len(p)} probabilities and {len(y)} outcomes: the numbers must be '
+            'equal, and at least 1.'
         )
-    bad = [p for p in probabilities if not 0 <= p <= 1]
-    if bad:
+    bad = p[~((p >= 0) & (p <= 1))]
+    if len(bad):
         raise ValueError(f'A probability must be in [0, 1], not {bad[0]}.')
-    held: list[list[tuple[float, bool]]] = [[] for _ in range(bins)]
-    for probability, outcome in zip(probabilities, positive, strict=True):
-        # A bound belongs to the bin below it, as in Guo et al.; 0 is in the first bin.
-        index = next(i for i in range(bins) if probability <= (i + 1) / bins)
-        held[index].append((float(probability), bool(outcome)))
-    found, error = [], 0.0
-    for i, inside in enumerate(held):
-        confidence = share = None
-        if inside:
-            confidence = sum(p for p, _ in inside) / len(inside)
-            share = wilson(sum(outcome for _, outcome in inside), len(inside))
-            error += len(inside) / len(probabilities) * abs(share.mean - confidence)
-        found.append(Bin(i / bins, (i + 1) / bins, len(inside), confidence, share))
-    squares = [(p - bool(o)) ** 2 for p, o in zip(probabilities, positive)]
-    return Calibration(tuple(found), error, sum(squares) / len(squares))
-
-
-def wilson(successes: int, count: int) -> Interval:
-    """
-    A share with its 95 % Wilson interval.
-
-    :param successes: number of successes, in [0, ``count``].
-    :param count: number of trials, at least 1.
-    """
-    share = successes / count
-    middle = (share + Z * Z / (2 * count)) / (1 + Z * Z / count)
-    spread = sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
-    half = Z * spread / (1 + Z * Z / count)
-    # The interval contains the share; rounding alone could exclude 0 or 1.
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
-    return Interval(share, min(share, low), max(share, high))
+    # A bound belongs to the bin below it, as in Guo et al.; 0 is in the first bin.
+    place = np.searchsorted(np.arange(1, bins + 1) / bins, p, side='left')
+    found = []
+    for i in range(bins):
+        inside = place == i
+        if inside.any():
+            means = float(p[inside].mean()), float(y[inside].mean())
+            found.append(Bin(i / bins, (i + 1) / bins, int(inside.sum()), *means))
+    error = sum(b.count / len(p) * abs(b.share - b.confidence) for b in found)
+    return Calibration(tuple(found), error, float(((p - y) ** 2).mean()))

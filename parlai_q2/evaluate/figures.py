@@ -1,6 +1,8 @@
 """
-Figures for a paper, written as PNG and as SVG that keeps its text as text: their style,
-curves and forest plots. They need matplotlib, which the extra ``plots`` installs.
+Figures for a paper, written as PNG and as SVG that keeps its text as text:
+precision-recall curves (Honovich et al. 2021), scores by group and class (Dziri et al.
+2022, section 4.4) and reliability. They need matplotlib, which the extra ``plots``
+installs.
 """
 
 from contextlib import contextmanager
@@ -12,10 +14,8 @@ from parlai_q2.evaluate.calibration import BINS, calibration
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import ResponseLevel
 from parlai_q2.evaluate.measures import Measure
-from parlai_q2.evaluate.published import TABLE_4
-from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
-from parlai_q2.evaluate.statistics import Curves, Sweep
-from parlai_q2.evaluate.tables.settings import system_levels
+from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, density_groups
+from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.io.write import whole_file, writing
 from parlai_q2.optional import import_package
 from parlai_q2.records import Label
@@ -36,6 +36,7 @@ CLASS_COLOURS[Label.GENERIC] = GREY
 # In inches: the column and text widths of a two-column paper.
 COLUMN, TEXT = 3.4, 7.0
 DPI = 250
+MOST_PANELS = 4  # in a row
 
 _STYLE = {
     'font.size': 8,
@@ -110,29 +111,39 @@ def save(figure: Any, path: Union[str, Path]) -> list[Path]:
     return written
 
 
-def grid(count: int, most: int = 4) -> tuple[int, int]:
-    """The rows and columns of a grid of ``count`` panels, at most ``most`` in a row."""
-    rows = -(-count // most)
-    return rows, -(-count // rows)
+def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
+    """
+    Draw each figure that the set has the data for.
+
+    :param folder: where the files go; their names begin with that of the set.
+    :return: the files, PNG and SVG.
+    """
+    annotated, written = evaluation.annotated, []
+
+    def at(name: str) -> Path:
+        return folder / f'{annotated.name}_{name}'
+
+    if _ranked(evaluation):
+        written += precision_recall_figure(evaluation, at('precision_recall'))
+    labelled = annotated.of_classes(CLASSES)
+    if any(measure.known(labelled) for measure in evaluation.measures):
+        groups = {
+            'class': {'all': labelled},
+            'density': density_groups(labelled)[0],
+            'corpus': annotated.groups('corpus'),
+            'system': annotated.groups('system'),
+        }
+        for by, found in groups.items():
+            if len(found) > (by != 'class'):
+                written += group_figure(evaluation, found, by, at(f'by_{by}'))
+    return written
 
 
-def curves_of(evaluation: Evaluation, measure: Measure, label: str) -> Curves:
-    """The curves of one measure for finding one of the two classes."""
-    import numpy as np
-
-    known = measure.known(evaluation.annotated.of_classes())
-    scores = measure.values(known)
-    sign = 1 if label == Label.CONSISTENT else -1
-    return Sweep(sign * scores, np.array([r.label == label for r in known])).curves()
-
-
-def levels(evaluation: Evaluation) -> Iterator[tuple[Measure, ResponseLevel]]:
-    """The measures that can be ranked: those that scored both classes."""
+def _ranked(evaluation: Evaluation) -> list[tuple[Measure, ResponseLevel]]:
+    """The measures that have scored both classes."""
     annotated = evaluation.annotated.of_classes()
-    for measure in evaluation.measures:
-        level = evaluation.level(measure, annotated)
-        if level.figures['roc_auc'] is not None:
-            yield measure, level
+    levels = [(m, evaluation.level(m, annotated)) for m in evaluation.measures]
+    return [(m, level) for m, level in levels if level.figures['roc_auc']]
 
 
 def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
@@ -141,26 +152,32 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
     for finding consistent ones. A mark shows each scorer's fixed threshold; the grey
     line is chance.
     """
-    found = list(levels(evaluation))
+    import numpy as np
+
+    annotated = evaluation.annotated.of_classes()
+    found = _ranked(evaluation)
     with drawing() as figure_of:
         figure = figure_of(figsize=(TEXT, 2.9 + 0.15 * -(-len(found) // 2)))
         panels = figure.subplots(1, 2, sharey=True)
         for axes, label in zip(panels, (Label.INCONSISTENT, Label.CONSISTENT)):
-            annotated = evaluation.annotated.of_classes()
             count = sum(r.label == label for r in annotated)
             axes.axhline(count / len(annotated), color=GREY, linewidth=0.8)
             for (measure, level), look in zip(found, _looks()):
-                curves = curves_of(evaluation, measure, label)
+                known = measure.known(annotated)
+                sign = 1 if label == Label.CONSISTENT else -1
+                scores = sign * measure.values(known)
+                positive = np.array([r.label == label for r in known])
+                recall, precision = Sweep(scores, positive).curve()
                 axes.step(
-                    [0, *curves.recall],
-                    [curves.precision[0], *curves.precision],
+                    [0, *recall],
+                    [precision[0], *precision],
                     where='pre',
                     **look['line'],
                 )
                 at = level.figures[f'{label}_precision']
-                recall = level.figures[f'{label}_recall']
-                if at is not None and recall is not None:
-                    axes.plot(recall.mean, at.mean, **look['mark'])
+                reached = level.figures[f'{label}_recall']
+                if at is not None and reached is not None:
+                    axes.plot(reached.mean, at.mean, **look['mark'])
                 ap = level.figures[f'{label}_ap']
                 name = f'{measure.name}  {ap.mean:.2f}' if ap else measure.name
                 axes.plot([], [], label=name, **{**look['line'], **look['mark']})
@@ -180,33 +197,6 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
         return save(figure, path)
 
 
-def roc_figure(evaluation: Evaluation, path: Path) -> list[Path]:
-    """Draw the ROC curves for finding consistent responses, in one panel."""
-    with drawing() as figure_of:
-        figure = figure_of(figsize=(COLUMN, 3.2))
-        axes = figure.subplots()
-        axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
-        for (measure, level), look in zip(levels(evaluation), _looks()):
-            curves = curves_of(evaluation, measure, Label.CONSISTENT)
-            auc = level.figures['roc_auc']
-            assert auc is not None
-            axes.plot(
-                [0, *curves.fallout],
-                [0, *curves.recall],
-                label=f'{measure.name}  {auc.mean:.2f} [{auc.low:.2f}, {auc.high:.2f}]',
-                **look['line'],
-            )
-        axes.set_xlabel('Inconsistent responses taken for consistent')
-        axes.set_ylabel('Consistent responses found')
-        axes.set_xlim(-0.01, 1.01)
-        axes.set_ylim(0, 1.02)
-        axes.set_aspect('equal')
-        count = len(evaluation.annotated.of_classes())
-        title = f'AUC [95 %], n = {count:,}'
-        axes.legend(title=title, alignment='left', loc='lower right')
-        return save(figure, path)
-
-
 def _looks() -> Iterator[dict[str, dict[str, Any]]]:
     for colour, line, marker in zip(cycle(COLOURS), cycle(LINES), cycle(MARKERS)):
         yield {
@@ -221,96 +211,84 @@ def _looks() -> Iterator[dict[str, dict[str, Any]]]:
         }
 
 
-def auc_figure(
+def group_figure(
     evaluation: Evaluation,
     groups: Mapping[str, Sequence[AnnotatedResponse]],
+    by: str,
     path: Path,
 ) -> list[Path]:
     """
-    Draw ROC-AUC with 95 % intervals, and the number of responses in each group.
+    Draw one panel for each scorer: box plots of the score by group and class.
 
-    :param groups: responses by the group's name; each group has a colour and a mark.
+    Boxes span the quartiles, whiskers the 5th to the 95th percentile; the line is the
+    median, the dot the mean, the dotted line the threshold. The number of responses is
+    below each group's name.
+
+    :param groups: responses by the group's name, in order.
+    :param by: what the groups are, for the axis label.
     """
-    measures = evaluation.measures
-    step = 0.62 / max(len(groups), 1)
+    labelled = evaluation.annotated.of_classes(CLASSES)
+    counts = {c: sum(r.label == c for r in labelled) for c in CLASSES}
+    classes = [c for c in CLASSES if counts[c]]
+    measures = [m for m in evaluation.measures if m.known(labelled)]
+    rows = -(-len(measures) // MOST_PANELS)
+    columns = -(-len(measures) // rows)
     with drawing() as figure_of:
-        height = 0.75 + len(measures) * max(0.3, 0.13 * len(groups))
-        figure = figure_of(figsize=(COLUMN, height))
-        axes = figure.subplots()
-        axes.axvline(0.5, color=GREY, linewidth=0.8)
-        for g, (name, responses) in enumerate(groups.items()):
-            places, values, below, above = [], [], [], []
-            for m, measure in enumerate(measures):
-                level = evaluation.level(measure, responses)
-                auc = level.figures['roc_auc']
-                if auc is not None:
-                    places.append(m + (g - (len(groups) - 1) / 2) * step)
-                    values.append(auc.mean)
-                    below.append(auc.mean - auc.low)
-                    above.append(auc.high - auc.mean)
-            axes.errorbar(
-                values,
-                places,
-                xerr=[below, above],
-                fmt=MARKERS[g % len(MARKERS)],
-                color=COLOURS[g % len(COLOURS)],
-                markersize=3.6,
-                elinewidth=1,
-                label=f'{name} (n = {sum(r.label in BINARY for r in responses):,})',
-            )
-        axes.set_yticks(range(len(measures)), [m.name for m in measures])
-        axes.set_ylim(len(measures) - 0.5, -0.5)
-        axes.set_xlabel('ROC-AUC, with 95 % interval')
-        figure.legend(loc='outside upper center', ncols=min(2, len(groups)))
+        from matplotlib.patches import Patch
+
+        figure = figure_of(figsize=(TEXT, 0.45 + 1.55 * rows))
+        panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+        for axes in panels[len(measures) :]:
+            figure.delaxes(axes)
+        for axes, measure in zip(panels, measures):
+            for c, label in enumerate(classes):
+                for g, responses in enumerate(groups.values()):
+                    known = measure.known([r for r in responses if r.label == label])
+                    if known:
+                        place = g + (c - (len(classes) - 1) / 2) * 0.27
+                        _box(axes, measure.values(known), place, CLASS_COLOURS[label])
+            axes.set_title(measure.name)
+            axes.set_xlim(-0.55, len(groups) - 0.45)
+            sizes = [sum(r.label in CLASSES for r in g) for g in groups.values()]
+            names = [f'{n}\n{size:,}' for n, size in zip(groups, sizes)]
+            axes.set_xticks(range(len(groups)), names)
+            if measure.threshold is not None:
+                axes.axhline(
+                    measure.threshold, color=BLACK, linewidth=0.7, linestyle=':'
+                )
+                axes.set_ylim(-0.03, 1.03)
+        figure.supylabel('Score', fontsize=8)
+        figure.supxlabel(f'{by.capitalize()}, and how many responses', fontsize=8)
+        handles = [
+            Patch(color=CLASS_COLOURS[c], label=f'{c} (n = {counts[c]:,})')
+            for c in classes
+        ]
+        figure.legend(handles=handles, loc='outside upper center', ncols=len(handles))
         return save(figure, path)
 
 
-def systems_figure(evaluation: Evaluation, path: Path) -> list[Path]:
-    """
-    Draw Spearman's rho over the rounds: a box for the quartiles, whiskers over the
-    middle 95 %, the mean, and the mean that the paper reports.
-    """
-    found = [(m, level) for m, level in system_levels(evaluation) if level.spearman]
-    with drawing() as figure_of:
-        figure = figure_of(figsize=(COLUMN, 0.85 + 0.28 * len(found)))
-        axes = figure.subplots()
-        axes.boxplot(
-            [level.rounds[level.rounds == level.rounds] for _, level in found],
-            positions=range(len(found)),
-            orientation='horizontal',
-            widths=0.5,
-            whis=(2.5, 97.5),
-            showfliers=False,
-            patch_artist=True,
-            manage_ticks=False,
-            boxprops={'facecolor': BLUE + '40', 'edgecolor': BLUE},
-            whiskerprops={'color': BLUE},
-            capprops={'color': BLUE},
-            medianprops={'color': BLUE, 'linewidth': 1.4},
-        )
-        means = [level.spearman.mean for _, level in found if level.spearman]
-        style = {'linestyle': 'none', 'markersize': 3.5, 'zorder': 3}
-        axes.plot(
-            means, range(len(found)), marker='o', color=BLACK, label='mean', **style
-        )
-        if evaluation.annotated.name == 'q2_wow':
-            places = [i for i, (m, _) in enumerate(found) if m.name in TABLE_4]
-            paper = [TABLE_4[m.name][0] for m, _ in found if m.name in TABLE_4]
-            axes.plot(
-                paper,
-                places,
-                marker='D',
-                markerfacecolor='none',
-                markeredgecolor=VERMILION,
-                label="the paper's mean",
-                **{**style, 'markersize': 6.5, 'zorder': 4},
-            )
-        axes.set_yticks(range(len(found)), [m.name for m, _ in found])
-        axes.set_ylim(len(found) - 0.5, -0.5)
-        axes.set_xlim(right=1.03)
-        axes.set_xlabel("Spearman's ρ of simulated systems")
-        figure.legend(loc='outside upper center', ncols=2)
-        return save(figure, path)
+def _box(axes: Any, values: Any, place: float, colour: str) -> None:
+    line = {'color': colour, 'linewidth': 0.8}
+    axes.boxplot(
+        [values],
+        positions=[place],
+        widths=0.21,
+        whis=(5, 95),
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={'facecolor': colour + '50', 'edgecolor': colour, 'linewidth': 0.8},
+        whiskerprops=line,
+        capprops=line,
+        medianprops={'color': colour, 'linewidth': 1.4},
+        meanprops={
+            'marker': 'o',
+            'markersize': 2.6,
+            'markerfacecolor': BLACK,
+            'markeredgecolor': BLACK,
+        },
+    )
 
 
 def reliability_plot(
@@ -339,16 +317,12 @@ def reliability_plot(
         figure = figure_of(figsize=(COLUMN, 3.7))
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
         above.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
-        held = [(b.confidence, b.share) for b in found.bins if b.share is not None]
-        shares = [share for _, share in held]
-        above.errorbar(
-            [confidence for confidence, _ in held],
-            [s.mean for s in shares],
-            yerr=[[s.mean - s.low for s in shares], [s.high - s.mean for s in shares]],
-            fmt='o-',
+        above.plot(
+            [b.confidence for b in found.bins],
+            [b.share for b in found.bins],
+            'o-',
             color=BLUE,
             markersize=4,
-            elinewidth=0.9,
             # So that a mark at 0 or 1 is not cut in half.
             clip_on=False,
         )

@@ -1,4 +1,4 @@
-"""Writes the results of an evaluation: tables as text and JSON, figures, scores."""
+"""Writes the results of an evaluation: tables as text and JSON, and scores."""
 
 import csv
 import io
@@ -8,17 +8,8 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.distributions import class_figure, group_figure
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import (
-    auc_figure,
-    levels,
-    precision_recall_figure,
-    roc_figure,
-    systems_figure,
-)
 from parlai_q2.evaluate.measures import Measure
-from parlai_q2.evaluate.sets import CLASSES, density_groups
 from parlai_q2.evaluate.tables import Table, render_text
 from parlai_q2.evaluate.tables.annotations import (
     agreement_table,
@@ -39,7 +30,6 @@ from parlai_q2.evaluate.tables.settings import (
     coverage_table,
     random_knowledge_table,
     ratings_table,
-    system_levels,
     systems_table,
 )
 from parlai_q2.io.write import write_text
@@ -193,36 +183,3 @@ def _made(reports: Sequence[SetReport]) -> str:
         f'parlai_q2 {__version__}, seed {first.seed}, {first.rounds} rounds of each '
         'bootstrap'
     )
-
-
-def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
-    """
-    Draw each figure that the set has the data for.
-
-    :param folder: where the files go; their names begin with that of the set.
-    :return: the files, PNG and SVG.
-    """
-    annotated, written = evaluation.annotated, []
-
-    def at(name: str) -> Path:
-        return folder / f'{annotated.name}_{name}'
-
-    if any(True for _ in levels(evaluation)):
-        written += precision_recall_figure(evaluation, at('precision_recall'))
-        written += roc_figure(evaluation, at('roc'))
-        groups = {'all': annotated.of_classes()}
-        parts = [annotated.groups(by) for by in ('corpus', 'system')]
-        groups.update(next((found for found in parts if len(found) > 1), {}))
-        written += auc_figure(evaluation, groups, at('auc'))
-    labelled = annotated.of_classes(CLASSES)
-    if labelled:
-        written += class_figure(evaluation, at('by_class'))
-        density, _ = density_groups(labelled)
-        written += group_figure(evaluation, density, 'density', at('by_density'))
-    for by in ('corpus', 'system'):
-        found = annotated.groups(by)
-        if labelled and len(found) > 1:
-            written += group_figure(evaluation, found, by, at(f'by_{by}'))
-    if any(level.spearman for _, level in system_levels(evaluation)):
-        written += systems_figure(evaluation, at('systems'))
-    return written

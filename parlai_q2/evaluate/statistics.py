@@ -4,7 +4,6 @@ average precision, precision and recall at a threshold, F1 of three classes,
 correlation.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
@@ -15,23 +14,6 @@ from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, FINDINGS, has_fi
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-@dataclass(frozen=True)
-class Curves:
-    """
-    Both curves of one scorer, at K thresholds from strict to lenient.
-
-    :param thresholds: a response that scores at least this is predicted positive.
-    :param recall: the share of positives predicted positive (true positive rate).
-    :param fallout: the share of negatives predicted positive (false positive rate).
-    :param precision: the share of predicted positives that are positive.
-    """
-
-    thresholds: 'np.ndarray'
-    recall: 'np.ndarray'
-    fallout: 'np.ndarray'
-    precision: 'np.ndarray'
 
 
 class Sweep:
@@ -49,7 +31,6 @@ class Sweep:
         ordered = scores[self.order]
         # The last response of each run of equal scores, one for each of K thresholds.
         self.ends = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], len(scores) > 0])
-        self.thresholds = ordered[self.ends]
         self.positive = np.asarray(positive, dtype=float)[self.order]
 
     def counts(self, weights: 'np.ndarray') -> tuple['np.ndarray', 'np.ndarray']:
@@ -66,20 +47,12 @@ class Sweep:
         alarms = np.cumsum(ordered * (1 - self.positive), axis=1)[:, self.ends]
         return found, alarms
 
-    def curves(self) -> Curves:
-        """
-        The precision-recall and ROC curves of the whole set, which must have both
-        classes.
-        """
+    def curve(self) -> tuple['np.ndarray', 'np.ndarray']:
+        """Recall and precision at K thresholds of a set that has positives."""
         import numpy as np
 
         found, alarms = (c[0] for c in self.counts(np.ones((1, len(self.order)))))
-        return Curves(
-            self.thresholds,
-            recall=found / found[-1],
-            fallout=alarms / alarms[-1],
-            precision=found / (found + alarms),
-        )
+        return found / found[-1], found / (found + alarms)
 
 
 def area_under_roc(found: 'np.ndarray', alarms: 'np.ndarray') -> 'np.ndarray':

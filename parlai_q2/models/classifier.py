@@ -30,20 +30,14 @@ class PairInput:
     The form in which a classifier reads pairs.
 
     :param order: premise and hypothesis, in the order in which they are read.
-    :param separator: a string that joins the two into one text; None for the
-        tokenizer's own way to encode a pair, with special tokens and segments.
     :param max_tokens: the maximum number of tokens of an input, including special ones.
     """
 
     order: tuple[str, ...] = ORDER
-    separator: Optional[str] = None
     max_tokens: int = 384
-    lower_case: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, 'order', tuple(map(str, self.order)))
-        if not isinstance(self.separator, (str, type(None))):
-            raise ConfigError(f'separator must be a string, not {self.separator!r}.')
         if sorted(self.order) != sorted(ORDER):
             raise ConfigError(
                 'order must be [premise, hypothesis] or [hypothesis, premise], '
@@ -55,10 +49,7 @@ class PairInput:
             )
 
     def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
-        """
-        Tokenize pairs. If a pair is too long, its longer text is truncated or, with a
-        separator, the end of the joined text.
-        """
+        """Tokenize pairs. If one is too long, its longer text is truncated."""
         options = {'truncation': 'longest_first', 'max_length': self.max_tokens}
         return self._tokenize(tokenizer, pairs, **options)
 
@@ -70,15 +61,10 @@ class PairInput:
     def _tokenize(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]], **options: Any
     ) -> Any:
-        if self.lower_case:
-            pairs = [(p.lower(), h.lower()) for p, h in pairs]
         first, second = zip(*pairs)
         if self.order[0] == HYPOTHESIS:
             first, second = second, first
-        if self.separator is None:
-            return tokenizer(list(first), list(second), **options)
-        joined = [self.separator.join(texts) for texts in zip(first, second)]
-        return tokenizer(joined, **options)
+        return tokenizer(list(first), list(second), **options)
 
 
 def check_labels(labels: Mapping[str, int]) -> None:

@@ -1,11 +1,9 @@
 """
 Loads encoders that read pairs of texts: classifiers, and readers that find answers.
 
-Int8 weights are run by :mod:`parlai_q2.models.engine.bert`, other models by
-transformers.
+In int8 they are run by :mod:`parlai_q2.models.engine.bert`, in fp32 by transformers.
 """
 
-from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Protocol
 
 import torch
@@ -13,7 +11,13 @@ import torch
 from parlai_q2.errors import ModelError
 from parlai_q2.models.device import inference
 from parlai_q2.models.folder import blaming
-from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model
+from parlai_q2.models.loading import (
+    FLOAT32,
+    INT8,
+    int8_folder,
+    load_model,
+    not_int8,
+)
 
 
 class PairEncoder(Protocol):
@@ -70,29 +74,29 @@ def load_encoder(
     :param arithmetic: how to compute, ``int8`` or ``float32``.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
+    :raises ConfigError: if the engine cannot run it in int8.
     """
-    folder = int8_folder(reference) if arithmetic == INT8 else None
-    if folder is not None:
-        own = _own(folder, auto_class)
-        if own is not None:
-            return own
+    if arithmetic == INT8:
+        return _engine(reference, auto_class)
     import transformers
 
-    return HuggingFaceEncoder(
-        load_model(
-            reference, getattr(transformers, auto_class), device, revision, arithmetic
-        )
-    )
+    kind = getattr(transformers, auto_class)
+    return HuggingFaceEncoder(load_model(reference, kind, device, revision))
 
 
-def _own(folder: Path, auto_class: str) -> Optional[PairEncoder]:
+def _engine(reference: str, auto_class: str) -> PairEncoder:
     from parlai_q2.models.engine.bert import engine_of
     from parlai_q2.models.engine.stored import StoredModel
 
+    folder = int8_folder(reference)
+    if folder is None:
+        raise not_int8(reference)
     stored = StoredModel(folder)
     with blaming(folder):
         engine = engine_of(stored.config, auto_class)
-        return engine(stored) if engine else None
+        if engine is None:
+            raise not_int8(reference)
+        return engine(stored)
 
 
 def finite_logits(

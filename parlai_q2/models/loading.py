@@ -19,11 +19,7 @@ from parlai_q2.errors import (
 from parlai_q2.models.device import check_device, in_float32, is_cpu
 from parlai_q2.models.engine.int8_weights import (
     INT8_WEIGHTS,
-    dequantise,
-    fill_placeholders,
     load_int8,
-    placeholders,
-    read_int8,
 )
 from parlai_q2.models.folder import (
     blaming,
@@ -39,7 +35,7 @@ from parlai_q2.models.references import resolve
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 # Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
-# How a model with int8 weights computes; see parlai_q2/models/engine/int8_linear.py.
+# How a model with int8 weights computes: as parlai_q2/models/engine does, or in fp32.
 FLOAT32, INT8 = 'float32', 'int8'
 ARITHMETICS = (FLOAT32, INT8)
 
@@ -66,14 +62,12 @@ def load_model(
     auto_class: Any,
     device: str = 'cpu',
     revision: Optional[str] = None,
-    arithmetic: str = FLOAT32,
     **options: Any,
 ) -> Any:
     """
     Load a model in evaluation mode, in fp32, with gradients off.
 
     :param auto_class: one of transformers' ``AutoModelFor...`` classes.
-    :param arithmetic: one of :data:`ARITHMETICS`; ``int8`` needs int8 weights.
     :param options: other options for ``from_pretrained``, e.g. ``num_labels`` for a new
         classifier; not for models with int8 weights.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
@@ -90,12 +84,7 @@ def load_model(
                 'save_pretrained wrote.'
             )
         with in_float32(), blaming(folder):
-            model = _load_quantised(folder, auto_class, arithmetic)
-    elif arithmetic == INT8:
-        raise ConfigError(
-            f'{reference!r} has no int8 weights ({INT8_WEIGHTS}), so it cannot compute '
-            'in int8. Set "arithmetic: float32" in its section of the preset.'
-        )
+            model = _load_quantised(folder, auto_class)
     else:
         with in_float32():
             model = _from_pretrained(auto_class, reference, revision, **options)
@@ -103,17 +92,11 @@ def load_model(
 
 
 def load_seq2seq(
-    reference: str,
-    device: str = 'cpu',
-    revision: Optional[str] = None,
-    arithmetic: str = FLOAT32,
+    reference: str, device: str = 'cpu', revision: Optional[str] = None
 ) -> tuple[Any, Any]:
     """
-    Load an encoder-decoder and its tokenizer. A folder may have an adapter instead of
-    weights, whose ``adapter.json`` names the model that it belongs to.
-
-    :param arithmetic: one of :data:`ARITHMETICS`; an adapter needs fp32.
-    :raises ConfigError: if ``arithmetic`` is int8 and the model is an adapter.
+    Load an encoder-decoder in fp32, and its tokenizer. A folder may have an adapter
+    instead of weights, whose ``adapter.json`` names the model that it belongs to.
     """
     from transformers import AutoModelForSeq2SeqLM
 
@@ -123,15 +106,7 @@ def load_seq2seq(
     tokenizer = load_tokenizer(reference, revision)
     base = adapter_base(reference)
     if base is None:
-        model = load_model(
-            reference, AutoModelForSeq2SeqLM, device, revision, arithmetic
-        )
-        return model, tokenizer
-    if arithmetic == INT8:
-        raise ConfigError(
-            f'{reference!r} is an adapter, which is added to fp32 weights. Set '
-            '"arithmetic: float32" in its section of the preset.'
-        )
+        return load_model(reference, AutoModelForSeq2SeqLM, device, revision), tokenizer
     folder = Path(resolve(reference))
     verify_checksums(folder)
     model = load_model(base, AutoModelForSeq2SeqLM)
@@ -159,6 +134,15 @@ def int8_folder(reference: str) -> Optional[Path]:
     return Path(place) if found else None
 
 
+def not_int8(reference: str) -> ConfigError:
+    """The error for a model that the engine cannot run in int8."""
+    return ConfigError(
+        f'{reference!r} cannot compute in int8: that takes int8 weights '
+        f'({INT8_WEIGHTS}) of a BERT, MPNet or T5. Set "arithmetic: float32" in its '
+        'section of the preset.'
+    )
+
+
 def effective_arithmetic(arithmetic: str, device: str) -> str:
     """
     How a model computes on a device: int8 is for CPUs, a GPU always computes in fp32.
@@ -172,7 +156,7 @@ def effective_arithmetic(arithmetic: str, device: str) -> str:
     return arithmetic if is_cpu(device) else FLOAT32
 
 
-def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
+def _load_quantised(folder: Path, auto_class: Any) -> Any:
     import torch
     import transformers
 
@@ -181,7 +165,6 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
         config = transformers.AutoConfig.from_pretrained(place, **NO_CODE)
     # Otherwise transformers 5 would round the weights to the type in config.json.
     config.dtype = torch.float32
-    stored = read_int8(folder / INT8_WEIGHTS)
     # Only the concrete class, not the auto class, takes a state dict without a folder.
     # Look up a single entry of the mapping: iterating over it would import all models.
     architecture = (config.architectures or ['nothing'])[0]
@@ -193,13 +176,10 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
             f'{folder}/config.json names the architecture {architecture!r}, which '
             f'is none of {auto_class.__name__}.'
         )
-    whole = arithmetic == INT8
     model, info = model_class.from_pretrained(
         None,
         config=config,
-        # Layers that compute in int8 need no fp32 weights; uninitialised memory takes
-        # their place.
-        state_dict=placeholders(stored) if whole else dequantise(stored),
+        state_dict=load_int8(folder / INT8_WEIGHTS),
         # Mismatches are reported below, by an error that names the file.
         ignore_mismatched_sizes=True,
         output_loading_info=True,
@@ -212,12 +192,6 @@ def _load_quantised(folder: Path, auto_class: Any, arithmetic: str) -> Any:
             f'{folder / INT8_WEIGHTS} does not fit its config.json: {wrong[0]} is '
             'missing or of another shape.'
         )
-    if whole:
-        from parlai_q2.models.engine.int8_linear import use_int8_linears
-
-        # Do this before layers are replaced: tied weights are stored under one name.
-        fill_placeholders(model, stored)
-        use_int8_linears(model, stored)
     if model.can_generate():
         model.generation_config = folder_generation(folder, config)
     return model

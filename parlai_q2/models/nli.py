@@ -45,9 +45,7 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
         'entailment,neutral,contradiction,generic',
     ),
     'order': (','.join(ORDER),),
-    'separator': (None,),
     'max_tokens': (384,),
-    'lower_case': (False,),
 }
 
 
@@ -70,13 +68,11 @@ class SequenceNliModel:
         device: str = 'cpu',
         labels: Optional[Mapping[str, int]] = None,
         max_tokens: int = 384,
-        lower_case: bool = False,
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
         kernel: str = ANY_KERNEL,
         order: Sequence[str] = ORDER,
-        separator: Optional[str] = None,
         head: str = TRAINED,
         role: str = NLI,
     ):
@@ -85,8 +81,8 @@ class SequenceNliModel:
         check_trained(config.model, head)
         self.config, self.device, self.labels = config, device, labels
         self.role = role
-        self.input = PairInput(tuple(order), separator, max_tokens, lower_case)
-        self.max_tokens, self.lower_case = max_tokens, lower_case
+        self.input = PairInput(tuple(order), max_tokens)
+        self.max_tokens = max_tokens
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.kernel = checked(kernel, 'kernel')
         self.arithmetic = effective_arithmetic(arithmetic, device)
@@ -115,9 +111,7 @@ class SequenceNliModel:
         return {
             'labels': 'model' if labels is None else _listed(labels),
             'order': ','.join(self.input.order),
-            'separator': self.input.separator,
             'max_tokens': self.max_tokens,
-            'lower_case': self.lower_case,
         }
 
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:

@@ -9,7 +9,6 @@ one greedy question.
 import copy
 import math
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
@@ -31,6 +30,7 @@ from parlai_q2.models.loading import (
     int8_folder,
     load_seq2seq,
     load_tokenizer,
+    not_int8,
 )
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.models.references import identified
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from parlai_q2.models.engine.t5.search import T5Search
 
 DECODINGS = ('beam', 'greedy')
-# How to search. "auto" uses parlai_q2.models.engine.t5 if the model allows, otherwise
-# the model's own generate; both give the same questions.
-AUTO, GENERATE = 'auto', 'generate'
-SEARCHES = (AUTO, GENERATE)
 # mrm8488/t5-base-finetuned-question-generation-ap starts each question with this.
 QUESTION_PREFIX = 'question: '
 # Usual values, which signatures leave out. Greedy search does not restrict repetition.
@@ -63,9 +59,8 @@ class Seq2SeqQuestionGenerator:
     :param config: the preset's section. Its settings are ``num_beams``,
         ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
         ``max_prompt_tokens``, ``batch_size`` (spans to decode at the same time),
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` (``int8`` or ``float32``),
-        ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`) and ``search`` (one of
-        :data:`SEARCHES`).
+        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` (``int8`` or ``float32``) and
+        ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`).
     :param decoding: ``beam`` or ``greedy``.
     :raises ConfigError: if a setting is invalid.
     """
@@ -84,10 +79,7 @@ class Seq2SeqQuestionGenerator:
         gpu_batch_size: Optional[int] = None,
         arithmetic: str = FLOAT32,
         kernel: str = ANY_KERNEL,
-        search: str = AUTO,
     ):
-        if search not in SEARCHES:
-            raise ConfigError(f'search must be one of {SEARCHES}, not {search!r}.')
         if decoding not in DECODINGS:
             raise ConfigError(f'decoding must be beam or greedy, not {decoding!r}.')
         if not 1 <= num_questions <= num_beams:
@@ -102,10 +94,12 @@ class Seq2SeqQuestionGenerator:
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
         self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
         self.kernel = checked(kernel, 'kernel')
-        self.arithmetic, self.search = effective_arithmetic(arithmetic, device), search
+        self.arithmetic = effective_arithmetic(arithmetic, device)
         # A loaded model keeps its identity even if the folder's weights change later.
         self._identity = Lazy(partial(identified, config))
-        self._loaded, self._search = Lazy(self._load), Lazy(self._make_search)
+        self._loaded = Lazy(self._load)
+        # The project's own search; None if the model has settings that it lacks.
+        self.searcher: Lazy[Optional[T5Search]] = Lazy(self._make_search)
         self._tokenizer = Lazy(self._load_tokenizer)
 
     @property
@@ -127,54 +121,44 @@ class Seq2SeqQuestionGenerator:
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         return map_unique(pairs, self._generate)
 
-    def with_search(self, search: str) -> 'Seq2SeqQuestionGenerator':
-        """The same generator and models with another of :data:`SEARCHES`."""
+    def generating(self) -> 'Seq2SeqQuestionGenerator':
+        """The same generator, which in fp32 asks the model's own ``generate``."""
         other = copy.copy(self)
-        other.search = search
+        if self.arithmetic != INT8:
+            other.searcher = Lazy(lambda: None)
         return other
 
-    def searcher(self) -> Optional['T5Search']:
-        """The project's own search; None if another one is used."""
-        return self._search() if self.search == AUTO else None
-
     def _load(self) -> tuple[Any, Any]:
-        with limited_to(self.kernel):
-            return load_seq2seq(
-                self.config.model, self.device, self.config.revision, self.arithmetic
-            )
+        return load_seq2seq(self.config.model, self.device, self.config.revision)
 
     def _load_tokenizer(self) -> Any:
-        if self._stored_folder() is None:
+        if self.arithmetic != INT8:
             return self._loaded()[1]
         return load_tokenizer(self.config.model, self.config.revision)
 
     def _make_search(self) -> Optional['T5Search']:
         from parlai_q2.models.engine.t5.search import T5Search, searchable
 
-        folder = self._stored_folder()
-        if folder is not None:
-            from parlai_q2.models.engine.stored import StoredModel
-            from parlai_q2.models.engine.t5.stored import stored_t5
-
-            with limited_to(self.kernel), blaming(folder):
-                return T5Search(stored_t5(StoredModel(folder)))
+        if self.arithmetic == INT8:
+            with limited_to(self.kernel):
+                return T5Search(self._stored())
         model, _ = self._loaded()
-        with limited_to(self.kernel):
-            return T5Search(model) if searchable(model) else None
+        return T5Search(model) if searchable(model) else None
 
-    def _stored_folder(self) -> Optional[Path]:
-        """The folder of the weights, if the search can use them as they are stored."""
-        folder = int8_folder(self.config.model) if self.arithmetic == INT8 else None
-        if folder is None:
-            return None
+    def _stored(self) -> Any:
+        from parlai_q2.models.engine.stored import StoredModel
         from parlai_q2.models.engine.t5.search import known_settings
-        from parlai_q2.models.engine.t5.stored import computable
+        from parlai_q2.models.engine.t5.stored import computable, stored_t5
 
+        folder = int8_folder(self.config.model)
+        if folder is None:
+            raise not_int8(self.config.model)
         config = folder_config(folder)
         generation = folder_generation(folder, config)
         with blaming(folder):
-            ours = computable(config) and known_settings(generation)
-        return folder if ours else None
+            if not (computable(config) and known_settings(generation)):
+                raise not_int8(self.config.model)
+            return stored_t5(StoredModel(folder))
 
     def _prompt_ids(
         self, tokenizer: Any, pairs: Sequence[tuple[str, str]]

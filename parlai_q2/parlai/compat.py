@@ -6,7 +6,7 @@ are unchanged for all other code. It cannot help plain ``parlai`` with setuptool
 which fails before it imports parlai_q2: run ``parlai_q2`` instead, or
 ``pip install "setuptools<81"``.
 
-Without a GPU, ``multiprocessing_eval`` and ``distributed_eval`` fail; their bridge is
+Without a GPU, ``multiprocessing_eval`` fails; its bridge is
 in :mod:`parlai_q2.parlai.distributed`. TorchAgent, RAG and vacuum unpickle everything,
 as ParlAI intends (our own agents do not, see :mod:`parlai_q2.parlai.model_files`).
 """
@@ -34,7 +34,6 @@ def apply() -> None:
     bridge_downloads()
     bridge_plateau_scheduler()
     bridge_checkpoints()
-    bridge_delayed_nucleus_beam()
 
 
 def bridge_pkg_resources() -> None:
@@ -144,19 +143,6 @@ def checkpoint_globals() -> list[Any]:
         type(np.dtype(np.float32)),
         argparse.Namespace,
     ]
-
-
-def bridge_delayed_nucleus_beam() -> None:
-    """
-    Let ``--inference delayednucleusbeam`` sample. It borrows
-    ``NucleusSampling.select_paths``, which calls two more methods of its class.
-    """
-    from parlai.core.torch_generator_agent import DelayedNucleusBeamSearch as Delayed
-    from parlai.core.torch_generator_agent import NucleusSampling
-
-    for name in ('get_mask', 'update_p'):
-        if not hasattr(Delayed, name):
-            setattr(Delayed, name, getattr(NucleusSampling, name))
 
 
 def bridge_hugging_face_dictionary() -> None:

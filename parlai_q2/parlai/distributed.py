@@ -1,6 +1,6 @@
 """
-Lets ParlAI's ``multiprocessing_eval`` and ``distributed_eval`` run without a GPU, and
-makes them count every example once. :func:`bridged` fixes ParlAI 1.7.2's own modules
+Lets ParlAI's ``multiprocessing_eval`` run without a GPU, and makes it count every
+example once. :func:`bridged` fixes ParlAI 1.7.2's own modules
 for the duration of a run.
 
 On a CPU, ParlAI asks for the ``nccl`` backend, and expects a GPU in

@@ -19,11 +19,10 @@ from parlai_q2.cli.scorer_options import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
-from parlai_q2.evaluate.figures import check_matplotlib
+from parlai_q2.evaluate.figures import all_figures, check_matplotlib
 from parlai_q2.evaluate.find import DEV, TEST, read_set
 from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
 from parlai_q2.evaluate.report import (
-    all_figures,
     set_report,
     to_dict,
     to_text,

@@ -11,8 +11,6 @@ from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.grounded_rerank.encode_once import encode_once
-from parlai_q2.agents.grounded_rerank.strategies import NAMES
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.errors import ConfigError
 from parlai_q2.records import Passage
@@ -28,12 +26,9 @@ OUT_OF_RANGE = [
     ('abstain_below', 2),
     ('rerank_tolerance', 1.5),
     ('prefilter_keep', 0),
+    ('prefilter_keep', 'many'),
     ('copy_penalty', -1),
     ('generic_penalty', -0.5),
-    ('rerank_beam_delay', -1),
-    ('rerank_topk', 'many'),
-    ('rerank_topp', 0),  # torch cannot sample from nothing
-    ('rerank_topp', 1.5),
 ]
 
 
@@ -51,10 +46,6 @@ def test_it_is_its_generator(agent):
     assert agent.opt['generator'] == 'transformer/generator'
     assert agent.opt['model'] == AGENT
     assert agent.id == 'GroundedRerank'
-
-
-def test_every_agent_over_one_generator_is_of_one_class(agent):
-    assert type(make_agent(prefilter='toy')) is type(agent)
 
 
 def test_sharing_loads_nothing_again(agent):
@@ -201,14 +192,6 @@ def test_typed_knowledge_reaches_the_generator_and_the_scorer(agent):
     assert clone.act()['rerank_knowledge'] == ''
 
 
-def test_the_options_of_the_agent_are_as_before_after_a_turn(agent):
-    before = dict(agent.opt)
-    opt = agent.opt
-    reply_to(agent, '1 2 3 4')
-    assert agent.opt is opt and dict(agent.opt) == before
-    assert 'encoder' not in agent.model.__dict__
-
-
 def test_the_options_are_put_back_when_a_search_fails(agent, monkeypatch):
     opt = agent.opt
 
@@ -220,7 +203,6 @@ def test_the_options_are_put_back_when_a_search_fails(agent, monkeypatch):
         reply_to(agent, '1 2 3 4')
     assert agent.opt is opt
     assert agent.search_seeds is None
-    assert 'encoder' not in agent.model.__dict__
 
 
 def test_the_encoder_runs_once_for_all_strategies(agent, monkeypatch):
@@ -241,25 +223,8 @@ def test_the_encoder_runs_once_for_all_strategies(agent, monkeypatch):
     }
 
 
-def test_an_encoder_that_is_given_something_else_runs_again(agent):
-    one, other = torch.tensor([[4, 5, 6]]), torch.tensor([[4, 5, 7]])
-    with torch.no_grad(), encode_once(agent.model) as memo:
-        first = agent.model.encoder(one)
-        assert agent.model.encoder(one.clone()) is first
-        assert not torch.equal(agent.model.encoder(other)[0], first[0])
-        assert memo.calls == 2
-        assert agent.model.encoder.embeddings is memo.encoder.embeddings
-
-
-def test_a_model_without_a_plain_encoder_is_left_alone():
-    model = torch.nn.Linear(1, 1)
-    with encode_once(model) as memo:
-        assert memo is None
-    assert 'encoder' not in model.__dict__
-
-
 # A high temperature, since the little generator is very sure of itself.
-SAMPLING = {'candidate_strategies': 'nucleus:4,topk:4,delayedbeam:2', 'temperature': 3}
+SAMPLING = {'candidate_strategies': 'nucleus:8,delayedbeam:2', 'temperature': 3}
 
 
 def test_a_seed_gives_the_same_candidates_again_whatever_came_before():
@@ -283,19 +248,8 @@ def test_a_seed_leaves_the_global_random_numbers_alone():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_every_strategy_finds_candidates():
-    strategies = ','.join(
-        ['greedy', *(f'{name}:2' for name in NAMES if name != 'greedy')]
-    )
-    agent = make_agent(candidate_strategies=strategies, rerank_beam_delay=2)
-    (reply,) = reply_to(agent, '1 2 3 4')
-    found = {s for row in reply['rerank'] for s in row['strategies']}
-    assert found == set(NAMES)
-    assert reply['rerank'][0]['strategies'][0] == 'greedy'
-
-
 def test_blocked_ngrams_are_blocked_in_every_search():
-    agent = make_agent(beam_block_ngram=1, candidate_strategies='beam:3,topk:4')
+    agent = make_agent(beam_block_ngram=1, candidate_strategies='beam:3,nucleus:4')
     for reply in reply_to(agent, '1 1 1 1', '2 2 3 3'):
         for text in texts(reply):
             words = text.split()
@@ -321,16 +275,6 @@ def test_a_scorer_of_its_own_beside_that_of_a_task():
     assert agent.reranker.prefilter.name == 'overlap'
 
 
-def test_replies_are_json(agent):
-    (reply,) = reply_to(agent, '1 2 3 4')
-    assert json.loads(json.dumps(Message(reply).json_safe_payload()))['rerank']
-
-
-def test_token_details_still_work(agent):
-    (reply,) = reply_to(make_agent(verbose=True), '1 2 3 4')
-    assert [token for token, _ in reply['text_token_info']][1:5] == list('1234')
-
-
 def test_options_out_of_range_are_told_so():
     for option, value in [
         ('candidate_strategies', 'beams:3'),
@@ -343,12 +287,10 @@ def test_options_out_of_range_are_told_so():
 
 def test_so_are_those_of_a_file_with_options(tmp_path):
     path = tmp_path / 'opt.json'
-    for option, value in [*OUT_OF_RANGE, ('rerank_topk', '3')]:
+    for option, value in [('prefilter_keep', '3'), ('abstain_below', 2)]:
         path.write_text(json.dumps({option: value}))
-        with pytest.raises(ConfigError) as error:
+        # In the words of the parser.
+        with pytest.raises(
+            ConfigError, match=f'^argument --{option.replace("_", "-")}'
+        ):
             make_agent(init_opt=str(path))
-        assert f'argument --{option.replace("_", "-")}: ' in str(error.value)
-    # In the words of the parser.
-    path.write_text(json.dumps({'abstain_below': 2}))
-    with pytest.raises(ConfigError, match=r'^argument --abstain-below: 2 is not in \['):
-        make_agent(init_opt=str(path))

@@ -20,8 +20,7 @@ def test_the_default_asks_for_ten_candidates():
     'text, expected',
     [
         ('beam:4,nucleus:3', [Strategy('beam', 4), Strategy('nucleus', 3)]),
-        (' greedy , topk:2 ', [Strategy('greedy', 1), Strategy('topk', 2)]),
-        ('factual_nucleus:5', [Strategy('factual_nucleus', 5)]),
+        (' beam , nucleus:2 ', [Strategy('beam', 1), Strategy('nucleus', 2)]),
         (
             'beam:4/10,delayedbeam:3/3',
             [Strategy('beam', 4, 10), Strategy('delayedbeam', 3, 3)],
@@ -43,7 +42,6 @@ def test_strategies_are_read_in_order(text, expected):
         ('beam:4/10', 10),
         ('delayedbeam:3/3', 3),
         ('nucleus:3', 3),
-        ('greedy', 1),
     ],
 )
 def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
@@ -58,7 +56,6 @@ def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
         ('beams:3', "Did you mean 'beam'"),
         ('beam:0', 'from 1'),
         ('beam:many', 'from 1'),
-        ('greedy:2', 'one candidate'),
         ('beam:2,beam:3', 'twice'),
         ('beam:4/3', 'at least the number'),
         ('beam:4/', 'beam:4/10'),

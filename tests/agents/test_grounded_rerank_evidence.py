@@ -63,13 +63,6 @@ def test_a_chat_explains_for_why_and_candidates_once():
         assert len(batches(agent)) == calls, text
 
 
-def test_candidates_above_a_reply_are_explained(capsys):
-    agent = make_agent(evidence='toy', show_candidates=True)
-    agent.observe(Message({'text': '1 2', 'knowledge': '1 2', 'episode_done': True}))
-    agent.act()
-    assert len(batches(agent)) == 1 and 'CHOSEN' in capsys.readouterr().out
-
-
 def test_a_report_shows_the_marks_of_a_logged_reply(tmp_path):
     (reply,) = reply_to(make_agent(), '1 2 3 4', knowledge='1 2 3')
     (row,) = [row for row in reply['rerank'] if row['chosen']]

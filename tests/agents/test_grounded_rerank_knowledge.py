@@ -1,23 +1,18 @@
 """Where the knowledge of a turn is found, and what the generator is given of it."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
 from parlai.tasks.wizard_of_internet import agents as wizint
 from parlai.tasks.wizard_of_internet import constants
 
-from parlai_q2.agents.grounded_rerank.knowledge_file import (
-    find_passages_in,
-    read_entries,
-)
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     Found,
     KnowledgeSource,
     retrieved,
 )
-from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import passages_in
 from parlai_q2.records import Passage
 
@@ -26,18 +21,6 @@ from parlai_q2.records import Passage
 def passage(tmp_path):
     path = tmp_path / 'passage.txt'
     path.write_text('From the file.\n', encoding='utf-8')
-    return str(path)
-
-
-@pytest.fixture
-def topics(tmp_path):
-    records = [
-        {'topic': 'Paris', 'knowledge': 'Paris is in France.'},
-        {'topic': 'Paris Hilton', 'knowledge': ['She is a singer.', 'And more.']},
-        {'knowledge': 'Everything else.'},
-    ]
-    path = tmp_path / 'topics.jsonl'
-    path.write_text('\n\n'.join(map(json.dumps, records)), encoding='utf-8')
     return str(path)
 
 
@@ -133,40 +116,6 @@ def test_a_message_with_knowledge_of_its_own_is_given_as_it_is():
         assert knowledge.give(message, knowledge.find(message)) == message
 
 
-@pytest.mark.parametrize(
-    'message, history, expected, why',
-    [
-        ({'chosen_topic': 'PARIS'}, [], 'Paris is in France.', 'a field names it'),
-        ({}, ['what about paris?'], 'Paris is in France.', 'the text mentions it'),
-        (
-            {},
-            ['Paris!', 'no, Paris Hilton'],
-            'She is a singer.\nAnd more.',
-            'the longer name in the last turn',
-        ),
-        ({}, ['Paris', 'oh?'], 'Paris is in France.', 'an earlier turn mentioned it'),
-        ({}, ['comparison'], 'Everything else.', 'no part of a word'),
-        ({'topic': 'Rome'}, [], 'Everything else.', 'a topic the file does not have'),
-    ],
-)
-def test_a_topic_file_gives_the_passage_of_the_topic(
-    message, history, expected, why, topics
-):
-    found = find_passages_in(read_entries(topics), message, history)
-    assert '\n'.join(passage.text for passage in found) == expected, why
-
-
-def test_the_topic_is_the_title_of_passages_without_one(tmp_path):
-    shops = {'title': 'Shops', 'text': 'Few open.'}
-    record = {'topic': 'Tea ', 'knowledge': ['Tea is hot.', shops]}
-    path = tmp_path / 'k.jsonl'
-    path.write_text(json.dumps(record), encoding='utf-8')
-    assert find_passages_in(read_entries(str(path)), {'topic': 'tea'}, []) == (
-        Passage('Tea is hot.', 'Tea'),
-        Passage('Few open.', 'Shops'),
-    )
-
-
 def test_passages_of_a_message_stay_apart_and_keep_their_titles():
     knowledge = EpisodeKnowledge(KnowledgeSource())
     # As ParlAI's Wizard of Wikipedia sends what was shown.
@@ -219,33 +168,8 @@ def test_documents_are_passages_and_there_are_none_before_a_retrieval():
     assert retrieved(model, 2) == [(Passage('It is hot.', 'Tea'),), ()]
 
 
-def test_a_topic_file_without_a_general_passage_may_have_nothing_to_say(tmp_path):
-    path = tmp_path / 'k.jsonl'
-    path.write_text('{"topic": "tea", "knowledge": "Tea is hot."}', encoding='utf-8')
-    assert find_passages_in(read_entries(str(path)), {}, ['coffee?']) == ()
-
-
-@pytest.mark.parametrize(
-    'name, content, error, says',
-    [
-        ('k.txt', ' \n', ConfigError, 'is empty'),
-        ('k.jsonl', '', ConfigError, 'is empty'),
-        ('k.jsonl', '{"knowledge": "a"}\nnot json', RecordError, 'line 2: not JSON'),
-        ('k.jsonl', '["a"]', RecordError, 'line 1: no "knowledge"'),
-        ('k.jsonl', '{"knowledge": 3}', RecordError, 'line 1: no "knowledge"'),
-        ('k.jsonl', '{"knowledge": ""}', RecordError, '"knowledge" is empty'),
-        ('k.jsonl', '{"knowledge": "a", "topic": 1}', RecordError, '"topic" must'),
-    ],
-)
-def test_a_knowledge_file_that_cannot_be_read_says_so(
-    tmp_path, name, content, error, says
-):
-    path = tmp_path / name
-    path.write_text(content, encoding='utf-8')
-    with pytest.raises(error, match=says):
-        read_entries(str(path))
-
-
-def test_a_knowledge_file_that_is_not_there_says_so(tmp_path):
-    with pytest.raises(ConfigError, match='Cannot read --knowledge-file'):
-        read_entries(str(tmp_path / 'none.txt'))
+def test_a_knowledge_file_that_cannot_be_read_says_so(tmp_path):
+    (tmp_path / 'empty.txt').write_text(' \n', encoding='utf-8')
+    for name, says in (('empty.txt', 'is empty'), ('none.txt', 'Cannot read')):
+        with pytest.raises(ConfigError, match=says):
+            KnowledgeSource(file=str(tmp_path / name))

@@ -80,7 +80,7 @@ def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
         model_file=model_file,
         task=TASK,
         scorer='overlap',
-        candidate_strategies='beam:2,topk:2',
+        candidate_strategies='beam:2,nucleus:2',
         copy_penalty=0.25,
         n_positions=64,
         n_layers=1,
@@ -145,22 +145,6 @@ def test_a_chat_with_commands(monkeypatch, capsys):
     assert 'CHOSEN' in said[5] and 'nucleus' in said[5]
     assert '/candidates' in said[6]
     assert 'Type /help.' in said[7]
-
-
-def test_candidates_are_shown_with_each_reply_when_asked_for(
-    monkeypatch, capsys, tmp_path
-):
-    knowledge = tmp_path / 'k.txt'
-    knowledge.write_text('4 3 2', encoding='utf-8')
-    said = chat(
-        monkeypatch,
-        capsys,
-        ['1 2 3 4'],
-        show_candidates=True,
-        knowledge_file=str(knowledge),
-    )
-    assert 'CHOSEN' in said[0]
-    assert said[0].index('CHOSEN') < said[0].index('[GroundedRerank]')
 
 
 def test_a_chat_log_has_the_evidence(monkeypatch, capsys, tmp_path):

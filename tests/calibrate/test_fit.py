@@ -135,16 +135,6 @@ def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
     assert figures(whole, pairs.consistent, called)['auc'] == before['auc']
 
 
-def test_values_that_are_no_probabilities_stay():
-    pairs = drawn(100)
-    fitted = fit_pairs(pairs, read_target('false_alarms=0.1'), False)
-    assert fitted.shift is None and fitted.values(pairs).tolist() == (
-        pairs.values.tolist()
-    )
-    called = pairs.values > fitted.threshold
-    assert figures(pairs.values, pairs.consistent, called)['false_alarms'] <= 0.1
-
-
 def test_weights_are_fitted_to_what_speaks_for_a_response():
     pairs = drawn(500, features=True)
     fitted = fit_pairs(pairs, read_target('accuracy'), True)

@@ -17,13 +17,6 @@ def test_a_pipe_gets_whole_lines_and_none_twice(monkeypatch, capsys):
     assert capsys.readouterr() == ('', '')
 
 
-def test_a_terminal_gets_a_bar(monkeypatch):
-    monkeypatch.setattr(module.sys.stderr, 'isatty', lambda: True, raising=False)
-    with counting('grounded', 2, 'pools') as bar:
-        bar.update(2)
-    assert isinstance(bar, module.tqdm)
-
-
 def test_a_run_that_fails_does_not_say_it_is_done(monkeypatch):
     said = []
     monkeypatch.setattr('parlai_q2.cli.log.info', said.append)

@@ -103,15 +103,6 @@ def test_options_read_from_a_file_are_written_out_too(tmp_path):
     assert Opt.load_init(str(preset)) == written_out
 
 
-def test_registering_twice_is_registering_once():
-    from parlai.core.opt import Opt
-
-    register()
-    once = Opt.load_init.__func__
-    register()
-    assert Opt.load_init.__func__ is once
-
-
 def test_the_agents_and_tasks_that_ship_are_found(monkeypatch):
     monkeypatch.undo()
     assert {'grounded_rerank', 'hf_seq2seq'} <= set(short_names.agents())
@@ -128,12 +119,6 @@ def test_every_short_name_loads(monkeypatch, name):
             assert load_agent_module(short_names.expand_agent(f'q2:{short}'))
         else:
             assert load_teacher_module(short_names.expand_tasks(f'q2:{short}'))
-
-
-def test_a_wrong_command_names_the_nearest(monkeypatch):
-    monkeypatch.setattr('sys.argv', ['parlai_q2'])
-    with pytest.raises(UnknownNameError, match="Did you mean 'eval_model'"):
-        run(['evl_model'])
 
 
 def test_a_report_names_the_task_in_full(monkeypatch, tmp_path):

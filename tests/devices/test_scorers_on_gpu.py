@@ -48,16 +48,3 @@ def test_calls_are_large_on_a_gpu_unless_a_size_was_asked_for(options, sizes, at
     backends = models.generator, models.answerer, models.nli
     assert {backend.batch_size for backend in backends} == sizes
     assert scorer.at_once == at_once
-
-
-def test_a_preset_that_says_nothing_of_gpus_keeps_its_sizes():
-    scorer = load_scorer('q2', preset='paper', device='cuda:0')
-    assert scorer.models.generator.batch_size == 16
-
-
-def test_signatures_do_not_tell_how_large_calls_are():
-    one, other = (
-        str(load_scorer('q2', device='cuda:0', **options).signature)
-        for options in ({}, {'batch_size': 8})
-    )
-    assert one == other

@@ -105,7 +105,3 @@ def test_each_exception_is_of_a_command_that_there_is():
         assert reason
         matched = [c for c in COMMANDS if re.fullmatch(pattern, c.text, re.DOTALL)]
         assert matched, f'no page has {pattern}'
-
-
-def test_a_command_that_is_new_is_run():
-    assert {reason_not_to_run(c) for c in ('parlai_q2 new --x 1', 'make_it')} == {None}

@@ -46,13 +46,3 @@ def test_every_public_name_says_what_it_is():
         text = inspect.getdoc(thing) or ''
         assert text, name
         assert ('>>> ' in text) != (name in WITHOUT_EXAMPLES), name
-
-
-@pytest.mark.parametrize('package', ['report', 'scorers', 'cache', 'filtering'])
-def test_every_name_that_a_package_gives_says_what_it_is(package):
-    module = import_module(f'parlai_q2.{package}')
-    assert module.__doc__
-    for name in module.__all__:
-        thing = getattr(module, name)
-        if inspect.isclass(thing) or inspect.isfunction(thing):
-            assert inspect.getdoc(thing), f'{package}.{name}'

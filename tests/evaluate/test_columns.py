@@ -36,11 +36,6 @@ def test_a_cell_without_a_number_is_counted_and_left_out(tmp_path, cell):
     assert missing == 1 and list(found.scores) == [('k', 's')]
 
 
-def test_scores_beyond_zero_and_one_have_no_threshold(tmp_path):
-    found, _ = read(tmp_path, HEADER + 'k,r,-3\nk,s,40\n')
-    assert found.threshold is None and 'threshold' not in found.signature
-
-
 @pytest.mark.parametrize(
     'rows, error, message',
     [
@@ -55,12 +50,6 @@ def test_scores_beyond_zero_and_one_have_no_threshold(tmp_path):
 def test_what_is_no_column_of_scores_is_refused(tmp_path, rows, error, message):
     with pytest.raises(error, match=message):
         read(tmp_path, HEADER + rows)
-
-
-def test_true_is_no_score(tmp_path):
-    row = json.dumps({'knowledge': 'k', 'response': 'r', 'mine': True})
-    with pytest.raises(RecordError, match='True'):
-        read(tmp_path, row, 'x.jsonl')
 
 
 def test_an_unknown_column_is_answered_with_the_nearest_one(tmp_path):

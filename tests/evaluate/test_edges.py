@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from parlai_q2.bootstrap import percentiles, ratio
+from parlai_q2.bootstrap import percentiles
 from parlai_q2.evaluate.sets import GROUPS, density_groups
 from tests.evaluate.helpers import annotated
-
-
-def test_no_responses_make_empty_groups():
-    assert density_groups([]) == ({group: [] for group in GROUPS}, (0.0, 0.0))
 
 
 def test_responses_of_one_density_stay_together():
@@ -22,8 +18,3 @@ def test_a_figure_that_no_resample_has_is_its_own_interval():
     # What a resample lacks is left out.
     interval = percentiles(0.5, np.array([np.nan, 0.25, 0.25]))
     assert interval == (0.5, 0.25, 0.25)
-
-
-def test_a_quotient_by_nothing_is_what_one_says():
-    above, below = np.array([1.0, 0.0, 3.0]), np.array([2.0, 0.0, 0.0])
-    assert ratio(above, below, -1.0).tolist() == [0.5, -1.0, -1.0]

@@ -5,14 +5,11 @@ The figures: what is drawn, that text stays text, and what is said without matpl
 import re
 import sys
 
-import numpy as np
 import pytest
 
 from parlai_q2.errors import InputError, MissingPackageError
-from parlai_q2.evaluate.distributions import BINS, bin_edges
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import check_matplotlib, reliability_plot
-from parlai_q2.evaluate.report import all_figures
+from parlai_q2.evaluate.figures import all_figures, check_matplotlib, reliability_plot
 from parlai_q2.evaluate.sets import AnnotatedSet
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
@@ -43,13 +40,10 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
     stems = {name.removeprefix('small_').rpartition('.')[0] for name in names(written)}
     assert stems == {
         'precision_recall',
-        'roc',
-        'auc',
         'by_class',
         'by_density',
         'by_corpus',
         'by_system',
-        'systems',
     }
     assert len(written) == 2 * len(stems) == len(list(tmp_path.iterdir()))
     for path in written:
@@ -66,9 +60,7 @@ def test_figures_say_of_how_many_responses_they_are(tmp_path):
     all_figures(evaluation(RESPONSES, VALUES), tmp_path)
     for name, words in {
         'by_class': {f'{GOOD} (n = 8)', f'{BAD} (n = 8)', f'{GENERIC} (n = 8)'},
-        'by_system': {f'{GOOD} (n = 8)', 's0', 's1', '12'},
-        'auc': {'all (n = 16)', 'c0 (n = 4)'},
-        'roc': {'AUC [95 %], n = 16'},
+        'by_system': {'s0', 's1', '12'},
         'precision_recall': {f'Finding {GOOD} responses (8 of 16)'},
     }.items():
         assert words <= set(text_of(tmp_path / f'small_{name}.svg')), name
@@ -130,19 +122,6 @@ def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(InputError, match='Check --outdir'):
         reliability_plot([0.5], [True], tmp_path / 'file' / 'r')
-
-
-@pytest.mark.parametrize('share, outcome', [(0.05, False), (0.95, True)])
-@pytest.mark.parametrize('count', [1, 3, 10, 37])
-def test_bins_of_one_outcome_are_drawn(tmp_path, share, outcome, count):
-    written = reliability_plot([share] * count, [outcome] * count, tmp_path / 'rel')
-    assert all(path.stat().st_size for path in written)
-
-
-def test_what_is_worth_the_threshold_stands_on_its_lower_side():
-    counts, _ = np.histogram([0.0, 0.5, 0.5, 0.500001, 1.0], bin_edges(0, 1))
-    assert counts[0] == 1 and counts[-1] == 1 and counts.sum() == 5
-    assert counts[: BINS // 2].tolist() == [1] + [0] * 8 + [2]
 
 
 @pytest.mark.filterwarnings('error')

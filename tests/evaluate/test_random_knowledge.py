@@ -53,10 +53,6 @@ def test_where_dialogues_are_not_known_other_knowledge_is_another():
     assert random_dialogue(unknown, unknown, seed=0) == [('two', 'x'), ('one', 'y')]
 
 
-def test_where_there_is_no_other_the_response_is_left_out():
-    assert random_dialogue(TURNS[:1], TURNS[:3], seed=0) == []
-
-
 def test_a_rare_other_dialogue_is_found():
     many = [turn('a', i, f'k{i}') for i in range(200)]
     rare = [*many, turn('b', 1, 'rare')]

@@ -74,22 +74,6 @@ def test_a_set_of_nothing_has_no_figures():
     assert set(level([], []).figures.values()) == {None}
 
 
-def test_when_nothing_could_be_verified_the_ranking_is_chance():
-    found = means(
-        level([0.5] * 4, [GOOD, BAD, GOOD, BAD], labels=['not_verifiable'] * 4)
-    )
-    assert (found['roc_auc'], found['accuracy']) == (1 / 2, 1 / 2)
-    # None is called consistent, since the value is not above the threshold.
-    assert (found['consistent_precision'], found['consistent_recall']) == (0, 0)
-
-
-def test_generic_responses_are_of_neither_class():
-    # A third that had a part in it would be called consistent, which it is not.
-    found = level([0.9, 0.1, 0.8], [GOOD, BAD, GENERIC])
-    assert found.counts == {GOOD: 1, BAD: 1} and found.missing == 0
-    assert found.figures['accuracy'].mean == 1
-
-
 def test_responses_without_a_score_are_counted_and_left_out():
     responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, BAD)]
     found = response_level(measure(responses[:2], [0.9, 0.1]), responses, rounds=5)
@@ -133,13 +117,6 @@ def test_macro_f1_of_three_classes_agrees_with_scikit_learn(rows):
     f1 = f1_score(truth, said, labels=CLASSES, average=None, zero_division=0)
     assert [found[c].mean for c in CLASSES] == pytest.approx(list(f1))
     assert found['macro'].mean == pytest.approx(f1.mean())
-
-
-def test_a_response_that_nobody_judged_is_of_none_of_the_three_classes():
-    responses = [annotated(0, GOOD), annotated(1, GENERIC), annotated(2, '')]
-    scored = measure(responses, [0.9, 0.5, 0.9], labels=['any', 'generic', 'any'])
-    found = three_way(scored, responses, rounds=3)
-    assert (found[GOOD].mean, found[GENERIC].mean) == (1, 1)
 
 
 def test_a_scorer_of_two_classes_has_no_macro_f1():

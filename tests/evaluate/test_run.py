@@ -13,10 +13,8 @@ from parlai_q2.evaluate.evaluation import (
     score_pairs,
     without_nli,
 )
-from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.report import (
-    scores_csv,
     set_report,
     to_dict,
     write_report,
@@ -24,7 +22,7 @@ from parlai_q2.evaluate.report import (
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Label, Score, Span
+from parlai_q2.records import Span
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.scorers.q2 import Q2Scorer
@@ -155,19 +153,6 @@ def test_q2_without_nli_asks_nothing_again_whatever_the_order():
     assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and not twin.scored
 
 
-def test_q2_of_another_preset_is_no_twin():
-    twin = Counting()
-    annotated = AnnotatedSet('s', 's', (AnnotatedResponse(*PAIRS[0], GOOD),))
-    evaluate(annotated, {'q2@other.yaml': toy_q2(True), 'q2_f1': twin}, rounds=5)
-    assert twin.scored
-
-
-def test_variants_score_the_set_alone():
-    variant = Counting()
-    evaluate(SET, {'mine': Counting()}, variants={'greedy': variant}, rounds=5)
-    assert set(variant.scored) == {r.pair for r in SET.responses}
-
-
 def test_the_settings_of_the_ablations_are_in_their_signatures():
     signed = {
         name: str(load_scorer('q2', **options).signature)
@@ -255,12 +240,3 @@ def test_a_scorer_that_gives_no_number_is_named():
 
     with pytest.raises(ConfigError, match='broken gave nan'):
         evaluate(SET, {'broken': Nan()}, rounds=5)
-
-
-def test_a_missing_score_is_an_empty_cell():
-    column = Measure(
-        'c', 's', 0.5, {SET.responses[0].pair: Score(0.25, Label.CONSISTENT)}
-    )
-    found = evaluate(SET, {}, [column], rounds=5)
-    lines = scores_csv(set_report(found)).splitlines()
-    assert lines[1].endswith(',0.25') and lines[2].endswith('two,set,')

@@ -23,7 +23,6 @@ def words(tmp_path_factory):
             '[CLS] it is red [SEP] the moon is old [SEP]',
             'turned round',
         ),
-        (PairInput(separator=' - '), '[CLS] the moon is old - it is red [SEP]', 'one'),
         (PairInput(max_tokens=9), '[CLS] the moon is [SEP] it is red [SEP]', 'longer'),
     ],
 )
@@ -35,23 +34,10 @@ def test_a_pair_is_read_in_its_form(words, form, text, why):
 def test_the_texts_of_a_pair_are_told_apart_by_segments(words):
     encoded = PairInput().encode(words, [PAIR])
     assert encoded['token_type_ids'][0] == [0] * 6 + [1] * 4
-    joined = PairInput(separator=' ').encode(words, [PAIR])
-    assert set(joined['token_type_ids'][0]) == {0}
 
 
 def test_tokens_are_counted_before_anything_is_cut(words):
     assert PairInput(max_tokens=8).count(words, *PAIR) == 10
-
-
-def test_texts_are_lower_cased_where_the_form_says_so():
-    seen = []
-
-    def tokenize(first, second, **options):
-        seen.append((first, second))
-
-    PairInput(lower_case=True).encode(tokenize, [PAIR])
-    PairInput().encode(tokenize, [PAIR])
-    assert [first for first, _ in seen] == [['the moon is old'], ['The moon is old']]
 
 
 @pytest.mark.parametrize(

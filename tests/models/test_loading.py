@@ -15,7 +15,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
 from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
@@ -93,11 +93,6 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
     list_checksums(folder, 'config.json', INT8_WEIGHTS)
     with pytest.raises(ModelError, match=f'does not fit its config.json: .*{name}'):
         load(folder)
-
-
-def test_what_int8_weights_are_cannot_be_changed(folder):
-    with pytest.raises(ConfigError, match='num_labels cannot be changed'):
-        load(folder, num_labels=2)
 
 
 def test_a_folder_that_cannot_be_read_is_named_with_the_cause(tmp_path):

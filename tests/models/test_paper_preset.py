@@ -44,24 +44,6 @@ def _paper_yaml():
     return (files('parlai_q2.presets') / 'paper.yaml').read_text()
 
 
-def test_the_paper_preset_names_the_papers_models():
-    models = load_preset('paper').models
-    assert models['question_generation'].model == (
-        'mrm8488/t5-base-finetuned-question-generation-ap'
-    )
-    assert models['question_answering'].model == (
-        'ktrapeznikov/albert-xlarge-v2-squad-v2'
-    )
-    assert models['question_answering'].settings['reading'] == 'argmax'
-
-
-def test_question_generation_loads_and_asks(preset):
-    generator = load_scorer('q2', preset).models.generator
-    questions = generator.generate([('la', RESPONSE), ('1990', RESPONSE)])
-    assert [len(q) for q in questions] == [5, 5]
-    assert all(isinstance(q, str) for row in questions for q in row)
-
-
 def test_the_papers_prompt_ends_with_one_end_token(preset):
     generator = load_scorer('q2', preset).models.generator
     _, tokenizer = generator._loaded()
@@ -69,14 +51,6 @@ def test_the_papers_prompt_ends_with_one_end_token(preset):
     assert tokenizer.convert_ids_to_tokens(ids) == (
         'answer : la context : in la . </s>'.split()
     )
-
-
-def test_question_answering_loads_and_answers_with_true_offsets(preset):
-    answerer = load_scorer('q2', preset).models.answerer
-    pairs = [(q, KNOWLEDGE) for q in ('who are they ?', 'when was it ?', 'what band ?')]
-    for answer in answerer.answer(pairs):
-        if answer is not None:
-            assert KNOWLEDGE[answer.start : answer.end] == answer.text
 
 
 def test_q2_runs_end_to_end_and_a_batch_equals_each_alone(preset):

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.models.question_answering import Reading, SpanQuestionAnswerer, better
 from parlai_q2.presets import ModelConfig
 
@@ -80,11 +79,6 @@ def test_joint_needs_to_beat_no_answer_by_the_threshold(threshold, expected):
 )
 def test_of_two_windows_an_answer_wins_then_the_greater_margin(new, old, expected):
     assert better(new, old) is expected
-
-
-def test_an_unknown_reading_is_refused():
-    with pytest.raises(ConfigError, match='argmax'):
-        SpanQuestionAnswerer(ModelConfig('unused'), reading='best')
 
 
 @pytest.mark.parametrize('reading', ['argmax', 'joint'])

@@ -43,17 +43,6 @@ def test_a_copy_of_a_folder_has_the_same_digits(tmp_path):
     assert len(digits) == 1
 
 
-def test_of_large_weights_every_part_counts(tmp_path):
-    size = 1 << 20
-    config = folder_of(tmp_path, model=bytes(size))
-    before = identified(config)
-    for place in (0, 50_001, size - 1):
-        weights = bytearray(size)
-        weights[place] = 1
-        changed(tmp_path, tmp_path / 'model.safetensors', bytes(weights))
-        assert identified(config) != before
-
-
 def test_what_a_training_wrote_of_itself_does_not_count(tmp_path):
     config = folder_of(tmp_path, model=b'one')
     before = identified(config)

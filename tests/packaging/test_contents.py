@@ -89,19 +89,6 @@ def test_every_folder_with_modules_is_a_package():
     assert [f for f in sorted(folders) if not (ROOT / f / '__init__.py').exists()] == []
 
 
-def test_an_agent_has_the_name_by_which_parlai_looks_for_it():
-    from parlai.core.loader import _name_to_agent_class
-
-    for path in (ROOT / 'agents').glob('*/__init__.py'):
-        module = path.parent / f'{path.parent.name}.py'
-        classes = {
-            node.name
-            for node in ast.parse(module.read_text()).body
-            if isinstance(node, ast.ClassDef)
-        }
-        assert _name_to_agent_class(path.parent.name) in classes
-
-
 @pytest.mark.parametrize(
     'name', ['build.txt', 'lock.txt', PARLAI, 'test.txt', 'dev.txt']
 )

@@ -79,13 +79,6 @@ def test_a_clone_named_parlai_internal_gives_internal_names(
     ]
 
 
-def test_parlai_itself_shows_an_internal_task(with_wheel, checkout, tmp_path):
-    (tmp_path / 'parlai_internal').symlink_to(checkout, target_is_directory=True)
-    words = ['display_data', '-t', 'internal:grounded_sample', '--num-examples', '1']
-    shown = with_wheel.run('python', '-m', 'parlai', *words, cwd=tmp_path)
-    assert 'NEW EPISODE: internal:grounded_sample' in shown
-
-
 def test_the_installed_command_knows_short_names(with_wheel, tmp_path):
     assert with_wheel.run('parlai_q2', '--version', cwd=tmp_path).startswith(
         'parlai_q2 '

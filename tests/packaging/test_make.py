@@ -81,12 +81,6 @@ def test_the_first_run_builds_and_then_does_its_work(make):
     assert told[-1] == TWO_AT_ONCE
 
 
-def test_what_is_pinned_is_installed_by_hash_and_without_asking_parlai(make):
-    for line in make('venv'):
-        if line.endswith('.txt'):
-            assert '--require-hashes' in line and '--no-deps' in line
-
-
 def test_a_second_run_builds_nothing(make):
     make('test')
     assert make('test') == [TWO_AT_ONCE]
@@ -99,48 +93,12 @@ def test_what_one_asks_of_the_tests_comes_last_and_so_counts(make):
     assert make('test', 'WORKERS=7') == [TWO_AT_ONCE.replace('2', '7')]
 
 
-def test_coverage_is_of_the_same_tests_and_the_core_has_a_floor(make):
-    make('venv')
-    tests, adapters, core = make('coverage')
-    assert tests == f'{TWO_AT_ONCE} --cov --cov-report='
-    assert adapters.split('--include ')[1] == core.split('--omit ')[1].split()[0]
-    assert core.endswith('--fail-under 95')
-    for step in ('pytest', '--fail-under'):
-        make('coverage', fails=True, FAIL=step)
-
-
-@pytest.mark.parametrize('target, word', [('demo', 'demo'), ('bench', 'bench')])
-def test_demo_and_bench_run_the_command(make, target, word):
-    make('venv')
-    assert make(target) == [word]
-
-
-def test_docs_are_built_with_warnings_as_errors(make):
-    make('venv')
-    assert make('docs') == ['-m sphinx -W --keep-going -q -c docs . outputs/docs']
-
-
-def test_lint_adds_its_tools_once(make):
-    shutil.copy(make.folder / 'fake-python', make.folder / 'tool')
-    make('venv')
-    for tool in ('ruff', 'mypy'):
-        shutil.copy(make.folder / 'tool', make.folder / '.venv/bin' / tool)
-    assert make('lint')[0].endswith('dev.txt')
-    assert make('lint') == ['check .', 'format --check .', '']
-
-
 @pytest.mark.parametrize('name', ['requirements/lock.txt', PARLAI, 'setup.py'])
 def test_a_changed_requirement_rebuilds(make, name):
     make('test')
     path = make.folder / name
     path.write_text(path.read_text() + '# changed\n')
     assert builds(make('test'))
-
-
-def test_another_python_or_torch_rebuilds(make):
-    make('venv')
-    assert builds(make('venv', VERSION='3.12.1'))
-    assert builds(make('venv', 'TORCH=torch==2.13.1', VERSION='3.12.1'))
 
 
 @pytest.mark.parametrize(
@@ -161,9 +119,3 @@ def test_a_python_that_the_lock_is_not_for_is_refused(make):
 def test_ci_fails_when_a_test_fails(make):
     make(command='.ci/run')
     make(command='.ci/run', fails=True, FAIL='pytest')
-
-
-def test_clean_removes_the_environment(make):
-    make('venv')
-    make('clean')
-    assert not (make.folder / '.venv').exists()

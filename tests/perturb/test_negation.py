@@ -136,14 +136,6 @@ def test_of_words_that_are_nouns_or_verbs_too_only_auxiliaries_are(text, expecte
 
 
 @pytest.mark.parametrize(
-    'text', ['As fast as they can.', 'I do know it has been red.', 'What we have seen.']
-)
-def test_an_auxiliary_beside_another_verb_is_one(text):
-    last = negation_sites(text)[-1]
-    assert last.auxiliary in ('can', 'has', 'have')
-
-
-@pytest.mark.parametrize(
     'text, expected',
     [
         (
@@ -174,28 +166,8 @@ def test_a_capital_stays_one(text, expected):
     assert outcomes(text) == expected
 
 
-def test_each_of_several_places_may_be_drawn():
-    assert outcomes('It is red and was blue.') == {
-        'It is not red and was blue.',
-        "It isn't red and was blue.",
-        'It is red and was not blue.',
-        "It is red and wasn't blue.",
-    }
-
-
 def test_every_auxiliary_of_the_paper_can_be_negated_and_taken_back():
     for auxiliary in set(AUXILIARIES) - {'ca'}:
         for negated in outcomes(f'They {auxiliary} sing.'):
             assert negated != f'They {auxiliary} sing.'
             assert outcomes(negated) == {f'They {auxiliary} sing.'}
-
-
-def test_it_says_what_was_changed():
-    found = negate("they ca n't fly .", random.Random(0))
-    assert (found.before, found.after) == ("ca n't", 'can')
-
-
-def test_the_same_draw_gives_the_same():
-    text = 'It is red, was blue, and can fly.'
-    first, second = (negate(text, random.Random(7)) for _ in range(2))
-    assert first == second

@@ -9,7 +9,7 @@ import pytest
 
 from parlai_q2 import load_scorer
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.presets import load_preset, preset_names, with_detector
+from parlai_q2.presets import load_preset, with_detector
 
 
 def written(folder: Path, text: str, name: str = 'mine.yaml') -> str:
@@ -145,18 +145,3 @@ def test_two_that_name_each_other_are_found_out(tmp_path):
     written(tmp_path, 'base: mine.yaml\n', 'other.yaml')
     with pytest.raises(ConfigError, match='is its own base'):
         load_preset(written(tmp_path, 'base: other.yaml\n'))
-
-
-@pytest.mark.parametrize('name', preset_names())
-def test_every_preset_that_ships_is_named_as_its_file(name):
-    assert load_preset(name).name == name
-
-
-def test_the_variant_of_mini_differs_from_it_in_its_arithmetic():
-    mini = load_preset('mini')
-    other = load_preset('mini_float32')
-    assert other.q2 == mini.q2
-    for section, model in mini.models.items():
-        settings = {**model.settings, 'arithmetic': 'float32'}
-        assert other.model(section).settings == settings
-        assert other.model(section).model == model.model

@@ -118,14 +118,6 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
         assert (found.value, found.verdicts) == (pytest.approx(expected), ())
 
 
-def test_verdicts_carry_offsets_in_both_texts():
-    for verdict in value(RESPONSE).verdicts:
-        span, answer = verdict.response_answer, verdict.knowledge_answer
-        assert RESPONSE[span.start : span.end] == span.text
-        if answer:
-            assert KNOWLEDGE[answer.start : answer.end] == answer.text
-
-
 @pytest.mark.parametrize('variant', ['single', 'multi'])
 @pytest.mark.parametrize('comparison', ['nli', 'soft_nli', 'f1'])
 def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(

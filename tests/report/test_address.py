@@ -5,9 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from parlai_q2.report import write_report
-from parlai_q2.report.comparison import write_comparison
 from tests.report.browser import Browser
-from tests.report.runs import entries, two_runs
 from tests.report.samples import scored, simple
 
 # A label that an address has to quote.
@@ -80,17 +78,6 @@ def test_back_undoes_a_step_and_all_letters_of_a_search_are_one(browser, page):
     assert browser.text('#status') == '1 to 25 of 30 (of 60 in all)'
 
 
-def test_what_is_as_at_first_stays_out_of_the_address(browser, page):
-    go(browser, page.as_uri() + '#rows-per-page=50&page=2')
-    assert browser.text('#status') == '51 to 60 of 60'
-    # What is sought begins on its first page.
-    browser.choose('label', 'consistent')
-    assert at(browser) == '#label=consistent&rows-per-page=50'
-    browser.choose('label', '')
-    browser.choose('rows-per-page', '25')
-    assert browser.js('location.href') == page.as_uri()
-
-
 @pytest.mark.parametrize(
     'fragment, values',
     [
@@ -120,17 +107,3 @@ def test_a_search_in_an_address_is_text(browser, page):
     assert browser.text('#status') == 'None of 60 responses match.'
     assert browser.count('img') == 0
     assert browser.complaints() == []
-
-
-def test_two_runs_have_an_address_too(browser, tmp_path):
-    before, after = two_runs(40)
-    path = write_comparison(entries(*before), entries(*after), tmp_path / 'page.html')
-    go(browser, path.as_uri())
-    assert browser.text('#status') == '1 to 12 of 12 (of 40 in all)'
-    # All of them are not what this page begins with.
-    browser.choose('moved', '')
-    assert at(browser) == '#moved='
-    go(browser, path.as_uri() + '#moved=flip')
-    assert browser.text('#status') == '1 to 4 of 4 (of 40 in all)'
-    go(browser, path.as_uri() + '#moved=')
-    assert browser.text('#status') == '1 to 25 of 40'

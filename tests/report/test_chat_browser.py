@@ -140,23 +140,6 @@ def test_the_command_fills_the_field(opened, chat):
     assert opened.count(f'{LAST} details, {LAST} .verdict') == 0
 
 
-def test_a_model_that_takes_no_knowledge_just_talks(browser, chat):
-    chat.conversation = Scripted(knowledge=None)
-    open_page(browser, chat)
-    say(browser, 'hello <b>')
-    assert not browser.js("document.getElementById('knowledge').offsetParent")
-    assert browser.text(f'{LAST} .reply') == 'Scripted\nYou said: hello <b>'
-    assert browser.count('.reply details, .reply .verdict, .told') == 0
-    assert browser.complaints() == []
-
-
-def test_what_an_abstaining_agent_did_not_say_is_named(opened):
-    say(opened, 'abstain')
-    assert opened.text('.reply > .text') == "I'm not sure about that."
-    note = 'Said instead of:\nMadonna was born in 1958, not 1985.'
-    assert opened.text('.reply > .note') == note
-
-
 def test_hostile_text_is_read_not_run(opened):
     know(opened, HOSTILE.replace('\ud800', ''))
     say(opened, 'hostile')
@@ -243,62 +226,6 @@ def value(browser, name):
     return browser.js(f"document.getElementById('{name}').value")
 
 
-def test_a_page_that_did_not_touch_the_knowledge_leaves_it(opened, chat):
-    # As another page would, which was opened before or after this one.
-    chat.interact('from elsewhere', 'Their passage.')
-    say(opened, 'one')
-    assert chat.conversation.knowledge == 'Their passage.'
-    assert value(opened, 'knowledge') == 'Their passage.'
-    know(opened, '')
-    say(opened, 'two')  # this page did touch it now
-    assert chat.conversation.knowledge == ''
-
-
-def test_a_conversation_begun_anew_elsewhere_is_shown(opened, chat):
-    say(opened, 'one')
-    chat.reset()
-    chat.interact('fresh', None)
-    say(opened, 'two')  # the second turn there, and the second here
-    assert said(opened) == ['fresh', 'two']
-
-
-def test_what_another_page_said_closes_no_evidence(opened, chat):
-    say(opened, 'one')
-    opened.click('.turn .reply details summary')
-    opened.wait_for("document.querySelector('.turn details[open]')")
-    chat.interact('from elsewhere', None)
-    say(opened, 'two')
-    opened.wait_for("document.querySelectorAll('.turn').length == 3")
-    assert opened.count('.turn:first-child details[open]') == 1
-
-
-def test_knowledge_that_is_typed_during_a_reply_stays(opened, chat):
-    chat.interact('from elsewhere', None)
-    with held(chat.conversation):
-        begin(opened, 'one')
-        know(opened, 'Typed meanwhile.')
-    opened.wait_for(DONE)
-    assert said(opened) == ['from elsewhere', 'one']
-    assert value(opened, 'knowledge') == 'Typed meanwhile.'
-    say(opened, 'two')
-    assert chat.conversation.knowledge == 'Typed meanwhile.'
-
-
-def test_a_message_that_failed_stays_beside_one_that_was_begun(opened, chat):
-    with held(chat.conversation):
-        begin(opened, 'fail')
-        opened.js("document.getElementById('message').focus()")
-        opened.type('a new draft')
-    opened.wait_for(DONE)
-    assert value(opened, 'message') == 'a new draft'
-    assert said(opened) == ['fail'] and opened.count('.unanswered') == 1
-    chat.conversation.reply = lambda text: {'text': 'well again'}
-    opened.click('.unanswered button')
-    opened.wait_for(f"{DONE} && !document.querySelector('.unanswered')")
-    assert said(opened) == ['fail'] and 'well again' in opened.text('.reply')
-    assert value(opened, 'message') == 'a new draft'
-
-
 def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
     know(opened, 'A passage.')
     say(opened, 'one')
@@ -312,38 +239,6 @@ def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
     opened.wait_for(DONE)
     assert said(opened) == ['one', 'two'] and opened.count('.waiting') == 0
     assert len(chat.conversation.turns) == 2
-
-
-def test_the_last_reply_is_above_the_message_field(opened, chat):
-    for number in range(4):
-        say(opened, f'Who is she? {number}')
-    assert last_reply_is_in_view(opened)
-    with held(chat.conversation):
-        begin(opened, 'and then?')
-        assert last_reply_is_in_view(opened), 'what is under way'
-    opened.wait_for(DONE)
-    open_page(opened, chat)
-    assert last_reply_is_in_view(opened), 'of a page opened again'
-
-
-def last_reply_is_in_view(opened):
-    top, bottom, field = opened.js(
-        "(() => { const r = document.querySelector('.turn:last-child .reply')"
-        '.getBoundingClientRect(); return [r.top, r.bottom, '
-        "document.getElementById('say').getBoundingClientRect().top]; })()"
-    )
-    return 0 <= top and bottom <= field
-
-
-def test_long_knowledge_is_told_of(opened):
-    assert opened.count('#knowledge-long[hidden]') == 1
-    opened.js("document.getElementById('knowledge').value = 'word '.repeat(1200)")
-    know_more = "document.getElementById('knowledge').focus()"
-    opened.js(know_more)
-    opened.type('end')
-    assert '6,003 characters' in opened.text('#knowledge-long')
-    know(opened, 'short')
-    assert opened.count('#knowledge-long[hidden]') == 1
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,7 @@
 """What a chat's server accepts, from browsers and from anybody else."""
 
-import http.client
 import json
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -17,7 +13,6 @@ from parlai_q2.report.chat_page import read_turn
 from parlai_q2.report.chat_requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
 from parlai_q2.report.chat_server import ChatServer
 from tests.report.chats import JSON, Scripted, ask, reply_with_evidence, served
-from tests.report.samples import HOSTILE
 
 ROOT = Path(__file__).parents[2]
 
@@ -202,11 +197,6 @@ def test_requests_do_not_interleave(server):
     assert most == [1] * 8
 
 
-def test_a_browser_that_sends_nothing_holds_nobody_up(server):
-    with socket.create_connection(server.server_address[:2]):
-        assert ask(server, 'GET', '/conversation')[0] == 200
-
-
 def test_a_browser_that_goes_away_is_no_error(server, capfd):
     with socket.create_connection(server.server_address[:2]) as gone:
         gone.sendall(b'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n')
@@ -220,12 +210,6 @@ def test_a_port_that_is_taken_is_told(server):
     host, port = server.server_address[:2]
     told = rf'port {port} of {host} .*--port {port + 1}'
     with pytest.raises(ConfigError, match=told):
-        ChatServer(host, port)
-
-
-@pytest.mark.parametrize('host, port', [('no.such.host.invalid', 0), ('', 70000)])
-def test_an_address_that_cannot_be_is_told(host, port):
-    with pytest.raises(ConfigError, match='Cannot listen on port'):
         ChatServer(host, port)
 
 
@@ -250,45 +234,6 @@ def test_ctrl_c_ends_a_reply_under_way():
         thread.join(timeout=10)
     assert ended == [True]
     assert answers[0][0] == 503 and 'has ended' in answers[0][2]
-
-
-CHILD = """
-from parlai_q2.report.chat_server import ChatServer
-from tests.report.chats import JSON, Scripted, ask
-with ChatServer('127.0.0.1', 0) as server:
-    print(server.server_address[1], flush=True)
-    try:
-        server.serve(Scripted(), 'page')
-    except KeyboardInterrupt:
-        print('ended')
-"""
-
-
-def test_ctrl_c_is_heard_when_it_comes_right_after_a_reply():
-    # The thread that is to hear it is then just about to wait for the next request.
-    for _ in range(3):
-        process = subprocess.Popen(
-            [sys.executable, '-c', CHILD], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
-        try:
-            port = int(process.stdout.readline())
-            connection = http.client.HTTPConnection('127.0.0.1', port, timeout=20)
-            connection.request('POST', '/interact', '{"text": "a"}', JSON)
-            connection.getresponse().read()
-            process.send_signal(signal.SIGINT)
-            assert process.communicate(timeout=20)[0] == 'ended\n'
-        finally:
-            process.kill()
-            process.wait()
-
-
-def test_a_turn_says_whether_its_text_is_the_chosen_candidate():
-    assert read_turn('a', reply_with_evidence())['as_chosen']
-    assert not read_turn('a', reply_with_evidence(text="I'm not sure."))['as_chosen']
-    plain = read_turn(HOSTILE, {'text': 'hello'})
-    assert not plain['as_chosen']
-    assert plain['candidates'] == plain['knowledge'] == []
-    assert '\\x00' in plain['said'] and json.dumps(plain).isascii()
 
 
 def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):

@@ -3,7 +3,6 @@
 import pytest
 
 from parlai_q2.report.comparison import write_comparison
-from tests.report.browser import OPEN_ROWS
 from tests.report.runs import entries, rescored, two_runs
 from tests.report.samples import HOSTILE, marks, scored, simple
 
@@ -66,13 +65,6 @@ def test_the_lists_filter(opened, control, value, status):
     assert opened.text('#status') == status
 
 
-def test_a_bar_of_the_chart_filters(opened):
-    opened.click('.column[data-bin="4"]')
-    assert opened.text('#status') == '1 to 4 of 4 (of 43 in all)'
-    opened.click('.column[data-bin="4"]')
-    assert opened.text('#status') == '1 to 15 of 15 (of 43 in all)'
-
-
 def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     assert '1 different answer, 1 new question, 1 question dropped' in opened.text(
         '.why'
@@ -91,44 +83,6 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     assert 'only asked after' in lines[2]
     assert 'the same' in lines[3]
     assert 'id r0 · annotation inconsistent' in opened.text('.detail')
-
-
-def test_where_nothing_was_asked_no_evidence_is_the_same(opened):
-    why = "[...document.querySelectorAll('.why')].map(w => w.innerText)"
-    assert opened.js(why)[4:6] == ['compared as a whole', 'no questions']
-
-
-def test_a_mark_opens_its_question_by_mouse_and_by_keyboard(opened):
-    mark = "document.querySelector('tr.response mark.unsupported')"
-    assert opened.js(f'{mark}.firstChild.data') == '1985'
-    opened.click('tr.response mark.unsupported')
-    assert 'When was Madonna born?' in opened.text('tr.picked')
-    opened.press('Escape')
-    assert opened.count(OPEN_ROWS) == 0
-    opened.js(f'{mark}.focus()')
-    opened.press('Enter')
-    assert opened.count(OPEN_ROWS) == 1
-    assert opened.js("document.activeElement.classList.contains('picked')")
-
-
-def test_headings_sort(opened):
-    opened.click('th[data-order="Change"] button')
-    assert opened.js(SCORES)[0] == '−0.10'
-    opened.click('th[data-order="Change"] button')
-    assert opened.js(SCORES)[0] == '+0.33'
-    ordered = "document.querySelector('th[data-order=Change]').ariaSort"
-    assert opened.js(ordered) == 'descending'
-
-
-@pytest.mark.parametrize(
-    'width, scheme', [(320, 'light'), (375, 'dark'), (768, 'light'), (1280, 'dark')]
-)
-def test_it_fits_the_screen(opened, tmp_path, width, scheme):
-    opened.size(width, 800)
-    opened.prefer(scheme)
-    opened.click('#open-all')
-    assert opened.js('document.documentElement.scrollWidth') <= width
-    assert len(opened.screenshot(tmp_path / 'page.png')) > 10_000
 
 
 def test_marks_of_two_runs_stand_beside_each_other(browser, tmp_path):

@@ -36,10 +36,6 @@ def test_means_and_counts_are_over_all_responses():
     assert figures.signatures == {SIGNATURE: 1}
 
 
-def test_no_values_have_no_mean():
-    assert figures_of().score.value is None
-
-
 def test_reranked_turns_compare_first_and_chosen():
     kept = simple(
         1, rerank=[{'text': 'a', 'score': 0.8, 'first': True, 'chosen': True}]
@@ -50,16 +46,6 @@ def test_reranked_turns_compare_first_and_chosen():
     assert (figures.reranked, figures.changed) == (4, 1)
     assert figures.first.value == pytest.approx((1 / 3 + 0.8) / 2, abs=1e-4)
     assert figures.chosen.value == pytest.approx(0.9)
-
-
-def test_the_chart_says_its_counts_in_words():
-    chart = score_chart(figures_of(scored(), simple(1, 1.0), simple(2, 0.95)))
-    assert '0.9 to 1.0: 2' in chart.described
-    assert len(chart.columns) == 10 and chart.tallest == 2
-    assert chart.columns[3] == (
-        'score 0.3 to 0.4: 1 (1 inconsistent)',
-        [('inconsistent', 0.0, 0.5)],
-    )
 
 
 def test_labels_stand_on_each_other_each_in_its_colour():

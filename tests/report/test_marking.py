@@ -102,10 +102,6 @@ def test_a_text_is_cut_at_its_spans(spans, expected):
     assert [(p.text, p.status, p.verdicts) for p in pieces] == expected
 
 
-def test_an_empty_text_has_no_pieces():
-    assert cut('', [(Span('x', 0, 1), BAD)]) == []
-
-
 def test_response_and_knowledge_are_marked_each_by_its_own_spans():
     knowledge = 'In 1983 she sang.'
     verdicts = [
@@ -120,17 +116,6 @@ def test_response_and_knowledge_are_marked_each_by_its_own_spans():
     ]
     marked = [p for p in knowledge_pieces(passages_of(knowledge), verdicts) if p.status]
     assert marked == [Piece('1983', BAD, (0,))]
-
-
-def test_offsets_count_characters_not_bytes():
-    text = '\U0001f600 1985'
-    pieces = cut(text, [(Span('1985', 2, 6), BAD)])
-    assert [p.text for p in pieces] == ['\U0001f600 ', '1985']
-
-
-def test_a_short_text_is_not_clipped():
-    pieces = [Piece('a b c'), Piece('d', BAD, (0,))]
-    assert clip(pieces, limit=6) == pieces
 
 
 def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():
@@ -148,8 +133,3 @@ def test_a_clipped_text_without_marks_keeps_its_beginning():
     assert first.text.startswith('word word')
     assert len(first.text) <= 50
     assert 'characters ...]' in note.text
-
-
-def test_one_very_long_word_is_clipped_too():
-    first, _ = clip([Piece('x' * 1000)], limit=50)
-    assert first.text == 'x' * 50

@@ -34,13 +34,6 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_the_page_holds_all_records(tmp_path):
-    data = data_of(page_of(tmp_path, [scored(), reranked()]))
-    assert [entry['id'] for entry in data['entries']] == ['madonna', 'reranked']
-    assert data['signatures'] == [SIGNATURE]
-    assert [entry['signature'] for entry in data['entries']] == [0, -1]
-
-
 def test_the_same_records_give_the_same_bytes(tmp_path):
     records = [scored(), reranked(), simple(1)]
     first = write_report(records, tmp_path / 'a.html').read_bytes()
@@ -116,11 +109,6 @@ def test_the_key_of_the_histogram_has_the_labels_that_there_are(tmp_path):
     ]
     assert page.count('data-bin=') == 10
     assert '<title>score 0.9 to 1.0: 2 (1 consistent, 1 my &lt;b&gt;)</title>' in page
-
-
-def test_scores_made_in_different_ways_come_with_a_warning(tmp_path):
-    page = page_of(tmp_path, [scored(), simple(1, signature='overlap|version:0.1.0')])
-    assert 'different signatures' in page
 
 
 def test_no_records_are_an_error_that_says_what_to_run(tmp_path):

@@ -47,14 +47,6 @@ def test_all_rows_that_fit_are_printed_in_their_order(opened):
     assert opened.count('details[open]') == 0
 
 
-def test_where_all_rows_on_the_screen_are_open_all_are_printed_open(opened):
-    opened.click('#open-all')
-    opened.js(BEFORE)
-    assert opened.count(OPEN_ROWS) == 60
-    opened.js(AFTER)
-    assert opened.count(OPEN_ROWS) == opened.count('tr.response') == 25
-
-
 def test_of_thousands_it_is_said_how_many_are_not_printed(browser, tmp_path):
     records = (simple(n) for n in range(1200))
     browser.goto(write_report(records, tmp_path / 'page.html'))
@@ -71,13 +63,3 @@ def test_of_thousands_it_is_said_how_many_are_not_printed(browser, tmp_path):
     browser.js(BEFORE)
     assert browser.text('#status').startswith('1 to 111 of 111 ')
     browser.js(AFTER)
-
-
-def test_paper_is_white_where_the_screen_is_dark(opened):
-    dark = [{'name': 'prefers-color-scheme', 'value': 'dark'}]
-    opened.call('Emulation.setEmulatedMedia', media='print', features=dark)
-    paper = opened.js('getComputedStyle(document.body).backgroundColor')
-    opened.call('Emulation.setEmulatedMedia', media='', features=dark)
-    screen = opened.js('getComputedStyle(document.body).backgroundColor')
-    opened.prefer('light')
-    assert paper == 'rgb(255, 255, 255)' != screen

@@ -63,15 +63,6 @@ def test_no_line_is_too_wide(width, text):
     assert all(cell_len(line) <= max(width, 24) for line in shown.split('\n'))
 
 
-def test_a_score_without_verdicts_says_whether_the_fallback_was_used():
-    score = Score(0.5, Label.CONSISTENT, fallback=True)
-    shown = render_score(score, 'Hm.', 'K.', False)
-    assert shown == (
-        'score     0.50 consistent (no valid question: compared as a whole)\n'
-        'response  Hm.\nknowledge K.'
-    )
-
-
 @pytest.mark.parametrize('hostile', ['\x1b]0;title\x07', '\x1b[2J', '\x00', '\u202e'])
 def test_control_characters_never_reach_the_terminal(hostile):
     text = f'a{hostile}b'
@@ -198,12 +189,6 @@ def test_colour_is_for_terminals(monkeypatch, stream, environment, expected):
     assert use_colour(stream) is expected
 
 
-def test_a_score_that_its_questions_do_not_add_up_to_says_what_it_is_made_of():
-    parts = {'detector': 0.25, 'q2': 1.0}
-    shown = render_score(Score(0.6, 'consistent', parts=parts), 'a', 'b', colour=False)
-    assert 'made of   detector 0.25, q2 1.00\n' in shown
-
-
 def test_what_a_score_is_made_of_breaks_between_parts():
     parts = {'words': 0.25, 'numbers': 1.0, 'lexical_overlap': 0.5, 'generic': 0.0}
     shown = render_score(
@@ -212,13 +197,6 @@ def test_what_a_score_is_made_of_breaks_between_parts():
     lines = shown.splitlines()
     assert lines[1] == 'made of   words 0.25, numbers 1.00,'
     assert lines[2] == ' ' * 10 + 'lexical overlap 0.50, generic 0.00'
-
-
-def test_a_score_that_is_the_mean_over_its_questions_needs_no_more():
-    whole = Span('a', 0, 1)
-    verdict = Verdict('Which?', whole, None, Comparison.NO_ANSWER, 0.0, 0.0)
-    score = Score(0.0, 'inconsistent', (verdict,), parts={'nli': 0.5})
-    assert 'made of' not in render_score(score, 'a', 'b', colour=False)
 
 
 def test_statements_show_what_they_rest_on():

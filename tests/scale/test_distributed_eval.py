@@ -1,13 +1,9 @@
 """
-``multiprocessing_eval`` and ``distributed_eval`` without a GPU: the same metrics as one
+``multiprocessing_eval`` without a GPU: the same metrics as one
 process, and the counts exactly.
 """
 
-import json
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -18,7 +14,6 @@ from parlai_q2.errors import ConfigError, WorkerError
 from parlai_q2.io.files import locked
 from parlai_q2.scripts.multiprocessing_eval import MultiprocessingEvalScript
 from tests.agents.rerank_toys import AGENT, trained_generator
-from tests.conftest import ROOT
 from tests.scale.killing import Forked
 from tests.scale.parlai_toys import RECORDING
 
@@ -163,32 +158,3 @@ def test_no_processes_are_an_error():
             model='repeat_label',
             distributed_world_size=0,
         )
-
-
-def test_the_command_under_slurm(tmp_path):
-    # What SLURM tells each process of a job; its own program names the machines.
-    slurm = tmp_path / 'scontrol'
-    slurm.write_text('#!/bin/sh\necho localhost\n')
-    slurm.chmod(0o755)
-    report = tmp_path / 'report.json'
-    words = 'distributed_eval -t q2:grounded_sample:annotated -m repeat_label'
-    words += f' --scorer overlap --batchsize 4 --port 61{os.getpid() % 900 + 100}'
-    environment = {
-        **os.environ,
-        'PATH': f'{tmp_path}:{os.environ["PATH"]}',
-        'SLURM_JOB_NODELIST': 'localhost',
-        'SLURM_NTASKS': '2',
-        'SLURM_LOCALID': '0',
-    }
-    processes = [
-        subprocess.Popen(
-            [sys.executable, '-W', 'ignore', '-m', 'parlai_q2', *words.split()]
-            + ['--report-filename', str(report)],
-            cwd=ROOT,
-            env={**environment, 'SLURM_PROCID': rank},
-            stdout=subprocess.DEVNULL,
-        )
-        for rank in ('0', '1')
-    ]
-    assert [process.wait(300) for process in processes] == [0, 0]
-    assert json.loads(report.read_text())['report']['exs'] == 84

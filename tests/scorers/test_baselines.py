@@ -110,16 +110,6 @@ class TestBleu:
         assert score.parts == {'bleu_100': pytest.approx(hundred, abs=1e-3)}
         assert score.value == score.parts['bleu_100'] / 100
 
-    def test_it_is_what_the_package_computes(self):
-        import sacrebleu
-
-        for response in ('a French chain founded in 1969', 'wow', 'in 1969 .'):
-            theirs = sacrebleu.sentence_bleu(
-                response, [KNOWLEDGE], lowercase=True, use_effective_order=True
-            )
-            ours = score_one(load_scorer('bleu'), KNOWLEDGE, response)
-            assert ours.parts['bleu_100'] == theirs.score
-
     def test_case_and_order_may_count(self):
         cased = load_scorer('bleu', lowercase=False)
         assert score_one(cased, 'A French Chain', 'a french chain').value == 0
@@ -128,7 +118,9 @@ class TestBleu:
 
     def test_the_signature_is_the_packages_own(self):
         signature = str(load_scorer('bleu').signature)
-        recipe = f'nrefs:1,case:lc,eff:yes,tok:13a,smooth:exp,{sacrebleu_version()}'
+        recipe = (
+            f'nrefs:1,case:lc,eff:yes,tok:13a,smooth:exp,version:{version("sacrebleu")}'
+        )
         assert f'|sacrebleu:{recipe}|' in signature
         assert 'case:mixed' in str(load_scorer('bleu', lowercase=False).signature)
 
@@ -171,7 +163,3 @@ def test_the_papers_overlap_and_bleu_come_out(shared, name):
     found = [s.parts['bleu_100'] for s in load_scorer('bleu').score(rows)]
     # sacreBLEU's tokenizer has changed a little since: 5.124 for dodeca_consistent.
     assert mean(found) == pytest.approx(bleu, abs=0.02)
-
-
-def sacrebleu_version():
-    return f'version:{version("sacrebleu")}'

@@ -2,7 +2,6 @@
 BERTScore, for real, on a tiny random BERT: against the package itself and by hand.
 """
 
-import inspect
 import math
 from importlib.metadata import version
 
@@ -53,24 +52,6 @@ def test_it_is_what_the_package_computes(folder, scorer):
     assert [s.value for s in ours] == [s.parts['f1'] for s in ours]
 
 
-def test_it_matches_each_word_with_the_nearest_by_cosine(tmp_path):
-    # Zero layers are the embeddings alone: position and segment are set to nothing, so
-    # that each word is a vector chosen here. [CLS] and [SEP] are far from all of them,
-    # and have no weight of their own.
-    folder = tiny_bert(tmp_path / 'embeddings')
-    words = {'bees': (3, 4), 'eyes': (4, 3), 'wow': (-4, 3)}
-    set_embeddings(folder, {**words, '[CLS]': (-3, -4), '[SEP]': (-3, -4)})
-    scorer = load_scorer('bertscore', model=folder, num_layers=0)
-    score = scorer.score([Example('eyes wow', 'bees')])[0]
-    # cos(bees, eyes) = (12 + 12) / 25 = 0.96; cos(bees, wow) = (-12 + 12) / 25 = 0, and
-    # cos(wow, [SEP]) = (12 - 12) / 25 is no better. Precision: bees' best match, 0.96.
-    # Recall: the mean of 0.96 for eyes and 0 for wow.
-    assert score.parts['precision'] == pytest.approx(0.96, abs=1e-5)
-    assert score.parts['recall'] == pytest.approx(0.48, abs=1e-5)
-    f1 = 2 * 0.96 * 0.48 / (0.96 + 0.48)
-    assert score.value == pytest.approx(f1, abs=1e-5)
-
-
 def test_a_value_below_0_is_cut_and_stays_in_the_parts(tmp_path):
     folder = tiny_bert(tmp_path / 'embeddings')
     # Three directions with 120 degrees between any two, whose cosine is -1/2.
@@ -89,25 +70,6 @@ def test_damaged_weights_give_no_score(tmp_path):
     scorer = load_scorer('bertscore', model=folder, num_layers=LAYERS)
     with pytest.raises(ModelError, match='not numbers .NaN or infinity'):
         scorer.score([Example(KNOWLEDGE, 'bees')])
-
-
-@pytest.mark.parametrize('place', range(3))
-def test_a_number_of_the_package_that_is_none_gives_no_score(
-    scorer, monkeypatch, place
-):
-    given = inspect.signature(bert_score.BERTScorer.score)
-
-    class Stand:
-        def score(self, *args, **kwargs):
-            bound = given.bind(self, *args, **kwargs).arguments
-            assert bound['cands'] == RESPONSES[:1] and bound['refs'] == [KNOWLEDGE]
-            found = [torch.tensor([0.5]) for _ in range(3)]
-            found[place] = torch.tensor([math.nan])
-            return tuple(found)
-
-    monkeypatch.setattr(scorer, '_loaded', Stand)
-    with pytest.raises(ModelError, match='NaN'):
-        scorer.score([Example(KNOWLEDGE, RESPONSES[0])])
 
 
 def test_a_text_longer_than_the_model_is_cut_at_its_end(scorer):

@@ -1,12 +1,10 @@
 """Long texts are read whole, and what a scorer does not read is said in the record."""
 
-import json
 import random
 
 import pytest
 
 from parlai_q2 import Example, Label, load_scorer
-from parlai_q2.cli.commands import run_command
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.report.entries import notes_of
@@ -90,17 +88,3 @@ def test_people_are_told_what_was_not_read(short):
     assert '75% of a text not read' in render_score(score, 'x', KNOWN, False, 120)
     (row,) = Reranker(short).rank(KNOWN, ['x ' * 200]).rows()
     assert '75% of a text not read' in notes_of(row)
-
-
-def test_it_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, 'MAX_CHARACTERS', 20)
-    record = {'knowledge': KNOWN, 'response': 'It was built in 1889. Really!'}
-    (tmp_path / 'in.jsonl').write_text(json.dumps(record))
-    run_command(
-        'score',
-        infile=str(tmp_path / 'in.jsonl'),
-        outfile=str(tmp_path / 'out.jsonl'),
-        scorer='q2',
-    )
-    written = json.loads((tmp_path / 'out.jsonl').read_text())
-    assert written['parts'][base.UNREAD] == pytest.approx(1 - 20 / 29)

@@ -118,15 +118,6 @@ def test_sentences_count_the_same_with_much_text_around_them(name):
     assert abs(short.value - among.value) < 0.15
 
 
-@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'nli'])
-def test_the_end_of_a_long_response_is_read(name):
-    response = ' '.join([TOWER] * 30 + [ALIENS])
-    good, bad = load_scorer(name).score(
-        [Example(TOWER, ' '.join([TOWER] * 30)), Example(TOWER, response)]
-    )
-    assert (good.label, bad.label) == (Label.CONSISTENT, Label.INCONSISTENT)
-
-
 def test_a_batch_of_mixed_lengths_gives_what_each_gives_alone():
     response = 'It is 1642 metres deep, and only the Angara flows out.'
     examples = [

@@ -3,15 +3,12 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from parlai_q2 import Example, load_scorer, register_scorer, scorer_names
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
-from parlai_q2.scorers.registry import scorer_class
 
 OWN = """
 from parlai_q2.scorers.overlap import OverlapScorer
@@ -117,35 +114,6 @@ def test_a_batch_holds_at_least_one(tmp_path, size):
     if size is not True:
         with pytest.raises(ConfigError, match='nli of the preset .* a batch_size of'):
             load_scorer('nli', preset=path)
-
-
-@pytest.mark.parametrize('size', [1, np.int64(8)])
-def test_a_batch_holds_any_whole_number(size):
-    assert load_scorer('consistency', batch_size=size).model.batch_size == size
-
-
-@pytest.mark.parametrize(
-    'name, models, asks',
-    [
-        ('precision', False, False),
-        ('bleu', False, False),
-        ('nli', True, False),
-        ('bertscore', True, False),
-        ('grounded_fast', True, False),
-        ('grounded', True, True),
-        ('q2_f1', True, True),
-    ],
-)
-def test_a_class_says_whether_it_has_models_and_asks_questions(name, models, asks):
-    found = scorer_class(name)
-    assert (found.has_models, found.asks_questions) == (models, asks)
-    assert found.name == name or isinstance(found.name, property)
-
-
-def test_q2_f1_is_q2_without_nli():
-    scorer = load_scorer('q2_f1')
-    assert (scorer.name, scorer.q2_settings.use_nli) == ('q2_f1', False)
-    assert Q2Settings().use_nli
 
 
 def test_scorers_load_nothing_that_they_do_not_need():

@@ -182,12 +182,6 @@ def test_q2_without_questions_is_what_its_fallback_says(label, settings, expecte
     assert (score.value, score.label) == expected and score.fallback
 
 
-def test_q2_has_its_parts_and_its_evidence():
-    score = toy_q2().score([Example(KNOWLEDGE, QUESTION, ['hi'])])[0]
-    assert score.parts.keys() == {'q2_f1', 'nli'}
-    assert '1969' in [v.response_answer.text for v in score.verdicts]
-
-
 def test_q2_goes_through_many_responses_in_portions():
     examples = [Example(KNOWLEDGE, f'it was founded in 196{n}') for n in range(5)]
     portions = toy_q2(at_once=2)

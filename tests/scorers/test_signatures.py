@@ -43,13 +43,10 @@ def with_setting(section, name, value):
         ('question_answering', 'max_tokens', 64),
         ('question_answering', 'arithmetic', 'float32'),
         ('nli', 'max_tokens', 512),
-        ('nli', 'lower_case', True),
-        ('nli', 'separator', ' '),
         ('nli', 'order', ['hypothesis', 'premise']),
         ('nli', 'labels', {'entailment': 1, 'neutral': 0, 'contradiction': 2}),
         ('nli', 'arithmetic', 'float32'),
         ('detector', 'max_tokens', 64),
-        ('detector', 'lower_case', True),
         ('detector', 'arithmetic', 'float32'),
     ],
 )

@@ -1,7 +1,6 @@
 """One scorer shared by threads, and a scorer that is used for long."""
 
 import gc
-import json
 import os
 import sys
 import weakref
@@ -12,9 +11,8 @@ import pytest
 import parlai_q2
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.presets import ModelConfig, Preset
+from parlai_q2.presets import ModelConfig
 from parlai_q2.scorers import backends
-from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from tests.tiny import tiny_roberta
 
@@ -60,23 +58,6 @@ def test_memory_stays_flat_over_ten_thousand_scores(tmp_path):
     before = megabytes()
     score(2_000, 10_000)
     assert megabytes() < before + 20
-
-
-def test_what_a_models_outputs_are_called_is_shared_too(monkeypatch, tmp_path):
-    monkeypatch.setattr(backends, '_BACKENDS', {})
-    tiny_roberta(tmp_path)
-    said = json.loads((tmp_path / 'config.json').read_text())
-    said['id2label'] = {'0': 'entailment', '1': 'neutral', '2': 'contradiction'}
-    said['label2id'] = {name: int(n) for n, name in said['id2label'].items()}
-    (tmp_path / 'config.json').write_text(json.dumps(said))
-    # No labels: the model's own count.
-    preset = Preset('own', {'detector': ModelConfig(str(tmp_path))}, {})
-    one, other = (ConsistencyScorer.from_preset(preset, batch_size=n) for n in (4, 8))
-    expected = one.score(EXAMPLES)
-    assert other.score(EXAMPLES) == expected
-    assert sum(expected[0].parts.values()) > 0.5
-    assert (one.model.batch_size, other.model.batch_size) == (4, 8)
-    assert one.model._loaded is other.model._loaded
 
 
 def test_models_can_be_released(monkeypatch):

@@ -44,20 +44,6 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     }
 
 
-def test_without_turns_no_generator_is_loaded(tmp_path, capsys):
-    page = run_command(
-        'demo',
-        '--scorer',
-        'overlap',
-        '--turns',
-        '0',
-        '--outfile',
-        str(tmp_path / 'demo.html'),
-    )
-    assert len(entries_of(page)) == 84
-    assert 'Reranking' not in capsys.readouterr().out
-
-
 def test_without_parlai_the_responses_are_scored(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(demo, 'has_parlai', lambda: False)
     page = run_command(

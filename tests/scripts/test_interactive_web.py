@@ -11,12 +11,7 @@ from pathlib import Path
 
 import pytest
 from parlai.core.agents import create_agent
-from parlai.core.script import SCRIPT_REGISTRY
 
-from parlai_q2 import __main__ as command
-from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat_server import ChatServer
-from parlai_q2.scripts import interactive_web
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
 from tests.rerank.toys import ToyScorer
@@ -111,25 +106,6 @@ def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
     assert len(agent.history.history_strings) == 2
 
 
-def test_it_stands_in_for_parlais_own_command():
-    with pytest.raises(SystemExit):
-        command.run(['interactive_web', '--help'])
-    registered = SCRIPT_REGISTRY['interactive_web']
-    assert registered.klass is InteractiveWebScript
-    assert registered.aliases == ['iweb']
-    opt = InteractiveWebScript.setup_args().parse_kwargs(model='repeat_query')
-    assert (opt['host'], opt['port']) == ('127.0.0.1', 8080)
-
-
-def test_a_port_that_is_taken_is_told_before_a_model_is_loaded(monkeypatch):
-    monkeypatch.setattr(interactive_web, 'create_agent', None)
-    with ChatServer('127.0.0.1', 0) as taken:
-        with pytest.raises(ConfigError, match='--port 0'):
-            InteractiveWebScript.main(
-                model='repeat_query', port=taken.server_address[1]
-            )
-
-
 @pytest.mark.slow
 def test_the_command_serves_until_ctrl_c():
     arguments = f'interactive_web -m {AGENT} -mf {trained_generator()} --scorer overlap'
@@ -180,9 +156,3 @@ def test_evidence_is_found_after_the_reply(agent, chat, monkeypatch):
     (chosen,) = [c for c in turn['candidates'] if c['chosen']]
     assert chosen['explained'] and turn['text'] == found['turn']['text']
     assert chat.state()['turns'] == [turn]
-
-
-def test_an_agent_that_does_not_rerank_has_no_evidence_to_find():
-    chat = AgentConversation(create_agent({'model': 'repeat_query'}))
-    turn = chat.interact('hello')['turn']
-    assert chat.evidence(1) == turn

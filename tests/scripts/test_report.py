@@ -2,7 +2,6 @@ import json
 import re
 
 import pytest
-from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
@@ -52,13 +51,6 @@ def test_scores_become_a_page(tmp_path):
     assert page == tmp_path / 'out' / 'my_page.html'
     data = entries_of(page)
     assert [entry['id'] for entry in data['entries']] == ['madonna', 'r1']
-
-
-def test_the_page_stands_beside_its_input_unless_said_otherwise(tmp_path):
-    path = write(tmp_path / 'scores.jsonl', scored())
-    page = run_command('report', str(path))
-    assert page == tmp_path / 'scores.html'
-    assert '<title>scores.jsonl</title>' in page.read_text('utf-8')
 
 
 def test_the_first_line_names_the_signature_for_all(tmp_path):
@@ -122,31 +114,11 @@ def test_a_file_without_scores_is_a_clear_error(tmp_path, lines, problem):
     assert [p.name for p in tmp_path.iterdir()] == ['scores.jsonl']
 
 
-@pytest.mark.parametrize(
-    'arguments, problem',
-    [
-        ([], 'Which scores'),
-        (['nowhere.jsonl'], 'There is no file nowhere.jsonl'),
-    ],
-)
-def test_wrong_arguments_are_a_clear_error(arguments, problem):
-    with pytest.raises(InputError, match=problem):
-        run_command('report', *arguments)
-
-
 def test_the_input_is_never_replaced(tmp_path):
     path = write(tmp_path / 'scores.html', scored())
     with pytest.raises(InputError, match='would overwrite its input'):
         run_command('report', str(path))
     assert json.loads(path.read_text('utf-8'))['id'] == 'madonna'
-
-
-def test_a_page_that_cannot_be_written_is_a_clear_error(tmp_path):
-    path = write(tmp_path / 'scores.jsonl', scored())
-    with pytest.raises(InputError, match='Choose another --outfile'):
-        run_command(
-            'report', str(path), '--outfile', str(path / 'inside' / 'page.html')
-        )
 
 
 def test_world_logs_of_the_teacher_are_read(tmp_path):
@@ -164,21 +136,6 @@ def test_world_logs_of_the_teacher_are_read(tmp_path):
     assert first['knowledge'][0] == ['K.', 'supported', [0]]
     assert second['history'] == ['Hi.', record['response'], 'Hi.']
     assert second['signature'] == SIGNATURE
-
-
-def test_an_evaluation_becomes_a_page(tmp_path):
-    EvalModel.main(
-        task='parlai_q2.tasks.grounded_sample.agents:AnnotatedTeacher',
-        model='repeat_label',
-        scorer='overlap',
-        world_logs=str(tmp_path / 'logs.jsonl'),
-        batchsize=16,
-    )
-    page = run_command('report', str(tmp_path / 'logs.jsonl'))
-    data = entries_of(page)
-    assert len(data['entries']) == 84
-    assert data['signatures'][0].startswith('overlap|')
-    assert all(entry['knowledge'] and entry['response'] for entry in data['entries'])
 
 
 def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
@@ -219,27 +176,3 @@ def test_two_files_become_one_page(tmp_path, monkeypatch):
     data = entries_of(page)
     assert data['names'] == ['a.jsonl', 'b.jsonl']
     assert [c['difference'] for c in data['changes']] == [0.6667, 0]
-
-
-def test_two_files_of_one_name_are_told_apart(tmp_path):
-    for folder in ('x', 'y'):
-        (tmp_path / folder).mkdir()
-        write(tmp_path / folder / 's.jsonl', scored())
-    first, second = tmp_path / 'x' / 's.jsonl', tmp_path / 'y' / 's.jsonl'
-    page = run_command('report', str(first), str(second))
-    assert entries_of(page)['names'] == [str(first), str(second)]
-
-
-def test_neither_of_two_inputs_is_replaced(tmp_path):
-    first = write(tmp_path / 'a.jsonl', scored())
-    second = write(tmp_path / 'b.jsonl', scored())
-    for path in (first, second):
-        with pytest.raises(InputError, match='would overwrite its input'):
-            run_command('report', str(first), str(second), '--outfile', str(path))
-
-
-def test_bad_lines_of_both_are_left_out_and_counted(tmp_path, warnings):
-    first = write(tmp_path / 'a.jsonl', scored(), '{not json')
-    second = write(tmp_path / 'b.jsonl', '[]', scored())
-    page = run_command('report', str(first), str(second))
-    assert len(entries_of(page)['changes']) == 1 and len(warnings) == 2

@@ -81,12 +81,6 @@ def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
     assert [s[:10] for s in data['signatures']] == ['precision|']
 
 
-def test_a_generators_scores_are_shown_where_it_gave_any(ranked):
-    first, second = list(read_scored_file(ranked))[:2]
-    assert [c['generator'] for c in first['rerank']] == [None, None]
-    assert [c['generator'] for c in second['rerank']] == [-3.5, -4]
-
-
 def test_what_people_called_the_candidates_is_shown(ranked):
     first, second = list(read_scored_file(ranked))[:2]
     assert (first['class'], second['class']) == ('', 'consistent')
@@ -152,10 +146,3 @@ def test_parts_that_do_not_belong_together_are_told(tmp_path, fields):
     problem, good = read_scored_file(path)
     assert 'line 1' in str(problem) and 'do not match each other' in str(problem)
     assert json.dumps(good) and len(good['rerank']) == 2
-
-
-def test_a_ranked_file_names_its_scorer_wherever_it_goes(ranked, tmp_path):
-    moved = tmp_path / 'elsewhere.jsonl'
-    moved.write_bytes(ranked.read_bytes())
-    found = [e['signature'] for e in read_scored_file(moved) if isinstance(e, dict)]
-    assert [signature[:10] for signature in found] == ['precision|'] * 4

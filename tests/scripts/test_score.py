@@ -6,8 +6,7 @@ import os
 import pytest
 
 from parlai_q2.cli.commands import run_command
-from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.read import NOT_READ
+from parlai_q2.errors import InputError
 from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.score_chunk import in_process
 from parlai_q2.scorers import load_scorer
@@ -99,15 +98,6 @@ def test_what_people_said_is_kept_and_what_an_earlier_run_said_is_not(tmp_path):
         assert ('signature' in line) == bool(signature)
 
 
-def test_no_label_is_lost_however_often_it_was_given(tmp_path):
-    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
-    said = {'knowledge': K, 'response': 'r', 'given_label': 'older', 'label': 'mine'}
-    infile.write_text(json.dumps(said))
-    score_file(infile, out, load_scorer('precision'))
-    (line,) = lines(out)
-    assert (line['given_label'], line['given_given_label']) == ('older', 'mine')
-
-
 def test_that_it_was_not_read_to_its_end_is_not_forgotten_by_a_stop(
     tmp_path, monkeypatch
 ):
@@ -123,15 +113,6 @@ def test_that_it_was_not_read_to_its_end_is_not_forgotten_by_a_stop(
     with pytest.raises(InputError, match='not read to its end'):
         score_file(infile, out, load_scorer('precision'), chunk_size=2)
     assert len(lines(out)) == 3
-
-
-def test_a_fields_name_does_not_say_that_the_reading_ended(tmp_path):
-    infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
-    good = json.dumps({'knowledge': K, 'response': 'r'})
-    infile.write_text(json.dumps({NOT_READ: 1}) + '\n' + good + '\n')
-    for chunk_size in (1, 2):
-        summary = score_file(infile, out, load_scorer('overlap'), chunk_size=chunk_size)
-        assert (summary['records'], summary['bad']) == (2, 1)
 
 
 @pytest.mark.parametrize('change', ['cut', 'grown', 'gone'])
@@ -156,18 +137,6 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
     monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     assert score_file(infile, out, load_scorer('overlap'))['records'] == 7
     assert 'Starting over' in said[0]
-
-
-def test_a_mended_record_keeps_nothing_of_its_error(tmp_path):
-    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
-    good = {'knowledge': K, 'response': 'French'}
-    infile.write_text(json.dumps(good) + '\n' + json.dumps({'knowledge': K}) + '\n')
-    score_file(infile, once, load_scorer('overlap'))
-    first, bad = lines(once)
-    assert 'error' in bad
-    once.write_text(json.dumps(first) + '\n' + json.dumps({**bad, 'response': 'chain'}))
-    score_file(once, again, load_scorer('overlap'))
-    assert lines(again)[1].keys() == first.keys() - {'signature'}
 
 
 def test_an_error_and_a_line_of_ones_own_are_kept(tmp_path):
@@ -255,27 +224,3 @@ def test_a_file_of_bad_records_does_not_fill_the_log(tmp_path, monkeypatch):
     assert summary['bad'] == 50 and len(lines(tmp_path / 'out.jsonl')) == 51
     assert len(logged) == LOGGED_PROBLEMS + 1
     assert 'only counted' in logged[-1]
-
-
-@pytest.mark.parametrize(
-    'options, message',
-    [({'chunk_size': 0}, '--chunk-size'), ({'workers': 0}, '--workers')],
-)
-def test_options_out_of_range_name_themselves(infile, tmp_path, options, message):
-    with pytest.raises(ConfigError, match=message):
-        run_command(
-            'score',
-            infile=str(infile),
-            outfile=str(tmp_path / 'out.jsonl'),
-            scorer='overlap',
-            **options,
-        )
-
-
-def test_the_command_scores_with_workers(infile, tmp_path):
-    outs = [tmp_path / 'one.jsonl', tmp_path / 'two.jsonl']
-    for out, options in zip(outs, ({}, {'workers': 2, 'chunk_size': 2}), strict=True):
-        run_command(
-            'score', infile=str(infile), outfile=str(out), scorer='overlap', **options
-        )
-    assert outs[0].read_bytes() == outs[1].read_bytes()

@@ -8,10 +8,8 @@ import pytest
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.text.class_map import (
     FINDINGS,
-    NAMES,
     choose,
     finding_of,
-    is_unnamed,
     map_classes,
     parse_class_map,
 )
@@ -126,10 +124,3 @@ def test_the_likeliest_output_decides_before_classes_are_merged():
 )
 def test_a_name_says_a_finding(name, finding, why):
     assert finding_of(name) == finding, why
-
-
-def test_no_name_says_two_things():
-    names = [name for names in NAMES.values() for name in names]
-    assert len(set(names)) == len(names)
-    assert all(finding_of(finding) == finding for finding in FINDINGS)
-    assert is_unnamed('LABEL_12') and not is_unnamed('labels') and not is_unnamed('x')

@@ -48,11 +48,3 @@ def test_sentences(text, expected):
 )
 def test_windows_pack_sentences_up_to_the_limit(text, words, expected):
     assert [w.text for w in windows(text, words)] == expected
-
-
-def test_windows_hold_every_word_once_with_true_offsets():
-    text = 'First one. ' + 'word ' * 57 + 'end. Last (one)!\n\nAnd a line'
-    found = windows(text, 20)
-    assert [text[w.start : w.end] for w in found] == [w.text for w in found]
-    assert ' '.join(w.text for w in found).split() == text.split()
-    assert all(len(w.text.split()) <= 20 for w in found)

@@ -164,24 +164,3 @@ class SteadyLinear(nn.Module):
         """[..., in] to [..., out], fp32."""
         bias = None if self.bias is None else self.bias.double()
         return nn.functional.linear(x.double(), self.weight.double(), bias).float()
-
-
-def use_int8_linears(model: nn.Module, stored: dict[str, torch.Tensor]) -> nn.Module:
-    """
-    Replace a model's linear layers, in place, by :class:`Int8Linear`, and those that
-    are stored as floats by :class:`SteadyLinear`.
-
-    :param stored: the tensors of an int8 weight file, ``<name>.q`` and ``<name>.s``.
-    """
-    for name, layer in list(model.named_modules()):
-        weight = f'{name}.weight'
-        parent, _, leaf = name.rpartition('.')
-        if not isinstance(layer, nn.Linear):
-            continue
-        new: nn.Module
-        if f'{weight}.q' in stored:
-            new = Int8Linear(stored[f'{weight}.q'], stored[f'{weight}.s'], layer.bias)
-        else:
-            new = SteadyLinear(layer.weight, layer.bias)
-        setattr(model.get_submodule(parent), leaf, new)
-    return model

@@ -130,25 +130,6 @@ def dequantise(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return state
 
 
-def placeholders(stored: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """As :func:`dequantise`, with uninitialised matrices, which are set afterwards."""
-    rest = {n: t for n, t in stored.items() if not n.endswith(('.q', '.s'))}
-    matrices = {n[:-2]: t for n, t in stored.items() if n.endswith('.q')}
-    empty = {n: torch.empty(t.shape, dtype=torch.float32) for n, t in matrices.items()}
-    return {**dequantise(rest), **empty}
-
-
-def fill_placeholders(
-    model: torch.nn.Module, stored: dict[str, torch.Tensor]
-) -> torch.nn.Module:
-    """Fill in the matrices of :func:`placeholders` that a model uses in fp32."""
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        if f'{name}.q' in stored:
-            pair = {f'{name}.{part}': stored[f'{name}.{part}'] for part in 'qs'}
-            parameter.data.copy_(dequantise(pair)[name])
-    return model
-
-
 def load_int8(path: Path) -> dict[str, torch.Tensor]:
     """:func:`read_int8`, converted to fp32."""
     return dequantise(read_int8(path))

@@ -4,15 +4,7 @@ import pytest
 import torch
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.engine.int8_linear import use_int8_linears
-from parlai_q2.models.engine.int8_weights import (
-    dequantise,
-    fill_placeholders,
-    load_int8,
-    placeholders,
-    quantise_rows,
-    save_int8,
-)
+from parlai_q2.models.engine.int8_weights import load_int8, quantise_rows, save_int8
 
 
 def test_a_row_is_scaled_by_its_largest_number():
@@ -58,22 +50,3 @@ def test_a_bad_file_is_an_error_that_names_it_and_the_remedy(tmp_path, damage):
         path.write_bytes(b'import os')
     with pytest.raises(ModelError, match='m.safetensors.*reinstall'):
         load_int8(path)
-
-
-def test_a_model_is_loaded_without_the_weights_that_it_will_not_need():
-    torch.manual_seed(0)
-    embedding, linear = torch.nn.Embedding(90, 64), torch.nn.Linear(64, 80)
-    model = torch.nn.Sequential(embedding, linear)
-    stored = {}
-    for name, weight in model.state_dict().items():
-        if weight.ndim == 2:
-            parts = quantise_rows(weight)
-            stored |= {f'{name}.{part}': tensor for part, tensor in parts.items()}
-        else:
-            stored[name] = weight.half()
-    expected = dequantise(stored)
-    model.load_state_dict(placeholders(stored))
-    fill_placeholders(use_int8_linears(model, stored), stored)
-    assert torch.equal(model[0].weight, expected['0.weight'])
-    assert torch.equal(model[1].bias, expected['1.bias'])
-    assert torch.equal(model[1].weight, stored['1.weight.q'])

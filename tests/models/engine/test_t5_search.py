@@ -9,12 +9,12 @@ import pytest
 import torch
 from transformers import MT5ForConditionalGeneration, T5ForConditionalGeneration
 
-from parlai_q2.models.engine.int8_linear import Int8Linear, use_int8_linears
+from parlai_q2.models.engine.int8_linear import Int8Linear
 from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.engine.t5.beams import Beams, BeamSettings, repeating
 from parlai_q2.models.engine.t5.layers import joined
 from parlai_q2.models.engine.t5.search import T5Search, closed_up, searchable, top
-from tests.tiny import t5
+from tests.tiny import int8_layers, t5
 
 WORDS, END = 211, 1
 
@@ -155,7 +155,7 @@ def int8(model):
         if isinstance(module, torch.nn.Linear):
             for part, tensor in quantise_rows(module.weight).items():
                 stored[f'{name}.weight.{part}'] = tensor
-    return use_int8_linears(model, stored)
+    return int8_layers(model, stored)
 
 
 def test_with_int8_layers_too():

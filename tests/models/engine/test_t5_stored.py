@@ -6,16 +6,16 @@ numbers for distances.
 import pytest
 import torch
 
-from parlai_q2.errors import ModelError
-from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, read_int8
 from parlai_q2.models.engine.stored import StoredModel
 from parlai_q2.models.engine.t5.beams import BeamSettings
 from parlai_q2.models.engine.t5.search import T5Search, searchable
-from parlai_q2.models.engine.t5.stored import computable, stored_t5
+from parlai_q2.models.engine.t5.stored import stored_t5
 from parlai_q2.models.loading import load_model
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from tests.tiny import in_int8, t5, tokenizer
+from tests.tiny import in_int8, int8_layers, t5, tokenizer
 
 SETTINGS = BeamSettings(start=0, end=1, num_beams=3, max_new_tokens=12)
 
@@ -42,7 +42,8 @@ def folder(place, act='gated-gelu', tied=False, **generation):
 def hugging_face(place):
     from transformers import AutoModelForSeq2SeqLM
 
-    return load_model(str(place), AutoModelForSeq2SeqLM, arithmetic='int8')
+    model = load_model(str(place), AutoModelForSeq2SeqLM)
+    return int8_layers(model, read_int8(place / INT8_WEIGHTS))
 
 
 def prompts(count=9):
@@ -77,47 +78,28 @@ def test_distances_share_numbers_as_theirs_do(tmp_path, part):
         assert torch.equal(*biases)
 
 
-def test_a_generator_takes_it_where_it_can(tmp_path):
-    def search(place):
-        generator = Seq2SeqQuestionGenerator(
-            ModelConfig(model=str(place), settings={}), arithmetic='int8'
-        )
-        found = generator.searcher()
-        return found, generator._loaded._given
+def search(place):
+    generator = Seq2SeqQuestionGenerator(ModelConfig(str(place)), arithmetic='int8')
+    return generator.searcher()
 
-    found, imported = search(folder(tmp_path / 'own', top_k=50))
-    assert found is not None and not imported
-    # Without its own file the model's configuration says how to generate.
-    (tmp_path / 'own' / 'generation_config.json').unlink()
-    assert search(tmp_path / 'own')[0].generation.eos_token_id == 1
-    # A setting that the search does not have is left to generate.
-    found, imported = search(folder(tmp_path / 'other', repetition_penalty=2.0))
-    assert found is None and imported
+
+def test_without_its_own_file_the_configuration_says_how_to_generate(tmp_path):
+    assert search(folder(tmp_path, top_k=50)) is not None
+    (tmp_path / 'generation_config.json').unlink()
+    assert search(tmp_path).generation.eos_token_id == 1
 
 
 @pytest.mark.parametrize(
-    'changes',
+    'said',
     [
-        {'feed_forward_proj': 'gated-silu'},
-        {'architectures': ['T5EncoderModel']},
-        {'num_decoder_layers': None},  # an old configuration leaves it unsaid
+        {'act': 'gated-silu'},
+        {'tied': True},
+        {'repetition_penalty': 2.0},  # which the search does not have
     ],
 )
-def test_what_it_does_not_have_is_left_to_transformers(tmp_path, changes):
-    config = StoredModel(folder(tmp_path)).config
-    assert computable(config)
-    for name, value in changes.items():
-        delattr(config, name) if value is None else setattr(config, name, value)
-    assert not computable(config)
-
-
-def test_tied_words_are_left_to_transformers_which_scores_with_the_one_table(tmp_path):
-    place = folder(tmp_path, tied=True)
-    assert not computable(StoredModel(place).config)
-    model = hugging_face(place)
-    table = load_int8(place / INT8_WEIGHTS)['shared.weight']
-    assert torch.equal(model.lm_head.weight, table)
-    assert torch.equal(model.shared.weight, table)
+def test_what_it_does_not_have_computes_in_fp32_alone(tmp_path, said):
+    with pytest.raises(ConfigError, match='cannot compute in int8.*"arithmetic: fl'):
+        search(folder(tmp_path, **said))
 
 
 def test_a_damaged_generation_config_is_named(tmp_path):
