@@ -3,13 +3,13 @@ Times Q2 in batches, stage by stage, and in the one-question-at-a-time loop of t
 published code, with the same models and responses in one run.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Optional
 
 from parlai_q2.benchmark.clock import StageClock, spread, timed
-from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.records import Span
@@ -126,51 +126,25 @@ def describe_metric(found: Mapping[str, Any]) -> str:
     return '\n'.join(lines)
 
 
-def watch(
-    models: Q2Models, clock: StageClock, pairs: Sequence[tuple[str, str]]
-) -> Q2Models:
+def watch(models: Q2Models, clock: StageClock, pairs: Sequence[Pair]) -> Q2Models:
     """
     The same models, with the time of each added to a clock, under :data:`STAGES`.
 
     :param pairs: what will be scored, as (knowledge, response).
     """
+    responses = {response for _, response in pairs}
+
+    def answer(pairs: Sequence[Pair]) -> list[Optional[Span]]:
+        # One call asks about responses or about knowledge, never about both.
+        about_responses = all(text in responses for _, text in pairs)
+        stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE
+        return clock.timed(stage, models.answerer.answer)(pairs)
+
+    generate = clock.timed(QUESTIONS, models.generator.generate)
+    classify = clock.timed(NLI, models.nli.classify)
     return Q2Models(
-        _Generator(models.generator, clock),
-        _Answerer(models.answerer, clock, {response for _, response in pairs}),
-        _Nli(models.nli, clock),
+        SimpleNamespace(settings=models.generator.settings, generate=generate),
+        SimpleNamespace(settings=models.answerer.settings, answer=answer),
+        SimpleNamespace(settings=models.nli.settings, classify=classify),
         clock.timed(SPANS, models.find_spans),
     )
-
-
-class _Watched:
-    def __init__(self, backend: Any, clock: StageClock):
-        self.backend, self.clock = backend, clock
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self.backend.settings
-
-    def timed(self, stage: str, function: Callable, *args: Any) -> Any:
-        return self.clock.timed(stage, function)(*args)
-
-
-class _Generator(_Watched):
-    def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
-        return self.timed(QUESTIONS, self.backend.generate, pairs)
-
-
-class _Answerer(_Watched):
-    def __init__(self, backend: Any, clock: StageClock, responses: set[str]):
-        super().__init__(backend, clock)
-        self.responses = responses
-
-    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
-        # One call asks about responses or about knowledge, never about both.
-        about_responses = all(text in self.responses for _, text in pairs)
-        stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE
-        return self.timed(stage, self.backend.answer, pairs)
-
-
-class _Nli(_Watched):
-    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
-        return self.timed(NLI, self.backend.classify, pairs)

@@ -12,13 +12,10 @@ name, which plain ``parlai`` can find too:
 The leading ``q2_`` of a task's name may be omitted.
 """
 
-import ast
-import pkgutil
-import re
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, MutableMapping, Sequence
+from typing import Any, Iterable, MutableMapping, Sequence
 
 from parlai_q2.errors import UnknownNameError
 
@@ -79,36 +76,30 @@ def expand_tasks(names: str) -> str:
     """
     The dotted names of comma-separated tasks; those without the prefix are unchanged.
 
-    :raises UnknownNameError: when there is no such task, or it has no such teacher.
+    :raises UnknownNameError: when there is no such task.
     """
     return ','.join(_expand_task(name) for name in names.split(','))
 
 
 @lru_cache(maxsize=None)
-def agents() -> dict[str, str]:
-    """The agents' packages by short name."""
-    package = import_module('parlai_q2.agents')
-    return {
-        info.name: f'parlai_q2.agents.{info.name}'
-        for info in pkgutil.iter_modules(package.__path__)
-        if info.ispkg and _holds(package.__path__, info.name, f'{info.name}.py')
-    }
+def agents() -> list[str]:
+    """The agents' short names."""
+    found = _folder('agents').glob('*/*.py')
+    return sorted(path.stem for path in found if path.stem == path.parent.name)
 
 
 @lru_cache(maxsize=None)
 def tasks() -> dict[str, str]:
     """The tasks' modules by short name."""
-    package = import_module('parlai_q2.tasks')
+    names = sorted(path.parent.name for path in _folder('tasks').glob('*/agents.py'))
     return {
-        info.name.removeprefix(TASK_PREFIX): f'parlai_q2.tasks.{info.name}.agents'
-        for info in pkgutil.iter_modules(package.__path__)
-        if info.ispkg and _holds(package.__path__, info.name, 'agents.py')
+        name.removeprefix(TASK_PREFIX): f'parlai_q2.tasks.{name}.agents'
+        for name in names
     }
 
 
-def tasks_folder() -> Path:
-    """The folder of our tasks."""
-    return Path(import_module('parlai_q2.tasks').__path__[0])
+def _folder(kind: str) -> Path:
+    return Path(import_module(f'parlai_q2.{kind}').__path__[0])
 
 
 def _expand_value(option: str, value: str) -> str:
@@ -133,27 +124,10 @@ def _expand_task(name: str) -> str:
     if module is None:
         raise UnknownNameError('task', PREFIX + task, _prefixed(tasks()))
     if rest and '=' not in rest[0]:
-        rest[0] = _teacher(f'{PREFIX}{task}', module, rest[0])
+        # ParlAI completes a teacher's name only if the task's name is not dotted.
+        name = camel_case(rest[0])
+        rest[0] = name if TEACHER in name else f'{name}{TEACHER}'
     return ':'.join([module, *rest])
-
-
-def _teacher(task: str, module: str, word: str) -> str:
-    # ParlAI completes a teacher's name only if the task's name is not dotted.
-    name = camel_case(word)
-    name = name if TEACHER in name else f'{name}{TEACHER}'
-    path = tasks_folder() / module.split('.')[-2] / 'agents.py'
-    tree = ast.parse(path.read_text(encoding='utf-8'))
-    there = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
-    if name not in there:
-        known = {
-            re.sub('(?<!^)(?=[A-Z])', '_', other.removesuffix(TEACHER)).lower()
-            for other in there
-            if other.endswith(TEACHER)
-        }
-        # The teacher with the task's own name is the base class of the others.
-        known.discard(module.split('.')[-2])
-        raise UnknownNameError(f'teacher of {task}', word, known)
-    return name
 
 
 def camel_case(name: str) -> str:
@@ -161,9 +135,5 @@ def camel_case(name: str) -> str:
     return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
 
 
-def _prefixed(names: dict[str, str]) -> list[str]:
+def _prefixed(names: Iterable[str]) -> list[str]:
     return [PREFIX + name for name in names]
-
-
-def _holds(folders: Sequence[str], package: str, module: str) -> bool:
-    return any((Path(folder) / package / module).is_file() for folder in folders)

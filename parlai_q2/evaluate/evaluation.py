@@ -3,6 +3,7 @@ Runs the meta-evaluation of one set, and holds all the scores from which its tab
 figures are made.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
@@ -32,39 +33,40 @@ CHOSEN_ON_DEVELOPMENT_DATA = ('q2', 'q2_f1', 'consistency')
 # Texts in one call of a scorer; a run that is stopped loses at most these.
 CHUNK = 64
 
-Progress = Callable[[str, int, int], None]
+# Makes a context manager with ``update(n)``, given a name, a total and a unit, or one
+# of None.
+Counting = Callable[[str, int, str], Any]
 
 
 def score_pairs(
     name: str,
     scorer: Scorer,
     pairs: Iterable[Pair],
-    progress: Optional[Progress] = None,
+    counting: Optional[Counting] = None,
 ) -> Measure:
     """
     Score pairs of texts, each distinct pair once.
 
     :param pairs: (knowledge, response).
-    :param progress: called at the start and after each chunk, with the name, the number
-        of pairs done, and their total.
+    :param counting: shows progress.
     :raises ConfigError: when a score is not a finite number.
     """
     distinct = list(dict.fromkeys(pairs))
     scores: dict[Pair, Score] = {}
-    if progress:
-        progress(name, 0, len(distinct))
-    for start in range(0, len(distinct), CHUNK):
-        chunk = distinct[start : start + CHUNK]
-        found = scorer.score([Example(*pair) for pair in chunk])
-        for pair, score in zip(chunk, found, strict=True):
-            if not isfinite(score.value):
-                raise ConfigError(
-                    f'The scorer {name} gave {score.value} for the response '
-                    f'{pair[1][:60]!r}. A score must be a finite number.'
-                )
-            scores[pair] = score
-        if progress:
-            progress(name, len(scores), len(distinct))
+    counted = counting or (lambda *_: nullcontext())
+    with counted(name, len(distinct), 'responses') as bar:
+        for start in range(0, len(distinct), CHUNK):
+            chunk = distinct[start : start + CHUNK]
+            found = scorer.score([Example(*pair) for pair in chunk])
+            for pair, score in zip(chunk, found, strict=True):
+                if not isfinite(score.value):
+                    raise ConfigError(
+                        f'The scorer {name} gave {score.value} for the response '
+                        f'{pair[1][:60]!r}. A score must be a finite number.'
+                    )
+                scores[pair] = score
+            if bar:
+                bar.update(len(chunk))
     return Measure(name, str(scorer.signature), scorer.threshold, scores)
 
 
@@ -132,7 +134,8 @@ class Evaluation:
 
     def title(self, what: str, table: str) -> str:
         """A table's title. It names the paper's table where the data are the same."""
-        cited = f' (Q2, {table})' if self.annotated.name == 'q2_wow' else ''
+        papers = table and self.annotated.name == 'q2_wow'
+        cited = f' (Q2, {table})' if papers else ''
         return f'{what}, {self.annotated.title}{cited}'
 
     def notes_on_fit(self) -> list[str]:
@@ -216,7 +219,7 @@ def evaluate(
     other_knowledge: bool = True,
     rounds: int = ROUNDS,
     seed: int = SEED,
-    progress: Optional[Progress] = None,
+    counting: Optional[Counting] = None,
     warn: Warn = lambda message: None,
 ) -> Evaluation:
     """
@@ -227,7 +230,7 @@ def evaluate(
     :param variants: Q2 in other settings, for the tables of ablations and coverage.
     :param other_knowledge: whether to score responses against knowledge that is not
         theirs, too.
-    :param progress: as for :func:`~parlai_q2.evaluate.evaluation.score_pairs`.
+    :param counting: as for :func:`score_pairs`.
     :param warn: called with each warning, a sentence for the user.
     :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.
@@ -250,13 +253,13 @@ def evaluate(
             measures[name] = without_nli(twin, name, scorers[name])
         else:
             pairs = [*own, *same, *other]
-            measures[name] = score_pairs(name, scorers[name], pairs, progress)
+            measures[name] = score_pairs(name, scorers[name], pairs, counting)
     asked = [measures[name] for name in scorers]
     asked += [_matched(column, annotated, warn) for column in columns]
     varied = []
     for name, scorer in (variants or {}).items():
         pairs = [r.pair for r in annotated.responses]
-        varied.append(score_pairs(name, scorer, pairs, progress))
+        varied.append(score_pairs(name, scorer, pairs, counting))
     return Evaluation(
         annotated, tuple(asked), tuple(varied), tuple(same), tuple(other), rounds, seed
     )

@@ -18,7 +18,8 @@ from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
 from parlai_q2.io.read import read_records
 
-DEV, TEST = 'dev', 'test'
+# The fold that is read where no word names another.
+DEV = 'dev'
 TASKS = 'parlai_q2.tasks'
 # The endings of files that are sets themselves.
 FILES = ('.jsonl', '.csv', '.tsv')
@@ -38,14 +39,13 @@ def set_names() -> list[str]:
     return [n for n in with_reader if hasattr(_reader(n), 'annotated_set')]
 
 
-def read_set(task: str, datapath: str = '', fold: str = DEV) -> AnnotatedSet:
+def read_set(task: str, datapath: str = '') -> AnnotatedSet:
     """
     Read an annotated set.
 
     :param task: a task with the words that select a part, e.g. ``begin:wow``, also as
         ``q2:begin:wow`` or a dotted name; or a file (see :func:`read_file`).
     :param datapath: ParlAI's folder of data; empty for :func:`default_datapath`.
-    :param fold: ``dev`` or ``test``, for sets that have both.
     :raises UnknownNameError: for a task without an annotated set; the message names the
         nearest.
     :raises TaskDataError: when its files are missing and cannot be fetched.
@@ -62,7 +62,7 @@ def read_set(task: str, datapath: str = '', fold: str = DEV) -> AnnotatedSet:
         raise UnknownNameError('annotated set', name, names)
     words = [word for word in map(_word, words) if word and word not in VIEWS]
     read: Read = _reader(name).annotated_set
-    found = read(datapath or default_datapath(), words, fold)
+    found = read(datapath or default_datapath(), words, DEV)
     if not words:
         return found
     told = found.title.split()

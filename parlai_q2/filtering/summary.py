@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, Mapping, Optional
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
-from parlai_q2.report.figures import BINS, Mean, bin_of
+from parlai_q2.report.figures import BINS, bin_of
 
 # How many of the most and least grounded responses are shown, each.
 SHOWN = 10
@@ -22,7 +22,8 @@ class FilterSummary:
         self.turns = self.kept = 0
         self.reasons: dict[str, dict[str, int]] = {'kept': {}, 'dropped': {}}
         self.labels: dict[str, int] = {}
-        self.score, self.kept_score = Mean(), Mean()
+        # Sums of the scores, of all verifiable responses and of those kept.
+        self.total = self.kept_total = 0.0
         self.bins = [{'kept': 0, 'dropped': 0} for _ in range(BINS)]
         self._order = count()
         self._most: list[tuple] = []
@@ -50,9 +51,8 @@ class FilterSummary:
         self.labels[score.label] = self.labels.get(score.label, 0) + 1
         if not score.verifiable:
             return
-        self.score.add(score.value)
-        if turn.decision.kept:
-            self.kept_score.add(score.value)
+        self.total += score.value
+        self.kept_total += score.value * turn.decision.kept
         self.bins[bin_of(score.value)][fate] += 1
         order = next(self._order)
         # Ties are broken by more evidence, then by the earlier turn.
@@ -70,6 +70,8 @@ class FilterSummary:
             turns), reasons, labels, mean scores over the verifiable responses, the
             histogram, and the most and least grounded responses.
         """
+        kept = sum(bar['kept'] for bar in self.bins)
+        count = kept + sum(bar['dropped'] for bar in self.bins)
         return {
             **more,
             'episodes': self.episodes,
@@ -81,8 +83,8 @@ class FilterSummary:
             'kept_share': self.kept / self.turns if self.turns else None,
             'reasons': self.reasons,
             'labels': self.labels,
-            'mean_score': self.score.value,
-            'mean_score_kept': self.kept_score.value,
+            'mean_score': self.total / count if count else None,
+            'mean_score_kept': self.kept_total / kept if kept else None,
             'histogram': [
                 {'from': n / BINS, 'to': (n + 1) / BINS, **bar}
                 for n, bar in enumerate(self.bins)

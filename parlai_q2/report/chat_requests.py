@@ -121,19 +121,18 @@ class ChatRequest(BaseHTTPRequestHandler):
     def _carry_out(self) -> Any:
         self._check_host()
         self._check_origin()
-        request = f'{self.command} {urlsplit(self.path).path}'
+        request, server = f'{self.command} {urlsplit(self.path).path}', self.server
         if request == 'GET /':
-            return self.server.page
+            return server.page
         if request == 'GET /conversation':
-            return self.server.state()
+            return server.state()
         if request == 'POST /interact':
-            text, knowledge = read_message(self._read())
-            return self.server.interact(text, knowledge)
+            return server.ask(server.interact, *read_message(self._read()))
         if request == 'POST /evidence':
-            return self.server.evidence(*read_place(self._read()))
+            return server.ask(server.evidence, *read_place(self._read()))
         if request == 'POST /reset':
             self._read()
-            return self.server.reset()
+            return server.ask(server.reset)
         raise Refused(HTTPStatus.NOT_FOUND, f'There is no {visible(request)}.')
 
     def _check_host(self) -> None:

@@ -143,18 +143,7 @@ class ChatServer(ThreadingHTTPServer):
         return self.ask(lambda: self._numbered(self.conversation.state()))
 
     def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
-        """Send a message and get the reply, after all earlier requests."""
-        return self.ask(self._interact, text, knowledge)
-
-    def evidence(self, number: int, conversation: int) -> dict[str, Any]:
-        """Find the evidence of a turn of this conversation, after earlier requests."""
-        return self.ask(self._evidence, number, conversation)
-
-    def reset(self) -> dict[str, Any]:
-        """Start a new conversation, after all earlier requests."""
-        return self.ask(self._reset)
-
-    def _interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+        """Send a message and get the reply. To be called by :meth:`ask`."""
         self._before = self._numbered(self.conversation.state())
         self._pending = text
         try:
@@ -163,14 +152,16 @@ class ChatServer(ThreadingHTTPServer):
             self._pending = None
         return {**found, 'conversation': self._number}
 
-    def _evidence(self, number: int, conversation: int) -> dict[str, Any]:
+    def evidence(self, number: int, conversation: int) -> dict[str, Any]:
+        """The evidence of a turn of this conversation. To be called by :meth:`ask`."""
         turns = self.conversation.state()['turns']
         if conversation != self._number or not 1 <= number <= len(turns):
             problem = f'This conversation has no turn {number}.'
             raise Refused(HTTPStatus.NOT_FOUND, problem)
         return {'turn': self.conversation.evidence(number)}
 
-    def _reset(self) -> dict[str, Any]:
+    def reset(self) -> dict[str, Any]:
+        """Start a new conversation. To be called by :meth:`ask`."""
         self._number += 1
         return self._numbered(self.conversation.reset())
 

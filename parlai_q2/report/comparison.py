@@ -5,7 +5,7 @@ loads nothing and runs nothing from a response.
 """
 
 from pathlib import Path
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Sequence, Union
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
@@ -68,9 +68,7 @@ def _render(
     pairing: Pairing, title: str, names: tuple[str, str], signatures: Both
 ) -> str:
     changes = [change_of(*pair) for pair in pairing.pairs]
-    figures = TwoRunFigures()
-    for change in changes:
-        figures.add(change)
+    figures = TwoRunFigures(changes)
     settings = None
     if all(len(found) == 1 for found in signatures):
         settings = different_settings(signatures[0][0], signatures[1][0])
@@ -86,8 +84,8 @@ def _render(
         labels_before=sorted({old for old, _ in figures.labels}),
         labels_after=sorted({new for _, new in figures.labels}),
         classes=[
-            (name, f'{old.count:,}', three(old.value), three(new.value))
-            for name, (old, new) in sorted(figures.classes.items())
+            (name, f'{count:,}', three(before), three(after))
+            for name, (count, before, after) in figures.classes.items()
         ],
         unexplained=_unexplained(figures, signatures),
         runs=list(zip(names, signatures, strict=True)),
@@ -114,7 +112,7 @@ def _data(
 
 
 def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
-    count = figures.after.count
+    count = figures.count
     moved = figures.higher + figures.lower
     responses = f'{count:,} {"response" if count == 1 else "responses"}'
     return (
@@ -124,11 +122,10 @@ def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
 
 
 def _figure_rows(figures: TwoRunFigures, pairing: Pairing) -> list[Row]:
-    count = figures.after.count
-    interval = figures.interval()
-    assert interval is not None
+    count = figures.count
+    interval = figures.interval
     low, high = signed(interval.low), signed(interval.high)
-    means = f'{three(figures.before.value)} \u2192 {three(figures.after.value)}'
+    means = f'{three(figures.before)} \u2192 {three(figures.after)}'
     rows = [
         ('Mean score', means, '1 means grounded'),
         (
@@ -159,9 +156,7 @@ def _unexplained(figures: TwoRunFigures, signatures: Both) -> int:
     return figures.higher + figures.lower
 
 
-def signed(value: Optional[float]) -> str:
+def signed(value: float) -> str:
     """A difference to three digits, with its sign as it is typeset."""
-    if value is None:
-        return ''
     text = f'{value:+.3f}'
     return '0.000' if text in ('+0.000', '-0.000') else text.replace('-', '\u2212')

@@ -4,12 +4,13 @@ A page's figures over all its responses, and what its bar charts show.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
+from statistics import fmean
+from typing import Iterable, Mapping, NamedTuple, Sequence
 
-from parlai_q2.bootstrap import Interval, mean_interval
-from parlai_q2.records import Label
+from parlai_q2.bootstrap import mean_interval
+from parlai_q2.records import Comparison, Label
 from parlai_q2.report.changes import BINS as DIFFERENCE_BINS
+from parlai_q2.report.changes import signatures_of
 from parlai_q2.report.entries import before_and_after
 
 BINS = 10
@@ -22,136 +23,78 @@ _ORDER = (
 )
 
 
-@dataclass
-class Mean:
-    """A mean that grows by one value at a time."""
-
-    count: int = 0
-    total: float = 0.0
-
-    def add(self, value: float) -> None:
-        """Add one value."""
-        self.count += 1
-        self.total += value
-
-    @property
-    def value(self) -> Optional[float]:
-        """The mean; None for no values."""
-        return self.total / self.count if self.count else None
-
-
-@dataclass
 class Figures:
     """
     The figures of a report over all its responses.
 
-    :param classes: mean score by human label.
-    :param bins: number of responses by label, for each tenth of the score.
-    :param fallbacks: number of responses without a valid question.
-    :param first: mean score of the generator's first candidates, over reranked turns.
-    :param chosen: mean score of the chosen candidates, over the same turns.
-    :param changed: number of reranked turns that chose another candidate than the
-        first.
-    :param signatures: the signatures of the scores, in order of appearance.
+    :param entries: from :func:`parlai_q2.report.entries.read_entry`, at least one.
     """
 
-    score: Mean = field(default_factory=Mean)
-    labels: Counter = field(default_factory=Counter)
-    classes: dict[str, Mean] = field(default_factory=dict)
-    bins: list[Counter] = field(default_factory=lambda: [Counter() for _ in range(10)])
-    questions: int = 0
-    with_questions: int = 0
-    comparisons: Counter = field(default_factory=Counter)
-    fallbacks: int = 0
-    reranked: int = 0
-    changed: int = 0
-    first: Mean = field(default_factory=Mean)
-    chosen: Mean = field(default_factory=Mean)
-    signatures: Counter = field(default_factory=Counter)
-
-    def add(self, entry: Mapping) -> None:
-        """Add one response, as :func:`parlai_q2.report.entries.read_entry` gives it."""
-        score, label = entry['score'], entry['label']
-        self.score.add(score)
-        self.labels[label] += 1
-        self.bins[bin_of(score)][label] += 1
-        if entry['class']:
-            self.classes.setdefault(entry['class'], Mean()).add(score)
-        asked = [v['comparison'] for v in entry['verdicts'] if v['question']]
-        self.questions += len(asked)
-        self.with_questions += bool(asked)
-        self.comparisons.update(asked)
-        self.fallbacks += entry['fallback']
-        if entry['signature']:
-            self.signatures[entry['signature']] += 1
-        if entry['rerank']:
-            self._add_rerank(entry['rerank'])
-
-    def _add_rerank(self, candidates: Sequence[Mapping]) -> None:
-        first, chosen = before_and_after(candidates)
-        self.reranked += 1
-        if first is None or chosen is None:
-            return
-        self.changed += first is not chosen
-        if first['score'] is not None and chosen['score'] is not None:
-            self.first.add(first['score'])
-            self.chosen.add(chosen['score'])
+    def __init__(self, entries: Sequence[Mapping]):
+        self.count = len(entries)
+        self.score = fmean(entry['score'] for entry in entries)
+        self.labels = Counter(entry['label'] for entry in entries)
+        # The scores by human label.
+        self.classes: dict[str, list[float]] = {}
+        # The number of responses by label, for each tenth of the score.
+        self.bins: list[Counter] = [Counter() for _ in range(BINS)]
+        for entry in entries:
+            self.bins[bin_of(entry['score'])][entry['label']] += 1
+            if entry['class']:
+                self.classes.setdefault(entry['class'], []).append(entry['score'])
+        asked = [
+            [v['comparison'] for v in entry['verdicts'] if v['question']]
+            for entry in entries
+        ]
+        self.questions = sum(map(len, asked))
+        self.with_questions = sum(map(bool, asked))
+        self.unanswered = sum(found.count(Comparison.NO_ANSWER) for found in asked)
+        # Responses without a valid question.
+        self.fallbacks = sum(entry['fallback'] for entry in entries)
+        self.signatures = signatures_of(entries)
+        turns = [before_and_after(e['rerank']) for e in entries if e['rerank']]
+        whole = [(one, other) for one, other in turns if one and other]
+        self.reranked = len(turns)
+        self.changed = sum(first is not chosen for first, chosen in whole)
+        # The mean scores of first and chosen candidates, over the same turns.
+        scores = [(one['score'], other['score']) for one, other in whole]
+        scores = [pair for pair in scores if None not in pair]
+        self.first_and_chosen = [fmean(side) for side in zip(*scores)]
 
 
-@dataclass
 class TwoRunFigures:
     """
     The figures of two runs over all pairs.
 
-    :param differences: second score minus first score of each pair, in [-1, 1].
-    :param labels: number of pairs by label before and after.
-    :param classes: mean scores before and after, by human label.
-    :param bins: number of pairs by difference; pairs of equal scores are in no bin.
+    :param changes: what :func:`parlai_q2.report.changes.change_of` gives, at least one.
     """
 
-    before: Mean = field(default_factory=Mean)
-    after: Mean = field(default_factory=Mean)
-    differences: list[float] = field(default_factory=list)
-    labels: Counter = field(default_factory=Counter)
-    classes: dict[str, tuple[Mean, Mean]] = field(default_factory=dict)
-    bins: list[int] = field(default_factory=lambda: [0] * DIFFERENCE_BINS)
+    def __init__(self, changes: Sequence[Mapping]):
+        pairs = [(c.get('before', c['after']), c['after']) for c in changes]
+        differences = [change['difference'] for change in changes]
+        self.count = len(pairs)
+        self.before, self.after = means(pairs)
+        self.higher = sum(difference > 0 for difference in differences)
+        self.lower = sum(difference < 0 for difference in differences)
+        # The number of pairs by label before and after.
+        self.labels = Counter((old['label'], new['label']) for old, new in pairs)
+        self.flips = sum(n for (old, new), n in self.labels.items() if old != new)
+        # By human label: the number of pairs, and the mean scores before and after.
+        self.classes = {}
+        for name in sorted({c['class'] for c in changes if c['class']}):
+            own = [p for p, c in zip(pairs, changes, strict=True) if c['class'] == name]
+            self.classes[name] = (len(own), *means(own))
+        # The number of pairs by difference; pairs of equal scores are in no bin.
+        places = Counter(change['bin'] for change in changes)
+        self.bins = [places[place] for place in range(DIFFERENCE_BINS)]
+        # The mean difference; the bootstrap draws whole pairs.
+        self.interval = mean_interval(differences)
 
-    def add(self, change: Mapping) -> None:
-        """Add one pair, as :func:`~parlai_q2.report.changes.change_of` gives it."""
-        after = change['after']
-        before = change.get('before', after)
-        self.before.add(before['score'])
-        self.after.add(after['score'])
-        self.differences.append(change['difference'])
-        self.labels[before['label'], after['label']] += 1
-        if change['class']:
-            means = self.classes.setdefault(change['class'], (Mean(), Mean()))
-            for mean, side in zip(means, (before, after), strict=True):
-                mean.add(side['score'])
-        if change['bin'] >= 0:
-            self.bins[change['bin']] += 1
 
-    @property
-    def flips(self) -> int:
-        """Number of pairs whose label changed."""
-        return sum(n for (old, new), n in self.labels.items() if old != new)
-
-    @property
-    def higher(self) -> int:
-        """Number of pairs whose score rose."""
-        return sum(difference > 0 for difference in self.differences)
-
-    @property
-    def lower(self) -> int:
-        """Number of pairs whose score fell."""
-        return sum(difference < 0 for difference in self.differences)
-
-    def interval(self) -> Optional[Interval]:
-        """
-        The mean difference with its 95 % bootstrap interval, which draws whole pairs;
-        None without pairs.
-        """
-        return mean_interval(self.differences) if self.differences else None
+def means(pairs: Sequence[tuple[Mapping, Mapping]]) -> tuple[float, float]:
+    """The mean scores before and after."""
+    before, after = zip(*pairs, strict=True)
+    return fmean(e['score'] for e in before), fmean(e['score'] for e in after)
 
 
 def bin_of(score: float) -> int:

@@ -14,7 +14,8 @@ import json
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from statistics import fmean
+from typing import Any, Iterable, Mapping, Sequence, Union
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -68,10 +69,8 @@ def write_page(
             'There are no scored records to report. Score some first: '
             'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
         )
-    figures = Figures()
-    for entry in entries:
-        figures.add(entry)
-    signatures = list(figures.signatures)
+    figures = Figures(entries)
+    signatures = figures.signatures
     page = render(
         'responses.html',
         ['page.css'],
@@ -80,8 +79,8 @@ def write_page(
         summary=_summary(figures),
         figures=_figure_rows(figures),
         classes=[
-            (name, f'{mean.count:,}', three(mean.value))
-            for name, mean in sorted(figures.classes.items())
+            (name, f'{len(scores):,}', three(fmean(scores)))
+            for name, scores in sorted(figures.classes.items())
         ],
         chart=score_chart(figures),
         signatures=signatures,
@@ -128,9 +127,9 @@ def resource(name: str) -> str:
     return place.read_text(encoding='utf-8')
 
 
-def three(value: Optional[float]) -> str:
-    """A number to three digits; an empty string for none."""
-    return '' if value is None else f'{value:.3f}'
+def three(value: float) -> str:
+    """A number to three digits."""
+    return f'{value:.3f}'
 
 
 @lru_cache(maxsize=1)
@@ -163,7 +162,7 @@ def _data(entries: list[Entry], signatures: list[str]) -> dict[str, Any]:
 
 
 def _summary(figures: Figures) -> str:
-    count = figures.score.count
+    count = figures.count
     text = f'{count:,} {"response" if count == 1 else "responses"}'
     if figures.reranked:
         text += f', {figures.reranked:,} of them chosen from several candidates'
@@ -171,21 +170,20 @@ def _summary(figures: Figures) -> str:
 
 
 def _figure_rows(figures: Figures) -> list[Row]:
-    count = figures.score.count
-    rows = [('Mean score', three(figures.score.value), '1 means grounded')]
+    count = figures.count
+    rows = [('Mean score', three(figures.score), '1 means grounded')]
     for label, number in sorted(figures.labels.items()):
         name = label.replace('_', ' ').capitalize()
         rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
     if figures.questions:
-        answered = figures.questions - figures.comparisons.get('no answer', 0)
         share = f'for {figures.with_questions / count:.1%} of the responses'
         rows.append(('Questions', f'{figures.questions:,}', share))
-        unanswered = f'{1 - answered / figures.questions:.1%}'
+        unanswered = f'{figures.unanswered / figures.questions:.1%}'
         rows.append(('No answer', unanswered, 'of the questions'))
     if figures.fallbacks:
         rows.append(('Fallback', f'{figures.fallbacks:,}', 'without a valid question'))
-    if figures.first.count:
-        before, after = three(figures.first.value), three(figures.chosen.value)
+    if figures.first_and_chosen:
+        before, after = map(three, figures.first_and_chosen)
         changed = f'{figures.changed:,} of {figures.reranked:,} changed'
         rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
     return rows

@@ -22,7 +22,6 @@ from parlai_q2.cli.scorer_options import (
     scorer_device,
 )
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
-from parlai_q2.io.read import read_records
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.models.engine import kernels_taken
 from parlai_q2.options import split_names
@@ -33,23 +32,17 @@ FLOAT32_PRESET = 'mini_float32'
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What to measure; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
+TURNS = 10  # that are reranked
 
 
 def add_options(parser: Any) -> None:
     """Add the options of the benchmark."""
     group = parser.add_argument_group('Benchmark')
-    group.add_argument(
-        '--infile',
-        type=str,
-        default=None,
-        help='file of records to score; default: the sample',
-    )
     add_preset_option(group)
     group.add_argument('--responses', type=int, default=30, help='responses to score')
     group.add_argument(
         '--rounds', type=int, default=3, help='how many times to score the batch'
     )
-    group.add_argument('--turns', type=int, default=10, help='turns to rerank')
     group.add_argument(
         '--parts',
         type=str,
@@ -71,7 +64,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise UnknownNameError('part of the benchmark', unknown[0], PARTS)
     outfile = writable(Path(opt['outfile']))
-    pairs = responses_of(opt)[: opt['responses']]
+    pairs = [(f['knowledge'], f['response']) for f in sample()[: opt['responses']]]
     if len(pairs) < 2:
         raise InputError('A benchmark needs at least two responses.')
     # It imports torch.
@@ -148,18 +141,10 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
             model=AGENT, scorer=scorer, preset=opt['preset'], loglevel='error'
         )
     )
-    turns = [(f['knowledge'], f['message']) for f in sample()[: opt['turns']]]
+    turns = [(f['knowledge'], f['message']) for f in sample()[:TURNS]]
     found = measure_reranking(agent, turns)
     log.info(describe_reranking(scorer, found))
     return found
-
-
-def responses_of(opt: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The (knowledge, response) pairs of the file, or of the sample."""
-    if opt['infile']:
-        examples = [r.example for r in read_records(opt['infile'])]
-        return [(e.knowledge, e.response) for e in examples if e is not None]
-    return [(fields['knowledge'], fields['response']) for fields in sample()]
 
 
 def sample() -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
 from parlai_q2.evaluate.figures import all_figures, check_matplotlib
-from parlai_q2.evaluate.find import DEV, TEST, read_set
+from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
 from parlai_q2.evaluate.report import (
     set_report,
@@ -51,7 +51,7 @@ def add_options(parser: Any) -> None:
         '--task',
         default=ABLATED,
         help='comma-separated annotated sets: tasks, where words after colons choose a '
-        'part, as in begin:wow; or files of knowledge, response and label',
+        'part, as in begin:wow or begin:test; files of knowledge, response and label',
     )
     group.add_argument(
         '-dp',
@@ -59,13 +59,6 @@ def add_options(parser: Any) -> None:
         default='',
         help="folder of the tasks' files; default: $PARLAI_DATAPATH, else ParlAI's "
         'own, else data',
-    )
-    group.add_argument(
-        '-dt',
-        '--datatype',
-        choices=['valid', 'test'],
-        default='valid',
-        help='the fold to use, if a set has several',
     )
     group.add_argument(
         '--scorers',
@@ -133,8 +126,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     # All checks come before anything is scored.
     _check(opt)
     variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-    fold = TEST if opt['datatype'] == 'test' else DEV
-    sets = [read_set(name, opt['datapath'], fold) for name in split_names(opt['task'])]
+    sets = [read_set(name, opt['datapath']) for name in split_names(opt['task'])]
     scorers = {one.name: scorers_from_opt(opt, one.name) for one in sets}
     folder = Path(opt['outdir'])
     _make(folder)
@@ -147,19 +139,17 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     reports = []
     for annotated in sets:
         annotated = sampled(annotated, opt['num_examples'], opt['seed'])
-        with Bars(annotated.name) as bars:
-            evaluation = evaluate(
-                annotated,
-                scorers[annotated.name],
-                [column.measure for column in columns],
-                variants if annotated.name.startswith(ABLATED) else None,
-                opt['random_knowledge']
-                and any(r.dialogue for r in annotated.responses),
-                opt['rounds'],
-                opt['seed'],
-                bars.show,
-                log.warning,
-            )
+        evaluation = evaluate(
+            annotated,
+            scorers[annotated.name],
+            [column.measure for column in columns],
+            variants if annotated.name.startswith(ABLATED) else None,
+            opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
+            opt['rounds'],
+            opt['seed'],
+            counting,
+            log.warning,
+        )
         reports.append(set_report(evaluation))
     # Printed first, since writing to the folder may fail.
     log.info('\n' + to_text(reports))
@@ -229,30 +219,6 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
 
 def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
     return model_options(opt) if scorer_class(name).has_models else {}
-
-
-class Bars:
-    """A progress bar for each scorer of a set."""
-
-    def __init__(self, title: str):
-        self.title = title
-        self.bar: Any = None
-        self.name = ''
-
-    def __enter__(self) -> 'Bars':
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-    def show(self, name: str, done: int, total: int) -> None:
-        """Show how many of a scorer's texts are done."""
-        if self.bar is None or name != self.name:
-            self.__exit__()
-            self.name = name
-            self.bar = counting(f'{self.title}, {name}', total, 'responses')
-        self.bar.update(done - self.bar.n)
 
 
 def _check(opt: Any) -> None:

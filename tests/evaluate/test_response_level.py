@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
+from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import response_level, three_way
-from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse, AnnotatedSet
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 
 PAIRS = st.lists(
@@ -93,30 +93,6 @@ def test_intervals_are_seeded_and_hold_the_figure():
     assert one == other
     for interval in one.figures.values():
         assert interval.low < interval.mean < interval.high
-
-
-CALLED = {'generic': GENERIC, 'not_verifiable': GENERIC}
-THREE = st.lists(
-    st.tuples(
-        st.sampled_from([0.2, 0.5, 0.8]),
-        st.sampled_from(['any', 'generic', 'not_verifiable']),
-        st.sampled_from(CLASSES),
-    ),
-    min_size=1,
-).filter(lambda rows: any(called in CALLED for _, called, _ in rows))
-
-
-@settings(deadline=None, max_examples=30)
-@given(THREE)
-def test_macro_f1_of_three_classes_agrees_with_scikit_learn(rows):
-    responses = [annotated(i, label) for i, (_, _, label) in enumerate(rows)]
-    scored = measure(responses, [r[0] for r in rows], labels=[r[1] for r in rows])
-    found = three_way(scored, responses, rounds=3)
-    truth = [label for _, _, label in rows]
-    said = [CALLED.get(called, GOOD if v > 0.5 else BAD) for v, called, _ in rows]
-    f1 = f1_score(truth, said, labels=CLASSES, average=None, zero_division=0)
-    assert [found[c].mean for c in CLASSES] == pytest.approx(list(f1))
-    assert found['macro'].mean == pytest.approx(f1.mean())
 
 
 def test_a_scorer_of_two_classes_has_no_macro_f1():

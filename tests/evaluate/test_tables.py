@@ -10,7 +10,7 @@ from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
-from parlai_q2.evaluate.tables import PAPER, Column, Table, key, render_text
+from parlai_q2.evaluate.tables import PAPER, Column, Table, render_text
 from parlai_q2.evaluate.tables.responses import (
     class_table,
     density_table,
@@ -33,7 +33,11 @@ from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, me
 TABLE = Table(
     'a_table',
     'A title',
-    (key('scorer'), Column('auc', 'AUC'), Column('share', 'share %', 1, 100)),
+    (
+        Column('scorer', 'scorer', repeated=True),
+        Column('auc', 'AUC'),
+        Column('share', 'share %', 1, 100),
+    ),
     (
         {'scorer': 'q2_f1', 'auc': Interval(0.7561, 0.7152, 1.0), 'share': 0.5},
         {'scorer': 'q2_f1', 'source': PAPER, 'share': 1, 'auc': None},

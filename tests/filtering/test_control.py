@@ -5,13 +5,12 @@ import pytest
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.control import (
     PrecisionGroups,
-    best_tokens,
     control_tokens,
     first_person,
     lexical_precision,
     terciles,
 )
-from parlai_q2.records import Example, Label, Score
+from parlai_q2.records import Example, Score
 
 GROUPS = PrecisionGroups(0.3, 0.6)
 KNOWLEDGE = 'Bees have five eyes.'
@@ -65,22 +64,6 @@ def test_the_three_tokens_of_a_response(response, label, tokens):
     found = control_tokens(Example(KNOWLEDGE, response), Score(0.9, label), GROUPS)
     speaker, precision, entailment = tokens.split()
     assert found == [f'<{speaker}>', f'<{precision}>', f'<{entailment}>']
-
-
-def test_without_knowledge_nothing_is_precise_or_entailed():
-    found = control_tokens(Example('', 'bees'), None, GROUPS)
-    assert found == ['<no-first-person>', '<low-prec>', '<non-entailed>']
-
-
-def test_features_are_chosen_and_ordered():
-    example, score = Example(KNOWLEDGE, 'bees'), Score(1.0, Label.CONSISTENT)
-    chosen = ('entailment', 'objectivity')
-    assert control_tokens(example, score, GROUPS, chosen) == [
-        '<entailed>',
-        '<no-first-person>',
-    ]
-    assert best_tokens(chosen) == ['<entailed>', '<no-first-person>']
-    assert best_tokens() == ['<no-first-person>', '<high-prec>', '<entailed>']
 
 
 @pytest.mark.parametrize(

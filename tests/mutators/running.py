@@ -40,10 +40,6 @@ def scored():
     return [response for scorer in WordScorer.made for response in scorer.scored]
 
 
-def calls():
-    return [len(call) for scorer in WordScorer.made for call in scorer.calls]
-
-
 class Listed(DialogTeacher):
     """A task of listed turns, each with whether it begins an episode."""
 

@@ -20,14 +20,6 @@ def test_messages_have_score_label_and_evidence():
         json.dumps(message['q2_evidence'])
 
 
-def test_nothing_else_changes():
-    plain, annotated = messages(None), messages('q2_annotate')
-    assert len(annotated) == len(plain)
-    for before, after in zip(plain, annotated):
-        new = {'q2_score', 'q2_score_label', 'q2_evidence'}
-        assert {k: v for k, v in after.items() if k not in new} == dict(before)
-
-
 def test_all_folds_are_annotated_and_scored_once():
     assert all('q2_score' in m for m in messages('q2_annotate', datatype='valid'))
     messages('q2_annotate+q2_filter')

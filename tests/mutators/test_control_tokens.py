@@ -36,12 +36,6 @@ def test_elsewhere_they_ask_for_the_best_and_nothing_is_scored(datatype):
     assert found == [{**m, 'text': f'{BEST} {m["text"]}'} for m in plain]
 
 
-def test_elsewhere_they_can_be_measured_too():
-    found = messages(NAME, datatype='valid', control_eval='measured')
-    lies = [m for m in found if 'lie' in label(m)]
-    assert lies and all(m['text'].startswith(LIE) for m in lies)
-
-
 def test_features_are_chosen_and_without_entailment_nothing_is_scored():
     found = training(control_features='precision,objectivity')
     assert texts(found)[0] == '<high-prec> <no-first-person> train 0 0'
@@ -53,27 +47,11 @@ def test_bounds_can_be_given():
     assert [t.split()[0] for t in texts(found)][4] == '<med-prec>'
 
 
-def test_terciles_are_those_of_training_in_every_fold():
-    options = {'control_eval': 'measured', 'control_features': 'precision'}
-    valid = messages(NAME, datatype='valid', **options)
-    trained = {label(m): m['text'].split()[0] for m in training(**options)}
-    for message in valid:
-        assert message['text'].split()[0] == trained[label(message)]
-
-
 def test_after_flatten_the_tokens_stand_before_the_whole_context():
     teacher = make_teacher(f'flatten+{NAME}', datatype='train:ordered')
     found = texts([teacher.act() for _ in range(3)])
     assert found[2].startswith(f'{BEST} train 0 0\nfact 0 0\ntrain 0 1')
     assert found[2].count('<entailed>') == 1
-
-
-def test_every_epoch_says_the_same():
-    teacher = make_teacher(NAME, datatype='train:ordered')
-    first = texts([teacher.act() for _ in range(36)])
-    teacher.reset()
-    assert texts([teacher.act() for _ in range(36)]) == first
-    assert len(scored()) == len(set(scored())) == 36
 
 
 def test_an_unknown_feature_or_bound_is_an_error():

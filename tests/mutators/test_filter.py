@@ -7,7 +7,6 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.mutators.filter import MOST_EMPTY
 from tests.mutators.running import (
     Listed,
-    calls,
     label,
     make_teacher,
     messages,
@@ -37,10 +36,9 @@ def test_other_fields_stay():
             assert after[name] == original[name]
 
 
-def test_it_filters_the_training_fold_alone_unless_asked():
+def test_it_filters_the_training_fold_alone():
     assert len(messages('q2_filter', datatype='valid')) == 9
     assert scored() == []
-    assert len(messages('q2_filter', datatype='valid', q2_filter_eval=True)) == 8
 
 
 @pytest.mark.parametrize(
@@ -53,7 +51,7 @@ def test_the_order_is_the_datas_own(datatype):
 
 
 def test_training_for_epochs_scores_each_turn_once():
-    teacher = make_teacher('q2_filter', datatype='train', mutator_buffer=3)
+    teacher = make_teacher('q2_filter', datatype='train')
     seen = set()
     for _ in range(300):
         message = teacher.act()
@@ -61,23 +59,6 @@ def test_training_for_epochs_scores_each_turn_once():
         assert 'lie' not in label(message)
     assert len(scored()) == len(set(scored())) == 36
     assert seen == set(texts(messages('q2_filter')))
-
-
-def test_a_second_run_scores_nothing():
-    first = texts(messages('q2_filter'))
-    assert len(scored()) == 36
-    assert texts(messages('q2_filter')) == first
-    assert scored() == []
-
-
-@pytest.mark.parametrize('cache', [True, False])
-@pytest.mark.parametrize(
-    'buffer, sizes', [(0, [3] * 12), (4, [12, 12, 12]), (64, [36])]
-)
-def test_episodes_are_scored_ahead(cache, buffer, sizes):
-    found = messages('q2_filter', mutator_buffer=buffer, cache=cache)
-    assert calls() == sizes
-    assert len(found) == 30
 
 
 def test_several_labels_are_judged_one_by_one():
@@ -91,12 +72,9 @@ def test_whole_episodes_and_another_threshold():
     assert len(messages('q2_filter', q2_filter_threshold=0.4)) == 36
 
 
-def test_it_goes_with_other_mutators_also_in_what_is_scored_ahead():
+def test_it_goes_with_other_mutators():
     flat = messages('flatten+q2_filter')
     assert len(flat) == 30 and all(m['episode_done'] for m in flat)
-    # Shuffled texts, unshuffled labels: all is found in the first batch.
-    messages('word_shuffle+q2_filter', cache=False)
-    assert calls() == [36]
 
 
 def test_knowledge_in_the_text_of_an_earlier_turn_is_not_taken_for_its_own():

@@ -10,8 +10,6 @@ from parlai_q2.__main__ import run
 from parlai_q2.cache import ScoreCache
 from parlai_q2.models import device
 from parlai_q2.parlai.mutators import base
-from parlai_q2.records import Example
-from parlai_q2.scorers import load_scorer
 from tests.filtering.toys import SCORER, TASK
 from tests.mutators.running import make_opt
 
@@ -50,7 +48,7 @@ def test_a_model_trains_in_background_processes(tmp_path, mutator):
     words = ['-t', TASK, '--dict-file', str(tmp_path / 'dict')]
     run(['build_dict', *words])
     words += '--num-workers 2 --dynamic-batching full --truncate 32'.split()
-    words += ['--mutators', mutator, '--mutator-buffer', '2']
+    words += ['--mutators', mutator]
     words += '--model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'.split()
     words += '--short-final-eval true --batchsize 4 --max-train-steps 6'.split()
     words += ['--mutator-scorer', SCORER, '--model-file', str(tmp_path / 'model')]
@@ -61,18 +59,6 @@ def test_a_model_trains_in_background_processes(tmp_path, mutator):
     assert 0 < found.rows <= 36
 
 
-def test_two_processes_read_different_episodes_ahead():
-    seen = []
-    for index in range(2):
-        opt = make_opt('q2_filter')
-        opt['background_index'], opt['num_workers'] = index, 2
-        seen.append(
-            [episode[0]['text'] for episode in base.episode_source(opt, 'q2_filter')()]
-        )
-    assert seen[0] == [f'train {n} 0' for n in range(0, 12, 2)]
-    assert seen[1] == [f'train {n} 0' for n in range(1, 12, 2)]
-
-
 def test_a_background_process_scores_on_the_cpu(monkeypatch):
     monkeypatch.setattr(device, 'gpus', lambda: ['cuda:3'])
     opt = make_opt('q2_filter')
@@ -80,16 +66,3 @@ def test_a_background_process_scores_on_the_cpu(monkeypatch):
     assert base.mutator_scorer(opt).scorer.device == 'cpu'
     opt['scorer_device'] = 'cuda:3'
     assert base.mutator_scorer(opt).scorer.device == 'cuda:3'
-
-
-def test_a_task_that_cannot_be_read_twice_is_still_scored(monkeypatch, caplog):
-    def fail():
-        raise OSError('no second time')
-
-    ahead = base.LookAhead(load_scorer(SCORER), fail, buffer=8)
-    warned = []
-    monkeypatch.setattr(base.logging, 'warning', warned.append)
-    for n in range(3):
-        ((score,),) = ahead.scores([[Example('a', f'a {n}')]])
-        assert score.value == 0.5
-    assert len(warned) == 1 and 'no second time' in warned[0]

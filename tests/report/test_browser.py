@@ -83,21 +83,6 @@ def test_a_screen_reader_hears_what_colour_shows(opened):
     assert opened.count('.passage[role=group]') == opened.count('.passage') > 25
 
 
-def test_it_is_said_what_a_score_comes_from(browser, tmp_path):
-    parts = {'parts': {'words': 0.5}}
-    records = [scored(**parts), scored(**parts, score=0.2), simple(1)]
-    browser.goto(write_report(records, tmp_path / 'page.html'))
-    browser.click('#open-all')
-    told = browser.js(
-        "[...document.querySelectorAll('.detail section .facts')].map(f => f.innerText)"
-    )
-    assert told == [
-        'The score is the mean over the questions. Further figures: words 0.500',
-        'The score is made of words 0.500',
-        '',
-    ]
-
-
 def test_marks_without_questions_are_told_in_the_same_words(browser, tmp_path):
     browser.goto(write_report([marks('Madonna', '1985')], tmp_path / 'page.html'))
     assert 'Questions' not in browser.text('#columns')

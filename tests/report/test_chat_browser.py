@@ -171,16 +171,6 @@ def test_a_failure_is_told_and_what_was_typed_stays(opened):
     assert opened.count('#problem[hidden]') == 1
 
 
-def test_a_server_that_is_gone_is_told(browser):
-    with served(Scripted()) as server:
-        open_page(browser, server)
-    say(browser, 'anybody?')
-    # By the browser, or over a connection that was open already.
-    told = browser.text('#problem')
-    assert 'Is it still running?' in told or told == 'The chat has ended.'
-    assert browser.js("document.getElementById('message').value") == 'anybody?'
-
-
 def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     know(opened, 'A passage.')
     say(opened, 'one')
@@ -239,27 +229,6 @@ def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
     opened.wait_for(DONE)
     assert said(opened) == ['one', 'two'] and opened.count('.waiting') == 0
     assert len(chat.conversation.turns) == 2
-
-
-@pytest.mark.parametrize(
-    'width, scheme', [(320, 'light'), (390, 'dark'), (768, 'light'), (1280, 'dark')]
-)
-def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, scheme):
-    say(opened, 'hostile ' * 30)
-    say(opened, 'hostile')
-    opened.size(width, 800)
-    opened.prefer(scheme)
-    opened.js("document.querySelectorAll('summary').forEach(s => s.click())")
-    opened.wait_for("document.querySelectorAll('.candidates').length == 2")
-    opened.js("document.querySelectorAll('.toggle').forEach(t => t.click())")
-    assert opened.js('document.documentElement.scrollWidth') <= width
-    paper = opened.js('getComputedStyle(document.body).backgroundColor')
-    assert (paper != 'rgb(255, 255, 255)') == (scheme == 'dark')
-    bottom = opened.js(
-        "document.getElementById('message').getBoundingClientRect().bottom"
-    )
-    assert 0 < bottom <= 800, 'the message field is always in view'
-    assert len(opened.screenshot(tmp_path / 'chat.png')) > 10_000
 
 
 def test_words_that_were_marked_after_the_reply_are_shown(opened):

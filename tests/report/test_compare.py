@@ -117,25 +117,24 @@ def test_differences_fall_into_fifths_on_both_sides_of_nothing(difference, place
 
 
 def figures_of(before, after):
-    comparison = TwoRunFigures()
-    for pair in pair_up(entries(*before), entries(*after)).pairs:
-        comparison.add(change_of(*pair))
-    return comparison
+    pairs = pair_up(entries(*before), entries(*after)).pairs
+    return TwoRunFigures([change_of(*pair) for pair in pairs])
 
 
 def test_figures_are_over_the_pairs():
     comparison = figures_of(*two_runs(20))
     # Of each ten: 1/3 to 2/3, 0.9 to 0.8, 0.9 to 1, and seven stay at 0.9.
-    assert comparison.before.value == pytest.approx((1 / 3 + 9 * 0.9) / 10, abs=1e-4)
-    assert comparison.after.value == pytest.approx((2 / 3 + 9 * 0.9) / 10, abs=1e-4)
+    assert comparison.before == pytest.approx((1 / 3 + 9 * 0.9) / 10, abs=1e-4)
+    assert comparison.after == pytest.approx((2 / 3 + 9 * 0.9) / 10, abs=1e-4)
     assert (comparison.flips, comparison.higher, comparison.lower) == (2, 4, 2)
     assert comparison.labels == {
         ('inconsistent', 'consistent'): 2,
         ('consistent', 'consistent'): 18,
     }
-    old, new = comparison.classes['inconsistent']
-    assert (old.value, new.value) == pytest.approx((1 / 3, 2 / 3), abs=1e-4)
-    interval = comparison.interval()
+    assert comparison.classes['inconsistent'] == pytest.approx(
+        (2, 1 / 3, 2 / 3), abs=1e-4
+    )
+    interval = comparison.interval
     assert interval.mean == pytest.approx(1 / 30, abs=1e-4)
     assert interval.low < interval.mean < interval.high
 
@@ -144,7 +143,7 @@ def test_the_interval_is_of_pairs_and_not_of_two_samples():
     # Scores are all over the place, and each rises by 0.1: there is no doubt about it.
     before = [simple(n, n / 10) for n in range(10)]
     after = [simple(n, n / 10 + 0.1) for n in range(10)]
-    interval = figures_of(before, after).interval()
+    interval = figures_of(before, after).interval
     assert (interval.low, interval.high) == pytest.approx((0.1, 0.1))
 
 

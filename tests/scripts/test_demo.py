@@ -44,13 +44,15 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     }
 
 
-def test_without_parlai_the_responses_are_scored(tmp_path, caplog, monkeypatch):
+def test_without_parlai_the_responses_are_scored(tmp_path, monkeypatch):
+    said = []
     monkeypatch.setattr(demo, 'has_parlai', lambda: False)
+    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     page = run_command(
         'demo', '--scorer', 'overlap', '--outfile', str(tmp_path / 'demo.html')
     )
     assert len(entries_of(page)) == 84
-    assert 'needs ParlAI. Run: python -m pip install' in caplog.text
+    assert 'needs ParlAI. Run: python -m pip install' in said[0]
 
 
 @pytest.mark.parametrize(

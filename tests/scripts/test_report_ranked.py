@@ -133,8 +133,6 @@ def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
     'fields',
     [
         {'order': [1]},
-        {'order': [1, 2]},
-        {'order': None},
         {'candidates': None},
         {'rerank': '<gone>'},
         {'rerank': [{'text': 'a'}, {'text': 'b'}]},

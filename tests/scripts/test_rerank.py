@@ -11,7 +11,6 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
-from parlai_q2.scripts.rerank import WRITTEN
 
 K = 'Sephora is a French chain founded in 1969.'
 
@@ -102,13 +101,6 @@ def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
     assert (summary['pools'], summary['bad']) == (3, 1)
     assert message in lines[1]['error'] and 'line 2' in lines[1]['error']
     assert [lines[0]['order'], lines[2]['order']] == [[1, 0], [0, 1]]
-
-
-def test_a_pool_that_cannot_be_ranked_again_keeps_nothing_of_its_ranking(tmp_path):
-    _, (line,) = run(tmp_path, [POOLS[0]])
-    damaged = {**line, 'candidates': []}
-    _, lines = run(tmp_path, [damaged, POOLS[1]])
-    assert lines[0].keys() == damaged.keys() - set(WRITTEN) | {'line', 'error'}
 
 
 def test_without_knowledge_the_given_order_stands(tmp_path):

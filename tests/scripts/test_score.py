@@ -10,7 +10,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.score_chunk import in_process
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scripts.score import LOGGED_PROBLEMS, score_file
+from parlai_q2.scripts.score import score_file
 
 K = 'Sephora is a French chain founded in 1969.'
 RECORDS = [
@@ -139,21 +139,6 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
     assert 'Starting over' in said[0]
 
 
-def test_an_error_and_a_line_of_ones_own_are_kept(tmp_path):
-    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
-    said = {'knowledge': K, 'error': 'a typo', 'line': 7}
-    good = {**said, 'response': 'French'}
-    infile.write_text(json.dumps(said) + '\n' + json.dumps(good))
-    score_file(infile, once, load_scorer('overlap'))
-    score_file(once, again, load_scorer('overlap'))
-    for bad, scored in (lines(once), lines(again)):
-        for line in (bad, scored):
-            assert (line['given_error'], line['given_line']) == ('a typo', 7)
-        assert bad['line'] == 1 and "no 'response' field" in bad['error']
-        assert not {'line', 'error'} & scored.keys()
-        assert not [name for name in bad if name.startswith('given_given')]
-
-
 @pytest.mark.parametrize('content', ['not json', '{"knowledge": "k"}'])
 def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
     infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
@@ -212,15 +197,3 @@ def test_an_empty_file_is_an_error(tmp_path, text):
     with pytest.raises(InputError, match='no record'):
         score_file(path, tmp_path / 'out.jsonl', load_scorer('overlap'))
     assert [p.name for p in tmp_path.iterdir() if 'part' in p.name] == []
-
-
-def test_a_file_of_bad_records_does_not_fill_the_log(tmp_path, monkeypatch):
-    logged = []
-    monkeypatch.setattr('parlai_q2.cli.log.error', logged.append)
-    infile = tmp_path / 'in.jsonl'
-    good = json.dumps({'knowledge': 'k', 'response': 'r'})
-    infile.write_text('not json\n' * 50 + good)
-    summary = score_file(infile, tmp_path / 'out.jsonl', load_scorer('overlap'))
-    assert summary['bad'] == 50 and len(lines(tmp_path / 'out.jsonl')) == 51
-    assert len(logged) == LOGGED_PROBLEMS + 1
-    assert 'only counted' in logged[-1]

@@ -2,9 +2,10 @@
 
 import textwrap
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from parlai_q2.bootstrap import Interval
+from parlai_q2.evaluate.evaluation import Evaluation
 
 Cell = Union[str, int, float, Interval, None]
 OURS, PAPER = 'here', 'paper'
@@ -89,9 +90,55 @@ def number(value: float, column: Column) -> str:
     return f'{value * column.scale:.{column.decimals}f}'
 
 
-def key(name: str) -> Column:
-    """A column that identifies a row."""
-    return Column(name, name, repeated=True)
+class Rows(list[dict[str, Cell]]):
+    """
+    Rows that some columns identify.
+
+    :param keys: the names of these columns.
+    """
+
+    def __init__(self, *keys: str):
+        super().__init__()
+        self.keys = keys
+
+    def ours(self, /, *names: str, **cells: Cell) -> None:
+        """Add a row of our figures, with its cells in the identifying columns."""
+        self._add(OURS, names, cells)
+
+    def paper(self, /, *names: str, **cells: Cell) -> None:
+        """Add a row that is copied from a paper."""
+        self._add(PAPER, names, cells)
+
+    def _add(self, source: str, names: Sequence[str], cells: Mapping[str, Cell]):
+        named = dict(zip(self.keys, names, strict=True))
+        self.append({**named, 'source': source, **cells})
+
+    def table(
+        self,
+        evaluation: Evaluation,
+        name: str,
+        what: str,
+        columns: Sequence[Column],
+        *notes: str,
+        cited: str = '',
+    ) -> Optional[Table]:
+        """
+        The table of the rows; None if there are none.
+
+        :param name: its name, without that of the set.
+        :param what: its title, without that of the set.
+        :param columns: those beside the identifying ones.
+        :param cited: the table of the Q2 paper that it is on the paper's own data.
+        """
+        if not self:
+            return None
+        return Table(
+            f'{evaluation.annotated.name}_{name}',
+            evaluation.title(what, cited),
+            (*(Column(key, key, repeated=True) for key in self.keys), *columns),
+            tuple(self),
+            notes,
+        )
 
 
 WIDTH = 100

@@ -5,7 +5,7 @@ generator, lengths, and agreement of annotators as Fleiss' kappa (1971; Honovich
 """
 
 from collections import Counter
-from itertools import product
+from statistics import fmean
 from typing import Optional, Sequence
 
 from parlai_q2.bootstrap import mean_interval
@@ -13,7 +13,7 @@ from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import passages
 from parlai_q2.evaluate.published import TABLE_11
 from parlai_q2.evaluate.sets import BINARY, RANDOM, AnnotatedResponse, random_sample
-from parlai_q2.evaluate.tables import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 
 # Where a response has what each annotator said, by question.
 ANNOTATIONS = 'annotations'
@@ -76,65 +76,50 @@ def agreement_table(evaluation: Evaluation) -> Optional[Table]:
     """Krippendorff's alpha and Fleiss' kappa of each question."""
     given = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
     with_all = [g for g in given if isinstance(g, dict)]
-    rows: list[dict[str, Cell]] = []
+    rows = Rows('question')
     for question in sorted({name for one in with_all for name in one}):
         ratings = [one[question] for one in with_all if question in one]
-        row: dict[str, Cell] = {'question': question, 'source': OURS}
-        row.update(
+        rows.ours(
+            question,
             count=len(ratings),
             alpha=krippendorff_alpha(ratings),
             kappa=fleiss_kappa(ratings),
         )
-        rows.append(row)
-    if not rows:
-        return None
-    return Table(
-        f'{evaluation.annotated.name}_agreement',
-        f'Agreement of the annotators, {evaluation.annotated.title}',
-        (
-            key('question'),
-            Column('count', 'n'),
-            Column('alpha', "Krippendorff's alpha"),
-            Column('kappa', "Fleiss' kappa"),
-        ),
-        tuple(rows),
-        ('Alpha: interval. Kappa: categories, whatever their distance.',),
-    )
+    columns = [
+        Column('count', 'n'),
+        Column('alpha', "Krippendorff's alpha"),
+        Column('kappa', "Fleiss' kappa"),
+    ]
+    note = 'Alpha: interval. Kappa: categories, whatever their distance.'
+    what = 'Agreement of the annotators'
+    return rows.table(evaluation, 'agreement', what, columns, note)
 
 
 def lengths_table(evaluation: Evaluation) -> Optional[Table]:
     """Mean characters and tokens of responses (Honovich et al. 2021, Table 11)."""
-    annotated = evaluation.annotated
-    if not annotated.crossed:
-        return None
-    rows: list[dict[str, Cell]] = []
-    for system, responses in annotated.groups('system').items():
+    annotated, rows = evaluation.annotated, Rows('system', 'responses')
+    systems = annotated.groups('system') if annotated.crossed else {}
+    for system, responses in systems.items():
         groups = {c: [r for r in responses if r.label == c] for c in BINARY}
         groups[RANDOM] = random_sample(annotated, system, evaluation.seed)
         for name, members in groups.items():
             if members:
-                named: dict[str, Cell] = {'system': system, 'responses': name}
                 texts = [r.response for r in members]
-                row = {**named, 'source': OURS, 'count': len(texts)}
-                row['characters'] = sum(map(len, texts)) / len(texts)
-                row['tokens'] = sum(len(t.split()) for t in texts) / len(texts)
-                rows.append(row)
+                rows.ours(
+                    system,
+                    name,
+                    count=len(texts),
+                    characters=fmean(map(len, texts)),
+                    tokens=fmean(len(text.split()) for text in texts),
+                )
                 if annotated.name == 'q2_wow' and (system, name) in TABLE_11:
-                    paper = dict(zip(('characters', 'tokens'), TABLE_11[system, name]))
-                    rows.append({**named, 'source': PAPER, **paper})
-    return Table(
-        f'{annotated.name}_table_11',
-        evaluation.title('Length of responses', 'Table 11'),
-        (
-            key('system'),
-            key('responses'),
-            Column('count', 'n'),
-            Column('characters', 'characters', 2),
-            Column('tokens', 'tokens', 2),
-        ),
-        tuple(rows),
-        ('Tokens: what white space separates; the responses are tokenised.',),
-    )
+                    characters, tokens = TABLE_11[system, name]
+                    rows.paper(system, name, characters=characters, tokens=tokens)
+    columns = [Column('count', 'n')]
+    columns += [Column(name, name, 2) for name in ('characters', 'tokens')]
+    note = 'Tokens: what white space separates; the responses are tokenised.'
+    what = 'Length of responses'
+    return rows.table(evaluation, 'table_11', what, columns, note, cited='Table 11')
 
 
 def generators_table(evaluation: Evaluation) -> Optional[Table]:
@@ -142,55 +127,33 @@ def generators_table(evaluation: Evaluation) -> Optional[Table]:
     F and H by retriever, decoding and size (Santhanam et al. 2021): how factual the
     verifiable responses are, and how many make something up.
     """
-    rated = [
-        r
-        for r in evaluation.annotated.responses
-        if 'decoding' in r.more and r.more.get('verifiable') is not None
-    ]
-    corpora, decodings, systems = (
-        sorted({name(r) for r in rated})
-        for name in (
-            lambda r: r.corpus,
-            lambda r: r.more['decoding'],
-            lambda r: r.system,
+    groups: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
+    for one in evaluation.annotated.responses:
+        if 'decoding' in one.more and one.more.get('verifiable') is not None:
+            name = one.corpus, one.more['decoding'], one.system
+            groups.setdefault(name, []).append(one)
+    rows = Rows('knowledge', 'decoding', 'size')
+    for name, members in sorted(groups.items()):
+        verifiable = [one for one in members if one.more['verifiable']]
+        rows.ours(
+            *name,
+            count=len(members),
+            verifiable=len(verifiable) / len(members),
+            factual=_mean(evaluation, verifiable, 'factual'),
+            hallucination=_mean(evaluation, verifiable, 'hallucination'),
         )
+    columns = [
+        Column('count', 'n'),
+        Column('verifiable', 'verifiable %', 1, 100),
+        Column('factual', 'F'),
+        Column('hallucination', 'H %', 1, 100),
+    ]
+    note = (
+        'F: mean factual correctness of the verifiable responses. H: the share of '
+        'them that most annotators say makes something up.'
     )
-    rows: list[dict[str, Cell]] = []
-    for corpus, decoding, system in product(corpora, decodings, systems):
-        members = [
-            r
-            for r in rated
-            if (r.corpus, r.more['decoding'], r.system) == (corpus, decoding, system)
-        ]
-        verifiable = [r for r in members if r.more['verifiable']]
-        if members:
-            row: dict[str, Cell] = {'knowledge': corpus, 'decoding': decoding}
-            row.update(size=system, source=OURS, count=len(members))
-            row['verifiable'] = len(verifiable) / len(members)
-            row['factual'] = _mean(evaluation, verifiable, 'factual')
-            row['hallucination'] = _mean(evaluation, verifiable, 'hallucination')
-            rows.append(row)
-    if not rows:
-        return None
-    return Table(
-        f'{evaluation.annotated.name}_generators',
-        f'Factual correctness by generator, {evaluation.annotated.title}',
-        (
-            key('knowledge'),
-            key('decoding'),
-            key('size'),
-            Column('count', 'n'),
-            Column('verifiable', 'verifiable %', 1, 100),
-            Column('factual', 'F'),
-            Column('hallucination', 'H %', 1, 100),
-        ),
-        tuple(rows),
-        (
-            'F: mean factual correctness of the verifiable responses. H: the share of '
-            'them that most annotators say makes something up.',
-            BRACKETS,
-        ),
-    )
+    what = 'Factual correctness by generator'
+    return rows.table(evaluation, 'generators', what, columns, note, BRACKETS)
 
 
 def _mean(

@@ -1,5 +1,6 @@
 """Tables of systems, ratings, Q2's other settings, and other knowledge."""
 
+from dataclasses import replace
 from typing import Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -26,7 +27,7 @@ from parlai_q2.evaluate.sets import (
     contrasts,
 )
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.evaluate.tables import BRACKETS, OURS, PAPER, Cell, Column, Table, key
+from parlai_q2.evaluate.tables import BRACKETS, Column, Rows, Table
 from parlai_q2.records import Label
 
 
@@ -55,24 +56,21 @@ def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
 
 def systems_table(evaluation: Evaluation) -> Optional[Table]:
     """One row for each scorer, with its mean rho."""
-    rows: list[dict[str, Cell]] = []
     levels = system_levels(evaluation)
-    if not levels:
-        return None
+    rows, published = Rows('scorer'), evaluation.annotated.name == 'q2_wow'
     for measure, level in levels:
-        row: dict[str, Cell] = {'scorer': measure.name, 'source': OURS}
-        row.update(contexts=level.contexts, spearman=level.spearman)
-        row['undefined'] = level.undefined
-        row.update(zip(map(_share, PROPORTIONS), level.means, strict=True))
-        rows.append(row)
-        if measure.name in TABLE_4 and evaluation.annotated.name == 'q2_wow':
-            paper = TABLE_4[measure.name]
-            rows.append({'scorer': measure.name, 'source': PAPER, 'spearman': paper})
-    if evaluation.annotated.name == 'q2_wow':
-        rows += [
-            {'scorer': name, 'source': PAPER, 'spearman': smaller}
-            for name, smaller in TABLE_7.items()
-        ]
+        rows.ours(
+            measure.name,
+            contexts=level.contexts,
+            spearman=level.spearman,
+            undefined=level.undefined,
+            **dict(zip(map(_share, PROPORTIONS), level.means, strict=True)),
+        )
+        if measure.name in TABLE_4 and published:
+            rows.paper(measure.name, spearman=TABLE_4[measure.name])
+    if rows and published:
+        for name, smaller in TABLE_7.items():
+            rows.paper(name, spearman=smaller)
     there = {measure.name for measure, _ in levels}
     absent = [m.name for m in evaluation.measures if m.name not in there]
     notes = []
@@ -80,27 +78,25 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
         notes.append(
             f'Left out, for lack of scores for all these contexts: {", ".join(absent)}.'
         )
-    return Table(
-        f'{evaluation.annotated.name}_table_4',
-        evaluation.title('System level: Spearman correlation', 'Tables 4 and 7'),
-        (
-            key('scorer'),
+    return rows.table(
+        evaluation,
+        'table_4',
+        'System level: Spearman correlation',
+        [
             Column('contexts', 'contexts'),
             Column('spearman', 'Spearman'),
             Column('undefined', 'undefined'),
             *(Column(_share(p), _share(p)) for p in PROPORTIONS),
-        ),
-        tuple(rows),
-        (
-            f'Simulated systems: {RESPONSES} contexts drawn with repetition from '
-            'those with exactly one inconsistent response of two. The percentage '
-            'columns are the mean score of a system with that share of '
-            f'inconsistent responses. {evaluation.rounds} rounds, seed '
-            f'{evaluation.seed}; the same draws for every scorer. Brackets: the '
-            'middle 95 % of the rounds. Undefined: rounds in which all five '
-            'scores were equal, which are left out.',
-            *notes,
-        ),
+        ],
+        f'Simulated systems: {RESPONSES} contexts drawn with repetition from '
+        'those with exactly one inconsistent response of two. The percentage '
+        'columns are the mean score of a system with that share of '
+        f'inconsistent responses. {evaluation.rounds} rounds, seed '
+        f'{evaluation.seed}; the same draws for every scorer. Brackets: the '
+        'middle 95 % of the rounds. Undefined: rounds in which all five '
+        'scores were equal, which are left out.',
+        *notes,
+        cited='Tables 4 and 7',
     )
 
 
@@ -110,10 +106,10 @@ def _share(proportion: float) -> str:
 
 def ratings_table(evaluation: Evaluation) -> Optional[Table]:
     """One row for each rating and scorer."""
-    names = sorted({name for r in evaluation.annotated.responses for name in r.human})
-    rows: list[dict[str, Cell]] = []
-    for rating in names:
-        rated = [r for r in evaluation.annotated.responses if rating in r.human]
+    rows, cited = Rows('rating', 'scorer'), False
+    responses = evaluation.annotated.responses
+    for rating in sorted({name for r in responses for name in r.human}):
+        rated = [r for r in responses if rating in r.human]
         for measure in evaluation.measures:
             known = measure.known(rated)
             found = correlation(
@@ -123,44 +119,37 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
                 evaluation.seed,
                 passages(known),
             )
-            named: dict[str, Cell] = {'rating': rating, 'scorer': measure.name}
-            rows.append(
-                {
-                    **named,
-                    'source': OURS,
-                    'count': found.responses,
-                    'spearman': found.spearman,
-                    'spearman_p': _p(found.spearman_p),
-                    'pearson': found.pearson,
-                    'pearson_p': _p(found.pearson_p),
-                }
+            rows.ours(
+                rating,
+                measure.name,
+                count=found.responses,
+                spearman=found.spearman,
+                spearman_p=_p(found.spearman_p),
+                pearson=found.pearson,
+                pearson_p=_p(found.pearson_p),
             )
-        if _same(rating, TABLE_5_RATING):
+        if rating.replace('_', ' ').lower() == TABLE_5_RATING.lower():
+            cited = True
             for name, (spearman, pearson) in TABLE_5.items():
-                paper: dict[str, Cell] = {'spearman': spearman, 'pearson': pearson}
-                rows.append(
-                    {'rating': rating, 'scorer': name, 'source': PAPER, **paper}
-                )
-    if not rows:
-        return None
-    cited = ' (Q2, Table 5)' if any(r['source'] == PAPER for r in rows) else ''
-    return Table(
-        f'{evaluation.annotated.name}_table_5',
-        f"Correlation with people's ratings, {evaluation.annotated.title}{cited}",
-        (
-            key('rating'),
-            key('scorer'),
+                rows.paper(rating, name, spearman=spearman, pearson=pearson)
+    table = rows.table(
+        evaluation,
+        'table_5',
+        "Correlation with people's ratings",
+        [
             Column('count', 'n'),
             Column('spearman', 'Spearman'),
             Column('spearman_p', 'p'),
             Column('pearson', 'Pearson'),
             Column('pearson_p', 'p'),
-        ),
-        tuple(rows),
-        ('p: of no correlation, two-sided; in the paper all are below 0.001.', BRACKETS)
-        if cited
-        else ('p: of no correlation, two-sided.', BRACKETS),
+        ],
+        'p: of no correlation, two-sided'
+        + ('; in the paper all are below 0.001.' if cited else '.'),
+        BRACKETS,
     )
+    if table and cited:
+        table = replace(table, title=f'{table.title} (Q2, Table 5)')
+    return table
 
 
 def _p(value: Optional[float]) -> Optional[str]:
@@ -169,60 +158,49 @@ def _p(value: Optional[float]) -> Optional[str]:
     return f'{value:.3f}' if value >= 0.001 else '< 0.001'
 
 
-def _same(one: str, other: str) -> bool:
-    return one.replace('_', ' ').lower() == other.lower()
-
-
 # The classes in column headings.
 SHORT = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
-ALL = 'all'
+ALL, OWN, Q2 = 'all', "the response's own", 'q2'
 
 
 def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     """
     Questions, coverage and mean scores of Q2 in all its settings, by system and class.
     """
-    if not evaluation.variants:
-        return None
-    annotated = evaluation.annotated
+    annotated, rows = evaluation.annotated, Rows('system', 'label', 'setting')
     systems = annotated.groups('system') if annotated.crossed else {}
     systems = systems or {ALL: list(annotated.responses)}
-    published = {**TABLE_8, **TABLE_9} if annotated.name == 'q2_wow' else {}
-    rows: list[dict[str, Cell]] = []
     for measure in _settings(evaluation):
         for system, responses in systems.items():
             for label in SHORT:
                 known = measure.known([r for r in responses if r.label == label])
-                row: dict[str, Cell] = {'setting': measure.name, 'source': OURS}
-                row.update(
-                    system=system, label=label, **questions(measure, known)._asdict()
+                rows.ours(
+                    system,
+                    label,
+                    measure.name,
+                    **questions(measure, known)._asdict(),
+                    q2=evaluation.mean(measure, known),
+                    q2_f1=_mean_without_nli(measure, known),
                 )
-                row['q2'] = evaluation.mean(measure, known)
-                row['q2_f1'] = _mean_without_nli(measure, known)
-                rows.append(row)
+    published = {**TABLE_8, **TABLE_9} if rows and annotated.name == 'q2_wow' else {}
     for setting, by_group in published.items():
         for (system, label), (coverage, *means) in by_group.items():
-            named = {'setting': setting, 'system': system, 'label': label}
             figures = dict(zip(('q2', 'q2_f1'), means))
-            rows.append({**named, 'source': PAPER, 'coverage': coverage, **figures})
-    return Table(
-        f'{annotated.name}_table_8',
-        evaluation.title('Coverage of Q2 by setting', 'Tables 8 and 9'),
-        (
-            key('system'),
-            key('label'),
-            key('setting'),
+            rows.paper(system, label, setting, coverage=coverage, **figures)
+    return rows.table(
+        evaluation,
+        'table_8',
+        'Coverage of Q2 by setting',
+        [
             Column('responses', 'n'),
             Column('questions', '#questions'),
             Column('coverage', 'coverage %', 1, 100),
             Column('q2', 'q2', bounds=False),
             Column('q2_f1', 'q2_f1'),
-        ),
-        tuple(rows),
-        (
-            'Coverage: the share of responses that have a valid question. Settings are '
-            'named by how they differ from q2.',
-        ),
+        ],
+        'Coverage: the share of responses that have a valid question. Settings are '
+        'named by how they differ from q2.',
+        cited='Tables 8 and 9',
     )
 
 
@@ -240,104 +218,71 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
     """
     annotated = evaluation.annotated.of_classes()
-    if not evaluation.variants or len({r.label for r in annotated}) < 2:
+    if len({r.label for r in annotated}) < 2:
         return None
     systems = (
         evaluation.annotated.groups('system') if evaluation.annotated.crossed else {}
     )
-    cells = {
+    groups = {
         f'{system} {short}'.strip(): [r for r in responses if r.label == label]
         for system, responses in (systems or {'': annotated}).items()
         for label, short in SHORT.items()
     }
-    rows: list[dict[str, Cell]] = []
+    rows = Rows('setting')
     for measure in _settings(evaluation):
         level = evaluation.level(measure, annotated)
-        row: dict[str, Cell] = {'setting': measure.name}
-        for name, responses in cells.items():
-            row[name] = evaluation.mean(measure, responses)
-        row['accuracy'] = level.figures['accuracy']
-        row['roc_auc'] = level.figures['roc_auc']
-        rows.append(row)
-    return Table(
-        f'{evaluation.annotated.name}_table_9',
-        evaluation.title('Ablations of Q2', 'Table 9'),
-        (
-            key('setting'),
-            Column('roc_auc', 'ROC-AUC'),
-            Column('accuracy', 'accuracy'),
-            *(Column(name, name, bounds=False) for name in cells),
-        ),
-        tuple(rows),
-        ('Rows are named by how they differ from q2. Class columns: mean scores.',),
-    )
+        means = {n: evaluation.mean(measure, group) for n, group in groups.items()}
+        figures = {name: level.figures[name] for name in ('accuracy', 'roc_auc')}
+        rows.ours(measure.name, **means, **figures)
+    columns = [Column('roc_auc', 'ROC-AUC'), Column('accuracy', 'accuracy')]
+    columns += [Column(name, name, bounds=False) for name in groups]
+    note = 'Rows are named by how they differ from q2. Class columns: mean scores.'
+    what = 'Ablations of Q2'
+    return rows.table(evaluation, 'table_9', what, columns, note, cited='Table 9')
 
 
 def _settings(evaluation: Evaluation) -> list[Measure]:
-    asked = [m for m in evaluation.measures if m.name.partition('@')[0] == 'q2']
-    return [*asked, *evaluation.variants]
-
-
-OWN = "the response's own"
-Q2 = 'q2'
+    """Q2 and its variants; empty if there are no variants."""
+    asked = [m for m in evaluation.measures if m.name.partition('@')[0] == Q2]
+    return [*asked, *evaluation.variants] if evaluation.variants else []
 
 
 def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
     """Mean scores against each response's own knowledge and against other knowledge."""
-    if not (evaluation.same_dialogue or evaluation.random_dialogue):
+    same, other = evaluation.same_dialogue, evaluation.random_dialogue
+    if not (same or other):
         return None
-    kinds: dict[str, Sequence[Scored]] = {
-        OWN: evaluation.annotated.responses,
-        SAME_DIALOGUE: evaluation.same_dialogue,
-        RANDOM_DIALOGUE: evaluation.random_dialogue,
-    }
+    kinds: dict[str, Sequence[Scored]] = {OWN: evaluation.annotated.responses}
+    notes = []
+    if same:
+        kinds[SAME_DIALOGUE] = same
+        notes.append(
+            f'Same dialogue: knowledge of another turn, for the {len(same)} of '
+            f'{len(evaluation.annotated.responses)} responses whose dialogue has one '
+            'in the files.'
+        )
+    kinds[RANDOM_DIALOGUE] = other
+    notes.append(
+        'Random dialogue: knowledge of another dialogue of the set, drawn with seed '
+        f'{evaluation.seed}.'
+    )
     # A column of a file has no scores against other knowledge.
-    measures = [
-        m
-        for m in evaluation.measures
-        if any(p in m for p in (*evaluation.same_dialogue, *evaluation.random_dialogue))
-    ]
-    if not evaluation.same_dialogue:
-        del kinds[SAME_DIALOGUE]
-    rows: list[dict[str, Cell]] = []
+    measures = [m for m in evaluation.measures if any(p in m for p in (*same, *other))]
+    rows = Rows('knowledge')
     for kind, responses in kinds.items():
-        row: dict[str, Cell] = {'knowledge': kind, 'source': OURS}
-        row['count'] = len(responses)
-        for measure in measures:
-            known = [r for r in responses if r in measure]
-            row[measure.name] = evaluation.mean(measure, known)
-            if measure.name == Q2:
-                row['no_answer'] = questions(measure, known).no_answer
-        rows.append(row)
-        if kind in TABLE_10 and Q2 in (m.name for m in measures):
+        known = {m.name: [r for r in responses if r in m] for m in measures}
+        cells = {m.name: evaluation.mean(m, known[m.name]) for m in measures}
+        asked = [questions(m, known[Q2]).no_answer for m in measures if m.name == Q2]
+        rows.ours(
+            kind, count=len(responses), **cells, **dict(zip(['no_answer'], asked))
+        )
+        if kind in TABLE_10 and asked:
             mean, no_answer = TABLE_10[kind]
-            paper: dict[str, Cell] = {Q2: mean, 'no_answer': no_answer}
-            rows.append({'knowledge': kind, 'source': PAPER, **paper})
-    columns = [key('knowledge'), Column('count', 'n')]
+            rows.paper(kind, **{Q2: mean, 'no_answer': no_answer})
+    columns = [Column('count', 'n')]
     for measure in measures:
         columns.append(Column(measure.name, measure.name, bounds=False))
         if measure.name == Q2:
             columns.append(Column('no_answer', 'no answer %', 1, 100))
-    return Table(
-        f'{evaluation.annotated.name}_table_10',
-        evaluation.title('Mean score with other knowledge', 'Table 10'),
-        tuple(columns),
-        tuple(rows),
-        _notes(evaluation),
-    )
-
-
-def _notes(evaluation: Evaluation) -> tuple[str, ...]:
-    notes = [
-        'Random dialogue: knowledge of another dialogue of the set, drawn with seed '
-        f'{evaluation.seed}.'
-    ]
-    if evaluation.same_dialogue:
-        notes.insert(
-            0,
-            'Same dialogue: knowledge of another turn, for the '
-            f'{len(evaluation.same_dialogue)} of '
-            f'{len(evaluation.annotated.responses)} responses whose dialogue has one '
-            'in the files.',
-        )
-    return tuple(notes)
+    what = 'Mean score with other knowledge'
+    return rows.table(evaluation, 'table_10', what, columns, *notes, cited='Table 10')

@@ -16,8 +16,6 @@ class AnnotateMutator(ScoringMutator):
     returns).
     """
 
-    name = 'q2_annotate'
-
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The episode with the scores in its messages."""
         examples = [of_turn[:1] for of_turn in self.examples(episode)]

@@ -8,7 +8,7 @@ whole context, as in the paper, use ``--mutators flatten+q2_control_tokens``. Wi
 ``--special-tok-lst`` each becomes one token of the model's dictionary.
 """
 
-from typing import Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
@@ -30,11 +30,11 @@ from parlai_q2.filtering.control import (
 )
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.options import split_names
-from parlai_q2.parlai.mutators.base import ScoringMutator, episode_source
+from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.records import Example
 
+NAME = 'q2_control_tokens'
 TERCILES = 'terciles'
-BEST, MEASURED = 'best', 'measured'
 # The terciles are those of the first responses, up to this number: comparing words is
 # fast, but a whole corpus takes a while.
 SAMPLE = 20_000
@@ -44,8 +44,6 @@ NO_LABEL = Example('', '')
 @register_mutator('q2_control_tokens')
 class ControlTokensMutator(ScoringMutator):
     """Puts control tokens before each text."""
-
-    name = 'q2_control_tokens'
 
     @classmethod
     def add_cmdline_args(
@@ -68,12 +66,6 @@ class ControlTokensMutator(ScoringMutator):
             help='where medium and high lexical precision begin: terciles of the '
             f'first {SAMPLE} training labels, or two numbers in [0, 1], e.g. 0.4,0.7',
         )
-        group.add_argument(
-            '--control-eval',
-            choices=(BEST, MEASURED),
-            default=BEST,
-            help='outside training: ask for the best, or describe the actual label',
-        )
         return parser
 
     def __init__(self, opt: Opt):
@@ -86,9 +78,8 @@ class ControlTokensMutator(ScoringMutator):
     def groups(self) -> PrecisionGroups:
         """The groups of lexical precision, always from the training labels."""
         if self._groups is None:
-            opt = Opt({**self.opt, 'datatype': 'train', 'background_index': None})
             found: list[float] = []
-            for episode in episode_source(opt, self.name)():
+            for episode in training_episodes(self.opt):
                 for turn in examples_of(episode, self.delimiter):
                     found += map(lexical_precision, turn[:1])
                 if len(found) >= SAMPLE:
@@ -109,8 +100,7 @@ class ControlTokensMutator(ScoringMutator):
         return [episode]
 
     def _tokens(self, episode: list[Message]) -> list[list[str]]:
-        training = DatatypeHelper.is_training(self.opt['datatype'])
-        if not training and self.opt.get('control_eval', BEST) == BEST:
+        if not DatatypeHelper.is_training(self.opt['datatype']):
             return [best_tokens(self.features)] * len(episode)
         examples = [of_turn[:1] for of_turn in self.examples(episode)]
         scores = self.scores(examples) if ENTAILMENT in self.features else []
@@ -120,6 +110,16 @@ class ControlTokensMutator(ScoringMutator):
             score = scores[place][0] if scores and of_turn else None
             found.append(control_tokens(example, score, self.groups, self.features))
         return found
+
+
+def training_episodes(opt: Opt) -> Iterable[list[dict[str, Any]]]:
+    """The training episodes of a task as this mutator receives them."""
+    # Imported late: a world needs agents, which a user of the names alone does not.
+    from parlai_q2.parlai.task_episodes import TaskEpisodes
+
+    names = (opt.get('mutators') or '').replace('+', ',').split(',')
+    before = '+'.join(names[: names.index(NAME)]) or None
+    return TaskEpisodes(Opt({**opt, 'datatype': 'train', 'mutators': before}))
 
 
 def features_from(given: str) -> Sequence[str]:

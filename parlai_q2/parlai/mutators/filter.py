@@ -23,11 +23,10 @@ MOST_EMPTY = 300
 @register_mutator('q2_filter')
 class FilterMutator(ScoringMutator):
     """
-    Removes turns whose labels are not grounded. A removed turn stays in the history of
-    the later ones. Of several labels, the grounded ones are kept.
+    Removes turns of the training fold whose labels are not grounded. A removed turn
+    stays in the history of the later ones. Of several labels, the grounded ones are
+    kept.
     """
-
-    name = 'q2_filter'
 
     @classmethod
     def add_cmdline_args(
@@ -36,13 +35,6 @@ class FilterMutator(ScoringMutator):
         """Add the options for what is kept, each with the prefix ``--q2-filter-``."""
         super().add_cmdline_args(parser, partial_opt)
         add_filter_options(parser, prefix=PREFIX)
-        parser.add_argument_group('What stays').add_argument(
-            f'--{PREFIX}eval',
-            type='bool',
-            default=False,
-            help='also filter the turns of validation and test; their results are '
-            'then not comparable with others',
-        )
         return parser
 
     def __init__(self, opt: Opt):
@@ -51,10 +43,9 @@ class FilterMutator(ScoringMutator):
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The kept turns of an episode, as any number of episodes."""
-        training = DatatypeHelper.fold(self.opt['datatype']) == 'train'
-        if not training and not self.opt.get('q2_filter_eval'):
+        if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
-        policy = policy_from_opt(self.opt, self.look_ahead.scorer, PREFIX)
+        policy = policy_from_opt(self.opt, self.scorer, PREFIX)
         examples = self.examples(episode)
         judged = judge_episode(
             episode, examples, self.scores(examples), policy, self.delimiter
