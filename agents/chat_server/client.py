@@ -67,7 +67,6 @@ class ChatServer:
 
     :param url: where the protocol starts, such as ``http://localhost:8000/v1``.
     :param settings: fields of every request: ``model``, ``temperature``, ``top_p``, ...
-        A ``seed`` grows by one with each further request for the same turn.
     :param key: sent as bearer token; empty for none.
     :param timeout: seconds that one try may take.
     :param retries: how often a request is sent again if the server is busy, fails or
@@ -118,7 +117,7 @@ class ChatServer:
         if missing > 0 and self._most:
             whole, rest = divmod(missing, self._most)
             sizes = [self._most] * whole + [rest] * bool(rest)
-            asked = [(messages, n, nth) for nth, n in enumerate(sizes, bool(found))]
+            asked = [(messages, size) for size in sizes]
             found += [r for more in self._at_once(self._ask, asked) for r in more]
         if len(found) < number:
             raise ServerError(
@@ -128,12 +127,12 @@ class ChatServer:
 
     def _first(self, messages: Sequence[Message], number: int) -> list[Reply]:
         try:
-            return self._ask(messages, number, 0)
+            return self._ask(messages, number)
         except ServerError as error:
             if number == 1 or error.status not in REFUSED:
                 raise
             # Perhaps it takes only requests for one; if not, this fails as well.
-            found = self._ask(messages, 1, 0)
+            found = self._ask(messages, 1)
             logging.warning(f'{self.url} gives one reply a request, not {number}.')
             return found
 
@@ -143,11 +142,9 @@ class ChatServer:
         with ThreadPoolExecutor(min(len(arguments), self.concurrency)) as threads:
             return list(threads.map(lambda each: function(*each), arguments))
 
-    def _ask(self, messages: Sequence[Message], number: int, nth: int) -> list[Reply]:
+    def _ask(self, messages: Sequence[Message], number: int) -> list[Reply]:
         """Send one request until it succeeds or has been sent often enough."""
         fields = {**self.settings, 'messages': list(messages), 'n': number}
-        if 'seed' in fields:
-            fields['seed'] += nth
         body = json.dumps(fields).encode()
         for attempt in range(self.retries + 1):
             try:

@@ -58,12 +58,6 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         help='the most tokens of a reply',
     )
     group.add_argument(
-        '--server-seed',
-        type=int,
-        default=None,
-        help='sent if given, and grows by one with each further request for a turn',
-    )
-    group.add_argument(
         '--server-logprobs',
         type='bool',
         default=False,
@@ -123,8 +117,6 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
         'top_p': opt['server_topp'],
         'max_tokens': opt['server_max_tokens'],
     }
-    if opt.get('server_seed') is not None:
-        settings['seed'] = opt['server_seed']
     if needs_logprobs(opt):
         # llama-cpp-python gives none without the second field.
         settings |= {'logprobs': True, 'top_logprobs': 1}

@@ -10,13 +10,12 @@ one call. Nothing is trained; for a classifier that you can train, see
 ``agents/hf_classifier``.
 """
 
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Optional
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_classifier_agent import AUCMetrics
 from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
 
@@ -68,23 +67,15 @@ class ConsistencyAgent(Agent):
         self.id = 'Consistency'
         if shared:
             self.scorer: Scorer = shared['scorer']
-            self._aucs: Aucs = shared['aucs']
             self._maps: dict[tuple[str, ...], ClassMap] = shared['class_maps']
             return
-        check_options(opt)
         self.scorer = scorer_from_opt({'scorer': DEFAULT_SCORER, **opt})
-        self._aucs = Aucs(opt)
         self._maps = {}
         logging.info(f'Responses are classified with {self.scorer.signature}')
 
     def share(self) -> dict[str, Any]:
         """Share the scorer: its models are loaded once."""
-        return {
-            **super().share(),
-            'scorer': self.scorer,
-            'aucs': self._aucs,
-            'class_maps': self._maps,
-        }
+        return {**super().share(), 'scorer': self.scorer, 'class_maps': self._maps}
 
     def act(self) -> Message:
         """Classify the last observation."""
@@ -133,45 +124,25 @@ class ConsistencyAgent(Agent):
             'probabilities': dict(zip(classes.classes, probabilities)),
         }
         true = true_class(message)
-        if true is not None:
-            self._count(answer, true, classes, probabilities, reply)
-        if self.opt.get('print_scores'):
-            reply['class_list'] = list(classes.classes)
-            reply['probs'] = probabilities
-            if true is None:
-                # Worded as ParlAI's own classifiers word it.
-                probability = round_sigfigs(probabilities[chosen], 4)
-                reply.force_set(
-                    'text',
-                    f'Predicted class: {answer}\nwith probability: {probability}',
-                )
-
-    def _count(
-        self,
-        answer: str,
-        true: str,
-        classes: ClassMap,
-        probabilities: list[float],
-        reply: Message,
-    ) -> None:
-        if true not in classes.classes:
-            raise UnknownNameError('class (a label of the task)', true, classes.classes)
-        metrics = class_metrics([answer], [true], classes.classes)
-        reply['metrics'] = {name: values[0] for name, values in metrics.items()}
-        if self.calc_auc:
-            self._aucs.add(true, dict(zip(classes.classes, probabilities)))
+        if self.opt.get('interactive_mode'):
+            # Worded as ParlAI's own classifiers word it.
+            probability = round_sigfigs(probabilities[chosen], 4)
+            said = f'Predicted class: {answer}\nwith probability: {probability}'
+            reply.force_set('text', said)
+        elif true is not None:
+            if true not in classes.classes:
+                what = 'class (a label of the task)'
+                raise UnknownNameError(what, true, classes.classes)
+            metrics = class_metrics([answer], [true], classes.classes)
+            reply['metrics'] = {name: values[0] for name, values in metrics.items()}
 
     def _threshold(self, score: Score) -> Optional[float]:
-        given = self.opt.get('threshold')
-        if given is not None:
-            return given
         if not has_findings(score):
             return self.scorer.threshold
         if self.opt.get('scorer_threshold') is not None:
             raise ConfigError(
-                f'The scorer {self.scorer.name!r} gives class probabilities, so '
-                'this agent does not read --scorer-threshold. Use --threshold '
-                'instead.'
+                f'The scorer {self.scorer.name!r} gives class probabilities, of which '
+                'this agent takes the likeliest. Leave out --scorer-threshold.'
             )
         return None
 
@@ -189,41 +160,9 @@ class ConsistencyAgent(Agent):
                 )
         return self._maps[classes]
 
-    # What eval_model -auc reads from a classifier.
-
-    @property
-    def calc_auc(self) -> bool:
-        """Whether ``-auc`` was given."""
-        return self._aucs.digits > 0
-
-    @property
-    def class_list(self) -> tuple[str, ...]:
-        """The classes of the task that was seen last."""
-        return self._aucs.classes
-
-    @property
-    def auc_class_indices(self) -> list[int]:
-        """The classes whose areas are counted."""
-        return self._aucs.indices
-
-    @property
-    def aucs(self) -> list[Any]:
-        """The areas counted so far."""
-        return self._aucs.metrics
-
-    def reset_auc(self) -> None:
-        """Start counting areas afresh."""
-        self._aucs.reset()
-
 
 def add_options(parser: ParlaiParser) -> ParlaiParser:
-    """
-    Add ``--classes``, ``--class-map``, ``--threshold``, ``--print-scores``,
-    ``--no-cuda``, ``--gpu`` and the scorer's options.
-
-    :param parser: the parser, changed in place.
-    :return: the same parser.
-    """
+    """Add ``--classes``, ``--class-map`` and the scorer's options to a parser."""
     group = parser.add_argument_group('Consistency Agent')
     group.add_argument(
         '--classes',
@@ -234,86 +173,4 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         'consistent, inconsistent and generic where it has none',
     )
     add_class_map(group)
-    group.add_argument(
-        '--threshold',
-        type=float,
-        default=None,
-        help='answer the class of consistent responses if its probability, in [0, 1], '
-        'is above this; default: the likeliest class, or, for a scorer without '
-        "class probabilities, the scorer's own threshold",
-    )
-    group.add_argument(
-        '--print-scores',
-        type='bool',
-        default=False,
-        help='in chat, also say the probability of the answer, and put class_list and '
-        'probs in the message',
-    )
-    # Named as in ParlAI's torch agents; the scorer follows them.
-    group.add_argument(
-        '--no-cuda',
-        action='store_true',
-        default=False,
-        help='compute on the CPU, even if there is a GPU',
-    )
-    group.add_argument('--gpu', type=int, default=-1, help='which GPU; -1 for any')
     return add_scorer_options(parser, scorer=DEFAULT_SCORER)
-
-
-def check_options(opt: Mapping[str, Any]) -> None:
-    """
-    Check the threshold in ``opt``.
-
-    :raises ConfigError: when it is out of range, or both kinds of threshold are given.
-    """
-    threshold = opt.get('threshold')
-    if threshold is None:
-        return
-    if not 0 <= threshold <= 1:
-        raise ConfigError(
-            f'--threshold must be a probability in [0, 1], not {threshold}.'
-        )
-    if opt.get('scorer_threshold') is not None:
-        raise ConfigError('Give either --threshold or --scorer-threshold, not both.')
-
-
-class Aucs:
-    """
-    Counts answers for the areas under the ROC curve that ``eval_model -auc 3`` asks of
-    a classifier; one instance serves all copies of an agent.
-    """
-
-    def __init__(self, opt: Mapping[str, Any]):
-        self.digits = opt.get('area_under_curve_digits') or -1
-        self.wanted: Sequence[str] = opt.get('area_under_curve_class') or ()
-        self.classes: tuple[str, ...] = ()
-        self.metrics: list[AUCMetrics] = []
-
-    def add(self, label: str, probabilities: Mapping[str, float]) -> None:
-        """Count one answer, by its true class and the probability of each class."""
-        if self.classes != tuple(probabilities):
-            self.classes = tuple(probabilities)
-            self.reset()
-        for metric in self.metrics:
-            name = metric._class_name
-            metric.update_raw([label], [probabilities[name]], name)
-
-    def reset(self) -> None:
-        """
-        Start counting afresh.
-
-        :raises UnknownNameError: when ``area_under_curve_class`` names an unknown
-            class.
-        """
-        for name in self.wanted:
-            if self.classes and name not in self.classes:
-                raise UnknownNameError('class', name, self.classes)
-        names = [c for c in self.classes if c in (self.wanted or self.classes)]
-        self.metrics = [
-            AUCMetrics(name, max_bucket_dec_places=self.digits) for name in names
-        ]
-
-    @property
-    def indices(self) -> list[int]:
-        """The indices of the classes that are counted."""
-        return [self.classes.index(metric._class_name) for metric in self.metrics]

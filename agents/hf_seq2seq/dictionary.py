@@ -71,10 +71,6 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
             self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)
         )
 
-    def tokenize(self, text: str, building: bool = False) -> list[str]:
-        """A text's tokens as strings, which ``eval_wordstat`` counts."""
-        return self.hf_tokenizer.convert_ids_to_tokens(self.txt2vec(text))
-
     def vec2txt(self, vec: Iterable[int], **kwargs: Any) -> str:
         """
         The text of a token sequence, without the tokenizer's own special tokens but

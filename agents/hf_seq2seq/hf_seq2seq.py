@@ -56,10 +56,8 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         return GroundedHistory
 
     def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
-        for name in ('model_parallel', 'history_reversed'):
-            if opt.get(name):
-                flag = '--' + name.replace('_', '-')
-                raise ConfigError(f'HfSeq2seqAgent has no {flag}. Leave it out.')
+        if opt.get('history_reversed'):
+            raise ConfigError('HfSeq2seqAgent has no --history-reversed. Leave it out.')
         if opt.get('inference') == 'greedy' and opt.get('beam_size') != 1:
             # Greedy search has one beam, whatever the default for beam search is.
             opt = copy.deepcopy(opt)
@@ -98,18 +96,6 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         path = path or self.opt.get('model_file')
         if path:
             save_folder(path, self.network, self.dict.hf_tokenizer)
-
-    def load_state_dict(self, state_dict: dict[str, torch.Tensor]) -> None:
-        """Load saved weights; tokens that were added since then keep their own."""
-        for name, own in self.model.state_dict().items():
-            saved = state_dict.get(name)
-            if saved is None or saved.shape == own.shape or saved.ndim != own.ndim:
-                continue
-            if self.dict.additional_special_tokens:
-                grown = own.clone()
-                grown[tuple(slice(size) for size in saved.shape)] = saved
-                state_dict[name] = grown
-        super().load_state_dict(state_dict)
 
     def observe(self, observation: Message) -> Message:
         return super().observe(readable(observation))

@@ -114,15 +114,8 @@ class HfSeq2seqModel(TorchGeneratorModel):
         self, incremental_state: Any, inds: torch.Tensor
     ) -> Any:
         """Select, repeat or reorder the rows of a cache, in place."""
-        if incremental_state is None:
-            return None
-        if isinstance(incremental_state, tuple):
-            # The form that transformers returned before it had cache classes.
-            return tuple(
-                tuple(part.index_select(0, inds.to(part.device)) for part in layer)
-                for layer in incremental_state
-            )
-        incremental_state.reorder_cache(inds)
+        if incremental_state is not None:
+            incremental_state.reorder_cache(inds)
         return incremental_state
 
     def half(self) -> 'HfSeq2seqModel':

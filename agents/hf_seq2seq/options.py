@@ -60,12 +60,6 @@ def add_options(
         "with {text} for ParlAI's history text as it is; or reply, the prompt of "
         'the shipped reply model. Default: reply for that model, else {text}',
     )
-    group.add_argument(
-        '--model-parallel',
-        type='bool',
-        default=False,
-        help='not supported: the model stays on one GPU',
-    )
     asked = partial_opt or {}
     trained = trained_with(asked)
     hf_model = trained.get('hf_model') or asked.get('hf_model', DEFAULT_MODEL)

@@ -24,20 +24,12 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.records import Example, Label, Score
 from parlai_q2.text.overlap import token_overlap
 
-OBJECTIVITY, PRECISION, ENTAILMENT = 'objectivity', 'precision', 'entailment'
-# In the order of their tokens.
-FEATURES = (OBJECTIVITY, PRECISION, ENTAILMENT)
-
 FIRST_PERSON, NO_FIRST_PERSON = '<first-person>', '<no-first-person>'
 LOW, MEDIUM, HIGH = '<low-prec>', '<med-prec>', '<high-prec>'
 ENTAILED, NOT_ENTAILED = '<entailed>', '<non-entailed>'
 
-TOKENS = {
-    OBJECTIVITY: (FIRST_PERSON, NO_FIRST_PERSON),
-    PRECISION: (LOW, MEDIUM, HIGH),
-    ENTAILMENT: (NOT_ENTAILED, ENTAILED),
-}
-BEST = {OBJECTIVITY: NO_FIRST_PERSON, PRECISION: HIGH, ENTAILMENT: ENTAILED}
+# The tokens that ask for a faithful response.
+BEST = [NO_FIRST_PERSON, HIGH, ENTAILED]
 
 _FIRST_PERSON = re.compile(r'\b(i|me|my|mine|myself)\b', re.IGNORECASE)
 
@@ -89,27 +81,16 @@ def control_tokens(
     example: Example,
     score: Optional[Score],
     groups: PrecisionGroups,
-    features: Sequence[str] = FEATURES,
 ) -> list[str]:
     """
-    The tokens that describe a response. Without knowledge, it is neither precise nor
-    entailed.
+    The tokens that describe a response: one for each feature, in the order above.
+    Without knowledge, it is neither precise nor entailed.
 
-    :param score: its score; only the feature ``entailment`` uses it.
-    :param features: some of :data:`FEATURES`, in the order of the tokens wanted.
+    :param score: its score; None without a response.
     """
-    found = {
-        OBJECTIVITY: FIRST_PERSON
-        if first_person(example.response)
-        else NO_FIRST_PERSON,
-        PRECISION: groups.token(lexical_precision(example)),
-        ENTAILMENT: ENTAILED
-        if score is not None and score.label == Label.CONSISTENT
-        else NOT_ENTAILED,
-    }
-    return [found[feature] for feature in features]
-
-
-def best_tokens(features: Sequence[str] = FEATURES) -> list[str]:
-    """The tokens that ask for a faithful response."""
-    return [BEST[feature] for feature in features]
+    entailed = score is not None and score.label == Label.CONSISTENT
+    return [
+        FIRST_PERSON if first_person(example.response) else NO_FIRST_PERSON,
+        groups.token(lexical_precision(example)),
+        ENTAILED if entailed else NOT_ENTAILED,
+    ]

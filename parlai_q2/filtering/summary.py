@@ -58,8 +58,10 @@ class FilterSummary:
         # Ties are broken by more evidence, then by the earlier turn.
         asked = len(score.verdicts)
         line = _line(turn, shown)
-        _push(self._most, (score.value, asked, -order, line))
-        _push(self._least, (-score.value, asked, -order, line))
+        most, least = ((v, asked, -order, line) for v in (score.value, -score.value))
+        # Each entry's order is unique, so the lines themselves are never compared.
+        self._most = heapq.nlargest(SHOWN, [*self._most, most])
+        self._least = heapq.nlargest(SHOWN, [*self._least, least])
 
     def to_dict(self, **more: Any) -> dict[str, Any]:
         """
@@ -89,10 +91,8 @@ class FilterSummary:
                 {'from': n / BINS, 'to': (n + 1) / BINS, **bar}
                 for n, bar in enumerate(self.bins)
             ],
-            'most_grounded': [entry[-1] for entry in sorted(self._most, reverse=True)],
-            'least_grounded': [
-                entry[-1] for entry in sorted(self._least, reverse=True)
-            ],
+            'most_grounded': [entry[-1] for entry in self._most],
+            'least_grounded': [entry[-1] for entry in self._least],
         }
 
 
@@ -148,14 +148,6 @@ def _line(turn: JudgedTurn, label: JudgedLabel) -> dict[str, Any]:
         'response': label.text,
         'knowledge': turn.knowledge,
     }
-
-
-def _push(heap: list[tuple], entry: tuple) -> None:
-    # Each entry's order is unique, so the lines themselves are never compared.
-    if len(heap) < SHOWN:
-        heapq.heappush(heap, entry)
-    else:
-        heapq.heappushpop(heap, entry)
 
 
 def _histogram(bins: list[Mapping[str, Any]]) -> list[str]:

@@ -14,7 +14,6 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 from parlai.core.agents import Agent
 from parlai.core.message import Message
 
-from parlai_q2.cache import CachedScorer
 from parlai_q2.filtering.conversation import said_in, with_history
 from parlai_q2.filtering.judge import (
     JudgedEpisode,
@@ -23,7 +22,7 @@ from parlai_q2.filtering.judge import (
     passages_of_turns,
 )
 from parlai_q2.filtering.policy import Decision, Policy
-from parlai_q2.records import Score, joined
+from parlai_q2.records import joined
 from parlai_q2.scorers.base import Scorer
 
 ABSTAINED = 'the model abstained'
@@ -111,8 +110,7 @@ def judge_replies(
     delimiter: Optional[str] = None,
 ) -> Iterator[JudgedEpisode]:
     """
-    Judge a model's replies. If the scorer has a cache, replies that reranking scored
-    with the same signature are not scored again.
+    Judge a model's replies.
 
     :param records: for each episode, one reply for each turn, as :func:`reply_record`
         returned it.
@@ -123,7 +121,6 @@ def judge_replies(
 
     def single() -> Iterator[list[dict[str, Any]]]:
         for episode, of_episode in zip(episodes, records, strict=True):
-            _keep_scores(of_episode, scorer)
             for message, record in zip(
                 references(episode, of_episode, delimiter), of_episode, strict=True
             ):
@@ -161,27 +158,3 @@ def references(
         found.append(fields)
         before += said_in(message)
     return found
-
-
-def _keep_scores(records: Iterable[Mapping[str, Any]], scorer: Scorer) -> None:
-    """Put the scores that have the scorer's signature into its cache, if it has one."""
-    signature = str(scorer.signature)
-    if isinstance(scorer, CachedScorer):
-        scorer.cache.put(
-            signature,
-            {
-                (r['knowledge'], r['text']): Score.from_dict(
-                    {**r['chosen'], 'signature': signature}
-                )
-                for r in records
-                if r['signature'] == signature and _scored(r)
-            },
-        )
-
-
-def _scored(record: Mapping[str, Any]) -> bool:
-    chosen, knowledge = record['chosen'], record['knowledge']
-    # Evidence in one of several passages has other offsets in the cache.
-    known = bool(knowledge) and isinstance(knowledge, str)
-    scored = chosen is not None and chosen['score'] is not None
-    return known and scored and not abstained(record)

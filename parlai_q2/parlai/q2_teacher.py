@@ -55,7 +55,7 @@ class Waiting:
     totals: Metrics
     # The dicts in the model's message.
     metrics: dict[str, Any]
-    evidence: Optional[dict[str, Any]]
+    evidence: dict[str, Any]
 
 
 class ResponseQueue:
@@ -116,8 +116,7 @@ class ResponseQueue:
             for name, metric in metrics.items():
                 response.totals.add(name, metric)
             response.metrics.update(metrics)
-            if response.evidence is not None:
-                response.evidence.update(score.to_dict())
+            response.evidence.update(score.to_dict())
 
 
 class Q2TeacherMixin(_Base):
@@ -130,7 +129,7 @@ class Q2TeacherMixin(_Base):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """Add the scorer's options, ``--q2-metrics`` and ``--q2-evidence``."""
+        """Add the scorer's options and ``--q2-metrics``."""
         super().add_cmdline_args(parser, partial_opt)
         add_scorer_options(parser, DEFAULT_SCORER)
         group = parser.add_argument_group('Q2 teacher')
@@ -141,20 +140,11 @@ class Q2TeacherMixin(_Base):
             help="score the model's responses against their knowledge; never done for "
             'the training turns of train_model',
         )
-        group.add_argument(
-            '--q2-evidence',
-            type='bool',
-            default=True,
-            help="add each score, with its questions, to the model's message as "
-            f'{EVIDENCE}',
-        )
-        return parser
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         # First, since some teachers call reset() in their __init__.
         evaluating = not DatatypeHelper.is_training(opt['datatype'])
         self._q2_turn: Optional[Message] = None
-        self._q2_evidence = opt.get('q2_evidence', True)
         self._q2_queue: Optional[ResponseQueue] = None
         if shared:
             self._q2_queue = shared['q2_queue']
@@ -231,7 +221,7 @@ class Q2TeacherMixin(_Base):
                 )
             return
         example = Example(find_passages(turn), str(text))
-        evidence = _dict_in(observation, EVIDENCE) if self._q2_evidence else None
+        evidence = _dict_in(observation, EVIDENCE)
         metrics = _dict_in(observation, 'metrics')
         queue.waiting.append(Waiting(example, self.metrics, metrics, evidence))
 

@@ -117,11 +117,3 @@ def test_its_log_probabilities_count(llama):
     )
     means = [row['mean_logprob'] for row in reply['rerank']]
     assert all(-20 < mean < 0 for mean in means) and len(set(means)) == len(means)
-
-
-def test_a_seed_gives_the_same_replies_again(llama):
-    seeded = {'server_samples': 3, 'server_max_tokens': 8, 'server_seed': 3}
-    agent = make(llama, **RERANKING, **seeded)
-    first, again = (reply_to(agent, 'How many?', knowledge='five') for _ in range(2))
-    assert first[0]['beam_texts'] == again[0]['beam_texts']
-    assert len(first[0]['beam_texts']) > 1

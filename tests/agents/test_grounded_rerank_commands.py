@@ -121,14 +121,3 @@ def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
     assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer(
         Command('why', ''), knowledge, generic
     )
-
-
-def test_why_without_knowledge_says_that_there_was_none(knowledge):
-    text = answer(Command('why', ''), knowledge, said(turn=None))
-    assert text == "Chosen for: no knowledge: the generator's first."
-
-
-def test_candidates_shows_all_of_them(knowledge):
-    text = answer(Command('candidates', ''), knowledge, said())
-    assert 'green' in text and 'red' in text
-    assert 'CHOSEN' in text

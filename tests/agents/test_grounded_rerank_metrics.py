@@ -5,7 +5,6 @@ from parlai.core.metrics import aggregate_unnamed_reports, dict_report
 
 from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.rerank import Reranker, Rule
-from parlai_q2.rerank.choice import THRESHOLD
 from tests.rerank.toys import ToyScorer, pool
 
 
@@ -61,10 +60,3 @@ def test_metrics_of_several_processes_add_up():
         parts = [report(rankings[:cut]), report(rankings[cut:])]
         together = aggregate_unnamed_reports(parts)
         assert dict_report(together) == pytest.approx(dict_report(whole))
-
-
-def test_a_rule_that_is_not_the_best_score_shows_in_the_oracle():
-    rule = Rule(by=THRESHOLD, threshold=0.4)
-    rankings = [Reranker(ToyScorer(), rule).rank('red', ['red x', 'red'])]
-    found = {name: values[0].value() for name, values in metrics(rankings).items()}
-    assert (found['rerank/chosen'], found['rerank/oracle']) == (0.5, 1.0)

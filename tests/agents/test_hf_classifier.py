@@ -12,7 +12,6 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_classifier.modules import HfClassifierModel
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.models.engine.batching import pad
 from parlai_q2.text.class_map import ClassMap
 from tests.agents.tiny_classifiers import AGENT, tiny_bert
 
@@ -89,14 +88,6 @@ def test_a_class_is_as_probable_as_its_likeliest_output_alone_and_in_a_batch(
         assert one == pytest.approx(together['probs'], abs=1e-6)
 
 
-def test_a_class_map_goes_before_the_names(tmp_path, model):
-    options = {'class_map': 'neutral=', 'print_scores': True}
-    classifier = agent(tmp_path, model, **options)
-    [supports, refutes, _] = outputs(classifier)[0]
-    expected = [supports / (supports + refutes), refutes / (supports + refutes)]
-    assert ask(classifier)[0]['probs'] == pytest.approx(expected, abs=1e-6)
-
-
 def test_a_class_for_each_output_keeps_the_logits(tmp_path, model):
     classes = ['entailment', 'contradiction', 'neutral']
     classifier = agent(tmp_path, model, classes=classes, print_scores=True)
@@ -112,20 +103,6 @@ def test_a_preset_says_how_pairs_are_read(tmp_path, model):
         words.decode(seen['text_vec']) == '[CLS] it is red [SEP] the moon is old [SEP]'
     )
     assert seen['segment_vec'].tolist() == [0] * 5 + [1] * 5
-
-
-def test_segments_are_padded_as_tokens_are(tmp_path, model):
-    classifier = agent(tmp_path, model)
-    observed = [
-        classifier.clone().observe({'text': '\n'.join(p), 'episode_done': True})
-        for p in PAIRS
-    ]
-    batch = classifier.batchify(observed)
-    words = classifier.dict.hf_tokenizer
-    encoded = words([p for p, _ in PAIRS], [h for _, h in PAIRS])
-    expected = pad(encoded, [0, 1, 2], {})['token_type_ids']
-    length = batch.text_vec.shape[1]
-    assert torch.equal(batch.segment_vec, expected[:, :length])
 
 
 @pytest.mark.parametrize('limit', [{}, {'text_truncate': 20}])
@@ -191,14 +168,6 @@ def test_the_class_of_the_threshold_comes_first(tmp_path, model):
     assert reply['metrics']['loss'].value() == pytest.approx(loss, abs=1e-5)
 
 
-def test_the_metrics_of_a_batch(tmp_path, model):
-    classifier = agent(tmp_path, model, threshold=1e-9)
-    for reply in ask(classifier, label='inconsistent'):
-        assert reply['text'] == 'consistent'
-        assert reply['metrics']['class_consistent_prec'].value() == 0
-        assert {'loss', 'weighted_f1', 'macro_f1'} <= set(reply['metrics'])
-
-
 @pytest.mark.parametrize(
     'names, settings, options, says',
     [
@@ -257,12 +226,6 @@ def test_only_the_head_is_trained_where_that_is_asked_for(tmp_path, model):
     trained = {n for n, p in classifier.model.named_parameters() if p.requires_grad}
     assert trained == {'hf.classifier.weight', 'hf.classifier.bias'}
     assert classifier.opt['update_classifier_head_only'] is True
-
-
-def test_copies_share_the_model(tmp_path, model):
-    classifier = agent(tmp_path, model)
-    copy = classifier.clone()
-    assert copy.model is classifier.model and copy.pair_input is classifier.pair_input
 
 
 def test_the_shipped_detector_is_the_default():

@@ -5,7 +5,7 @@ import torch
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_seq2seq.options import REPLY_DECODING
-from parlai_q2.errors import ModelNotFoundError, Q2Error
+from parlai_q2.errors import Q2Error
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
 
 TEXTS = [*(text for text, _ in LESSONS), 'a cat', 'what is the name of the park ?']
@@ -54,23 +54,6 @@ def test_beam_search_finds_what_transformers_beam_search_finds(folder):
         assert trimmed(tokens[1:], agent) == trimmed(best, agent)
 
 
-def test_each_beam_has_the_score_of_its_tokens(folder):
-    # A cache whose rows were mixed up would score other tokens than it returns.
-    options = {'inference': 'beam', 'beam_size': 5, 'beam_length_penalty': 0.0}
-    agent = make_agent(hf_model=folder, label_truncate=12, **options)
-    batch = agent.batchify(observe(agent, TEXTS))
-    with torch.no_grad():
-        _, beams = agent._generate(batch, 5, 12)
-        for row, beam in enumerate(beams):
-            finished = beam.get_rescored_finished()
-            assert len(finished) > 1
-            for tokens, score, _ in finished:
-                states = agent.model.encoder(batch.text_vec[row : row + 1])
-                logits, _ = agent.model.decode_forced(states, tokens[None, 1:])
-                chosen = logits.log_softmax(2)[0].gather(1, tokens[1:, None])
-                assert score.item() == pytest.approx(chosen.sum().item(), abs=1e-4)
-
-
 def test_the_loss_is_that_of_the_model_with_labels(folder):
     agent = make_agent(hf_model=folder, skip_generation=True)
     labels = ['the park .', 'a cat ran on the mat there !', 'hello', 'i am']
@@ -116,17 +99,6 @@ def test_the_decoder_reads_one_token_a_step_and_the_encoder_runs_once(
     assert set(read[0].flatten().tolist()) == {hf.config.decoder_start_token_id}
 
 
-@pytest.mark.parametrize('inference', ['greedy', 'beam', 'nucleus', 'delayedbeam'])
-def test_every_way_to_search_works_on_a_batch(folder, inference):
-    options = {'inference': inference, 'beam_size': 4, 'beam_delay': 2}
-    agent = make_agent(hf_model=folder, label_truncate=10, **options)
-    torch.manual_seed(0)
-    for reply in agent.batch_act(observe(agent, TEXTS)):
-        expected = 1 if inference == 'greedy' else 2
-        assert len(reply['beam_texts']) >= expected
-        assert reply['text'] == max(reply['beam_texts'], key=lambda b: b[1])[0]
-
-
 def test_a_batch_gives_what_its_members_give_alone(folder):
     options = {'inference': 'beam', 'beam_size': 4}
     agent = make_agent(hf_model=folder, label_truncate=10, **options)
@@ -137,32 +109,6 @@ def test_a_batch_gives_what_its_members_give_alone(folder):
         texts, scores = zip(*reply['beam_texts'], strict=True)
         assert [text for text, _ in alone['beam_texts']] == list(texts)
         assert [s for _, s in alone['beam_texts']] == pytest.approx(scores, abs=1e-4)
-
-
-def test_no_output_is_longer_than_label_truncate(folder):
-    options = {'inference': 'beam', 'beam_size': 2, 'beam_min_length': 30}
-    agent = make_agent(hf_model=folder, label_truncate=6, **options)
-    [reply] = agent.batch_act(observe(agent, ['the cat']))
-    assert len(agent.dict.txt2vec(reply['text'])) <= 6
-
-
-def test_encoder_rows_are_repeated_and_reordered(t5):
-    model = make_agent(hf_model=t5).model
-    states = model.encoder(torch.tensor([[4, 5, 1], [6, 1, 0]]))
-    for indices in ([1, 0, 1], torch.tensor([1, 0, 1])):
-        hidden, mask = model.reorder_encoder_states(states, indices)
-        assert torch.equal(hidden, states[0][[1, 0, 1]])
-        assert mask.tolist() == [[True, True, False], [True] * 3, [True, True, False]]
-
-
-def test_a_cache_of_plain_tuples_is_reordered_too(t5):
-    model = make_agent(hf_model=t5).model
-    rows = torch.arange(3.0)[:, None]
-    [layer] = model.reorder_decoder_incremental_state(
-        ((rows, rows * 10),), torch.tensor([2, 0])
-    )
-    assert [part.flatten().tolist() for part in layer] == [[2, 0], [20, 0]]
-    assert model.reorder_decoder_incremental_state(None, torch.tensor([0])) is None
 
 
 def test_a_row_without_text_does_no_harm_to_the_others(folder):
@@ -183,35 +129,6 @@ def test_a_forced_first_token_is_the_first_token(tmp_path):
     assert [tokens[1].item() for tokens, _, _ in outputs] == [word] * len(TEXTS)
     for reply in agent.batch_act(observe(agent, TEXTS)):
         assert reply['text'].startswith('cat')
-
-
-def test_without_generation_there_are_losses_and_no_texts(t5):
-    agent = make_agent(hf_model=t5, skip_generation=True)
-    text, label = LESSONS[0]
-    [reply] = agent.batch_act(observe(agent, [text], eval_labels=[label]))
-    assert 'text' not in reply and 'beam_texts' not in reply
-    assert reply['metrics']['ppl'].value() < 1.5
-
-
-def test_candidates_are_ranked_by_how_likely_they_are(folder):
-    agent = make_agent(hf_model=folder, rank_candidates=True)
-    candidates = [reply for _, reply in LESSONS]
-    text, label = LESSONS[2]
-    [reply] = agent.batch_act(observe(agent, [text], label_candidates=candidates))
-    assert reply['text_candidates'][0] == label
-
-
-def test_a_shared_agent_has_the_same_model_and_loads_nothing(t5, monkeypatch):
-    agent = make_agent(hf_model=t5)
-    monkeypatch.setattr(
-        'parlai_q2.agents.hf_seq2seq.hf_seq2seq.load_network', lambda opt: 1 / 0
-    )
-    monkeypatch.setattr(
-        'parlai_q2.agents.hf_seq2seq.dictionary.load_hf_tokenizer', lambda opt: 1 / 0
-    )
-    clone = agent.clone()
-    assert clone.model is agent.model and clone.dict is agent.dict
-    assert clone.history is not agent.history
 
 
 def test_weights_are_counted_and_saved_once(t5):
@@ -241,7 +158,6 @@ def test_positions_a_model_has_not_learned_are_never_asked_for(tmp_path):
 @pytest.mark.parametrize(
     'options, words',
     [
-        ({'model_parallel': True}, '--model-parallel'),
         ({'history_reversed': True}, '--history-reversed'),
         ({'prompt_template': '{facts} {text}'}, 'facts'),
         ({'prompt_template': 'no field'}, '{knowledge}'),
@@ -275,8 +191,3 @@ def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
     }
     asked = options('--inference', 'nucleus', '--hf-model', 'some/folder')
     assert asked['inference'] == 'nucleus' and asked['beam_size'] == 1
-
-
-def test_a_folder_that_is_not_there_is_named():
-    with pytest.raises(ModelNotFoundError, match='/no/such/folder'):
-        make_agent(hf_model='/no/such/folder')

@@ -3,8 +3,6 @@
 import builtins
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,8 @@ import torch
 from parlai.core.agents import create_agent_from_model_file
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
-from parlai.scripts.eval_wordstat import EvalWordStat
 from parlai.scripts.interactive import Interactive
-from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.agents.hf_seq2seq.options import trained_with
@@ -86,29 +81,10 @@ def test_a_saved_model_loads_where_the_folder_it_came_from_is_gone(
     assert float(report['accuracy']) == 1.0
 
 
-def test_a_saved_models_options_are_kept(trained):
-    agent = create_agent_from_model_file(
-        trained[0], {'no_cuda': True, 'skip_generation': False}
-    )
-    assert agent.opt['inference'] == 'greedy' and agent.beam_size == 1
-    assert agent.respond(LESSONS[0][0]) == LESSONS[0][1]
-
-
-def test_words_are_counted(trained, task, capsys):
-    EvalWordStat.main(model_file=trained[0], skip_generation=False, **task)
-    # Its replies are the lessons', and their words its tokens.
-    words = sum(len(reply.split()) for _, reply in LESSONS)
-    assert f'total_words: {words}, ' in capsys.readouterr().out
-
-
 def test_weights_can_start_another_model(trained, task, tmp_path):
     agent = make_agent(init_model=trained[0], hf_model='/gone', inference='greedy')
     [reply] = agent.batch_act(observe(agent, [LESSONS[1][0]]))
     assert reply['text'] == LESSONS[1][1]
-    # Tokens that the saved model did not have get rows of their own.
-    grown = make_agent(init_model=trained[0], hf_model='/gone', person_tokens=True)
-    ours, theirs = (a.model.hf.get_input_embeddings().weight for a in (grown, agent))
-    assert torch.equal(ours[: len(theirs)], theirs) and len(ours) == len(theirs) + 2
 
 
 def test_a_training_that_starts_from_a_model_has_its_prompt(trained):
@@ -155,22 +131,6 @@ def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
     assert read[-1] == 'hello there !\nhello i am fine .\nthe cat'
 
 
-def test_the_agent_chats_with_itself(trained, tmp_path):
-    logs = str(tmp_path / 'chat.jsonl')
-    SelfChat.main(
-        model_file=trained[0],
-        no_cuda=True,
-        skip_generation=False,
-        num_self_chats=1,
-        selfchat_max_turns=3,
-        seed_messages_from_task=False,
-        outfile=logs,
-    )
-    [line] = Path(logs).read_text().splitlines()
-    said = [turn['text'] for pair in json.loads(line)['dialog'] for turn in pair]
-    assert len(said) == 4 and all(said)
-
-
 def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_path):
     model, _ = load_seq2seq(QUESTIONS)
     torch.manual_seed(0)
@@ -203,31 +163,3 @@ def test_the_shipped_model_replies_with_the_turns_knowledge():
     fact = {'knowledge': 'The shop on the hill sells 31 kinds of ice cream.'}
     assert '31' in agent.respond({**message, **fact})
     assert '31' not in agent.respond(message)
-
-
-def test_a_tasks_knowledge_is_in_the_replies(capsys):
-    task = 'parlai_q2.tasks.grounded_sample.agents'
-    DisplayModel.main(
-        model=AGENT,
-        task=task,
-        datatype='valid',
-        num_examples=2,
-        q2_metrics=False,
-        no_cuda=True,
-    )
-    shown = capsys.readouterr().out
-    assert shown.count('model: ') == 2 and 'queen' in shown.split('model: ')[1]
-
-
-@pytest.mark.slow
-def test_the_command_line_chats():
-    done = subprocess.run(
-        [sys.executable, '-m', 'parlai', 'interactive', '-m', AGENT, '--no-cuda'],
-        input='Hi! I just came back from Venice.\nIs it an island?\n[EXIT]\n',
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count('[HfSeq2seq]: ') == 2

@@ -8,9 +8,7 @@ import pytest
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.prompts import (
     Prompt,
-    first_characters,
     fit,
-    last_characters,
     reply_prompt,
 )
 from tests.agents.hf_models import checkpoint, make_agent, tokenizer
@@ -50,10 +48,6 @@ def read(agent, observation):
 def test_a_template_is_filled(template, text):
     prompt = Prompt(template, delimiter='|')
     assert prompt.render(['hi', 'how are you'], 'K') == text
-
-
-def test_braces_in_what_people_say_are_left_alone():
-    assert Prompt('{text}').render(['{knowledge} {0}'], 'K') == '{knowledge} {0}'
 
 
 @pytest.mark.parametrize(
@@ -106,47 +100,6 @@ def test_history_is_cut_before_knowledge(turns, knowledge, limit, text, knowledg
     assert fitted.knowledge_cut is knowledge_cut
 
 
-def test_cutting_ten_thousand_words_keeps_to_the_limit_and_wastes_nothing():
-    history = [' '.join(f'w{i}' for i in range(10_000))]
-    fitted = fit(Prompt('{knowledge} | {history}'), history, 'k ' * 30, words, 100)
-    assert words(fitted.text) == 100
-    assert fitted.text.endswith('w9998 w9999')
-    assert fitted.text.count('k') == 30
-
-
-@pytest.mark.parametrize(
-    'turns, n, expected',
-    [
-        (['one two', 'three'], 99, ['one two', 'three']),
-        (['one two', 'three'], 8, ['two', 'three']),
-        (['one two', 'three'], 7, ['three']),
-        # A single word has no place to be cut at but between its characters.
-        (['one two', 'three'], 3, ['ree']),
-        (['one two three'], 7, ['three']),
-        (['one two three'], 0, []),
-        (['一二三四五'], 2, ['四五']),
-    ],
-)
-def test_the_end_of_a_dialogue_is_taken_in_whole_words(turns, n, expected):
-    assert last_characters(turns, n) == expected
-
-
-@pytest.mark.parametrize(
-    'text, n, expected',
-    [
-        ('one two', 7, 'one two'),
-        ('one two', 6, 'one'),
-        ('one two', 4, 'one'),
-        ('one two', 3, 'one'),
-        ('one two', 2, ''),
-        ('一二三', 2, '一二'),
-        ('', 0, ''),
-    ],
-)
-def test_the_beginning_of_a_text_is_taken_in_whole_words(text, n, expected):
-    assert first_characters(text, n) == expected
-
-
 # -- the agent
 
 
@@ -177,17 +130,6 @@ def test_a_turn_without_knowledge_has_none_from_the_turn_before(t5):
     agent.self_observe({'text': 'i am'})
     seen = agent.observe({'text': 'what', 'episode_done': False})
     assert read(agent, seen) == ': hello i am what'
-
-
-def test_an_ended_episode_and_history_size_are_parlais(t5):
-    agent = make_agent(hf_model=t5, history_size=2)
-    for text in ('one', 'two', 'three'):
-        seen = agent.observe({'text': text, 'episode_done': False})
-        agent.self_observe({'text': 'cat'})
-    assert read(agent, seen) == 'cat three'
-    agent.observe({'text': 'four', 'episode_done': True})
-    agent.self_observe({'text': 'cat'})
-    assert read(agent, agent.observe({'text': 'five', 'episode_done': True})) == 'five'
 
 
 WOW = '__knowledge__ the cat sat __endknowledge__\nhello there'
@@ -233,12 +175,6 @@ def test_knowledge_of_an_earlier_conversation_is_forgotten(t5):
     assert read(agent, seen) == ': the cat what ?'
 
 
-def test_plain_text_keeps_the_knowledge_a_task_put_there(t5):
-    agent = make_agent(hf_model=t5)
-    seen = agent.observe({'text': 'the cat\nhello', 'knowledge': 'the cat'})
-    assert read(agent, seen) == 'the cat hello'
-
-
 def test_what_was_cut_from_history_is_in_parlais_metrics(t5):
     agent = make_agent(
         hf_model=t5, prompt_template='{knowledge} : {history}', text_truncate=9
@@ -266,18 +202,6 @@ def test_cut_knowledge_gets_a_warning(t5, monkeypatch):
 # -- the dictionary
 
 
-@pytest.mark.parametrize(
-    'family, null, start, end',
-    [('t5', '<pad>', '<pad>', '</s>'), ('bart', '<pad>', '<s>', '</s>')],
-)
-def test_special_tokens_have_their_counterparts(t5, bart, family, null, start, end):
-    agent = make_agent(hf_model={'t5': t5, 'bart': bart}[family])
-    names = agent.dict.null_token, agent.dict.start_token, agent.dict.end_token
-    assert names == (null, start, end)
-    assert agent.dict['<unk>'] == agent.dict['no-such-word']
-    assert agent.END_IDX != agent.START_IDX
-
-
 def test_the_end_token_is_added_where_the_tokenizer_adds_none(t5, bart):
     ours = make_agent(hf_model=t5).dict
     assert ours.encode_text('the cat')[-1] == ours['</s>']
@@ -296,12 +220,6 @@ def test_labels_are_what_the_tokenizer_gives_for_targets(t5, bart):
         ids = agent.dict.hf_tokenizer(text_target='the cat .')['input_ids']
         expected = ids if folder == bart else ids + [agent.END_IDX]
         assert seen['eval_labels_vec'].tolist() == expected
-
-
-def test_text_comes_back_without_special_tokens(bart):
-    ours = make_agent(hf_model=bart).dict
-    assert ours.txt2vec('') == []
-    assert ours.vec2txt(ours.encode_text('the cat .')) == 'the cat .'
 
 
 def test_person_and_special_tokens_are_one_token_each(bart):

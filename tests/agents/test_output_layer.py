@@ -1,7 +1,6 @@
 """The output layer for a few rows."""
 
 import copy
-import pickle
 
 import pytest
 import torch
@@ -51,23 +50,3 @@ def test_the_other_product_is_taken_for_a_few_rows_without_gradients(monkeypatch
     with torch.no_grad():
         layer(torch.randn(5, 4).double())
     assert taken == [1, FEW.stop, 3, 5]
-
-
-def test_weights_names_and_pickles_stay():
-    plain = nn.Linear(4, 6)
-    state = copy.deepcopy(plain.state_dict())
-    model = Model(plain)
-    quicken_output(model)
-    assert model.get_output_embeddings().weight is plain.weight
-    assert list(model.state_dict()) == ['layer.weight', 'layer.bias']
-    again = pickle.loads(pickle.dumps(model))
-    assert type(again.layer) is FewRowsLinear
-    assert all(torch.equal(again.layer.state_dict()[k], v) for k, v in state.items())
-
-
-@pytest.mark.parametrize('layer', [None, nn.Identity(), nn.Bilinear(2, 2, 2)])
-def test_other_layers_are_left_alone(layer):
-    model = Model(layer)
-    quicken_output(model)
-    assert model.layer is layer
-    assert not isinstance(layer, FewRowsLinear)

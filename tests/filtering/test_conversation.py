@@ -37,14 +37,6 @@ def test_the_first_speaker_keeps_all_fields_and_the_second_has_the_score():
     assert asked['episode_done'] is answered['episode_done'] is True
 
 
-def test_only_the_last_turn_ends_an_episode():
-    _, second = conversations(judged())
-    assert [[a['episode_done'] for a in pair] for pair in second['dialog']] == [
-        [False, False],
-        [True, True],
-    ]
-
-
 def test_knowledge_that_stood_in_a_text_becomes_a_field():
     one = episode(
         ('__knowledge__ a b __endknowledge__ hi', None, 'x'), ('so', 'c', 'c')
@@ -55,12 +47,6 @@ def test_knowledge_that_stood_in_a_text_becomes_a_field():
     assert 'a b' in asked['text'] and asked['knowledge'] == 'c'
     (gone,) = conversations(judged(one), kept=False)
     assert gone['dialog'][0][0]['knowledge'] == 'a b'
-
-
-def test_a_label_that_is_not_grounded_is_not_written_beside_one_that_is():
-    (kept,) = conversations(judged(episode(('one', 'a', 'x', 'a'))))
-    asked, answered = kept['dialog'][0]
-    assert asked['labels'] == ['a'] and answered['text'] == 'a'
 
 
 def test_turns_without_a_score_or_without_a_label_are_written_too():
@@ -94,13 +80,6 @@ def test_parlai_reads_every_text_back(tmp_path, odd):
     read = list(Conversations(str(tmp_path / 'kept.jsonl')))
     assert [c[0].text for c in read] == [text] * 2
     assert read[0][1].text == 'a' and read[0][0].knowledge == 'a'
-
-
-def test_metadata_stand_where_parlai_looks_for_them(tmp_path):
-    file = ConversationFile(tmp_path / 'kept.jsonl')
-    file.finish({'task': 'toy', 'odd': object()}, signature='signed')
-    found = Conversations(str(tmp_path / 'kept.jsonl')).metadata
-    assert found.opt['task'] == 'toy' and found.extra_data['signature'] == 'signed'
 
 
 def test_a_file_has_its_name_only_when_whole(tmp_path):

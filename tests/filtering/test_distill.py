@@ -7,11 +7,8 @@ import pytest
 from parlai.core.message import Message
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import CachedScorer, ScoreCache
-from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy
 from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references, replies
-from parlai_q2.parlai.task_episodes import digest
 from parlai_q2.scripts import distill
 from tests.agents import rerank_toys
 from tests.agents.rerank_toys import MADE, TASK, trained_generator
@@ -83,20 +80,6 @@ def test_an_abstention_is_no_reference():
     assert judge(said, WordScorer())[0] == (False, ABSTAINED)
 
 
-def test_what_reranking_scored_by_the_same_recipe_is_not_scored_again(tmp_path):
-    inner = WordScorer()
-    signature = str(inner.signature)
-    said = [
-        record('zz', 0.9, knowledge='a b', signature=signature),
-        record('c', 0.1, knowledge='c d', signature='of another recipe'),
-        record('e'),
-    ]
-    scorer = CachedScorer(inner, ScoreCache(tmp_path / 's.sqlite'))
-    decided = judge(said, scorer)
-    assert [d.kept for d in decided] == [True, True, False]
-    assert inner.scored == ['c']
-
-
 class Parrot:
     """Says how many turns of its conversation it has heard, and what."""
 
@@ -134,11 +117,6 @@ def test_conversations_are_replied_to_in_batches_and_in_order(batchsize):
         [f'{m["text"]}!' for m in one] for one in episodes
     ]
     assert sum(log) == 9 and max(log) == min(batchsize, 5)
-
-
-def test_labels_of_the_task_are_left_as_they_were():
-    list(replies(Parrot([]), [EPISODE], 1))
-    assert EPISODE[0]['labels'] == ['gold one']
 
 
 def run_distill(outfile, *more):
@@ -192,52 +170,11 @@ def test_a_generators_grounded_choices_are_written(best):
     assert sum(len(one['replies']) for one in replied) == 10
 
 
-@pytest.mark.parametrize(
-    'name, says',
-    [('best.txt', 'must end in .jsonl'), ('best.jsonl', 'txt is a folder')],
-)
-def test_what_cannot_be_written_is_told_before_any_reply(tmp_path, name, says):
-    (tmp_path / 'best.summary.txt').mkdir()
-    with pytest.raises(InputError, match=says):
-        run_distill(tmp_path / name)
-    assert [path.name for path in tmp_path.iterdir()] == ['best.summary.txt']
-
-
-def test_choices_are_scored_once(best):
-    run_distill(best)
-    # One scorer saw all candidates; what judges their choice found it in the cache, and
-    # the third was asked for its signature alone.
-    assert len(MADE) == 3 and len([s for s in MADE if not s.batches]) == 2
-
-
 def test_another_threshold_costs_no_new_replies(best, monkeypatch):
     first = run_distill(best)
     monkeypatch.setattr(distill, 'create_agent', None)
     assert run_distill(best, '--threshold', '1.0')['kept'] == 0
     assert run_distill(best)['kept'] == first['kept']
-
-
-def test_a_run_that_was_stopped_begins_anew_on_other_data(best, monkeypatch):
-    assert stopped_distilling(best)
-    setup = rerank_toys.ToyTeacher.setup_data
-
-    def shorter(self, datafile):
-        yield from list(setup(self, datafile))[2:]
-
-    monkeypatch.setattr(rerank_toys.ToyTeacher, 'setup_data', shorter)
-    assert run_distill(best)['turns'] == 8
-
-
-def test_the_digest_of_data_is_that_of_what_they_say():
-    first = digest([EPISODE])
-    other = [{**EPISODE[0], 'knowledge': 'else'}, *EPISODE[1:]]
-    assert digest([other]) != first == digest([EPISODE])
-    assert digest([EPISODE[:1], EPISODE[1:]]) != first
-    image = [{**EPISODE[0], 'image': object()}, *EPISODE[1:]]
-    assert digest([image], ['image']) == first
-    assert digest([image]) == digest(
-        [[{**EPISODE[0], 'image': object()}, *EPISODE[1:]]]
-    )
 
 
 def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):

@@ -1,6 +1,5 @@
 """``parlai_q2 filter`` from the task to a file that trains."""
 
-import errno
 import json
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from parlai.core.teachers import create_task_agent_from_taskname
 from parlai_q2.__main__ import run
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.parlai import filtered_files
-from parlai_q2.parlai.task_episodes import TaskEpisodes, once
+from parlai_q2.parlai.task_episodes import TaskEpisodes
 from tests.filtering.toys import SCORER, TASK, WordScorer, said
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -69,12 +68,6 @@ def test_another_threshold_costs_no_new_scores(kept):
     assert WordScorer.made[0].calls == []
 
 
-def test_without_the_cache_all_is_scored_again(kept):
-    for _ in range(2):
-        found = run_filter(kept, '--cache', 'false')
-        assert found['cache'] is None and len(WordScorer.made[0].scored) == 36
-
-
 def test_a_fold_a_few_turns_and_several_tasks(kept):
     assert run_filter(kept, '-dt', 'valid')['turns'] == 9
     assert run_filter(kept, '-n', 4)['turns'] == 6
@@ -108,20 +101,6 @@ def test_what_is_missing_or_wrong_is_said(tmp_path, monkeypatch, wrong, says):
     assert list(tmp_path.glob('*.jsonl*')) == []
 
 
-@pytest.mark.parametrize(
-    'datatype, shown',
-    [
-        ('train', 'train:evalmode'),
-        ('train:ordered', 'train:evalmode'),
-        ('train:stream', 'train:evalmode:stream'),
-        ('valid', 'valid'),
-        ('test:stream', 'test:stream'),
-    ],
-)
-def test_training_data_are_shown_once(datatype, shown):
-    assert once(datatype) == shown
-
-
 def test_a_run_that_fails_leaves_no_half_file(kept, monkeypatch):
     def fail(self, examples):
         raise MemoryError
@@ -130,22 +109,6 @@ def test_a_run_that_fails_leaves_no_half_file(kept, monkeypatch):
     with pytest.raises(MemoryError):
         run_filter(kept)
     assert list(kept.parent.glob('kept*')) == []
-
-
-def test_a_summary_that_cannot_be_written_is_told_and_leaves_no_half_file(
-    kept, monkeypatch
-):
-    write_text = filtered_files.write_text
-
-    def full(path, text):
-        if 'summary' in path.name:
-            raise OSError(errno.ENOSPC, 'No space left on device')
-        write_text(path, text)
-
-    monkeypatch.setattr(filtered_files, 'write_text', full)
-    with pytest.raises(InputError, match='summary.json: No space .* Free some'):
-        run_filter(kept)
-    assert not kept.exists() and list(kept.parent.glob('*.part')) == []
 
 
 def messages(task, path):
@@ -180,25 +143,6 @@ def test_grounded_file_gives_the_fields_that_the_task_gave(kept):
         assert list(after['eval_labels']) == list(before['labels'])
         for name in ('knowledge', 'title'):
             assert after[name] == before[name]
-
-
-def test_a_file_that_is_filtered_again_has_the_scores_of_the_last_time(kept):
-    run_filter(kept)
-    again = kept.with_name('again.jsonl')
-    source = ['--jsonfile-datapath', kept]
-    grounded_file = 'parlai_q2.tasks.grounded_file.agents'
-    run_filter(again, *source, task=grounded_file, scorer='rouge_l')
-    last = [pair[1] for line in lines(again) for pair in line['dialog']]
-    for message, (asked, answered) in zip(
-        messages(grounded_file, again),
-        (pair for line in lines(again) for pair in line['dialog']),
-        strict=True,
-    ):
-        assert message['y_turn']['q2_score'] == answered['q2_score']
-        assert not {'x_turn', 'y_turn'} & message['x_turn'].keys()
-        assert message['x_turn']['title'] == asked['title']
-    first = [pair[1] for line in lines(kept) for pair in line['dialog']]
-    assert [a['q2_score'] for a in last] != [a['q2_score'] for a in first]
 
 
 def test_all_labels_that_stay_are_references(kept):

@@ -29,24 +29,6 @@ def test_what_follows_a_gap_has_all_before_it_in_its_first_text(kept, expected):
     assert texts(kept) == expected
 
 
-def test_other_fields_stay_and_the_originals_too():
-    before = [dict(m) for m in FIVE]
-    ((first,), (last,)) = split_at_gaps(FIVE, [True, False, False, False, True])
-    assert last['labels'] == ['c c c'] and last['knowledge'] == 'a b c'
-    assert 'episode_done' not in first
-    assert FIVE == before
-
-
-def test_a_turn_without_text_adds_only_its_label():
-    turns = [{'image': 1, 'labels': ['a']}, {'text': 'b', 'labels': ['c']}]
-    assert texts('.k', turns) == [['a\nb']]
-
-
-def test_of_several_labels_the_first_was_said():
-    turns = [{'text': 'a', 'labels': ['b', 'c']}, {'text': 'd', 'labels': ['e']}]
-    assert texts('.k', turns) == [['a\nb\nd']]
-
-
 def read_by_a_model(agent, episodes):
     """What a ParlAI model reads, as tokens and as text, by label."""
     seen = {}

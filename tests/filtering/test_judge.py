@@ -3,7 +3,6 @@
 import pytest
 
 from parlai_q2.filtering import Policy, Reason, judge_episodes
-from parlai_q2.filtering.judge import labels_of
 from parlai_q2.records import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
 
@@ -44,11 +43,6 @@ def test_a_turn_stays_while_one_of_its_labels_does():
     assert judged[0].shown.text == 'a b'
 
 
-def test_of_a_turn_that_goes_the_first_label_is_shown():
-    (judged,) = judge(episode(('one', 'a b', 'x x', 'x y')))
-    assert judged[0].kept_labels == [] and judged[0].shown.text == 'x x'
-
-
 def test_turns_without_labels_go_and_those_without_knowledge_are_a_choice():
     bare = episode(('one', 'a'), ('two', None, 'a'))
     (judged,) = judge(bare)
@@ -65,19 +59,6 @@ def test_many_episodes_make_one_call():
     episodes = [episode((str(n), 'a b', f'a {n}')) for n in range(10)]
     list(judge_episodes(iter(episodes), scorer, Policy(), chunk=4))
     assert [len(call) for call in scorer.calls] == [4, 4, 2]
-
-
-def test_episodes_are_read_no_further_than_needed():
-    read = []
-
-    def reading():
-        for n in range(100):
-            read.append(n)
-            yield episode((str(n), 'a', 'a'))
-
-    judged = judge_episodes(reading(), WordScorer(), Policy(), chunk=5)
-    next(judged)
-    assert len(read) == 5
 
 
 def test_batches_judge_as_single_episodes_do():
@@ -118,17 +99,3 @@ def test_passages_are_judged_together_and_evidence_names_them(knowledge):
     assert turn.decision.kept
     assert turn.passages == (Passage('a b', 'Bee'), Passage('c', 'Ant'))
     assert turn.knowledge == 'a b\nc'
-
-
-@pytest.mark.parametrize(
-    'message, labels',
-    [
-        ({'labels': ('a', 'b')}, ['a', 'b']),
-        ({'eval_labels': ['a']}, ['a']),
-        ({'labels': 'a'}, ['a']),
-        ({'labels': [None, 'a']}, ['a']),
-        ({}, []),
-    ],
-)
-def test_labels_have_two_names(message, labels):
-    assert labels_of(message) == labels

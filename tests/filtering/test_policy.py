@@ -42,11 +42,6 @@ def test_what_cannot_be_judged_is_a_choice(choice, kept, name, example, score, r
     assert Policy(**{name: choice}).decide(EXAMPLE, Score(1.0, 'consistent')).kept
 
 
-def test_a_label_of_a_scorer_to_come_is_judged_by_its_score():
-    assert Policy().decide(EXAMPLE, Score(0.9, 'a new label')).kept
-    assert not Policy().decide(EXAMPLE, Score(0.1, 'a new label')).kept
-
-
 def test_an_empty_label_goes():
     found = Policy(unverifiable='keep').decide(Example('k', ' '), not_verifiable())
     assert found == (False, Reason.NO_LABEL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError
 from tests.mutators.running import (
     label,
     make_teacher,
@@ -36,15 +36,9 @@ def test_elsewhere_they_ask_for_the_best_and_nothing_is_scored(datatype):
     assert found == [{**m, 'text': f'{BEST} {m["text"]}'} for m in plain]
 
 
-def test_features_are_chosen_and_without_entailment_nothing_is_scored():
-    found = training(control_features='precision,objectivity')
-    assert texts(found)[0] == '<high-prec> <no-first-person> train 0 0'
-    assert scored() == []
-
-
 def test_bounds_can_be_given():
-    found = training(5, control_precision='0.2,0.9', control_features='precision')
-    assert [t.split()[0] for t in texts(found)][4] == '<med-prec>'
+    found = training(5, control_precision='0.2,0.9')
+    assert [t.split()[1] for t in texts(found)][4] == '<med-prec>'
 
 
 def test_after_flatten_the_tokens_stand_before_the_whole_context():
@@ -54,8 +48,6 @@ def test_after_flatten_the_tokens_stand_before_the_whole_context():
     assert found[2].count('<entailed>') == 1
 
 
-def test_an_unknown_feature_or_bound_is_an_error():
-    with pytest.raises(UnknownNameError, match='objectivity'):
-        messages(NAME, control_features='objectivty')
+def test_an_unknown_bound_is_an_error():
     with pytest.raises(ConfigError, match='0.4,0.7'):
         messages(NAME, control_precision='high')

@@ -11,7 +11,6 @@ from parlai_q2.parlai.classification import (
     class_metrics,
     find_pair,
     need_pair,
-    true_class,
 )
 
 
@@ -40,11 +39,6 @@ def test_where_a_pair_is_found(message, pair, why):
 def test_a_message_without_a_pair_is_an_error_that_names_its_fields():
     with pytest.raises(InputError, match='fields: labels, text'):
         need_pair({'text': 'hello', 'labels': ['x']})
-
-
-def test_the_true_class_is_the_label():
-    assert true_class({'labels': ['a']}) == true_class({'eval_labels': ['a']}) == 'a'
-    assert true_class({'text': 'a'}) is None
 
 
 def test_macro_f1_counts_each_class_the_same():

@@ -10,7 +10,6 @@ import os
 import pickle
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -124,30 +123,10 @@ def test_what_checkpoints_hold_is_read_back_with_weights_only():
     assert read_back(states) == states
 
 
-def test_a_scalar_that_numpy_1_saved_is_read_back():
-    compat.apply()
-    now, then = io.BytesIO(), io.BytesIO()
-    torch.save({'lr': np.float64(0.5)}, now)
-    with zipfile.ZipFile(now) as source, zipfile.ZipFile(then, 'w') as target:
-        for name in source.namelist():
-            # numpy 2 renamed the module that a saved scalar names.
-            target.writestr(
-                name, source.read(name).replace(b'numpy._core', b'numpy.core')
-            )
-    assert b'numpy.core.multiarray' in then.getvalue()
-    then.seek(0)
-    assert torch.load(then) == {'lr': 0.5}
-
-
 def test_what_could_run_code_is_still_refused():
     compat.apply()
     with pytest.raises(pickle.UnpicklingError, match='Weights only load failed'):
         read_back({'model': {}, 'hook': subprocess.Popen})
-
-
-def test_without_pkg_resources_plain_parlai_stops():
-    done = python(WITHOUT_PKG_RESOURCES + 'import parlai.core.script')
-    assert "No module named 'pkg_resources'" in done.stderr
 
 
 def test_without_pkg_resources_the_parlai_q2_command_runs():

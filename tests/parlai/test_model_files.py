@@ -2,7 +2,6 @@
 Files from elsewhere are read as data: a pickled option file or checkpoint runs nothing.
 """
 
-import json
 import os
 import pickle
 import subprocess
@@ -79,12 +78,6 @@ def test_a_malformed_option_file_is_one_line_with_its_name(tmp_path, text):
     assert str(path) in str(error.value) and '\n' not in str(error.value)
 
 
-def test_options_are_read_as_parlai_does(tmp_path):
-    path = tmp_path / 'm.opt'
-    path.write_text(json.dumps({'model': 'x', 'datapath': '/theirs', 'n': [1, None]}))
-    assert Opt.load(str(path)) == {'model': 'x', 'n': [1, None]}
-
-
 class Agent(WeightsOnly):
     def load_state_dict(self, state):
         self.state = state
@@ -99,10 +92,3 @@ def test_our_agents_load_weights_and_nothing_that_runs(tmp_path):
     with pytest.raises(ModelError, match='not a checkpoint of weights'):
         agent.load(path)
     assert not made.exists()
-
-
-def test_our_torch_agents_are_such_agents():
-    from parlai_q2.agents.hf_classifier.hf_classifier import HfClassifierAgent
-    from parlai_q2.agents.hf_seq2seq.hf_seq2seq import HfSeq2seqAgent
-
-    assert HfClassifierAgent.load is HfSeq2seqAgent.load is WeightsOnly.load

@@ -19,7 +19,6 @@ from parlai.core.metrics import (
 from parlai.core.teachers import DialogTeacher
 
 from parlai_q2.__main__ import run
-from parlai_q2.cache import ScoreCache
 from parlai_q2.parlai.q2_metrics import of_nothing
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from tests.agents.rerank_toys import AGENT
@@ -119,19 +118,6 @@ def test_the_checkpoint_with_the_best_score_is_kept(tmp_path, mode, epochs, valu
     # The first epochs score 1/2, 2/3 and 1, the others 0.
     assert kept_epochs(tmp_path) == epochs
     assert valid[SCORER].value() == value
-
-
-@pytest.mark.parametrize('cached', [True, False])
-def test_validation_can_be_a_sample_and_is_scored_once(tmp_path, cached):
-    more = ['--validation-max-exs', 4, '--cache', cached, '--num-epochs', 2]
-    train(tmp_path, *by(SCORER), *more)
-    per_epoch = [f'x {n}' for n in range(4)]
-    said = [r for scorer in WordScorer.made for r in scorer.scored]
-    # After training, ParlAI evaluates the kept model on the same turns again.
-    repeated = sum(said.count(response) > 1 for response in per_epoch)
-    assert set(per_epoch) <= set(said)
-    assert not (cached and repeated)
-    assert bool(ScoreCache().path.exists()) is cached
 
 
 @pytest.mark.parametrize('metric', [SCORER, 'coverage'])

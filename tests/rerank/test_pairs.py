@@ -51,10 +51,6 @@ def test_there_is_no_pair_without_two_to_compare(texts):
     assert pair_of(rows(*texts)) is None
 
 
-def test_without_knowledge_nothing_was_compared():
-    assert pair_of(rows('a', 'b', knowledge='')) is None
-
-
 def test_a_copy_is_no_example_to_follow():
     knowledge = 'Bees have five eyes and they see in colour.'
     ranked = rows(knowledge, 'Three legs.', knowledge=knowledge)

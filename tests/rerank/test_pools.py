@@ -1,12 +1,9 @@
 """Reading pools: what a candidate may be, and that a bad pool spoils no other."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
-from parlai_q2.errors import InputError
 from parlai_q2.records import Passage
 from parlai_q2.rerank import Candidate, read_pools
 from parlai_q2.rerank.pools import GIVEN
@@ -71,19 +68,3 @@ def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):
     first, bad, last = read(tmp_path, good, good.replace(b'yes', b'\xe9'), good)
     assert 'pools.jsonl, line 2: is not UTF-8' in str(bad.error)
     assert first.error is last.error is None
-
-
-def test_a_file_that_begins_as_no_utf8_is_refused(tmp_path):
-    with pytest.raises(InputError, match='iconv -f UTF-16'):
-        read(tmp_path, json.dumps(GOOD).encode('utf-16'))
-
-
-def test_of_a_pipe_all_is_read(tmp_path):
-    there, here = os.pipe()
-    os.write(here, json.dumps(GOOD).encode())
-    os.close(here)
-    try:
-        (pool,) = read_pools(Path(f'/dev/fd/{there}'))
-    finally:
-        os.close(there)
-    assert pool.error is None

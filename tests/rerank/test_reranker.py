@@ -9,8 +9,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.records import Comparison, Span, Verdict
-from parlai_q2.rerank import Candidate, Reason, Reranker, Rule
-from parlai_q2.rerank.choice import SCORE_PLUS_GENERATOR
+from parlai_q2.rerank import Candidate, Reason, Reranker
 from tests.rerank.toys import ToyScorer, pool
 
 SKY = 'the sky is blue and grass is green here in summer and rain is wet'
@@ -52,27 +51,6 @@ def test_no_knowledge_asks_the_scorer_nothing():
     assert scorer.batches == []
     assert (texts(ranking), ranking.reason) == (['b', 'a'], Reason.NO_KNOWLEDGE)
     assert not ranking.verifiable
-
-
-def test_where_nothing_can_be_verified_the_generators_first_stands():
-    # Each is worth a half, and the tie would go to the first by any rule.
-    greetings = ['hello', 'hello red']
-    ranking = Reranker(ToyScorer()).rank('red blue', greetings)
-    assert ranking.reason == Reason.UNVERIFIABLE and not ranking.verifiable
-    ranking = Reranker(ToyScorer()).rank('red blue', ['hello', 'red'])
-    assert (texts(ranking), ranking.reason) == (['red', 'hello'], Reason.BEST)
-    assert ranking.verifiable
-
-
-def test_the_generators_opinion_counts_where_the_rule_asks_for_it():
-    candidates = [
-        Candidate('red green', mean_logprob=-1.0),
-        Candidate('red blue', mean_logprob=-7.0),
-    ]
-    # 0.5 - 0.1 * 1 against 1 - 0.1 * 7.
-    reranker = Reranker(ToyScorer(), Rule(by=SCORE_PLUS_GENERATOR))
-    ranking = reranker.rank('red blue', candidates)
-    assert texts(ranking) == ['red green', 'red blue']
 
 
 def test_the_scorer_is_given_the_history():
@@ -141,13 +119,6 @@ def test_rows_are_json_and_say_what_was_chosen_and_why():
     assert (first['reason'], second['reason']) == (Reason.BEST, None)
     assert first['strategies'] == ['beam']
     assert first['verdicts'] == []
-
-
-def test_rows_of_a_turn_without_knowledge_have_no_score():
-    ranking = Reranker(ToyScorer()).rank(None, ['a'])
-    (row,) = ranking.rows()
-    assert (row['score'], row['label'], row['chosen']) == (None, None, True)
-    assert row['reason'] == Reason.NO_KNOWLEDGE
 
 
 def test_rows_stay_json_when_a_search_scores_infinitely_low():
@@ -227,14 +198,3 @@ def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
 def test_without_knowledge_there_is_nothing_to_explain():
     batches, ((row,),) = explained(pool('', 'a'))
     assert batches == [] and 'evidence' not in row
-
-
-def test_evidence_of_the_scorer_itself_is_enough():
-    batches, ((row,),) = explained(pool('red', 'red'), scorer=Explainer())
-    assert batches == [] and row['verdicts'] == [MARK.to_dict()]
-
-
-def test_without_an_evidence_scorer_rows_stay_as_they_are():
-    rows = Reranker(ToyScorer()).rank('red', ['red']).rows()
-    Reranker(ToyScorer()).explain([('red', rows)])
-    assert 'evidence' not in rows[0]

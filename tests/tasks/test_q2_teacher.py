@@ -45,14 +45,6 @@ def test_world_logs_hold_each_score_with_its_evidence(tmp_path, batchsize, model
             assert said['text'][start:end] == verdict['response_answer']
 
 
-def test_the_evidence_can_be_left_out(tmp_path):
-    log = tmp_path / 'log.jsonl'
-    evaluate(world_logs=str(log), q2_evidence=False)
-    assert all(
-        'q2_evidence' not in t[1] and NAME in t[1]['metrics'] for t in logged(log)
-    )
-
-
 def test_display_model_shows_score_and_evidence(capsys):
     DisplayModel.main(
         task=ANNOTATED,

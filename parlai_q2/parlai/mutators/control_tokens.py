@@ -8,7 +8,7 @@ whole context, as in the paper, use ``--mutators flatten+q2_control_tokens``. Wi
 ``--special-tok-lst`` each becomes one token of the model's dictionary.
 """
 
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any, Iterable, Optional
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
@@ -17,19 +17,15 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.control import (
-    ENTAILMENT,
-    FEATURES,
-    TOKENS,
+    BEST,
     PrecisionGroups,
-    best_tokens,
     control_tokens,
     lexical_precision,
     terciles,
 )
 from parlai_q2.filtering.judge import examples_of
-from parlai_q2.options import split_names
 from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.records import Example
 
@@ -53,13 +49,6 @@ class ControlTokensMutator(ScoringMutator):
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group('Control tokens')
         group.add_argument(
-            '--control-features',
-            type=str,
-            default=','.join(FEATURES),
-            help='what the tokens describe, in this order. The tokens to give to '
-            f'--special-tok-lst: {",".join(sum(TOKENS.values(), ()))}',
-        )
-        group.add_argument(
             '--control-precision',
             type=str,
             default=TERCILES,
@@ -70,7 +59,6 @@ class ControlTokensMutator(ScoringMutator):
 
     def __init__(self, opt: Opt):
         super().__init__(opt)
-        self.features = features_from(opt.get('control_features', ','.join(FEATURES)))
         given = opt.get('control_precision', TERCILES)
         self._groups = None if given == TERCILES else groups_from(given)
 
@@ -101,15 +89,16 @@ class ControlTokensMutator(ScoringMutator):
 
     def _tokens(self, episode: list[Message]) -> list[list[str]]:
         if not DatatypeHelper.is_training(self.opt['datatype']):
-            return [best_tokens(self.features)] * len(episode)
+            return [BEST] * len(episode)
         examples = [of_turn[:1] for of_turn in self.examples(episode)]
-        scores = self.scores(examples) if ENTAILMENT in self.features else []
-        found = []
-        for place, of_turn in enumerate(examples):
-            example = of_turn[0] if of_turn else NO_LABEL
-            score = scores[place][0] if scores and of_turn else None
-            found.append(control_tokens(example, score, self.groups, self.features))
-        return found
+        return [
+            control_tokens(
+                of_turn[0] if of_turn else NO_LABEL,
+                score[0] if score else None,
+                self.groups,
+            )
+            for of_turn, score in zip(examples, self.scores(examples))
+        ]
 
 
 def training_episodes(opt: Opt) -> Iterable[list[dict[str, Any]]]:
@@ -120,15 +109,6 @@ def training_episodes(opt: Opt) -> Iterable[list[dict[str, Any]]]:
     names = (opt.get('mutators') or '').replace('+', ',').split(',')
     before = '+'.join(names[: names.index(NAME)]) or None
     return TaskEpisodes(Opt({**opt, 'datatype': 'train', 'mutators': before}))
-
-
-def features_from(given: str) -> Sequence[str]:
-    """Parse comma-separated names; an UnknownNameError for an unknown feature."""
-    names = split_names(given)
-    for name in names:
-        if name not in FEATURES:
-            raise UnknownNameError('control feature', name, FEATURES)
-    return names
 
 
 def groups_from(given: str) -> PrecisionGroups:
