@@ -1,10 +1,13 @@
-"""The input and output files of a command."""
+"""The input and output files of a command, and what it says of them."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError
+from parlai_q2.io.write import meta_of
+from parlai_q2.signature import assumed, short_form
 
 
 def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path:
@@ -22,3 +25,11 @@ def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path
 def given_files(opt: Mapping[str, Any]) -> tuple[Path, Path]:
     """``--infile`` and ``--outfile``, like :func:`given_file`."""
     return given_file(opt, 'infile'), given_file(opt, 'outfile')
+
+
+def tell_signature(signature: str, outfile: Path) -> None:
+    """Log how the scores in a file were made."""
+    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
+    log.debug(f'Signature in full: {signature}')
+    if sentence := assumed(signature):
+        log.info(sentence)

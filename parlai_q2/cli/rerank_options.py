@@ -3,8 +3,8 @@ The options for choosing among candidates, their valid ranges, and the reranker 
 they describe.
 """
 
-import argparse
-from typing import Any, Callable, Mapping, Optional
+from math import inf
+from typing import Any, Mapping, Optional
 
 from parlai_q2.cli.scorer_options import add_context_option, scorer_from_opt
 from parlai_q2.errors import ConfigError
@@ -25,62 +25,38 @@ from parlai_q2.rerank.reranker import (
 )
 from parlai_q2.scorers.base import Scorer
 
-Read = Callable[[str], Any]
 NONE = 'none'
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 
 
-def _number(kind: Read, text: str) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        word = 'whole number' if kind is int else 'number'
-        raise argparse.ArgumentTypeError(f'{text!r} is not a {word}') from None
-
-
-def _from(kind: Read, least: float) -> Read:
-    def read(text: str) -> Any:
-        value = _number(kind, text)
-        if not value >= least:
-            raise argparse.ArgumentTypeError(f'{text} is less than {least}')
-        return value
-
-    return read
-
-
-def _share(text: str) -> float:
-    value = _number(float, text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f'{text} is not in [0, 1]')
-    return value
-
-
-# For each option, the function that reads it or reports what is wrong with it.
-RANGES: Mapping[str, Read] = {
-    'rerank_tolerance': _share,
-    'abstain_below': _share,
-    'prefilter_keep': _from(int, 1),
-    'copy_penalty': _from(float, 0),
-    'generic_penalty': _from(float, 0),
+# For each option its type, and the least and the greatest value.
+RANGES: Mapping[str, tuple[type, float, float]] = {
+    'rerank_tolerance': (float, 0, 1),
+    'abstain_below': (float, 0, 1),
+    'prefilter_keep': (int, 1, inf),
+    'copy_penalty': (float, 0, inf),
+    'generic_penalty': (float, 0, inf),
 }
 
 
 def check_ranges(opt: Mapping[str, Any]) -> None:
     """
-    Check the options that are present, as the parser does: values from ``--init-opt``,
-    a model file's options or a program never pass through it.
+    Check the options that are present, wherever they come from: the command line,
+    ``--init-opt``, a model file's options or a program.
 
     :raises ConfigError: when one is out of its range or is not a number.
     """
-    for name, read in RANGES.items():
+    for name, (kind, least, most) in RANGES.items():
         value = opt.get(name)
         if value is None:
             continue
-        try:
-            # A number in quotes is text, and nothing will convert it to a number later.
-            read(repr(value) if isinstance(value, str) else str(value))
-        except argparse.ArgumentTypeError as e:
-            raise ConfigError(f'argument --{name.replace("_", "-")}: {e}') from None
+        if type(value) not in (int, kind) or not least <= value <= most:
+            number = 'whole number' if kind is int else 'number'
+            limits = f'of at least {least}' if most == inf else f'in [{least}, {most}]'
+            raise ConfigError(
+                f'--{name.replace("_", "-")} is {value!r}; it must be a {number} '
+                f'{limits}.'
+            )
 
 
 def add_choice_options(parser: Any) -> Any:
@@ -96,7 +72,7 @@ def add_choice_options(parser: Any) -> Any:
     )
     group.add_argument(
         '--rerank-tolerance',
-        type=RANGES['rerank_tolerance'],
+        type=float,
         default=DEFAULT_TOLERANCE,
         help='candidates that score at most this far below the best count as equally '
         "good, and the generator's favourite among them is chosen",
@@ -110,7 +86,7 @@ def add_choice_options(parser: Any) -> Any:
     )
     group.add_argument(
         '--abstain-below',
-        type=RANGES['abstain_below'],
+        type=float,
         default=None,
         help='say --abstain-text if the score of the chosen candidate, in [0, 1], is '
         'below this',
@@ -129,21 +105,21 @@ def add_choice_options(parser: Any) -> Any:
     )
     group.add_argument(
         '--prefilter-keep',
-        type=RANGES['prefilter_keep'],
+        type=int,
         default=DEFAULT_PREFILTER_KEEP,
         help="number of candidates that the prefilter keeps; the generator's first is "
         'always kept as well',
     )
     group.add_argument(
         '--copy-penalty',
-        type=RANGES['copy_penalty'],
+        type=float,
         default=DEFAULT_COPY_PENALTY,
         help='amount subtracted from the score of a verbatim copy of the knowledge, '
         'at most down to the threshold; 0: nothing',
     )
     group.add_argument(
         '--generic-penalty',
-        type=RANGES['generic_penalty'],
+        type=float,
         default=DEFAULT_GENERIC_PENALTY,
         help='amount subtracted from the score of a reply that would fit any turn, at '
         'most down to the threshold; 0: nothing',

@@ -27,7 +27,7 @@ from parlai_q2.signature import assumed
 from parlai_q2.text.visible import one_line
 
 # The scripts of a table, and of this page; each after those that it builds on.
-TABLE_SCRIPTS = ('address.js', 'print.js', 'table.js')
+TABLE_SCRIPTS = ('address.js', 'table.js')
 SCRIPTS = ('marks.js', 'evidence.js', 'detail.js', *TABLE_SCRIPTS, 'responses.js')
 DEFAULT_TITLE = 'Groundedness report'
 # What would end or confuse a script element, or a line of a script.

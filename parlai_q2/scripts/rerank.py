@@ -12,7 +12,7 @@ from typing import Any, Optional
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.cli import log
 from parlai_q2.cli.counting import counting
-from parlai_q2.cli.files import given_files
+from parlai_q2.cli.files import given_files, tell_signature
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
@@ -28,7 +28,6 @@ from parlai_q2.io.write import (
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
-from parlai_q2.signature import assumed, short_form
 
 # Pools in one call of the scorer.
 CHUNK = 16
@@ -104,10 +103,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
         'with a different first choice.'
     )
-    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
-    log.debug(f'Signature in full: {signature}')
-    if sentence := assumed(signature):
-        log.info(sentence)
+    tell_signature(signature, outfile)
     if not good:
         raise InputError(
             f'None of the {len(pools)} pools in {infile} could be reranked. '

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional
 from tqdm import tqdm
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import given_files
+from parlai_q2.cli.files import given_files, tell_signature
 from parlai_q2.cli.scale_options import (
     add_scale_options,
     chunk_size_from_opt,
@@ -20,13 +20,12 @@ from parlai_q2.cli.scorer_options import add_context_option, add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
-from parlai_q2.io.write import ResumableWriter, encode_line, meta_of, writable
+from parlai_q2.io.write import ResumableWriter, encode_line, writable
 from parlai_q2.records import Score
 from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Tally, chunks_of, go_on
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.signature import assumed, short_form
 
 # How many bad records are logged; the output has the "error" of each of them.
 LOGGED_PROBLEMS = 20
@@ -173,10 +172,7 @@ def score_file(
     summary = {**run, **tally.summary()}
     writer.finish(summary)
     log.info(f'Wrote {outfile}. {tally.sentence()}')
-    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
-    log.debug(f'Signature in full: {signature}')
-    if sentence := assumed(signature):
-        log.info(sentence)
+    tell_signature(signature, outfile)
     if cut_short:
         raise InputError(
             f'{infile} was not read to its end: see the last line of {outfile}.'

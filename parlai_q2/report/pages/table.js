@@ -161,7 +161,6 @@ function showTable({
       changed();
     });
   }
-  printsAll({ shown, rowOf, tell });
   for (const id of ['controls', 'responses', 'pages', 'open-all']) byId(id).hidden = false;
   select(pageAsked());
 }
