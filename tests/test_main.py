@@ -234,16 +234,6 @@ def test_what_an_encoding_does_not_have_is_shown_as_an_escape(
     assert shown.getvalue() == rb'caf\xe9 \ud800'
 
 
-@pytest.mark.parametrize('stream', [None, io.StringIO()])
-def test_an_output_that_is_closed_or_no_file_is_no_reason_to_fail(
-    main, monkeypatch, stream
-):
-    ran = []
-    monkeypatch.setattr('sys.stdout', stream)
-    main(ran.append, 'score')
-    assert ran == [['score']]
-
-
 @pytest.mark.parametrize('arguments', [[], ['-h'], ['--help'], ['help']])
 def test_help_lists_our_commands_beside_parlais(monkeypatch, capsys, arguments):
     monkeypatch.setattr('sys.argv', ['parlai_q2'])

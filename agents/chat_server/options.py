@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parlai.core.params import ParlaiParser
@@ -16,73 +16,62 @@ KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 DEFAULT_SAMPLES = 10
 
 
+# Name, type, default and help of each option.
+OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
+    (
+        '--server-url',
+        str,
+        None,
+        'where the protocol starts, such as http://localhost:8000/v1; no other host is '
+        'contacted',
+    ),
+    ('--server-model', str, None, "the model's name there"),
+    (
+        '--prompt-template',
+        str,
+        DEFAULT_PROMPT,
+        "the system's message, a format string with {knowledge}; with {history} as "
+        'well, all turns are written into this one message',
+    ),
+    (
+        '--server-samples',
+        int,
+        DEFAULT_SAMPLES,
+        'how many replies to ask for when they are reranked; otherwise one',
+    ),
+    ('--server-temperature', float, 0.9, '0 for no sampling'),
+    ('--server-topp', float, 0.95, 'probability mass that is sampled from, in (0, 1]'),
+    ('--server-max-tokens', int, 128, 'the most tokens of a reply'),
+    (
+        '--server-logprobs',
+        'bool',
+        False,
+        'ask for log probabilities; --rerank-by score_plus_generator always does',
+    ),
+    ('--server-timeout', float, 60.0, 'seconds for one try'),
+    (
+        '--server-retries',
+        int,
+        4,
+        'how often to ask again, after longer and longer waits, where the server is '
+        'busy, fails or breaks off',
+    ),
+    ('--server-concurrency', int, 4, 'requests at a time'),
+    (
+        '--server-key-variable',
+        str,
+        KEY_VARIABLE,
+        "the environment variable that holds the server's key, if it needs one; the "
+        'key itself is never saved or shown',
+    ),
+)
+
+
 def add_options(parser: ParlaiParser) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('ChatServer Agent')
-    group.add_argument(
-        '--server-url',
-        type=str,
-        default=None,
-        help='where the protocol starts, such as http://localhost:8000/v1; no other '
-        'host is contacted',
-    )
-    group.add_argument(
-        '--server-model', type=str, default=None, help="the model's name there"
-    )
-    group.add_argument(
-        '--prompt-template',
-        type=str,
-        default=DEFAULT_PROMPT,
-        help="the system's message, a format string with {knowledge}; with {history} "
-        'as well, all turns are written into this one message',
-    )
-    group.add_argument(
-        '--server-samples',
-        type=int,
-        default=DEFAULT_SAMPLES,
-        help='how many replies to ask for when they are reranked; otherwise one',
-    )
-    group.add_argument(
-        '--server-temperature', type=float, default=0.9, help='0 for no sampling'
-    )
-    group.add_argument(
-        '--server-topp',
-        type=float,
-        default=0.95,
-        help='probability mass that is sampled from, in (0, 1]',
-    )
-    group.add_argument(
-        '--server-max-tokens',
-        type=int,
-        default=128,
-        help='the most tokens of a reply',
-    )
-    group.add_argument(
-        '--server-logprobs',
-        type='bool',
-        default=False,
-        help='ask for log probabilities; --rerank-by score_plus_generator always does',
-    )
-    group.add_argument(
-        '--server-timeout', type=float, default=60.0, help='seconds for one try'
-    )
-    group.add_argument(
-        '--server-retries',
-        type=int,
-        default=4,
-        help='how often to ask again, after longer and longer waits, where the server '
-        'is busy, fails or breaks off',
-    )
-    group.add_argument(
-        '--server-concurrency', type=int, default=4, help='requests at a time'
-    )
-    group.add_argument(
-        '--server-key-variable',
-        type=str,
-        default=KEY_VARIABLE,
-        help="the environment variable that holds the server's key, if it needs one; "
-        'the key itself is never saved or shown',
-    )
+    for name, kind, default, explanation in OPTIONS:
+        group.add_argument(name, type=kind, default=default, help=explanation)
     return parser
 
 

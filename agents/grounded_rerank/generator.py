@@ -54,16 +54,6 @@ def generator_name(opt: Mapping[str, Any]) -> str:
     return DEFAULT_GENERATOR
 
 
-def names_its_generator(opt: Mapping[str, Any]) -> bool:
-    """
-    Whether the options say which generator to rerank, either by name or by a model file
-    that exists at the path given.
-    """
-    return bool(opt.get('generator')) or any(
-        saved_opt(opt, option) for option in ('model_file', 'init_model')
-    )
-
-
 def generator_class(name: str) -> type[TorchGeneratorAgent]:
     """
     The class of a generator, by a name that ``-m`` accepts.

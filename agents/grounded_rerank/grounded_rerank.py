@@ -30,7 +30,6 @@ from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
     generator_class,
     generator_name,
-    names_its_generator,
     reranking_class,
 )
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
@@ -98,22 +97,14 @@ class GroundedRerankAgent(ChatCommands):
     @classmethod
     def upgrade_opt(cls, opt_from_disk: Opt) -> Opt:
         """
-        Upgrade an old ``.opt`` as its generator does, and record the generator.
+        Note that a generator's old ``.opt`` is to be upgraded as the generator does.
 
-        ParlAI writes the model's current path into the options only after this call. If
-        the options still name the place that the model was moved from, the generator is
-        not known yet, and its upgrade waits until the agent is made.
+        ParlAI writes the model's current path, which tells the generator, into the
+        options only after this call.
         """
-        if cls.generator_class is not None:
-            return super().upgrade_opt(opt_from_disk)
         forget_others_options(opt_from_disk)
-        if not names_its_generator(opt_from_disk):
-            opt_from_disk[UPGRADE_LATER] = True
-            return opt_from_disk
-        name = generator_name(opt_from_disk)
-        opt = generator_class(name).upgrade_opt(opt_from_disk)
-        opt['generator'] = name
-        return opt
+        opt_from_disk[UPGRADE_LATER] = True
+        return opt_from_disk
 
     def __new__(cls, opt: Optional[Opt] = None, shared: Any = None):
         """Make an instance of the class that is both this agent and its generator."""

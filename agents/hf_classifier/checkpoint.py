@@ -1,9 +1,8 @@
 """
 Loads and saves a classifier's weights, configuration and tokenizer.
 
-The folder beside a trained model (see :mod:`parlai_q2.parlai.model_files`)
-holds its tokenizer, its configuration with the names of the outputs, and
-``classifier.yaml``, which says how pairs are read.
+The folder beside a trained model (see :mod:`parlai_q2.parlai.model_files`) is a
+complete Hugging Face model with ``classifier.yaml``, which says how pairs are read.
 """
 
 from pathlib import Path
@@ -84,14 +83,9 @@ def longest_input(model: Any, tokenizer: Any) -> int:
     return min(filter(None, (positions, tokenizer.model_max_length)))
 
 
-def save_folder(
-    model_file: str, model: Any, tokenizer: Any, form: PairInput, weights: bool
-) -> None:
+def save_folder(model_file: str, model: Any, tokenizer: Any, form: PairInput) -> None:
     folder = Path(model_file + SUFFIX)
-    folder.mkdir(parents=True, exist_ok=True)
-    # save_pretrained records this too; a folder without weights needs it as well.
-    model.config.architectures = [type(model).__name__]
-    (model if weights else model.config).save_pretrained(folder)
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     text = classifier_text(Path(model_file).name, folder, form)
     (folder / CLASSIFIER_FILE).write_text(text, encoding='utf-8')

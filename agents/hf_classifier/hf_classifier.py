@@ -120,18 +120,12 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
 
     def save(self, path: Optional[str] = None) -> None:
         """
-        Save weights and options, and the files that Hugging Face needs beside them.
+        Save weights and options, and beside them a complete Hugging Face model.
         """
         super().save(path)
         path = path or self.opt.get('model_file')
         if path:
-            save_folder(
-                path,
-                self.network,
-                self.dict.hf_tokenizer,
-                self.pair_input,
-                bool(self.opt.get('save_hf_weights')),
-            )
+            save_folder(path, self.network, self.dict.hf_tokenizer, self.pair_input)
 
     def _set_text_vec(
         self, obs: Message, history: History, truncate: Optional[int]

@@ -48,13 +48,6 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         help="a folder or hub name of a model to use instead of the classifier's own",
     )
     add_class_map(group)
-    group.add_argument(
-        '--save-hf-weights',
-        type='bool',
-        default=False,
-        help='also save the weights in MODEL_FILE.hf, so that the folder is a complete '
-        'Hugging Face model, which a preset can name',
-    )
     parser.set_defaults(**TRAINING)
     return parser
 

@@ -76,7 +76,8 @@ def check_task(task: str) -> None:
     if '.' in name:
         path = check_module('task', name)
     else:
-        known = folders('tasks', 'agents.py')
+        files = (folder_of('parlai') / 'tasks').glob('*/agents.py')
+        known = sorted(file.parent.name for file in files)
         if name.lower() not in known:
             raise UnknownNameError('task', name, known)
         path = folder_of('parlai') / 'tasks' / name.lower() / 'agents.py'
@@ -110,7 +111,8 @@ def check_agent(agent: str) -> None:
     files = [f'{variant or folder}.py', *([] if variant else ['agents.py'])]
     place = folder_of('parlai') / 'agents' / folder
     if not any((place / file).is_file() for file in files):
-        if agent not in registered_agents() | registered_here('AGENT'):
+        registered = _called('register_agent', place.parent)
+        if agent not in registered | registered_here('AGENT'):
             raise UnknownNameError('agent', agent, agents())
 
 
@@ -151,11 +153,6 @@ def folder_of(package: str) -> Path:
     return Path((spec.submodule_search_locations or [spec.origin or ''])[0])
 
 
-def folders(kind: str, file: str) -> list[str]:
-    """ParlAI's folders of tasks or agents that have a file."""
-    return sorted(p.parent.name for p in (folder_of('parlai') / kind).glob(f'*/{file}'))
-
-
 def agents() -> list[str]:
     """ParlAI's agents, as ``-m`` names them."""
     found = []
@@ -166,19 +163,12 @@ def agents() -> list[str]:
     return sorted(found)
 
 
-@lru_cache(maxsize=None)
-def registered_agents() -> frozenset[str]:
-    """The names that ParlAI's agents register."""
-    return _called('register_agent', folder_of('parlai') / 'agents')
-
-
 def registered_here(kind: str) -> set[str]:
     """The agents (``AGENT``) or teachers that a program has registered with ParlAI."""
     loader = sys.modules.get('parlai.core.loader')
     return set(getattr(loader, f'{kind}_REGISTRY', ()))
 
 
-@lru_cache(maxsize=None)
 def mutators() -> frozenset[str]:
     """The names of all mutators."""
     places = [folder_of('parlai') / 'mutators']
@@ -188,7 +178,6 @@ def mutators() -> frozenset[str]:
     return frozenset().union(*(_called('register_mutator', p) for p in places))
 
 
-@lru_cache(maxsize=None)
 def listed_tasks() -> frozenset[str]:
     """The ids and tags of ParlAI's list of tasks, in lower case."""
     text = (folder_of('parlai') / 'tasks' / 'task_list.py').read_text('utf-8')
@@ -196,6 +185,7 @@ def listed_tasks() -> frozenset[str]:
     return frozenset(i.lower().replace('-', '') for i in ids)
 
 
+@lru_cache(maxsize=None)
 def _called(register: str, folder: Path) -> frozenset[str]:
     call = re.compile(rf'@{register}\(\s*["\']([^"\']+)')
     return frozenset(

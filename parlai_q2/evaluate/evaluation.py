@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, mean_interval
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.evaluate.levels import ResponseLevel, response_level
+from parlai_q2.evaluate.levels import Figures, response_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages
 from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.sets import (
@@ -124,9 +124,7 @@ class Evaluation:
     random_dialogue: tuple[Pair, ...] = ()
     rounds: int = ROUNDS
     seed: int = SEED
-    _levels: dict[Any, ResponseLevel] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    _levels: dict[Any, Figures] = field(default_factory=dict, compare=False, repr=False)
 
     def measure(self, name: str) -> Optional[Measure]:
         """The measure of that name, or None."""
@@ -179,7 +177,7 @@ class Evaluation:
 
     def level(
         self, measure: Measure, responses: Sequence[AnnotatedResponse]
-    ) -> ResponseLevel:
+    ) -> Figures:
         """
         A measure's figures over responses of the set. They are computed once and shared
         by all tables and figures.

@@ -12,7 +12,7 @@ from typing import Any, Iterator, Mapping, Sequence, Union
 
 from parlai_q2.evaluate.calibration import BINS, calibration
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.levels import ResponseLevel
+from parlai_q2.evaluate.levels import Figures
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, density_groups
 from parlai_q2.evaluate.statistics import Sweep
@@ -139,11 +139,11 @@ def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     return written
 
 
-def _ranked(evaluation: Evaluation) -> list[tuple[Measure, ResponseLevel]]:
+def _ranked(evaluation: Evaluation) -> list[tuple[Measure, Figures]]:
     """The measures that have scored both classes."""
     annotated = evaluation.annotated.of_classes()
     levels = [(m, evaluation.level(m, annotated)) for m in evaluation.measures]
-    return [(m, level) for m, level in levels if level.figures['roc_auc']]
+    return [(m, level) for m, level in levels if level['roc_auc']]
 
 
 def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
@@ -174,11 +174,11 @@ def precision_recall_figure(evaluation: Evaluation, path: Path) -> list[Path]:
                     where='pre',
                     **look['line'],
                 )
-                at = level.figures[f'{label}_precision']
-                reached = level.figures[f'{label}_recall']
+                at = level[f'{label}_precision']
+                reached = level[f'{label}_recall']
                 if at is not None and reached is not None:
                     axes.plot(reached.mean, at.mean, **look['mark'])
-                ap = level.figures[f'{label}_ap']
+                ap = level[f'{label}_ap']
                 name = f'{measure.name}  {ap.mean:.2f}' if ap else measure.name
                 axes.plot([], [], label=name, **{**look['line'], **look['mark']})
             axes.set_title(

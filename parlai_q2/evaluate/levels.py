@@ -4,7 +4,7 @@ from inconsistent responses, and does it rank systems?
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles, ratio
 from parlai_q2.evaluate.measures import Measure, passages
@@ -31,20 +31,9 @@ if TYPE_CHECKING:
 RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
 
 
-@dataclass(frozen=True)
-class ResponseLevel:
-    """
-    One scorer's figures.
-
-    :param counts: how many responses of each class were scored.
-    :param missing: how many responses have no score and are left out.
-    :param figures: by name, those of :data:`~parlai_q2.evaluate.statistics.FIGURES` and
-        of :data:`RANKED`; None where one is undefined.
-    """
-
-    counts: Mapping[str, int]
-    missing: int
-    figures: Mapping[str, Optional[Interval]]
+# One scorer's figures by name, those of FIGURES and of RANKED; None where one is
+# undefined.
+Figures = dict[str, Optional[Interval]]
 
 
 def response_level(
@@ -52,22 +41,18 @@ def response_level(
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,
-) -> ResponseLevel:
+) -> Figures:
     """
-    Compute one scorer's figures over the responses of the two classes.
+    Compute one scorer's figures over the responses of the two classes that it has
+    scored.
 
     :param responses: responses of any class; generic ones are left out.
     """
-    annotated = [r for r in responses if r.label in BINARY]
-    known = measure.known(annotated)
+    known = measure.known([r for r in responses if r.label in BINARY])
     found = intervals(
         _figures(measure, known), len(known), rounds, seed, passages(known)
     )
-    return ResponseLevel(
-        {c: sum(r.label == c for r in known) for c in BINARY},
-        len(annotated) - len(known),
-        dict(zip((*FIGURES, *RANKED), found, strict=True)),
-    )
+    return dict(zip((*FIGURES, *RANKED), found, strict=True))
 
 
 def level_difference(
@@ -76,7 +61,7 @@ def level_difference(
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,
-) -> Optional[dict[str, Optional[Interval]]]:
+) -> Optional[Figures]:
     """
     How much better one scorer is than another, on the responses that both have scored.
     Both are computed on the same resamples, so whatever makes a resample hard or easy
@@ -137,7 +122,7 @@ def three_way(
     rounds: int = ROUNDS,
     seed: int = SEED,
     by_nli: bool = False,
-) -> Optional[dict[str, Optional[Interval]]]:
+) -> Optional[Figures]:
     """
     How well a scorer tells BEGIN's three classes apart, as in Dziri et al. 2022,
     Table 5.

@@ -24,17 +24,12 @@ LEFT_OUT = ('label_candidates', 'eval_labels', 'metrics')
 DELIMITER = '\n'
 
 
-def conversations(
-    episode: JudgedEpisode,
-    kept: bool = True,
-    left_out: Sequence[str] = LEFT_OUT,
-) -> list[dict[str, Any]]:
+def conversations(episode: JudgedEpisode, kept: bool = True) -> list[dict[str, Any]]:
     """
     The conversations that are kept of an episode, or those that are dropped.
 
     :param kept: True gives the kept turns, in conversations as long as possible; False
         gives the dropped turns, each as a conversation of its own.
-    :param left_out: fields of messages that are not written.
     :return: conversations in order, each as an object of ParlAI's format; the first
         text of each begins with all that was said before it.
     """
@@ -54,17 +49,15 @@ def conversations(
         pairs = []
         for message in part:
             turn = next(turns)
-            pairs.append([_asked(message, turn, left_out), _answered(turn)])
+            pairs.append([_asked(message, turn), _answered(turn)])
         for act in pairs[-1]:
             act['episode_done'] = True
         found.append({'dialog': pairs, 'context': []})
     return found
 
 
-def _asked(
-    message: Mapping[str, Any], turn: JudgedTurn, left_out: Sequence[str]
-) -> dict[str, Any]:
-    fields = {k: v for k, v in message.items() if k not in left_out and _is_json(v)}
+def _asked(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]:
+    fields = {k: v for k, v in message.items() if k not in LEFT_OUT and _is_json(v)}
     return {
         **fields,
         'id': str(message.get('id') or 'teacher'),

@@ -7,7 +7,7 @@ import datetime
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Iterable, Mapping, Optional
 
 import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
@@ -15,7 +15,7 @@ from parlai.utils.conversations import Metadata
 from parlai_q2.cache import CachedScorer
 from parlai_q2.cli.counting import counting
 from parlai_q2.errors import InputError
-from parlai_q2.filtering.conversation import LEFT_OUT, conversations
+from parlai_q2.filtering.conversation import conversations
 from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
@@ -122,7 +122,6 @@ def write_filtered(
     policy: Policy,
     opt: Optional[Mapping[str, Any]] = None,
     total: Optional[int] = None,
-    left_out: Sequence[str] = LEFT_OUT,
 ) -> dict[str, Any]:
     """
     Write judged episodes, with a progress bar.
@@ -132,7 +131,6 @@ def write_filtered(
         ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
     :param opt: the options of the run, for the files' metadata.
     :param total: number of turns, for the estimated time left; None if unknown.
-    :param left_out: fields of messages that are not written.
     :return: the summary.
     :raises InputError: when a file cannot be written.
     """
@@ -144,8 +142,8 @@ def write_filtered(
     ):
         with counting(scorer.name, total, 'turns') as bar:
             for episode in judged:
-                kept.write(conversations(episode, True, left_out))
-                dropped.write(conversations(episode, False, left_out))
+                kept.write(conversations(episode))
+                dropped.write(conversations(episode, kept=False))
                 summary.add(episode)
                 bar.update(len(episode))
         found = summary.to_dict(
@@ -186,7 +184,7 @@ def _places_of(path: Path) -> tuple[Path, Path]:
     """Where a file of conversations and its metadata go, if both can be written."""
     if path.suffix != '.jsonl':
         raise InputError(
-            'The name of a file of conversations must end in .jsonl, and {path} '
+            f'The name of a file of conversations must end in .jsonl, and {path} '
             'does not.'
         )
     metadata = Path(Metadata._get_path(str(path)))

@@ -98,7 +98,7 @@ class DistillScript(ParlaiScript):
             policy,
             delimiter_from_opt(opt),
         )
-        return write_filtered(judged, outfile, scorer, policy, opt, total, LEFT_OUT)
+        return write_filtered(judged, outfile, scorer, policy, opt, total)
 
 
 def make_replies(

@@ -15,7 +15,6 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import judge_episodes
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
@@ -64,4 +63,4 @@ def filter_task(opt: Opt, scorer: Scorer) -> dict[str, Any]:
     episodes = chain.from_iterable(tasks)
     judged = judge_episodes(episodes, scorer, policy, delimiter_from_opt(opt))
     total = sum(map(len, tasks))
-    return write_filtered(judged, outfile, scorer, policy, opt, total, LEFT_OUT)
+    return write_filtered(judged, outfile, scorer, policy, opt, total)

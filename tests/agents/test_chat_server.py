@@ -111,15 +111,6 @@ def test_the_turns_are_messages_and_the_knowledge_is_the_systems():
     ]
 
 
-def test_what_one_side_says_in_several_turns_is_one_message():
-    with serving(digits) as served:
-        agent = make(served, use_reply='none')
-        for text in ('One.', 'Two.'):
-            agent.observe({'text': text, 'episode_done': False})
-            agent.act()
-    assert sent(served)[1:] == [('user', 'One.\nTwo.')]
-
-
 def test_a_template_with_history_makes_one_message():
     template = r'Known: {knowledge}\nSaid: {history}\nReply:'
     with serving(digits) as served:

@@ -150,12 +150,6 @@ def test_padding_and_nothing_get_an_empty_answer():
     assert model.batch_act([]) == []
 
 
-def test_without_knowledge_nothing_can_be_verified():
-    model = agent(scorer='told_a_number')
-    model.observe({'response': '0.9', 'text': '0.9', 'label_candidates': BEGIN})
-    assert model.act()['text'] == BEGIN[2]
-
-
 def test_in_chat_the_agent_says_how_to_ask():
     model = agent(interactive_mode=True)
     model.observe({'text': 'hello'})

@@ -13,7 +13,6 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.errors import ConfigError
-from parlai_q2.records import Passage
 from tests.agents.rerank_toys import (
     AGENT,
     MADE,
@@ -138,26 +137,12 @@ def test_empty_and_padded_messages_leave_the_others_alone(agent):
     assert replies[0]['metrics']['rerank/unverifiable'].value() == 1
 
 
-def test_a_batch_of_nothing_is_answered_with_nothing(agent):
-    assert agent.batch_act([]) == []
-    clone = agent.clone()
-    (reply,) = agent.batch_act([clone.observe(Message.padding_example())])
-    assert 'text' not in reply
-
-
 def test_it_does_not_search_when_generation_is_skipped():
     agent = make_agent(skip_generation=True)
     (reply,) = reply_to(agent, '1 2 3 4', eval_labels=['1 2 3 4'])
     assert 'rerank' not in reply and 'beam_texts' not in reply
     assert reply['metrics']['ppl'].value() > 1
     assert agent.reranker.scorer.batches == []
-
-
-def test_its_own_reply_is_what_the_history_holds(agent):
-    clone = agent.clone()
-    clone.observe({'text': '1 2 3 4', 'knowledge': '4 3 2', 'episode_done': False})
-    said = clone.act()['text']
-    assert clone.history.history_raw_strings == ['1 2 3 4', said]
 
 
 def test_commands_are_answered_and_leave_no_trace():
@@ -173,23 +158,23 @@ def test_commands_are_answered_and_leave_no_trace():
     assert clone.history.history_raw_strings == ['1 2 3 4', said[1]]
 
 
+@pytest.mark.parametrize('place', ['port', 'local_human_candidates_file'])
+def test_evidence_is_printed_in_a_terminal_and_answered_in_a_browser(place, capsys):
+    clone = make_agent(interactive_mode=True).clone()
+    clone.opt[place] = None
+    clone.set_interactive_mode(True)
+    for text in ('/knowledge 4 3 2', '1 2 3 4', '/candidates'):
+        clone.observe({'text': text, 'episode_done': False})
+        said = clone.act()['text']
+    assert ('CHOSEN' in said) is (place == 'port')
+    assert ('CHOSEN' in capsys.readouterr().out) is (place != 'port')
+
+
 def test_outside_of_a_chat_a_command_is_a_text(agent):
     clone = agent.clone()
     clone.observe({'text': '/knowledge 1 2', 'knowledge': '1', 'episode_done': False})
     assert clone.act()['rerank']
     assert clone.history.history_raw_strings[0] == '/knowledge 1 2'
-
-
-def test_typed_knowledge_reaches_the_generator_and_the_scorer(agent):
-    clone = agent.clone()
-    clone.knowledge.typed = (Passage('6 6'),)
-    message = {'text': '1 2 3', 'episode_done': False}
-    assert clone.observe(message)['knowledge'] == '6 6'
-    assert clone.act()['rerank_knowledge'] == '6 6'
-    assert 'knowledge' not in message
-    clone.reset()
-    clone.observe(message)
-    assert clone.act()['rerank_knowledge'] == ''
 
 
 def test_the_options_are_put_back_when_a_search_fails(agent, monkeypatch):
@@ -246,14 +231,6 @@ def test_a_seed_leaves_the_global_random_numbers_alone():
     torch.manual_seed(7)
     reply_to(agent, '1 6 2 5')
     assert torch.equal(torch.rand(3), expected)
-
-
-def test_blocked_ngrams_are_blocked_in_every_search():
-    agent = make_agent(beam_block_ngram=1, candidate_strategies='beam:3,nucleus:4')
-    for reply in reply_to(agent, '1 1 1 1', '2 2 3 3'):
-        for text in texts(reply):
-            words = text.split()
-            assert len(words) == len(set(words))
 
 
 def test_it_abstains_below_the_score_asked_for():

@@ -3,7 +3,6 @@
 import pytest
 
 from parlai_q2.agents.grounded_rerank.commands import (
-    HELP,
     Command,
     answer,
     read_command,
@@ -85,24 +84,10 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
     )
 
 
-def test_help_lists_every_command(knowledge):
-    text = answer(Command('help', ''), knowledge, None)
-    assert text == HELP
-    for name in ('/knowledge', '/why', '/candidates', '/help'):
-        assert name in text
-
-
 def test_a_misspelt_command_is_told_the_right_one(knowledge):
     text = answer(Command('knowlege', 'x'), knowledge, None)
     assert "Did you mean 'knowledge'?" in text
     assert knowledge.typed == ()
-
-
-def test_why_and_candidates_before_anything_was_said(knowledge):
-    for name in ('why', 'candidates'):
-        assert (
-            answer(Command(name, ''), knowledge, None) == 'Nothing has been said yet.'
-        )
 
 
 def test_why_shows_the_evidence_for_what_was_said(knowledge):

@@ -256,20 +256,6 @@ def test_what_is_searched_for_a_loss_is_not_reranked():
     assert len(agent.reranker.scorer.batches) == 1
 
 
-class TakesWordsByName(TransformerGeneratorAgent):
-    """Has a search of its own, which takes what ParlAI gives it by name."""
-
-    def _generate(self, batch, beam_size, max_ts, **by_name):
-        return super()._generate(batch, beam_size, max_ts, **by_name)
-
-
-def test_a_search_of_its_own_is_called_as_parlai_calls_it():
-    agent = make_agent(
-        generator=f'{__name__}:TakesWordsByName', model_file=trained_generator()
-    )
-    check(agent)
-
-
 def test_a_generator_that_gives_no_list_is_refused(monkeypatch):
     agent = make_agent()
     monkeypatch.setattr(

@@ -2,8 +2,6 @@
 
 import builtins
 import json
-import threading
-import urllib.request
 
 import pytest
 from parlai.core.metrics import dict_report
@@ -62,14 +60,6 @@ def test_batches_and_a_short_last_one_change_nothing(tmp_path):
         for name in ('one', 'four')
     ]
     assert said[0] == said[1]
-
-
-def test_the_perplexity_is_that_of_the_generator():
-    options = {'model_file': trained_generator(), 'task': TASK, 'datatype': 'valid'}
-    plain = dict_report(EvalModel.main(**options, skip_generation=True))
-    reranked = evaluate()
-    assert reranked['ppl'] == pytest.approx(plain['ppl'])
-    assert reranked['token_acc'] == pytest.approx(plain['token_acc'])
 
 
 def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
@@ -174,38 +164,3 @@ def test_self_chat(tmp_path):
     (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
     turns = [message for turn in json.loads(line)['dialog'] for message in turn]
     assert sum(bool(message.get('rerank')) for message in turns) >= 2
-
-
-def test_a_chat_in_the_browser():
-    from parlai.scripts import interactive_web
-
-    opt = interactive_web.setup_interweb_args(interactive_web.SHARED).parse_kwargs(
-        model=AGENT,
-        model_file=trained_generator(),
-        scorer='overlap',
-        skip_generation=False,
-        port=0,
-        host='localhost',
-    )
-    server = threading.Thread(target=interactive_web.interactive_web, args=[opt])
-    server.start()
-    try:
-        interactive_web.wait()
-        port = interactive_web.SHARED['server'].server_port
-
-        def say(text):
-            request = urllib.request.Request(
-                f'http://localhost:{port}/interact', data=text.encode(), method='POST'
-            )
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return json.load(response)
-
-        assert 'stick to this' in say('/knowledge 4 3 2')['text']
-        reply = say('1 2 3 4')
-        assert reply['rerank_knowledge'] == '4 3 2'
-        assert reply['text'] == reply['rerank'][0]['text']
-        assert 'CHOSEN' in say('/candidates')['text']
-        assert 'Chosen for' in say('/why')['text']
-    finally:
-        interactive_web.shutdown()
-        server.join(timeout=10)

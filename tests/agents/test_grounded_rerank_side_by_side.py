@@ -72,16 +72,6 @@ def test_a_beam_may_be_wider_than_what_it_keeps():
     assert sorted(wide['beam_texts'], key=lambda c: -c[1]) == by_score[:2]
 
 
-def test_turns_without_knowledge_have_the_first_strategy_only(monkeypatch):
-    agent = make_agent(**MANY)
-    together, apart = replies_both_ways(agent, monkeypatch, knowledge=None)
-    assert_same(together, apart)
-    for reply in together:
-        assert [row['strategies'] for row in reply['rerank']] == [['beam']] * len(
-            reply['rerank']
-        )
-
-
 def mixed_pools(agent):
     """The candidates of a batch in which the second example has no knowledge."""
     seen = []

@@ -88,13 +88,6 @@ def test_a_class_is_as_probable_as_its_likeliest_output_alone_and_in_a_batch(
         assert one == pytest.approx(together['probs'], abs=1e-6)
 
 
-def test_a_class_for_each_output_keeps_the_logits(tmp_path, model):
-    classes = ['entailment', 'contradiction', 'neutral']
-    classifier = agent(tmp_path, model, classes=classes, print_scores=True)
-    for reply, probabilities in zip(ask(classifier), outputs(classifier)):
-        assert reply['probs'] == pytest.approx(probabilities, abs=1e-6)
-
-
 def test_a_preset_says_how_pairs_are_read(tmp_path, model):
     turned = agent(tmp_path, model, {'order': ['hypothesis', 'premise']})
     seen = turned.observe({'text': 'the moon is old\nit is red', 'episode_done': True})

@@ -41,7 +41,6 @@ def trained(pairs, tmp_path_factory):
         learningrate=5e-3,
         num_epochs=8,
         batchsize=16,
-        save_hf_weights=True,
         **on_pairs(pairs),
     )
     shutil.rmtree(base)

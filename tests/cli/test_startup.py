@@ -49,11 +49,9 @@ def records(tmp_path):
     'words',
     [
         ['--help'],
-        ['help'],
         ['score', '--help'],
         ['rerank', '--help'],
         ['report', '--help'],
-        ['cache', '--help'],
         ['meta_eval', '--help'],
         ['bench', '--help'],
         ['--version'],

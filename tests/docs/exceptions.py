@@ -20,8 +20,6 @@ EXCEPTIONS = {
     'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
     r'python dpo\.py': 'needs TRL, which is not among the requirements',
     r'parlai_q2 eval_model .* dpo/model .*': 'is for the model that TRL trains',
-    r'python -m tests\.devices\.count .*': 'needs a checkout, and a minute; '
-    'tests/devices/test_count.py runs it on fewer responses',
 }
 
 

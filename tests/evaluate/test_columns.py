@@ -1,7 +1,5 @@
 """Scores out of files of other people's making."""
 
-import json
-
 import pytest
 
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
@@ -21,13 +19,6 @@ def test_a_column_has_its_texts_threshold_and_signature(tmp_path):
     assert missing == 0 and (found.name, found.threshold) == ('mine', 0.5)
     assert [found.scores[p].value for p in (('k', 'r'), ('k', 'r, too'))] == [0.75, 0]
     assert 'file:scores.csv|column:mine|threshold:0.5|sha256:' in found.signature
-
-
-def test_json_lines_are_read_too_and_a_column_may_be_renamed(tmp_path):
-    path = tmp_path / 'x.jsonl'
-    path.write_text(json.dumps({'knowledge': 'k', 'response': 'r', 'score': 1}) + '\n')
-    found, _ = read_column(parse_column(f'ours={path}:score'))
-    assert found.name == 'ours' and found.scores[('k', 'r')].value == 1
 
 
 @pytest.mark.parametrize('cell', ['', 'nan', 'NaN', 'None', 'null', 'N/A'])

@@ -53,25 +53,10 @@ def test_a_reply_becomes_the_label_after_what_people_said():
     ]
 
 
-def test_knowledge_that_the_model_found_elsewhere_stays_with_the_reply():
-    said = [record('a', knowledge='x'), record('c'), record('e', knowledge='e f')]
-    found = references(EPISODE, said)
-    assert [m.get('knowledge') for m in found] == ['a b', 'c d', 'e f']
-
-
 def judge(said, scorer, **choices):
     policy = Policy(**{'no_knowledge': 'drop', **choices})
     judged = list(judge_replies([EPISODE], [said], scorer, policy))
     return [turn.decision for (turn,) in judged]
-
-
-def test_only_grounded_replies_stay():
-    said = [record('a b'), record('x x'), record('c')]
-    assert judge(said, WordScorer()) == [
-        (True, 'above the threshold'),
-        (False, 'not above the threshold'),
-        (False, 'no knowledge'),
-    ]
 
 
 def test_an_abstention_is_no_reference():

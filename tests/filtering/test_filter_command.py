@@ -10,7 +10,6 @@ from parlai.core.teachers import create_task_agent_from_taskname
 from parlai_q2.__main__ import run
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.parlai import filtered_files
-from parlai_q2.parlai.task_episodes import TaskEpisodes
 from tests.filtering.toys import SCORER, TASK, WordScorer, said
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -130,21 +129,6 @@ def test_a_kept_file_is_a_task_and_can_be_filtered_again(kept, task):
     assert again['cache'] == {'hits': 30, 'misses': 0}
 
 
-def test_grounded_file_gives_the_fields_that_the_task_gave(kept):
-    run_filter(kept, '-dt', 'valid')
-    dropped = {'valid 1 1'}
-    opt = ParlaiParser(True, True).parse_kwargs(task=TASK, datatype='valid')
-    given = [m for episode in TaskEpisodes(opt) for m in episode]
-    given = [m for m in given if m['text'] not in dropped]
-    found = messages('parlai_q2.tasks.grounded_file.agents', kept)
-    assert len(found) == len(given) == 8
-    for before, after in zip(given, found):
-        assert after['text'].endswith(before['text'])
-        assert list(after['eval_labels']) == list(before['labels'])
-        for name in ('knowledge', 'title'):
-            assert after[name] == before[name]
-
-
 def test_all_labels_that_stay_are_references(kept):
     turn = {'text': 'one', 'id': 'a', 'knowledge': 'a b', 'labels': ['a', 'b b']}
     answer = {'text': 'a', 'id': 'label'}
@@ -172,13 +156,3 @@ def test_classes_are_no_responses(kept):
     with pytest.raises(InputError, match='annotated view'):
         run_filter(kept, '-dt', 'valid', task='q2:grounded_sample:classification')
     assert list(kept.parent.glob('kept*')) == []
-
-
-def test_a_model_trains_on_a_kept_file(kept, tmp_path):
-    run_filter(kept)
-    task = 'parlai_q2.tasks.grounded_file.agents'
-    words = 'train_model --model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'
-    words += ' --num-epochs 1 --batchsize 8 --short-final-eval true'
-    files = ['--jsonfile-datapath', str(kept), '--model-file', str(tmp_path / 'model')]
-    valid, _ = run([*words.split(), *files, '-t', task, '--q2-metrics', 'false'])
-    assert valid['exs'].value() > 0 and (tmp_path / 'model').exists()

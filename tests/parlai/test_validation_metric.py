@@ -4,7 +4,6 @@ reranking agent's.
 """
 
 import json
-import pickle
 import tempfile
 
 import pytest
@@ -13,13 +12,10 @@ from parlai.core.loader import register_agent, register_teacher
 from parlai.core.message import Message
 from parlai.core.metrics import (
     AverageMetric,
-    aggregate_named_reports,
-    aggregate_unnamed_reports,
 )
 from parlai.core.teachers import DialogTeacher
 
 from parlai_q2.__main__ import run
-from parlai_q2.parlai.q2_metrics import of_nothing
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from tests.agents.rerank_toys import AGENT
 from tests.filtering.toys import SCORER, WordScorer
@@ -124,18 +120,6 @@ def test_the_checkpoint_with_the_best_score_is_kept(tmp_path, mode, epochs, valu
 def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
     valid, _ = train(tmp_path, *by(metric), '-t', UNKNOWING)
     assert valid[metric].value() == 0 and valid['unverifiable'].value() == 1
-
-
-def test_a_process_without_any_score_leaves_the_mean_of_the_others():
-    one, other = {'q2': AverageMetric(1)}, {'q2': AverageMetric(1, 2)}
-    scored = aggregate_named_reports({'a': one, 'b': other})
-    # Processes send each other their reports.
-    nothing = pickle.loads(pickle.dumps({'q2': of_nothing()}))
-    for reports in ([nothing, scored], [scored, nothing], [nothing, scored, nothing]):
-        assert aggregate_unnamed_reports(reports)['q2'].value() == 0.75
-    for reports in ([nothing, one], [one, nothing]):
-        assert aggregate_unnamed_reports(reports)['q2'].value() == 1
-    assert aggregate_unnamed_reports([nothing, nothing])['q2'].value() == 0
 
 
 def test_of_several_tasks_the_one_that_counts_may_have_no_score(tmp_path):

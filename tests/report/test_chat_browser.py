@@ -1,8 +1,5 @@
 """The chat in a real browser: what a person types, sees, clicks and hears."""
 
-import threading
-from contextlib import contextmanager
-
 import pytest
 
 from tests.report.chats import Scripted, served
@@ -180,55 +177,6 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
     say(opened, 'two')
     assert chat.conversation.knowledge == 'A passage.'
-
-
-@contextmanager
-def held(conversation):
-    """Lets no reply come before the context ends."""
-    interact, go_on = conversation.interact, threading.Event()
-
-    def slow(*said):
-        assert go_on.wait(20)
-        return interact(*said)
-
-    conversation.interact = slow
-    try:
-        yield
-    finally:
-        conversation.interact = interact
-        go_on.set()
-
-
-def begin(browser, text):
-    browser.js("document.getElementById('message').focus()")
-    browser.type(text)
-    browser.press('Enter')
-    browser.wait_for("document.querySelector('.waiting')")
-
-
-def said(browser):
-    return browser.js(
-        "[...document.querySelectorAll('.said .text')].map(s => s.innerText)"
-    )
-
-
-def value(browser, name):
-    return browser.js(f"document.getElementById('{name}').value")
-
-
-def test_a_page_opened_during_a_reply_shows_what_there_is(opened, chat):
-    know(opened, 'A passage.')
-    say(opened, 'one')
-    with held(chat.conversation):
-        begin(opened, 'two')
-        opened.goto(chat.url)
-        opened.wait_for("document.querySelector('.waiting')")
-        assert said(opened) == ['one', 'two']
-        assert value(opened, 'knowledge') == 'A passage.'
-        assert opened.js("document.getElementById('send').disabled")
-    opened.wait_for(DONE)
-    assert said(opened) == ['one', 'two'] and opened.count('.waiting') == 0
-    assert len(chat.conversation.turns) == 2
 
 
 def test_words_that_were_marked_after_the_reply_are_shown(opened):

@@ -6,7 +6,6 @@ from rich.cells import cell_len
 
 from parlai_q2.records import (
     Comparison,
-    Evidence,
     Label,
     Score,
     Span,
@@ -225,11 +224,3 @@ def test_a_verdict_names_the_passage():
         '[?] 1985',
         '    compared  not in the knowledge, support 0.10',
     ]
-
-
-def test_a_statement_that_rests_on_all_there_is_says_no_more():
-    rests = (Evidence(0, Span('They have five.', 0, 15)),)
-    statement = Statement(Span('Five.', 0, 5), 0.9, Label.CONSISTENT, rests)
-    score = Score(0.9, Label.CONSISTENT, statements=(statement,))
-    shown = render_score(score, 'Five.', 'They have five.', colour=False)
-    assert 'rests on' not in shown and '[+They have five.]' in shown

@@ -146,22 +146,6 @@ def test_what_a_copy_is(response, copy, why):
 
 
 @pytest.mark.parametrize(
-    'own, copied, copy',
-    [
-        (1, 9, True),  # nine tenths
-        (2, 14, False),  # seven eighths
-        (0, 8, True),
-        (0, 7, False),  # too short to be a copy
-    ],
-)
-def test_how_much_of_a_reply_is_copied_in_a_copy(own, copied, copy):
-    words = [f'word{n}' for n in range(30)]
-    response = ['mine'] * own + words[5 : 5 + copied]
-    assert is_copy(' '.join(response), ' '.join(words)) is copy
-    assert is_copy(' '.join(response[::-1]), ' '.join(words[::-1])) is copy
-
-
-@pytest.mark.parametrize(
     'response, generic',
     [
         ("I don't know.", True),

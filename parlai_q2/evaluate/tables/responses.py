@@ -127,7 +127,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
             continue
         level = evaluation.level(measure, annotated)
         for label in (Label.INCONSISTENT, Label.CONSISTENT):
-            figures = {name: level.figures[f'{label}_{name}'] for name in names}
+            figures = {name: level[f'{label}_{name}'] for name in names}
             rows.ours(measure.name, label, threshold=measure.threshold, **figures)
             paper = TABLE_3.get((measure.name, label))
             if paper and evaluation.annotated.name == 'q2_wow':
@@ -224,7 +224,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     rows = Rows('scorer')
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)
-        rows.ours(measure.name, **{name: level.figures[name] for name in FIGURES})
+        rows.ours(measure.name, **{name: level[name] for name in FIGURES})
         if measure.name in published:
             rows.paper(measure.name, accuracy=published[measure.name])
     for name in published:
@@ -311,8 +311,8 @@ def _grouped(
             rows.ours(
                 measure.name,
                 name,
-                roc_auc=level.figures['roc_auc'],
-                accuracy=level.figures['accuracy'],
+                roc_auc=level['roc_auc'],
+                accuracy=level['accuracy'],
                 **{c: evaluation.mean(measure, known[c]) for c in classes},
                 count='/'.join(str(len(known[c])) for c in classes),
             )

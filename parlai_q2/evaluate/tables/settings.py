@@ -232,7 +232,7 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     for measure in _settings(evaluation):
         level = evaluation.level(measure, annotated)
         means = {n: evaluation.mean(measure, group) for n, group in groups.items()}
-        figures = {name: level.figures[name] for name in ('accuracy', 'roc_auc')}
+        figures = {name: level[name] for name in ('accuracy', 'roc_auc')}
         rows.ours(measure.name, **means, **figures)
     columns = [Column('roc_auc', 'ROC-AUC'), Column('accuracy', 'accuracy')]
     columns += [Column(name, name, bounds=False) for name in groups]
