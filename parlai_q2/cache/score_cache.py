@@ -25,8 +25,7 @@ from parlai_q2.cache.sqlite_file import OtherVersion, StoredSignature
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, cache_folder, locked
 from parlai_q2.records import Example, Score
-from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.stand_in import StandInScorer
+from parlai_q2.scorers.base import Scorer, StandInScorer
 
 # An environment variable with the path of the cache, to keep it elsewhere.
 VARIABLE = 'PARLAI_Q2_CACHE'

@@ -34,11 +34,9 @@ def read_labelled(
     path: Path, format: Optional[str], field: str
 ) -> tuple[list[Example], list[bool]]:
     """
-    Read N examples, and whether each is labelled consistent; generic pairs and those
-    without a text are left out.
+    Read N examples, and whether the field labels each as consistent; generic pairs and
+    those without a text are left out.
 
-    :param format: the file's format; None to infer it from its ending.
-    :param field: the field with the label.
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent = [], []
@@ -87,9 +85,8 @@ def calibrate(
 
     :param consistent: whether people found each of N examples consistent.
     :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
-    :return: the calibration as JSON-safe values: ``calibration``, which scoring reads;
-        the threshold's interval; figures of the pairs when held out, and with the
-        scorer's own threshold.
+    :return: JSON-safe values: ``calibration``, which scoring reads, the threshold's
+        interval, and figures of the pairs when held out and before.
     :raises ConfigError: if a scorer without weights is to be refitted.
     :raises InputError: if there are too few pairs of a class.
     """

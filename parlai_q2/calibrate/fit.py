@@ -5,20 +5,18 @@ The prior is the share of consistent pairs. The values are shifted to it, in log
 so that their mean is that share (maximum likelihood with the scorer's slope). The
 threshold serves one of three targets:
 
-- ``accuracy``: as many pairs as possible are labelled rightly. The best threshold of
-  one small sample is mostly luck, so this is where a logistic regression of the labels
-  on the values gives both classes the same probability (Platt 1999). On development
-  data it was right more often for other pairs, with 50 as with 290;
+- ``accuracy``: where a logistic regression of the labels on the values gives both
+  classes the same probability (Platt 1999). The best threshold of one small sample is
+  mostly luck; this was right more often for other pairs;
 - ``recall=0.9``: at least this share of the inconsistent responses is found, with as
-  few false alarms as that allows, which is the highest precision;
+  few false alarms as that allows;
 - ``false_alarms=0.05``: at most this share of the consistent responses is called
   inconsistent, and as many of the others as that allows.
 
-The interval is that of the best thresholds of resamples, drawn by passage. Figures are
-also given for pairs that were held out, all pairs of a passage together.
+The interval is that of the best thresholds of resamples, drawn by passage.
 """
 
-from dataclasses import dataclass
+import dataclasses
 from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -43,10 +41,7 @@ SLOPE_RIDGE, NEWTON_STEPS, EDGE = 1e-3, 40, 1e-6
 
 
 class Target(NamedTuple):
-    """
-    What a threshold is chosen for: one of :data:`TARGETS`, with the share of ``recall``
-    or ``false_alarms``, in [0, 1].
-    """
+    """One of :data:`TARGETS`, with the share of ``recall`` or ``false_alarms``."""
 
     kind: str
     share: float = 0.0
@@ -56,11 +51,7 @@ class Target(NamedTuple):
 
 
 def read_target(text: str) -> Target:
-    """
-    Read a target such as ``accuracy`` or ``recall=0.9``.
-
-    :raises ConfigError: for any other text.
-    """
+    """Read ``accuracy`` or ``recall=0.9``; any other text is a ConfigError."""
     kind, equals, number = text.partition('=')
     try:
         share = float(number) if equals else 0.0
@@ -74,7 +65,7 @@ def read_target(text: str) -> Target:
     return Target(kind, share)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Pairs:
     """
     N labelled pairs.
@@ -94,13 +85,12 @@ class Pairs:
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
         """The pairs that a mask chooses."""
-        return Pairs(
-            self.values[chosen],
-            self.consistent[chosen],
-            self.passages[chosen],
-            None if self.features is None else self.features[chosen],
-            self.generic[chosen],
-        )
+
+        def part(of: Any) -> Any:
+            return None if of is None else of[chosen]
+
+        fields = dataclasses.fields(self)
+        return Pairs(*(part(getattr(self, field.name)) for field in fields))
 
 
 def pairs_of(
@@ -110,9 +100,8 @@ def pairs_of(
     features: Sequence[str] = (),
 ) -> Pairs:
     """
-    Labelled pairs.
+    Labelled pairs, with features by name to fit weights to, if any.
 
-    :param features: the names of the features to fit weights to, if any.
     :raises InputError: when one class has fewer than :data:`LEAST` pairs.
     """
     labels = np.asarray(consistent, dtype=bool)
@@ -195,10 +184,7 @@ def moved(values: np.ndarray, shift: Optional[float]) -> np.ndarray:
 
 
 def fit_shift(values: np.ndarray, consistent: np.ndarray) -> float:
-    """
-    The shift of log-odds at which the values' mean is the share that is consistent: the
-    maximum of the likelihood in this one parameter, at most :data:`FARTHEST` from 0.
-    """
+    """The shift of log-odds at which the values' mean is the consistent share."""
     low, high, share = -FARTHEST, FARTHEST, float(consistent.mean())
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -253,9 +239,9 @@ def even_points(
     probabilities: bool,
 ) -> np.ndarray:
     """
-    Where logistic regressions on the scores (or, for probabilities, on their log-odds)
-    give both classes the same probability, for each of R resamples. Where higher scores
-    do not speak for a response, all are called by the more frequent class: 0 or 1.
+    Where logistic regressions on the scores (of probabilities, their log-odds) give
+    both classes the same probability, for each of R resamples. Where higher scores do
+    not speak for a response, all are called by the more frequent class: 0 or 1.
     """
     x = np.clip(values, EDGE, 1 - EDGE)
     x = np.log(x / (1 - x)) if probabilities else values
@@ -314,10 +300,9 @@ def figures(
     values: np.ndarray, consistent: np.ndarray, called: np.ndarray
 ) -> dict[str, Any]:
     """
-    How well pairs are labelled: ``accuracy``; ``majority``, the accuracy of always
-    naming the more frequent class; ``precision`` (None where nothing was called
-    inconsistent), ``recall`` and ``false_alarms`` of calling a response inconsistent;
-    ``auc``.
+    How well pairs are labelled. ``majority`` is the accuracy of always naming the more
+    frequent class; ``precision`` (None where no alarm was given), ``recall`` and
+    ``false_alarms`` are those of calling a response inconsistent.
     """
     alarms = ~called
     share = float(consistent.mean())

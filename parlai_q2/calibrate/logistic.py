@@ -52,10 +52,7 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
 
 def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
-    """
-    Weights [B] that make all groups count the same, and both classes (B zeros and ones)
-    within each group.
-    """
+    """Weights [B] by which groups, and both classes in each, count the same."""
     names = np.asarray(groups)
     weight = np.zeros(len(y))
     for name in set(groups):

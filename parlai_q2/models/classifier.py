@@ -68,11 +68,7 @@ class PairInput:
 
 
 def check_labels(labels: Mapping[str, int]) -> None:
-    """
-    Check a preset's ``labels``.
-
-    :raises ConfigError: if a name is unknown, or a required one is missing.
-    """
+    """Raise ConfigError if ``labels`` has unknown names, or lacks a required one."""
     if not isinstance(labels, Mapping) or not all(
         type(index) is int and index >= 0 for index in labels.values()
     ):
@@ -121,10 +117,8 @@ def find_labels(
 
 def check_classifier(config: Any, model: str) -> None:
     """
-    Check that a model is a classifier, because transformers would give any other model
+    Raise ConfigError unless a model is a classifier: transformers would give any other
     a random head.
-
-    :raises ConfigError: if it is not.
     """
     names = config.architectures or []
     if not names or any(name.endswith('ForSequenceClassification') for name in names):

@@ -23,12 +23,7 @@ def is_cpu(device: str) -> bool:
 
 
 def check_name(name: str, said: str = 'The device is') -> None:
-    """
-    Check that a name is valid for torch.
-
-    :param said: the start of the message, which says where the name comes from.
-    :raises ConfigError: if it is not valid.
-    """
+    """Raise ConfigError, which begins with ``said``, unless torch knows the name."""
     if name == CPU:
         return
     import torch
@@ -42,11 +37,7 @@ def check_name(name: str, said: str = 'The device is') -> None:
 
 
 def check_device(name: str, said: str = 'The device is') -> None:
-    """
-    Check that a device exists, before a model is loaded for it.
-
-    :raises ConfigError: if the name is not valid, or is a GPU that torch does not see.
-    """
+    """As :func:`check_name`, and the device must be there to load a model for it."""
     check_name(name, said)
     kind, _, number = name.partition(':')
     there = gpus() if kind == 'cuda' else []

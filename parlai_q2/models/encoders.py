@@ -29,9 +29,8 @@ class PairEncoder(Protocol):
         self, batches: Iterable[Mapping[str, torch.Tensor]]
     ) -> list[torch.Tensor]:
         """
-        The logits for batches of inputs.
+        The logits for batches of inputs, each [B, L], of which B and L may differ.
 
-        :param batches: model inputs, each [B, L]; B and L may differ between batches.
         :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
             reader, for starts and ends of answers.
         """
@@ -69,7 +68,6 @@ def load_encoder(
     """
     Load an encoder in evaluation mode.
 
-    :param reference: a model reference, see :mod:`parlai_q2.models.references`.
     :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
     :param arithmetic: how to compute, ``int8`` or ``float32``.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
@@ -102,12 +100,7 @@ def _engine(reference: str, auto_class: str) -> PairEncoder:
 def finite_logits(
     encoder: PairEncoder, batches: Iterable[Mapping[str, torch.Tensor]], model: str
 ) -> list[torch.Tensor]:
-    """
-    The logits for batches of inputs, as from an encoder.
-
-    :param model: the model's reference, for the message.
-    :raises ModelError: if there is a NaN or an infinity among them.
-    """
+    """An encoder's logits; a ModelError names the model if one is NaN or infinite."""
     found = encoder.logits(batches)
     if not all(bool(logits.isfinite().all()) for logits in found):
         raise not_finite(model)

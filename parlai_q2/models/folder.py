@@ -37,11 +37,7 @@ BERT_NORMALIZER = (
 
 @contextmanager
 def blaming(path: Path) -> Iterator[None]:
-    """
-    Turn whatever a damaged file makes the libraries raise into an error that names it.
-
-    :raises ModelError: in place of any other error than the project's own.
-    """
+    """Turn whatever a damaged file makes the libraries raise into a ModelError."""
     try:
         yield
     except Q2Error:
@@ -54,11 +50,7 @@ def blaming(path: Path) -> Iterator[None]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """
-    Read a JSON file that contains an object.
-
-    :raises ModelError: if it cannot be read, or contains something else.
-    """
+    """Read a JSON file that contains an object; anything else is a ModelError."""
     with blaming(path):
         found = json.loads(path.read_text(encoding='utf-8'))
     if not isinstance(found, dict):
@@ -67,12 +59,7 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def listed_files(folder: Path) -> Optional[dict[str, str]]:
-    """
-    The files of a folder that may be read, with their checksums; None if it has no
-    list.
-
-    :raises ModelError: if the list cannot be read.
-    """
+    """The files of a folder that may be read, with checksums; None without a list."""
     path = folder / CHECKSUMS
     if not path.exists():
         return None
@@ -113,11 +100,7 @@ def only_listed(folder: Path) -> Iterator[Path]:
 
 
 def folder_config(folder: Path) -> Any:
-    """
-    A folder's ``config.json`` as a ``PretrainedConfig``, without importing its model.
-
-    :raises ModelError: if the file cannot be read.
-    """
+    """A folder's ``config.json``, without importing its model's class."""
     from transformers.configuration_utils import PretrainedConfig
 
     path = folder / 'config.json'
@@ -127,12 +110,7 @@ def folder_config(folder: Path) -> Any:
 
 
 def folder_generation(folder: Path, config: Any) -> Any:
-    """
-    A folder's ``GenerationConfig``; without a file of its own, that of its
-    configuration.
-
-    :raises ModelError: if the file cannot be read.
-    """
+    """A folder's ``GenerationConfig``; without a file, that of its configuration."""
     from transformers.generation.configuration_utils import GenerationConfig
 
     if not has_file(folder, 'generation_config.json'):

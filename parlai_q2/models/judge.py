@@ -6,43 +6,34 @@ MiniCheck (Tang et al. 2024, arXiv 2404.10774) and TrueTeacher (Gekhman et al. 2
 arXiv 2305.11171) are such models. Only the first token that the decoder says is read.
 """
 
-from functools import partial
 from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.backend import Backend
 from parlai_q2.models.device import inference
-from parlai_q2.models.engine.batching import (
-    batch_size_on,
-    length_step,
-    map_unique,
-    padded_batches,
-)
-from parlai_q2.models.lazy import Lazy
+from parlai_q2.models.engine.batching import map_unique
 from parlai_q2.models.loading import FLOAT32, load_seq2seq
 from parlai_q2.models.nli import DETECTOR
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.sentences import cut_to_fit, windows
 
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
 
 
-class WordJudge:
+class WordJudge(Backend):
     """
     Gives the probability of the word that means "supported".
 
     It reads texts as they are written, and long knowledge in windows of sentences, of
     which the most supporting one counts.
 
-    :param config: the preset's section.
     :param prompt: the prompt, with ``{premise}`` and ``{hypothesis}`` in it.
     :param supported: the word that means that the premise supports the hypothesis.
     :param unsupported: the word for the opposite: the two words' probabilities are then
         taken to sum to 1. None compares the first word with the whole vocabulary.
     :param max_tokens: the limit for a prompt; premises are cut to fit.
     :param window_words: the most words of a premise that are read at once.
-    :param role: what the model is for; its settings' names in signatures start with it.
     :raises ConfigError: if the prompt lacks one of its places.
     """
 
@@ -66,19 +57,15 @@ class WordJudge:
                 f'The prompt of {config.model} must have {PREMISE} and {HYPOTHESIS} in '
                 f'it: {prompt!r}.'
             )
-        self.config, self.device, self.role = config, device, role
-        self.prompt, self.words = prompt, (supported, unsupported)
+        super().__init__(config, device, batch_size, gpu_batch_size)
+        self.role, self.prompt, self.words = role, prompt, (supported, unsupported)
         self.max_tokens, self.window_words = max_tokens, window_words
-        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
-        # A loaded model keeps its identity even if the folder's weights change later.
-        self._identity = Lazy(partial(identified, config))
-        self._loaded = Lazy(self._load)
 
     @property
     def settings(self) -> dict[str, Any]:
         prompt = self.prompt.replace('|', '\\x7c').encode('unicode_escape').decode()
         return {
-            self.role: self._identity(),
+            self.role: self.identity(),
             f'{self.role}_arithmetic': FLOAT32,
             f'{self.role}_prompt': prompt,
             f'{self.role}_words': '/'.join(word or '*' for word in self.words),
@@ -125,9 +112,7 @@ class WordJudge:
 
         model, tokenizer, (yes, no) = self._loaded()
         encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
-        rows, batches = padded_batches(
-            tokenizer, encoded, self.batch_size, length_step(self.device)
-        )
+        rows, batches = self._batches(tokenizer, encoded)
         found = [0.0] * len(prompts)
         start = model.config.decoder_start_token_id
         for of_batch, batch in zip(rows, batches, strict=True):

@@ -2,9 +2,8 @@
 Finds and loads tokenizers and models: shipped, in a local folder, or on the hub.
 
 :mod:`parlai_q2.models.references` has the forms of a model reference. Nothing here runs
-    code from a model's folder: ``trust_remote_code`` is off, and weights are read from
-    safetensors or, if a hub model has only older files, by torch's ``weights_only``
-    reader.
+code from a model's folder: ``trust_remote_code`` is off, and weights are read from
+safetensors or, if a hub model has only older files, by torch's ``weights_only`` reader.
 """
 
 from pathlib import Path
@@ -41,12 +40,7 @@ ARITHMETICS = (FLOAT32, INT8)
 
 
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
-    """
-    The tokenizer of a model; for an adapter, that of its base.
-
-    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
-    :raises ModelError: if its files cannot be read.
-    """
+    """The tokenizer of a model; for an adapter, that of its base."""
     base = adapter_base(reference) or reference
     folder = int8_folder(base)
     stored = stored_tokenizer(folder) if folder else None

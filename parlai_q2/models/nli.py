@@ -11,19 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.backend import Backend
 from parlai_q2.models.classifier import ORDER, PairInput, check_labels, find_labels
-from parlai_q2.models.engine.batching import (
-    batch_size_on,
-    length_step,
-    map_unique,
-    padded_batches,
-)
-from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
-from parlai_q2.models.engine.kernels import checked, limited_to
+from parlai_q2.models.engine.batching import map_unique
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
+from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.text.sentences import count_words, cut_to_fit, windows
@@ -49,52 +42,41 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-class SequenceNliModel:
+class SequenceNliModel(Backend):
     """
     Classifies pairs with any Hugging Face sequence classifier.
 
     :param config: the preset's section. Its settings are ``labels`` (maps class names
         to the model's output indices; without them, the names in the model's
         configuration are used), those of
-        :class:`~parlai_q2.models.classifier.PairInput`, ``batch_size``,
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic``, ``kernel`` (see
-        :mod:`parlai_q2.models.engine.kernels`) and ``head``.
+        :class:`~parlai_q2.models.classifier.PairInput`, ``head``, and those of
+        :class:`~parlai_q2.models.backend.Backend`.
     :param role: ``nli`` or ``detector``.
     """
 
     def __init__(
         self,
         config: ModelConfig,
-        device: str = 'cpu',
         labels: Optional[Mapping[str, int]] = None,
         max_tokens: int = 384,
-        batch_size: int = 32,
-        gpu_batch_size: Optional[int] = None,
-        arithmetic: str = FLOAT32,
-        kernel: str = ANY_KERNEL,
         order: Sequence[str] = ORDER,
         head: str = TRAINED,
         role: str = NLI,
+        **shared: Any,
     ):
         if labels is not None:
             check_labels(labels)
         check_trained(config.model, head)
-        self.config, self.device, self.labels = config, device, labels
-        self.role = role
+        super().__init__(config, **shared)
+        self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
-        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
-        self.kernel = checked(kernel, 'kernel')
-        self.arithmetic = effective_arithmetic(arithmetic, device)
-        # A loaded model keeps its identity even if the folder's weights change later.
-        self._identity = Lazy(partial(identified, config))
         self.tokenizer = Lazy(partial(load_tokenizer, config.model, config.revision))
-        self._loaded = Lazy(self._load)
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            self.role: self._identity(),
+            self.role: self.identity(),
             f'{self.role}_arithmetic': self.arithmetic,
             **{
                 f'{self.role}_{name}': value
@@ -115,16 +97,7 @@ class SequenceNliModel:
         }
 
     def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:
-        from parlai_q2.models.encoders import load_encoder
-
-        with limited_to(self.kernel):
-            model = load_encoder(
-                self.config.model,
-                'AutoModelForSequenceClassification',
-                self.device,
-                self.config.revision,
-                self.arithmetic,
-            )
+        model = self._encoder('AutoModelForSequenceClassification')
         labels = find_labels(self.labels, model.config, self.config.model)
         tokenizer = self.tokenizer()
         # Load everything here, since backends with other batch sizes share the result.
@@ -150,9 +123,7 @@ class SequenceNliModel:
         ]
 
     def _too_long(self, premise: str, hypothesis: str) -> float:
-        """
-        The tokens in a word of a pair that is too long to be read at once, else 0.
-        """
+        """The tokens in a word of a pair that is too long to be read at once, or 0."""
         # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return 0.0
@@ -193,9 +164,7 @@ class SequenceNliModel:
         model, tokenizer, _ = self._loaded()
         encoded = self.input.encode(tokenizer, pairs)
         results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
-        batches, tensors = padded_batches(
-            tokenizer, encoded, self.batch_size, length_step(self.device)
-        )
+        batches, tensors = self._batches(tokenizer, encoded)
         found = finite_logits(model, tensors, self.config.model)
         for batch, logits in zip(batches, found, strict=True):
             for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
@@ -203,12 +172,7 @@ class SequenceNliModel:
         return results
 
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
-        """
-        Name a model's output probabilities according to its labels; 0 for a class that
-        the model lacks.
-
-        :param probabilities: one per output of the model, summing to 1.
-        """
+        """The probabilities of a model's outputs by class; 0 for one that it lacks."""
         labels = self._loaded()[2] if self.labels is None else self.labels
         found = {n: probabilities[index] for n, index in labels.items()}
         return NliProbabilities(
@@ -217,12 +181,7 @@ class SequenceNliModel:
 
 
 def check_trained(model: str, head: str) -> None:
-    """
-    Check that a preset's model can be used without further training.
-
-    :param head: one of :data:`HEADS`.
-    :raises ConfigError: if the model has to be trained first.
-    """
+    """Raise ConfigError if a model's ``head`` is still to be trained."""
     if head not in HEADS:
         raise ConfigError(f'head must be one of {", ".join(HEADS)}, not {head!r}.')
     if head == NEW:

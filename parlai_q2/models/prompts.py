@@ -36,12 +36,7 @@ def question_prompt(answer: str, context: str) -> str:
 
 
 def reply_prompt(history: Sequence[str], knowledge: str) -> str:
-    """
-    The prompt of the shipped reply generator.
-
-    :param history: the previous turns, oldest first; the last two are used.
-    :param knowledge: the sentence to base the reply on; may be empty.
-    """
+    """The shipped reply generator's prompt, from the last two turns, oldest first."""
     turns = ' '.join(f'[{i}] {turn}' for i, turn in enumerate(history[-REPLY_TURNS:]))
     return f'respond: {turns} knowledge: {knowledge}'
 

@@ -10,26 +10,16 @@ There are two ways to read an answer off the start and end logits:
   There is no answer if ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin
   et al. 2019, section 4.3).
 
-Other than in the released code, the answer is a slice of the text, with offsets. A text
-that is too long for the model is read in overlapping windows, and the answer with the
-greatest margin over no answer is used.
+Other than in the released code, the answer is a slice of the text, with offsets. A long
+text is read in overlapping windows; the answer with the greatest margin is used.
 """
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.engine.batching import (
-    batch_size_on,
-    length_step,
-    map_unique,
-    padded_batches,
-)
-from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
-from parlai_q2.models.engine.kernels import checked, limited_to
-from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import FLOAT32, effective_arithmetic, load_tokenizer
-from parlai_q2.models.references import identified
+from parlai_q2.models.backend import Backend
+from parlai_q2.models.engine.batching import map_unique
+from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.records import Span
 from parlai_q2.signature import unusual
@@ -55,42 +45,30 @@ class Reading(NamedTuple):
     margin: float
 
 
-class SpanQuestionAnswerer:
+class SpanQuestionAnswerer(Backend):
     """
     Answers with any Hugging Face extractive question-answering model.
 
     :param config: the preset's section. Its settings are ``reading`` (``argmax`` or
         ``joint``), ``no_answer_threshold`` (in logits, 0 by default),
-        ``max_answer_tokens``, ``max_tokens`` (of question and text together),
-        ``batch_size``, ``gpu_batch_size`` (used on a GPU), ``arithmetic`` and
-        ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`).
+        ``max_answer_tokens``, ``max_tokens`` (of question and text together), and
+        those of :class:`~parlai_q2.models.backend.Backend`.
     """
 
     def __init__(
         self,
         config: ModelConfig,
-        device: str = 'cpu',
         reading: str = 'joint',
         no_answer_threshold: float = 0.0,
         max_answer_tokens: int = 21,
         max_tokens: int = 384,
-        batch_size: int = 32,
-        gpu_batch_size: Optional[int] = None,
-        arithmetic: str = FLOAT32,
-        kernel: str = ANY_KERNEL,
+        **shared: Any,
     ):
         if reading not in READINGS:
             raise ConfigError(f'reading must be one of {READINGS}, not {reading!r}.')
-        self.config, self.device, self.reading = config, device, reading
-        self.no_answer_threshold = no_answer_threshold
-        self.max_answer_tokens = max_answer_tokens
-        self.max_tokens = max_tokens
-        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
-        self.kernel = checked(kernel, 'kernel')
-        self.arithmetic = effective_arithmetic(arithmetic, device)
-        # A loaded model keeps its identity even if the folder's weights change later.
-        self._identity = Lazy(partial(identified, config))
-        self._loaded = Lazy(self._load)
+        super().__init__(config, **shared)
+        self.reading, self.no_answer_threshold = reading, no_answer_threshold
+        self.max_answer_tokens, self.max_tokens = max_answer_tokens, max_tokens
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -102,7 +80,7 @@ class SpanQuestionAnswerer:
             ),
         }
         return {
-            'qa': self._identity(),
+            'qa': self.identity(),
             'qa_reading': f'{self.reading}{threshold}',
             'qa_arithmetic': self.arithmetic,
             **unusual(details, USUAL),
@@ -112,16 +90,7 @@ class SpanQuestionAnswerer:
         return map_unique(pairs, self._answer)
 
     def _load(self) -> tuple['PairEncoder', Any]:
-        from parlai_q2.models.encoders import load_encoder
-
-        with limited_to(self.kernel):
-            model = load_encoder(
-                self.config.model,
-                'AutoModelForQuestionAnswering',
-                self.device,
-                self.config.revision,
-                self.arithmetic,
-            )
+        model = self._encoder('AutoModelForQuestionAnswering')
         return model, load_tokenizer(self.config.model, self.config.revision)
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
@@ -141,9 +110,7 @@ class SpanQuestionAnswerer:
         ids = encoded['input_ids']  # one list per window
         owners = encoded['overflow_to_sample_mapping']
         best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
-        batches, tensors = padded_batches(
-            tokenizer, encoded, self.batch_size, length_step(self.device)
-        )
+        batches, tensors = self._batches(tokenizer, encoded)
         found = finite_logits(model, tensors, self.config.model)
         for batch, logits in zip(batches, found, strict=True):
             for row, window in zip(logits, batch, strict=True):  # [L, 2]
@@ -171,11 +138,12 @@ class SpanQuestionAnswerer:
         offsets: Sequence[tuple[int, int]],
     ) -> Reading:
         """
-        The answer in one window, its character offsets and its margin, in logits.
+        The answer in one window.
 
-        :param start: start logits [L].
-        :param end: end logits [L].
+        :param start: start logits [L], and ``end``.
+        :param null: the position of ``[CLS]``.
         :param in_text: L booleans, True for the positions of the text.
+        :param offsets: the characters of each of L tokens.
         """
         import torch
 

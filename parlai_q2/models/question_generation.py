@@ -8,32 +8,27 @@ one greedy question.
 
 import copy
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.backend import Backend
 from parlai_q2.models.engine.batching import (
-    batch_size_on,
     length_batches,
     length_step,
     map_unique,
     pad,
 )
-from parlai_q2.models.engine.kernels import AUTO as ANY_KERNEL
-from parlai_q2.models.engine.kernels import checked, limited_to
+from parlai_q2.models.engine.kernels import limited_to
 from parlai_q2.models.folder import blaming, folder_config, folder_generation
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.loading import (
-    FLOAT32,
     INT8,
-    effective_arithmetic,
     int8_folder,
     load_seq2seq,
     load_tokenizer,
     not_int8,
 )
 from parlai_q2.models.prompts import question_prompt
-from parlai_q2.models.references import identified
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
@@ -52,15 +47,14 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
 }
 
 
-class Seq2SeqQuestionGenerator:
+class Seq2SeqQuestionGenerator(Backend):
     """
     Generates questions about spans with any Hugging Face encoder-decoder.
 
     :param config: the preset's section. Its settings are ``num_beams``,
         ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
-        ``max_prompt_tokens``, ``batch_size`` (spans to decode at the same time),
-        ``gpu_batch_size`` (used on a GPU), ``arithmetic`` (``int8`` or ``float32``) and
-        ``kernel`` (see :mod:`parlai_q2.models.engine.kernels`).
+        ``max_prompt_tokens``, and those of
+        :class:`~parlai_q2.models.backend.Backend`; a batch is of spans.
     :param decoding: ``beam`` or ``greedy``.
     :raises ConfigError: if a setting is invalid.
     """
@@ -69,16 +63,12 @@ class Seq2SeqQuestionGenerator:
         self,
         config: ModelConfig,
         decoding: str = 'beam',
-        device: str = 'cpu',
         num_beams: int = 5,
         num_questions: int = 5,
         no_repeat_ngram_size: int = 3,
         max_new_tokens: int = 40,
         max_prompt_tokens: int = 160,
-        batch_size: int = 32,
-        gpu_batch_size: Optional[int] = None,
-        arithmetic: str = FLOAT32,
-        kernel: str = ANY_KERNEL,
+        **shared: Any,
     ):
         if decoding not in DECODINGS:
             raise ConfigError(f'decoding must be beam or greedy, not {decoding!r}.')
@@ -87,17 +77,12 @@ class Seq2SeqQuestionGenerator:
                 f'num_questions ({num_questions}) must be between 1 and num_beams '
                 f'({num_beams}).'
             )
-        self.config, self.decoding, self.device = config, decoding, device
+        super().__init__(config, **shared)
+        self.decoding = decoding
         self.num_beams = 1 if decoding == 'greedy' else num_beams
         self.num_questions = 1 if decoding == 'greedy' else num_questions
         self.no_repeat_ngram_size = no_repeat_ngram_size if decoding == 'beam' else 0
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
-        self.batch_size = batch_size_on(device, batch_size, gpu_batch_size)
-        self.kernel = checked(kernel, 'kernel')
-        self.arithmetic = effective_arithmetic(arithmetic, device)
-        # A loaded model keeps its identity even if the folder's weights change later.
-        self._identity = Lazy(partial(identified, config))
-        self._loaded = Lazy(self._load)
         # The project's own search; None if the model has settings that it lacks.
         self.searcher: Lazy[Optional[T5Search]] = Lazy(self._make_search)
         self._tokenizer = Lazy(self._load_tokenizer)
@@ -112,7 +97,7 @@ class Seq2SeqQuestionGenerator:
             'qg_prompt_tokens': self.max_prompt_tokens,
         }
         return {
-            'qg': self._identity(),
+            'qg': self.identity(),
             'qg_decoding': f'{self.decoding}{self.num_beams}x{self.num_questions}',
             'qg_arithmetic': self.arithmetic,
             **unusual(details, USUAL),

@@ -40,12 +40,7 @@ BESIDE = (
 
 
 def shipped_folder(name: str) -> Path:
-    """
-    The folder of a shipped model.
-
-    :param name: its path below ``parlai_q2.zoo``, e.g. ``q2_mini/consistency``.
-    :raises ModelNotFoundError: if it is not part of this installation.
-    """
+    """The folder of a shipped model, by its path below ``parlai_q2.zoo``."""
     folder = Path(str(files('parlai_q2.zoo'))) / name
     if not folder.is_dir():
         raise ModelNotFoundError(
@@ -56,11 +51,7 @@ def shipped_folder(name: str) -> Path:
 
 
 def resolve(reference: str) -> Union[Path, str]:
-    """
-    A model reference's local folder, as a ``Path``, or otherwise its hub name.
-
-    :raises ModelNotFoundError: if it looks like a path that does not exist.
-    """
+    """A reference's local folder, as a ``Path``, or otherwise its hub name."""
     if reference.startswith(SHIPPED):
         return shipped_folder(reference[len(SHIPPED) :])
     path = Path(reference).expanduser()

@@ -10,7 +10,6 @@ says what the response says.
 
 import random
 import re
-from collections import OrderedDict
 from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
@@ -24,8 +23,7 @@ _SENTENCE_START = re.compile(r'(?:^|[.!?]["”’\')]*\s)["“‘\'(\s]*$')
 # Pipeline components that finding entities does not need.
 UNUSED = ('tagger', 'attribute_ruler', 'parser')
 BATCH = 256
-# How many texts are remembered: enough for the passages of all topics in Wizard of
-# Wikipedia, which recur in many conversations, and for the utterances in between.
+# Texts to remember: the passages of Wizard of Wikipedia recur in many conversations.
 REMEMBERED = 50_000
 
 
@@ -104,10 +102,7 @@ def swap_entity(
 def replacements(
     entity: Entity, response: str, of_type: Sequence[Entity]
 ) -> list[Entity]:
-    """
-    The entities of a type that can replace an entity: they are no other name for it,
-    and a response does not mention them.
-    """
+    """Entities that are no other name for one, and that a response does not mention."""
     return [
         other
         for other in of_type
@@ -119,19 +114,16 @@ def replacements(
 def may_be_one(one: Entity, other: Entity) -> bool:
     """
     Whether two names may mean the same thing. One may be a part of the other
-    ("Marley"), its plural or its initials; for persons, the last name may be the same
-    ("Robert Nesta Marley").
+    ("Marley"), its plural or its initials; persons may share their last name.
     """
     a, b = one.name, other.name
-    if occurs(a, b) or occurs(b, a) or _initials(a) == _bare(b):
-        return True
-    if (
-        _initials(b) == _bare(a)
-        or one.type == other.type == PERSON
-        and _last_same(a, b)
-    ):
-        return True
-    return occurs(_plain(a), _plain(b)) or occurs(_plain(b), _plain(a))
+    if one.type == other.type == PERSON:
+        if a.lower().split()[-1] == b.lower().split()[-1]:
+            return True
+    return any(
+        occurs(x, y) or occurs(_plain(x), _plain(y)) or _initials(x) == _bare(y)
+        for x, y in ((a, b), (b, a))
+    )
 
 
 def _plain(name: str) -> str:
@@ -149,10 +141,6 @@ def _initials(name: str) -> Optional[str]:
     return ''.join(word[0] for word in words) if len(words) > 1 else None
 
 
-def _last_same(a: str, b: str) -> bool:
-    return a.lower().split()[-1] == b.lower().split()[-1]
-
-
 def occurs(name: str, text: str) -> bool:
     """Whether a text contains a name as whole words, in any case."""
     return _whole_words(name).search(text) is not None
@@ -160,9 +148,8 @@ def occurs(name: str, text: str) -> bool:
 
 def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
-    A text with every mention of an entity replaced. An article is replaced together
-    with its entity; "the 1969 album" keeps its article for 1971. At the beginning of a
-    sentence, the replacement gets a capital letter.
+    A text with every mention of an entity replaced, together with its article ("the
+    1969 album" keeps its own), and with a capital where a sentence begins.
     """
 
     def replaced(found: 're.Match[str]') -> str:
@@ -181,30 +168,20 @@ def _whole_words(name: str, before: str = '') -> 're.Pattern[str]':
 
 
 class EntityFinder:
-    """Finds entities, and remembers those of the texts it saw most recently."""
+    """Finds entities, and remembers those of many texts."""
 
-    def __init__(self, remembered: int = REMEMBERED):
-        self.remembered = remembered
-        self._known: OrderedDict[str, tuple[Entity, ...]] = OrderedDict()
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Entity, ...]] = {}
 
     def find(self, texts: Iterable[str]) -> dict[str, tuple[Entity, ...]]:
         """Each distinct text's entities in order; they do not depend on other texts."""
-        distinct = list(dict.fromkeys(texts))
-        new = [t for t in distinct if t not in self._known]
-        found = {t: self._known[t] for t in distinct if t in self._known}
-        found.update(zip(new, map(tuple, find_entities(new)), strict=True))
-        for text in distinct:
-            self._known[text] = found[text]
-            self._known.move_to_end(text)
-        while len(self._known) > self.remembered:
-            self._known.popitem(last=False)
-        return found
-
-
-def find_entities(texts: list[str]) -> Iterable[list[Entity]]:
-    """The entities of each text, without remembering them."""
-    docs = pipeline().pipe(
-        (t[:MAX_CHARACTERS] for t in texts), disable=list(UNUSED), batch_size=BATCH
-    )
-    for doc in docs:
-        yield [Entity(e.text, e.label_) for e in doc.ents]
+        distinct = dict.fromkeys(texts)
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        new = [text for text in distinct if text not in self._known]
+        docs = pipeline().pipe(
+            (t[:MAX_CHARACTERS] for t in new), disable=list(UNUSED), batch_size=BATCH
+        )
+        for text, doc in zip(new, docs, strict=True):
+            self._known[text] = tuple(Entity(e.text, e.label_) for e in doc.ents)
+        return {text: self._known[text] for text in distinct}

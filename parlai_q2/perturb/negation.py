@@ -6,16 +6,12 @@ This happens at one of the auxiliaries that the paper lists, after Kryscinski et
 2020 (arXiv 1910.12840): "not" or "n't" is put after it, or removed. "won't" is left
 alone, because "wo" is not in the list. The departures from their code are:
 
-- a capital letter is accepted only at the beginning of a sentence, so that "in May
-  1969" has no auxiliary and "Is it red?" has one;
-- an auxiliary before its subject takes "n't" ("Isn't it red?"), since "not" cannot
-  stand there;
-- statements are negated rather than questions, whose truth hardly changes: an auxiliary
-  in a question is used only if the text has no other;
-- a word that is not an auxiliary in its place ("in may 2010", "a tin can", "it has a
-  tail") is left alone. :func:`is_auxiliary` decides this by rules of thumb about the
-  neighbouring words: one wrongly left out costs one example, one wrongly let in gives
-  ungrammatical English.
+- a capital letter is accepted only at the beginning of a sentence ("in May 1969");
+- an auxiliary before its subject takes "n't" ("Isn't it red?");
+- an auxiliary in a question is used only if the text has no other;
+- a word that is no auxiliary in its place ("in may 2010", "a tin can", "it has a tail")
+  is left alone, by rules of thumb about its neighbours (:func:`is_auxiliary`): one
+  wrongly let in would give ungrammatical English.
 """
 
 import random
@@ -97,14 +93,12 @@ _BEHIND_ANOTHER = re.compile(
     re.I,
 )
 _LAST_WORD = re.compile(r"([\w'’-]+)\s+$")
-_NEXT_WORD = re.compile(r"\s+([\w'’]+)")
 
 
 class Site(NamedTuple):
     """
-    An auxiliary that can be negated, or whose negation can be removed.
+    An auxiliary, with its negation if it has one, that can be changed.
 
-    :param end: the offset where it ends, including its negation if it has one.
     :param inverted: whether it stands before its subject.
     :param question: whether its sentence ends with a question mark.
     """
@@ -126,11 +120,7 @@ class Negated(NamedTuple):
 
 
 def negate(text: str, draw: random.Random) -> Optional[Negated]:
-    """
-    Negate a text at one place, or remove a negation; None where there is no auxiliary.
-
-    :param draw: chooses the place, and between "not" and "n't".
-    """
+    """Negate a text at one drawn place, or remove a negation; None if there is none."""
     sites = negation_sites(text)
     if not sites:
         return None

@@ -7,10 +7,8 @@ after normalisation. The first valid question of each span, in beam order, is ke
 (``single``), or all of them (``multi``).
 
 With ``single``, questions are checked in rounds: first the best question of every span,
-in one call, then the second question of each span whose first one failed. Most spans
-are done after one round, so most questions never have to be answered; the result is the
-same. When few questions remain, all of them are answered in one call, because by then
-the call itself costs more than the answers.
+in one call, then the second of each span whose first one failed, until few are left.
+Most questions never have to be answered; the result is the same.
 """
 
 from typing import Callable, Sequence
@@ -36,22 +34,15 @@ def valid_questions(
     answerer: QuestionAnswerer,
     settings: Q2Settings,
 ) -> list[list[Question]]:
-    """
-    The valid questions of B responses, if any, in span order, then beam order.
-
-    :param find_spans: maps B texts to B lists of spans.
-    :param answerer: answers the questions from the responses.
-    """
+    """The valid questions of B responses, if any, in span order, then beam order."""
     asked = [
         (row, span)
         for row, spans in enumerate(find_spans(responses))
         for span in spans_to_ask(spans, settings)
     ]  # S spans
+    most = settings.max_context_words
     generated = generator.generate(
-        [
-            (span.text, context_of(responses[row], span, settings.max_context_words))
-            for row, span in asked
-        ]
+        [(span.text, context_of(responses[row], span, most)) for row, span in asked]
     )
     waiting = [
         questions_to_try(questions, responses[row], span, settings)
@@ -123,10 +114,7 @@ def same_answer(one: str, other: str) -> bool:
 
 
 def context_of(response: str, span: Span, max_words: int) -> str:
-    """
-    The part of a response that the question generator reads for a span: all of it or,
-    if it has more than ``max_words``, the window of sentences that the span begins in.
-    """
+    """What is read for a span: the response or, if long, the window it begins in."""
     if len(response.split()) <= max_words:
         return response
     for window in windows(response, max_words):

@@ -7,9 +7,8 @@ answer>.`` and hypothesis ``<question> <response answer>.``: entailment scores 1
 contradiction 0, and neutral the token F1 of the answers. Without NLI the score is the
 token F1.
 
-Soft comparison, which is not in the paper, takes the NLI model's confidence into
-account: the score is the probability of entailment plus half that of neutral and
-generic.
+With soft comparison, which is not in the paper, the score is the probability of
+entailment plus half that of neutral and generic.
 """
 
 from typing import Mapping, Optional, Sequence
@@ -32,9 +31,8 @@ def judge(
     soft: bool = False,
 ) -> list[Verdict]:
     """
-    Judge each of Q questions by its two answers.
+    Judge each of Q questions by its answer in the response and that in the knowledge.
 
-    :param questions: with their answers in the response.
     :param answers: from the knowledge; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
     :param soft: score by the NLI probabilities instead of the likeliest class.
@@ -52,18 +50,15 @@ def pairs_to_compare(
     code, answers with equal bags of words need none.
     """
     return {
-        i: nli_pair(question, answer)
+        i: (
+            f'{question.text} {answer.text}.',
+            f'{question.text} {question.answer.text}.',
+        )
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
         if answer
         and answer.text.strip()
         and token_f1(question.answer.text, answer.text) < 1
     }
-
-
-def nli_pair(question: Question, answer: Span) -> tuple[str, str]:
-    """Premise and hypothesis for two unequal answers."""
-    premise = f'{question.text} {answer.text}.'
-    return premise, f'{question.text} {question.answer.text}.'
 
 
 def verdicts(
@@ -99,10 +94,7 @@ def _verdict(
 
 
 def hard_score(nli: NliProbabilities, neutral: float) -> float:
-    """
-    The value of the likeliest class: 1 for entailment, 0 for contradiction, and
-    ``neutral``, in [0, 1], for neutral.
-    """
+    """The likeliest class's value: 1, ``neutral`` in [0, 1], or 0 for contradiction."""
     return {
         Comparison.ENTAILMENT: 1.0,
         Comparison.NEUTRAL: neutral,

@@ -55,23 +55,16 @@ class Excerpts:
         """
         The answers to Q pairs (question, knowledge), with offsets in the whole
         knowledge; None if it has no answer.
-
-        :param answerer: answers questions from short texts.
         """
         found = answerer.answer([(q, self.of_question(q, k)) for q, k in pairs])
-        return [
-            self._whole(answer, *pair)
-            for pair, answer in zip(pairs, found, strict=True)
-        ]
-
-    def _whole(
-        self, answer: Optional[Span], question: str, knowledge: str
-    ) -> Optional[Span]:
-        index = self.index(knowledge)
-        if answer is None or index is None:
-            return answer
-        chosen = _chosen(index, question)
-        return index.located(chosen, answer.start, answer.end)
+        for i, (answer, (question, knowledge)) in enumerate(
+            zip(found, pairs, strict=True)
+        ):
+            index = self.index(knowledge)
+            if answer and index:
+                chosen = _chosen(index, question)
+                found[i] = index.located(chosen, answer.start, answer.end)
+        return found
 
 
 def _chosen(index: SentenceIndex, question: str) -> list[int]:

@@ -93,11 +93,8 @@ def response_result(
     """
     The mean score of a response's questions, or the fallback if it has none.
 
-    The fallback is end-to-end NLI. Without NLI it is the token F1 of knowledge and
-    response, unless ``nli_fallback`` asks for the same.
-
-    :param verdicts: the response's verdicts; may be empty.
-    :param nli: the end-to-end NLI probabilities of knowledge and response.
+    The fallback is end-to-end NLI, whose probabilities are given. Without NLI it is the
+    token F1 of knowledge and response, unless ``nli_fallback`` asks for the same.
     """
     if verdicts:
         value = fmean(v.score for v in verdicts)

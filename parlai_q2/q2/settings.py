@@ -27,28 +27,23 @@ class Q2Settings:
     :param variant: ``single`` keeps the first valid question of each span, in beam
         order; ``multi`` keeps all of them.
     :param use_nli: compare unequal answers by NLI, otherwise by token F1 alone.
-    :param soft_nli: score by the NLI probabilities instead of the likeliest class,
-        which the paper uses. Two unequal answers then score P(entailment) + P(neutral)
-        / 2, and a response without questions scores P(entailment) +
-        ``neutral_fallback`` * P(neutral). Generic counts as neutral.
+    :param soft_nli: score by the NLI probabilities instead of the likeliest class:
+        P(entailment) + P(neutral) / 2, or ``neutral_fallback`` in place of the half for
+        a response without questions. Generic counts as neutral.
     :param personal_filter: drop questions about the speakers; turn it off for persona
         data.
-    :param passive_subjects: count "you" in "Where were you born?" as a subject, too.
-        The paper drops questions with such a pronoun "as the subject"; its released
-        code, and the default, look at active subjects (``nsubj``) only.
+    :param passive_subjects: count "you" in "Where were you born?" as a subject, too, as
+        the paper says; its released code, and the default, do not.
     :param nli_fallback: without NLI, too, score a response without questions by
-        end-to-end NLI, as the released code does (preset ``paper``); otherwise by the
-        token F1 of knowledge and response.
-    :param neutral_fallback: the value of a neutral end-to-end NLI verdict on a response
-        without questions: 0.5, or 0 for Dialogue NLI, where neutral counts as
-        inconsistent.
-    :param max_context_words: the question generator reads at most this many words
-        around a span of a long response.
+        end-to-end NLI, as the released code does; otherwise by token F1.
+    :param neutral_fallback: the value of a neutral end-to-end verdict: 0.5, or 0 for
+        Dialogue NLI, where neutral counts as inconsistent.
+    :param max_context_words: what the question generator reads around a span.
     :param knowledge_words: of knowledge of more words than this, read only the
         sentences that match a question best; 0, as in the paper, reads all of it.
-    :param drop_pronouns: which spans to skip if they consist of pronouns alone:
-        ``none`` (as in the paper), ``third`` ("it", "they"), or ``all``.
-    :param duplicate_spans: ask about every span, even if an earlier one is equal after
+    :param drop_pronouns: which spans of pronouns alone to skip: ``none`` (as in the
+        paper) or ``third`` ("it", "they").
+    :param duplicate_spans: ask about spans that are equal to an earlier one after
         normalisation, as in the paper.
     :param vague_questions: keep questions that have lost the response's content ("What
         is it?"), as in the paper.
@@ -75,15 +70,14 @@ class Q2Settings:
                 )
         for name, least in (('max_context_words', 1), ('knowledge_words', 0)):
             size = getattr(self, name)
-            if not isinstance(size, int) or isinstance(size, bool) or size < least:
+            if type(size) is not int or size < least:
                 raise ConfigError(
                     f'{name} must be a whole number of at least {least}, not {size!r}.'
                 )
         if self.variant not in VARIANTS:
             raise ConfigError(f'variant must be single or multi, not {self.variant!r}.')
         fallback = self.neutral_fallback
-        number = isinstance(fallback, (int, float)) and not isinstance(fallback, bool)
-        if not number or not 0 <= fallback <= 1:
+        if type(fallback) not in (int, float) or not 0 <= fallback <= 1:
             raise ConfigError(f'neutral_fallback must be in [0, 1], not {fallback!r}.')
         if self.drop_pronouns not in DROPPED_PRONOUNS:
             raise ConfigError(

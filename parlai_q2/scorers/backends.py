@@ -7,6 +7,7 @@ import inspect
 from typing import Any, Mapping
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.backend import Backend
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
@@ -23,26 +24,23 @@ NOT_LOADED = (*BATCH_SIZES, 'role')
 _BACKENDS: dict[tuple[str, str], Any] = {}
 
 
-def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
+def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -> Any:
     """
-    A model of a preset.
+    A model of a preset's section.
 
-    :param kind: the backend's class.
-    :param section: the preset's section with its model and settings.
     :param options: settings that override the preset's; None leaves one as it is.
     :raises ConfigError: if the preset lacks the section or has a wrong batch size.
     """
-    config = preset.model(section)
+    config, where = preset.model(section), f'{section} of the preset {preset.name!r}'
     asked_for = {k: v for k, v in options.items() if v is not None}
     settings = overlaid(config.settings, asked_for)
     for name in BATCH_SIZES:
         size = settings.get(name, 1)
         if not isinstance(size, int) or size < 1:
             raise ConfigError(
-                f'{section} of the preset {preset.name!r} has a {name} of '
-                f'{size!r}; it must be a whole number of at least 1.'
+                f'{where} has a {name} of {size!r}; it must be a whole number of at '
+                'least 1.'
             )
-    where = f'{section} of the preset {preset.name!r}'
     check_types(kind, settings, where)
     try:
         made = kind(config, **settings)
@@ -58,9 +56,10 @@ def backend(kind: type, preset: Preset, section: str, **options: Any) -> Any:
     return made
 
 
-def check_types(kind: type, settings: Mapping[str, Any], where: str) -> None:
+def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) -> None:
     """Raise ConfigError unless settings have the types of the backend's defaults."""
-    for name, parameter in inspect.signature(kind).parameters.items():
+    shared = inspect.signature(Backend).parameters
+    for name, parameter in {**shared, **inspect.signature(kind).parameters}.items():
         default, value = parameter.default, settings.get(name, parameter.default)
         wanted = (int, float) if type(default) is float else type(default)
         if default in (None, parameter.empty) or isinstance(default, tuple):

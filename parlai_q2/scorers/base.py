@@ -1,10 +1,11 @@
-"""The interface of all scorers."""
+"""The interface of all scorers, and the base of those that wrap another one."""
 
 import logging
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
@@ -42,12 +43,9 @@ def label_of(value: float, threshold: float) -> str:
 
 def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
     """
-    Whether a model's tokenizer knows at least half of a text's tokens. Unknown tokens
-    entail unknown tokens, so a classifier takes what it does not know for equal: other
+    Whether a model's tokenizer, if it has one, knows at least half of a text's tokens,
+    and there are any. A classifier takes what it does not know for equal: other
     scripts, emoji, control and zero-width characters.
-
-    :param tokenizer: loads a Hugging Face tokenizer; None for a model without one.
-    :return: False for a text without any token.
     """
     text = text.strip()[:LOOKED_AT]
     if tokenizer is None or _PLAIN.fullmatch(text):
@@ -127,10 +125,7 @@ class Scorer(ABC):
         return knows(getattr(self.text_model, 'tokenizer', None), text)
 
     def unread(self, example: Example) -> float:
-        """
-        The share of the knowledge or the response, whichever is greater, that is beyond
-        what the scorer reads, in [0, 1).
-        """
+        """The share of a text, of the two the greater, that is not read, in [0, 1)."""
         return 0.0
 
     @property
@@ -158,13 +153,13 @@ class Scorer(ABC):
                 f'{type(examples).__name__}. Write score([example]).'
             )
         examples = list(examples)
-        for example in examples:
-            if not isinstance(example, Example):
-                raise InputError(
-                    'score() takes a list of Example, but there is a '
-                    f'{type(example).__name__} in it. Write '
-                    'Example(knowledge="...", response="...").'
-                )
+        wrong = [e for e in examples if not isinstance(e, Example)]
+        if wrong:
+            raise InputError(
+                'score() takes a list of Example, but there is a '
+                f'{type(wrong[0]).__name__} in it. Write '
+                'Example(knowledge="...", response="...").'
+            )
         nothing = not_verifiable(str(self.signature))
         by_text: dict[tuple[str, str], Example] = {}
         for example in examples:
@@ -198,3 +193,47 @@ class Scorer(ABC):
             _warned.add((self.name, problem))
             shown = ' / '.join(ascii(text[:40]) for text in pair)
             _logger.warning(f'{problem.format(self.name)}: {shown}')
+
+
+S = TypeVar('S', bound=Scorer)
+
+
+class StandInScorer(Scorer, Generic[S]):
+    """
+    Wraps a scorer and has its name, settings, signature and threshold. A subclass
+    implements :meth:`score_texts`.
+    """
+
+    def __init__(self, scorer: S):
+        self.scorer = scorer
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.scorer.name
+
+    @property
+    def threshold(self) -> float:  # type: ignore[override]
+        return self.scorer.threshold
+
+    @property
+    def has_models(self) -> bool:  # type: ignore[override]
+        return self.scorer.has_models
+
+    @property
+    def prior(self) -> Optional[float]:  # type: ignore[override]
+        return self.scorer.prior
+
+    @property
+    def asks_questions(self) -> bool:  # type: ignore[override]
+        return self.scorer.asks_questions
+
+    def can_read(self, text: str) -> bool:
+        return self.scorer.can_read(text)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self.scorer.settings
+
+    @property
+    def signature(self) -> Signature:
+        return self.scorer.signature

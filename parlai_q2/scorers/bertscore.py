@@ -32,15 +32,12 @@ class BertScorer(Scorer):
     ``recall`` and ``f1`` as the package computes them; after rescaling they can be
     negative. A text that is too long for the model is truncated at its end.
 
-    :param config: the model: a folder that ``save_pretrained`` wrote, or a hub name.
     :param num_layers: the layer whose embeddings are compared; needed for a folder and
         for models of which the package does not know the best layer.
-    :param rescale: map the package's baseline (the score of unrelated sentences) to 0,
-        as the paper did. None rescales if the package has a baseline for the model; it
-        has none for a folder.
+    :param rescale: map the score of unrelated sentences to 0, as the paper did. None
+        rescales if the package has a baseline for the model; it has none for a folder.
     :param batch_size: texts embedded in one call. With 1, a score does not depend on
         what else is scored, bit for bit; in larger batches the seventh digit may.
-    :param threshold: a value of at most this, in [0, 1], is inconsistent.
     :raises MissingPackageError: if bert-score is not installed.
     """
 
@@ -105,11 +102,7 @@ class BertScorer(Scorer):
 
     @property
     def num_layers(self) -> int:
-        """
-        The layer whose embeddings are compared.
-
-        :raises ConfigError: if it was not given and the package knows none.
-        """
+        """The layer whose embeddings are compared; a ConfigError if it is not known."""
         if self._num_layers is not None:
             return self._num_layers
         known = import_package(*_PACKAGE).utils.model2layers
@@ -122,11 +115,7 @@ class BertScorer(Scorer):
 
     @property
     def rescaled(self) -> bool:
-        """
-        Whether the package's baseline is mapped to 0.
-
-        :raises ConfigError: if rescaling was asked for and there is no baseline.
-        """
+        """Whether the baseline is mapped to 0; a ConfigError if there has to be one."""
         there = self._baseline().is_file()
         if self._rescale and not there:
             raise ConfigError(
@@ -149,8 +138,13 @@ class BertScorer(Scorer):
 
             raise not_finite(self.model)
         signature = str(self.signature)
-        rows = zip(*(values.tolist() for values in found), strict=True)
-        return [self._score(p, r, f1, signature) for p, r, f1 in rows]
+        scores = []
+        for parts in zip(*(values.tolist() for values in found), strict=True):
+            named = dict(zip(('precision', 'recall', 'f1'), parts, strict=True))
+            value = min(1.0, max(0.0, named['f1']))
+            label = label_of(value, self.threshold)
+            scores.append(Score(value, label, parts=named, signature=signature))
+        return scores
 
     def unread(self, example: Example) -> float:
         tokenizer = self._loaded()._tokenizer
@@ -161,14 +155,6 @@ class BertScorer(Scorer):
             for text in (example.knowledge, example.response)
         ]
         return max(0.0, 1 - most / max(counts))
-
-    def _score(
-        self, precision: float, recall: float, f1: float, signature: str
-    ) -> Score:
-        value = min(1.0, max(0.0, f1))
-        label = label_of(value, self.threshold)
-        parts = {'precision': precision, 'recall': recall, 'f1': f1}
-        return Score(value, label, parts=parts, signature=signature)
 
     def _baseline(self) -> Path:
         package = Path(str(import_package(*_PACKAGE).__file__)).parent

@@ -21,26 +21,18 @@ class BleuScorer(Scorer):
     ``bleu_100``. The signature includes sacreBLEU's own. Even faithful responses rarely
     exceed the default threshold: choose one on development data, or compare the values.
 
+    Texts are compared in lower case, as in the paper's code; n-gram orders for which
+    the response is too short are ignored, as sacreBLEU recommends for sentences.
+
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
-    :param lowercase: compare in lower case, as the paper's code did: the responses of
-        many systems are in lower case, and their knowledge is not.
-    :param effective_order: ignore n-gram orders for which the response is too short, as
-        sacreBLEU recommends for sentences. With False, a response of fewer than four
-        tokens scores 0, as in the paper's code.
     :raises MissingPackageError: if sacrebleu is not installed.
     """
 
     name = 'bleu'
 
-    def __init__(
-        self,
-        threshold: float = Scorer.threshold,
-        lowercase: bool = True,
-        effective_order: bool = True,
-    ):
+    def __init__(self, threshold: float = Scorer.threshold):
         check_package(*_PACKAGE)
         self.threshold = threshold
-        self.lowercase, self.effective_order = lowercase, effective_order
         self._metric = Lazy(self._load)
 
     @property
@@ -54,9 +46,7 @@ class BleuScorer(Scorer):
 
     def _load(self) -> Any:
         package = import_package(*_PACKAGE)
-        metric = package.BLEU(
-            lowercase=self.lowercase, effective_order=self.effective_order
-        )
+        metric = package.BLEU(lowercase=True, effective_order=True)
         # sacreBLEU has no signature until it has seen a reference.
         metric.sentence_score('word', ['word'])
         return metric

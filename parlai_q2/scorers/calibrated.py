@@ -2,10 +2,9 @@
 Applies a calibration: the prior and the threshold that ``parlai_q2 calibrate`` fitted
 to labelled pairs, and for the combinations perhaps weights.
 
-A probability was fitted under a prior, the share of responses that are consistent.
-Under another prior its odds are multiplied by a constant (Saerens et al. 2002, section
-2.2), which keeps the order of all responses. The values of other scorers stay as they
-are and only get another threshold.
+Under another prior (share of responses that are consistent), the odds of a probability
+are multiplied by a constant (Saerens et al. 2002, section 2.2), which keeps the order
+of all responses. Values that are no probabilities only get another threshold.
 """
 
 import json
@@ -17,8 +16,7 @@ from typing import Any, Mapping, Optional, Sequence
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.records import Example, Label, Score
-from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.stand_in import StandInScorer
+from parlai_q2.scorers.base import Scorer, StandInScorer, label_of
 from parlai_q2.signature import Signature
 
 DIGITS = 8
@@ -35,13 +33,11 @@ class Calibration:
     """
     What was fitted to labelled pairs.
 
-    :param scorer: the scorer's name.
-    :param fitted_on: its signature.
+    :param fitted_on: the scorer's signature.
     :param threshold: a calibrated value of at most this is inconsistent, in [0, 1].
     :param prior: the share of consistent responses, in (0, 1), under which calibrated
         values are probabilities; None for a scorer whose values are none.
-    :param shift: the difference of log-odds to the scorer's own values; None where
-        there is no prior.
+    :param shift: the difference of log-odds to the scorer's own values, if a prior is.
     :param refitted: whether the file has weights of its own.
     """
 
@@ -66,9 +62,8 @@ def shifted(value: float, shift: float) -> float:
 
 def read_calibration(path: str, scorer: str) -> Calibration:
     """
-    Read a file that ``parlai_q2 calibrate`` wrote for this scorer.
-
-    :raises ConfigError: if it cannot be read or is for another scorer.
+    Read a file that ``parlai_q2 calibrate`` wrote for this scorer; any other is a
+    ConfigError.
     """
     try:
         fields = json.loads(Path(path).read_text(encoding='utf-8'))['calibration']
@@ -98,7 +93,6 @@ class CalibratedScorer(StandInScorer[Scorer]):
     """
     Another scorer with calibrated values and threshold.
 
-    :param scorer: the scorer that was calibrated, with its own threshold.
     :param path: the file of the calibration.
     :param threshold: replaces the fitted threshold.
     :raises ConfigError: if the file is not for this scorer with these models.
@@ -145,10 +139,8 @@ class CalibratedScorer(StandInScorer[Scorer]):
 
 def check_same(path: str, calibration: Calibration, signature: Signature) -> None:
     """
-    Check that a scorer is the one that was calibrated. Its threshold, the package's
-    version and the arithmetic of its models may differ.
-
-    :raises ConfigError: if another setting differs; names it.
+    Raise ConfigError if a scorer is not the one that was calibrated, naming what
+    differs. Its threshold, the package's version and its models' arithmetic may.
     """
     free = FREE + (REFITTED if calibration.refitted else ())
     then, now = settings_of(calibration.fitted_on), settings_of(str(signature))

@@ -2,11 +2,10 @@
 The consistency detector: a classifier reads knowledge and response, and labels the
 response entailed, unsupported, contradicted or generic (chit-chat).
 
-Such a classifier is trained on one or two sentences at a time. Longer texts are split
-to that size and the results are pooled, following SummaC (Laban et al. 2022, section
-3.2). A response is read sentence by sentence: it is as consistent as its least
-supported sentence, not counting generic ones. Of long knowledge, the detector reads for
-each sentence of the response the few sentences that could support it
+It is trained on one or two sentences at a time, so longer texts are split to that size
+and the results pooled, as in SummaC (Laban et al. 2022, section 3.2). A response is as
+consistent as its least supported sentence, not counting generic ones. Of long
+knowledge, the few sentences that could support a sentence are read
 (:mod:`parlai_q2.text.retrieval`): each alone, and those it may rest on together; the
 reading that supports it most counts.
 """
@@ -14,7 +13,6 @@ reading that supports it most counts.
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.records import (
@@ -38,14 +36,10 @@ RESPONSE_WORDS = 60
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
 LONG, ALWAYS, NEVER = 'long', 'always', 'never'
-SPLITS = (LONG, ALWAYS, NEVER)
 
 
 class Premise(NamedTuple):
-    """
-    A part of the knowledge to read: the indices of its sentences (none: all of it) and
-    its text.
-    """
+    """What to read of the knowledge: the indices of sentences (none: all), the text."""
 
     chosen: tuple[int, ...]
     text: str
@@ -64,17 +58,6 @@ class Pooling:
 
     knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
     split_response: str = LONG
-
-    def __post_init__(self):
-        if self.knowledge_words < 0:
-            raise ConfigError(
-                f'knowledge_words must be at least 0, not {self.knowledge_words}.'
-            )
-        if self.split_response not in SPLITS:
-            raise ConfigError(
-                f'split_response must be one of {", ".join(SPLITS)}, not '
-                f'{self.split_response!r}.'
-            )
 
     def is_long(self, index: SentenceIndex) -> bool:
         """Whether the knowledge is split."""
@@ -105,10 +88,8 @@ SENTENCES = Pooling(split_response=ALWAYS)
 
 class Piece(NamedTuple):
     """
-    A piece of a response, with the premise that supports it most.
-
-    :param text: the piece in lower case.
-    :param reading: the detector's probabilities for it, given that premise.
+    A piece of a response, in lower case, with the premise that supports it most and the
+    detector's probabilities given that premise.
     """
 
     text: str
@@ -133,8 +114,7 @@ def read(
     Classify every piece of each of B responses, in one call of the model.
 
     :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
-    :param poolings: one or more ways to split the examples.
-    :return: for each pooling, B lists of at least one piece.
+    :return: for each way to split the examples, B lists of at least one piece.
     """
     # A judge of documents reads them whole, and as they are written.
     documents = getattr(model, 'reads_documents', False)
@@ -150,19 +130,16 @@ def read(
         ]
         for pooling in poolings
     ]
-    answers: Iterator[NliProbabilities] = iter(
-        model.classify(
-            [
-                (premise.text, span.text)
-                if documents
-                else (premise.text.lower(), span.text.lower())
-                for of_pooling in asked
-                for of_example in of_pooling
-                for span, premises in of_example
-                for premise in premises
-            ]
-        )
-    )
+    pairs = [
+        (premise.text, span.text)
+        for of_pooling in asked
+        for of_example in of_pooling
+        for span, premises in of_example
+        for premise in premises
+    ]
+    if not documents:
+        pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
+    answers: Iterator[NliProbabilities] = iter(model.classify(pairs))
     return [
         [
             [
@@ -186,10 +163,9 @@ def statements_of(
     found: Sequence[Piece], index: SentenceIndex, threshold: float
 ) -> tuple[Statement, ...]:
     """
-    What was found about each piece of a response, and what it rests on.
-
-    The evidence for a supported piece is the premise that supports it most or, where
-    the knowledge was read whole, the sentences of it that match the piece by its words.
+    What was found about each piece of a response. The evidence for a supported one is
+    the premise that supports it most or, where the knowledge was read whole, the
+    sentences of it that match the piece by its words.
     """
     return tuple(_statement(piece, index, threshold) for piece in found)
 
@@ -235,8 +211,8 @@ def stating(found: Sequence[Piece]) -> list[Piece]:
 
 def deciding(found: Sequence[Piece]) -> NliProbabilities:
     """
-    The reading that determines a response's score: that of its least supported
-    statement or, if all pieces are generic, that of its least generic piece.
+    The reading that decides: that of the least supported statement or, if all pieces
+    are generic, of the least generic one.
     """
     readings = [piece.reading for piece in stating(found)]
     if readings:
@@ -248,7 +224,6 @@ class ClassifierScorer(Scorer):
     """
     Base class of scorers by one classifier of knowledge and response.
 
-    :param model: the classifier.
     :param preset: the preset's name, for signatures.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
@@ -293,21 +268,10 @@ class ConsistencyScorer(ClassifierScorer):
     score. A response whose pieces are all generic ("that's cool!") gets the label
     ``generic`` and a value of at most
     :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`.
-
-    Its further options are those of :class:`Pooling`.
     """
 
     name = 'consistency'
-
-    def __init__(
-        self,
-        model: NliModel,
-        preset: str = 'custom',
-        threshold: float = Scorer.threshold,
-        **pooling: Any,
-    ):
-        super().__init__(model, preset, threshold)
-        self.pooling = Pooling(**pooling)
+    pooling = Pooling()
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from parlai_q2.records import Example, Score, Span
-from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.stand_in import StandInScorer
+from parlai_q2.scorers.base import Scorer, StandInScorer
 from parlai_q2.signature import Signature
 from parlai_q2.text.pipeline import parse_all
 

@@ -23,7 +23,7 @@ SCORERS = ('q2', 'q2_f1')
 
 
 def persona_preset(preset: Union[str, Preset]) -> Preset:
-    """A preset, or that of a name or path, with the Q2 settings for personas."""
+    """A preset, or one by name or path, with the Q2 settings for personas."""
     found = load_preset(preset) if isinstance(preset, str) else preset
     return replace(found, q2={**found.q2, **SETTINGS})
 

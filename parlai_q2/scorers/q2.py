@@ -31,8 +31,6 @@ class Q2Scorer(Scorer):
     ``Score.parts`` has ``q2_f1`` (Q2 without NLI) and ``nli`` (end-to-end NLI: 1, 0.5
     or 0).
 
-    :param models: the models that generate questions, answer them and compare answers.
-    :param settings: the metric's settings.
     :param preset: the preset's name, for signatures.
     :param threshold: a value of at most this, in [0, 1], is inconsistent. None means
         0.5, as in the paper, or :data:`SOFT_THRESHOLD` with soft comparison.
@@ -70,19 +68,14 @@ class Q2Scorer(Scorer):
         Its further options are those of :class:`~parlai_q2.q2.settings.Q2Settings`.
         """
         shared = {'device': device, 'batch_size': batch_size}
-        load = backends.backend
-        generator = load(
-            Seq2SeqQuestionGenerator,
-            preset,
-            'question_generation',
-            decoding=decoding,
-            **shared,
+        named = {**shared, 'decoding': decoding}
+        generator = backends.backend(
+            Seq2SeqQuestionGenerator, preset, 'question_generation', **named
         )
-        models = Q2Models(
-            generator,
-            load(SpanQuestionAnswerer, preset, 'question_answering', **shared),
-            backends.nli(preset, **shared),
+        answerer = backends.backend(
+            SpanQuestionAnswerer, preset, 'question_answering', **shared
         )
+        models = Q2Models(generator, answerer, backends.nli(preset, **shared))
         settings = Q2Settings(**{**preset.q2, **q2_settings})
         at_once = max(CHUNK, generator.batch_size)
         return cls(models, settings, preset.name, threshold, at_once)

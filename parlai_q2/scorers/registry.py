@@ -114,8 +114,7 @@ def load_scorer(
     :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
-    :raises ConfigError: if an option is unknown or out of range, or the class does not
-        exist.
+    :raises ConfigError: for a wrong option or class.
 
     >>> load_scorer('precision', threshold=0.9).threshold
     0.9
@@ -178,23 +177,20 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
         a model is loaded, since the scorer may run on another machine.
     """
     checked = dict(options)
-    threshold = options.get('threshold')
-    if threshold is None:
-        # Not given: the scorer uses its own.
+    threshold, size = options.get('threshold'), options.get('batch_size')
+    if threshold is None:  # the scorer uses its own
         checked.pop('threshold', None)
-    elif not (
-        isinstance(threshold, Real)
-        and not isinstance(threshold, bool)
-        and 0 <= float(threshold) <= 1
-    ):
+    elif not _number(threshold, Real) or not 0 <= threshold <= 1:
         raise ConfigError(f'A threshold must be in [0, 1], not {threshold!r}.')
-    size = options.get('batch_size')
     if size is not None:
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+        if not _number(size, Integral) or size < 1:
             raise ConfigError(f'A batch size must be at least 1, not {size!r}.')
-        # numpy integers are not Python ints.
-        checked['batch_size'] = int(size)
+        checked['batch_size'] = int(size)  # numpy integers are not Python ints
     if options.get('device') is not None:
         checked['device'] = str(options['device'])
         check_name(checked['device'])
     return checked
+
+
+def _number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

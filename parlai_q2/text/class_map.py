@@ -2,17 +2,15 @@
 The classes of models and of tasks, and which stand for each other.
 
 Knowledge can entail a response, contradict it, or say nothing about its content
-(neutral). A response can also state nothing that could be checked (generic). MNLI,
-FEVER and VitaminC, FactCC, Dialogue NLI, BEGIN and the annotations of Santhanam et al.
-2021 each have their own names for some of these four findings.
+(neutral), or the response states nothing that could be checked (generic). Data sets
+have their own names for some of these four findings.
 
-An output goes to the class with the same name, or else to the class with the same
-meaning. If the task has no such class, neutral counts as contradiction and
-contradiction as neutral, because in both cases the response is not grounded in the
-knowledge; a class that does not distinguish the two ("inconsistent", "not fully
-attributable") counts as contradiction. A "generic" output is left out if the task has
-no generic class; the remaining probabilities are then conditional on the response being
-verifiable. A score counts as such an output, too: :func:`finding_probabilities`.
+An output goes to the class with the same name, or else with the same meaning. Without
+such a class, neutral counts as contradiction and contradiction as neutral: either way
+the response is not grounded. A class that does not tell the two apart ("inconsistent",
+"not fully attributable") counts as contradiction. A "generic" output is left out if the
+task has no such class; the other probabilities are then conditional on the response
+being verifiable. A score counts as an output, too: :func:`finding_probabilities`.
 """
 
 import re
@@ -54,10 +52,7 @@ _NEXT_BEST = {NEUTRAL: CONTRADICTION, CONTRADICTION: NEUTRAL}
 
 
 def finding_of(name: str) -> Optional[str]:
-    """
-    The one of :data:`FINDINGS` that a class name stands for, in any case, its words
-    separated by spaces, hyphens or underscores; None for an unknown name.
-    """
+    """The one of :data:`FINDINGS` that a name stands for, however written, or None."""
     return _FINDING_OF.get(plain(name))
 
 
@@ -73,10 +68,7 @@ def is_unnamed(name: str) -> bool:
 
 @dataclass(frozen=True)
 class ClassMap:
-    """
-    The C classes of a task, and for each the indices of the model outputs, if any, that
-    count towards it.
-    """
+    """A task's classes, and for each the indices of the outputs that count for it."""
 
     classes: tuple[str, ...]
     members: tuple[tuple[int, ...], ...]
@@ -88,9 +80,8 @@ class ClassMap:
 
     def probabilities(self, outputs: Sequence[float]) -> list[float]:
         """
-        The probability of each class, from that of each model output: the outputs of a
-        class are added up, outputs without a class are left out, and the result is
-        renormalised; it is uniform if nothing is left.
+        The probability of each class: its outputs' added up, and renormalised without
+        outputs that have no class; uniform if nothing is left.
         """
         sums = [sum(outputs[i] for i in members) for members in self.members]
         total = sum(sums)
@@ -141,9 +132,8 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
     """
     The probability of each of :data:`FINDINGS`, summing to 1.
 
-    A scorer that gives a single number gives that number to "entailment" and the rest
-    to "contradiction". Where it says that there is nothing to verify and the task has a
-    class for that, "generic" gets everything.
+    A single number is that of "entailment"; the rest goes to "contradiction". Where the
+    scorer finds nothing to verify and the task has a class for that, "generic" is 1.
 
     :param classes: the task's classes, mapped from the findings.
     """
@@ -164,8 +154,7 @@ def choose(
     :param outputs: the probability of each of the model's outputs.
     :param threshold: above this probability the class of entailed responses is chosen,
         otherwise the likeliest of the other classes. None chooses the class of the
-        likeliest output, as the papers do: their classes are merged after the choice,
-        so the probabilities of two outputs are not added up.
+        likeliest output, as the papers do, which merge classes after the choice.
 
     >>> merged = map_classes(('SUPPORTS', 'NOT ENOUGH INFO', 'REFUTES'),
     ...                      ('consistent', 'inconsistent'))
@@ -197,11 +186,7 @@ def class_of(finding: str, classes: Iterable[str]) -> Optional[str]:
 
 
 def parse_class_map(text: Optional[str]) -> dict[str, str]:
-    """
-    Parse the value of ``--class-map``: comma-separated ``output=class`` pairs.
-
-    :raises ConfigError: if a part is not a pair.
-    """
+    """The comma-separated ``output=class`` pairs of ``--class-map``."""
     return split_pairs(
         text,
         '--class-map',

@@ -7,8 +7,8 @@ parse has "i" or "you" as nominal subject, or "my" or "your" as possessive. Know
 cannot answer it.
 
 A question is vague if, apart from words of its answer, it shares no content word with
-the response: every text answers "What is it?". The paper's model is ten times larger
-than the shipped one and rarely asks such questions; it keeps them.
+the response: every text answers "What is it?". The paper's large model rarely asks such
+questions.
 """
 
 import re
@@ -54,11 +54,7 @@ def _is_personal(doc: 'Doc', passive: bool) -> bool:
 
 
 def vague(question: str, response: str, answer: str) -> bool:
-    """
-    Whether a question has lost what the response is about.
-
-    :param answer: the span of the response that answers it; its words do not count.
-    """
+    """Whether a question, without its answer, has lost the response's content."""
     return not (_content(question) & _content(response)) - _content(answer)
 
 

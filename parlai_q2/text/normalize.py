@@ -49,9 +49,8 @@ def tokens(text: str) -> list[str]:
 @lru_cache(maxsize=8192)
 def passage_key(text: str) -> str:
     """
-    A key that is equal for all spellings of a passage: its letters and digits in lower
-    case, or the text itself if it has none. Data sets repeat passages in lower case or
-    tokenised, which sampling by passage must treat as one.
+    A key that is equal for all spellings of a passage (data sets lower-case or tokenise
+    them): its letters and digits in lower case, or the text itself if it has none.
 
     >>> passage_key("Bees' wings!") == passage_key("bees ' wings !")
     True

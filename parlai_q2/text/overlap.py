@@ -5,9 +5,8 @@ Token overlap is SQuAD's (Rajpurkar et al. 2016, section 6.1) under Q2's normali
 
 ROUGE-L (Lin 2004, section 3.1) is the length of the longest common subsequence of
 words, as a share of each text's words: runs of letters and digits in lower case,
-without stemming, and precision and recall weigh the same, as in Google's
-``rouge-score``. py-rouge, which ParlAI requires, needs an NLTK download for its
-tokenizer and imports ``pkg_resources``; a test checks that both compute the same.
+without stemming, as in Google's ``rouge-score``. py-rouge, which ParlAI requires, needs
+a download for its tokenizer; a test checks that both compute the same.
 """
 
 import re
@@ -32,11 +31,8 @@ NO_OVERLAP = Overlap(0.0, 0.0, 0.0)
 
 def token_overlap(reference: str, candidate: str) -> Overlap:
     """
-    The word overlap of two texts; repeated words count as often as they occur.
-
-    :param reference: the text to be covered (recall is over its words).
-    :param candidate: the text that covers it (precision is over its words).
-    :return: zeros when either is empty after normalisation.
+    The word overlap of two texts, repeated words as often as they occur; precision is
+    over the candidate's words. Zeros when either is empty after normalisation.
     """
     return overlap_of(tokens(reference), tokens(candidate))
 
@@ -67,10 +63,7 @@ def rouge_words(text: str) -> list[str]:
 
 
 def rouge_l(reference: str, candidate: str) -> Overlap:
-    """
-    ROUGE-L of two texts; zeros if either has no word. Time is proportional to the
-    product of their lengths.
-    """
+    """ROUGE-L of two texts; zeros if either has no word."""
     one, other = rouge_words(reference), rouge_words(candidate)
     # before[j]: the longest subsequence of the words so far and the first j of `other`.
     before = [0] * (len(other) + 1)

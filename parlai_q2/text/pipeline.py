@@ -1,9 +1,8 @@
 """
 The spaCy pipeline that finds entities, noun chunks and dependencies.
 
-Q2 was published with ``en_core_web_sm``. The same pipeline is also on PyPI under
-another name. Whichever is installed is used; its name and version are part of every
-signature.
+Q2 was published with ``en_core_web_sm``, which is also on PyPI under another name. The
+installed one is used, and named in signatures.
 """
 
 import importlib.util
@@ -27,11 +26,7 @@ MAX_CHARACTERS = 100_000
 
 @lru_cache(maxsize=1)
 def pipeline() -> 'Language':
-    """
-    The English pipeline, loaded once per process.
-
-    :raises ModelNotFoundError: if none of :data:`PACKAGES` is installed.
-    """
+    """The English pipeline, loaded once; a ModelNotFoundError if there is none."""
     import spacy
 
     for package in PACKAGES:

@@ -5,8 +5,8 @@ Honovich et al. 2021, section 2: all named entities, then all noun chunks whose 
 not yet in the list, ignoring case; "i" is dropped. An entity that occurs twice is asked
 about twice, as in the released code.
 
-Two optional filters depart from the paper. One drops pronouns, whose questions ("What
-is relaxing?" "it") ask what they stand for. The other drops spans that are equal after
+Two optional filters depart from the paper: one drops pronouns, whose questions ("What
+is relaxing?") ask what they stand for, the other spans that are equal after
 normalisation ("us", "the us").
 """
 
@@ -27,15 +27,10 @@ _THIRD_PERSON = frozenset(
     'he her hers him himself his it its itself she their theirs them themselves they'
     ' herself'.split()
 )
-_OTHERS = frozenset(
-    'all any anyone anything both everybody everyone everything i itself me myself'
-    ' nobody nothing one some somebody someone something that there these this those'
-    ' us we what which who you yourself'.split()
-)
 # The value of the setting, and the pronouns that it drops: a span is left out if it
 # consists of nothing else.
 DROPPED_PRONOUNS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {'none': frozenset(), 'third': _THIRD_PERSON, 'all': _THIRD_PERSON | _OTHERS}
+    {'none': frozenset(), 'third': _THIRD_PERSON}
 )
 _WORD = re.compile(r"[a-z']+|\d")
 
@@ -62,8 +57,8 @@ def filter_spans(
     """
     The spans of one response to ask questions about, in order.
 
-    :param drop_pronouns: which spans of pronouns alone to leave out: ``none``,
-        ``third`` ("it", "they", "him") or ``all`` (also "you", "that", "someone").
+    :param drop_pronouns: which spans of pronouns alone to leave out: ``none`` or
+        ``third`` ("it", "they", "him").
     :param duplicates: keep spans that normalise to the same text as an earlier one.
     """
     pronouns = DROPPED_PRONOUNS[drop_pronouns]

@@ -20,10 +20,7 @@ _COLOUR = re.compile(r'(\x1b\[[0-9;]{0,20}m)')
 
 
 def visible(text: str) -> str:
-    """
-    A text with control, bidirectional and lone surrogate characters as escapes; line
-    breaks and tabs are kept.
-    """
+    """A text with such characters as escapes; line breaks and tabs are kept."""
     if text.isascii() and text.isprintable():
         return text
     return ''.join(map(_visible_character, text.replace('\r\n', '\n')))

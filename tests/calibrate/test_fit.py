@@ -32,9 +32,6 @@ def test_for_accuracy_the_threshold_is_where_both_classes_are_as_likely():
     truth = np.array([False, False, True, False, True, True])
     once = np.ones((1, 6))
     assert best('accuracy', once, values, truth) == pytest.approx([0.5], abs=1e-6)
-    for probabilities in (False, True):
-        (found,) = even_points(once, values, truth, probabilities)
-        assert found == pytest.approx(0.5, abs=1e-6)
     # With more wrong ones the threshold is higher.
     (more,) = even_points(np.array([[2, 2, 1, 2, 1, 1]]), values, truth, True)
     assert 0.5 < more < 0.9
@@ -73,12 +70,6 @@ def test_a_target_is_reached_and_not_more(target, threshold, why):
     assert best(target).tolist() == [pytest.approx(threshold)], why
 
 
-def test_equal_scores_are_on_one_side_and_a_class_that_is_not_there_says_nothing():
-    values, truth = np.array([0.4, 0.4, 0.9]), np.array([True, False, True])
-    assert best('recall=0.5', np.ones((1, 3)), values, truth).tolist() == [0.65]
-    assert np.isnan(best('recall=0.5', [[0, 0, 1, 0, 1]])).tolist() == [True]
-
-
 def test_the_shift_makes_the_mean_the_share():
     # Half are at 0.5: to be right about 80 %, 0.5 becomes 0.8, log-odds log 4.
     truth = np.array([True] * 4 + [False])
@@ -90,7 +81,7 @@ def test_the_shift_makes_the_mean_the_share():
 
 
 @pytest.mark.parametrize(
-    'text', ['accuracy=0.5', 'recall', 'recall=x', 'recall=1.2', 'f1', 'recall=nan']
+    'text', ['accuracy=0.5', 'recall', 'recall=x', 'f1', 'recall=nan']
 )
 def test_a_target_that_is_none_is_refused(text):
     with pytest.raises(ConfigError, match='accuracy, recall=SHARE'):

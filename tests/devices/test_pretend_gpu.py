@@ -26,10 +26,8 @@ def test_numbers_are_the_processors_and_the_place_is_the_gpus():
     [
         lambda gpu, cpu: gpu + cpu,
         lambda gpu, cpu: torch.cat([cpu, gpu]),
-        lambda gpu, cpu: gpu.add_(cpu),
         lambda gpu, cpu: cpu[gpu.long()],
         lambda gpu, cpu: torch.nn.functional.embedding(gpu.long(), cpu[:, None]),
-        lambda gpu, cpu: gpu.gather(0, cpu.long()),
     ],
 )
 def test_two_devices_do_not_mix(mixed):

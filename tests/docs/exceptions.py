@@ -18,8 +18,6 @@ EXCEPTIONS = {
     'not part of the project',
     r'python -m parlai_q2\.evaluate\.distractors .*': 'takes minutes on data that is '
     'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
-    r'python -m tests\.devices\.count .*': 'needs a checkout, and a minute; '
-    'tests/devices/test_count.py runs it on fewer responses',
 }
 
 

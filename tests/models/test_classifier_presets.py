@@ -7,7 +7,6 @@ import yaml
 
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.classifier import find_labels
 from parlai_q2.presets import with_detector
 from tests.agents.tiny_classifiers import tiny_bert
 
@@ -76,20 +75,10 @@ def test_without_labels_the_models_own_names_count(tmp_path, names, places):
     assert sum(score.parts.values()) == pytest.approx(1)
 
 
-def test_a_classifier_of_two_classes_is_a_scorer(tmp_path):
-    model = tiny_bert(tmp_path, ['CORRECT', 'INCORRECT'])
-    labels = {'entailment': 0, 'contradiction': 1}
-    scorer = load_scorer('consistency', preset(tmp_path, model, labels=labels))
-    [score] = scorer.score([EXAMPLE])
-    assert score.value == pytest.approx(score.parts['entailment'])
-    assert score.parts['neutral'] == score.parts['generic'] == 0
-
-
 @pytest.mark.parametrize(
     'names, labels, says',
     [
         (['LABEL_0', 'LABEL_1'], None, 'does not say what its outputs mean'),
-        (['good', 'bad'], None, 'unknown here'),
         (['SUPPORTS', 'CORRECT'], None, 'means the same as another'),
         (['neutral', 'entailment'], None, "missing: \\['contradiction'\\]"),
         (['INCORRECT', 'CORRECT'], {'entailment': 0, 'contradiction': 1}, 'calls it'),
@@ -105,13 +94,8 @@ def test_a_label_order_is_never_guessed(tmp_path, names, labels, says):
 
 
 def test_a_model_without_a_classifier_gets_no_random_one(tmp_path):
-    from transformers import AutoConfig
-
     model = tiny_bert(tmp_path)
-    config = AutoConfig.from_pretrained(model)
-    with pytest.raises(ConfigError, match='not a sequence classifier but a BertModel'):
-        find_labels({'entailment': 0, 'contradiction': 1}, config, model)
     labels = {'entailment': 0, 'contradiction': 1}
     scorer = load_scorer('consistency', preset(tmp_path, model, labels=labels))
-    with pytest.raises(ConfigError, match='not a sequence classifier'):
+    with pytest.raises(ConfigError, match='not a sequence classifier but a BertModel'):
         scorer.score([EXAMPLE])

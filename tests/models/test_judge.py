@@ -13,7 +13,7 @@ from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, ModelNotFoundError
 from parlai_q2.models.judge import WordJudge
-from parlai_q2.presets import ModelConfig
+from parlai_q2.presets import ModelConfig, with_detector
 from tests.tiny import tiny_bert
 from tests.zoo.tiny_training import seq2seq
 
@@ -59,13 +59,6 @@ def test_without_another_word_all_words_are_compared(folder):
     (found,) = made.classify([('hello', 'the cat')])
     expected = logits(made, 'the hello . the cat').softmax(-1)[yes].item()
     assert found.entailment == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_batch_gives_what_each_pair_gives_alone(folder):
-    together = judge(folder, batch_size=3).classify([*PAIRS, PAIRS[0]])
-    alone = [judge(folder).classify([pair])[0] for pair in PAIRS]
-    for one, other in zip(together, [*alone, alone[0]], strict=True):
-        assert one == pytest.approx(other, abs=1e-6)
 
 
 def test_of_a_long_premise_the_window_that_supports_most_counts(folder):
@@ -153,25 +146,21 @@ def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_pa
     assert found[0]['signature'] in page.read_text()
 
 
-def score(tmp_path, *options):
-    pairs = tmp_path / 'pairs.jsonl'
-    pairs.write_text('{"knowledge": "bees have eyes", "response": "five eyes"}\n')
-    paths = ['--infile', str(pairs), '--outfile', str(tmp_path / 'scores.jsonl')]
-    run_command('score', *paths, '--scorer', 'consistency', *options)
+def score(detector):
+    preset = with_detector(load_preset('mini'), detector)
+    load_scorer('consistency', preset).score([Example('bees have eyes', 'five eyes')])
 
 
 @pytest.mark.parametrize('detector', ['nobody/no-classifier', 'minicheck'])
-def test_a_judge_that_cannot_be_fetched_says_what_to_do(
-    detector, monkeypatch, tmp_path
-):
+def test_a_judge_that_cannot_be_fetched_says_what_to_do(detector, monkeypatch):
     monkeypatch.setenv('HF_HUB_OFFLINE', '1')
     with pytest.raises(ModelNotFoundError, match='not be fetched.*copy the model to a'):
-        score(tmp_path, '--detector', detector)
+        score(detector)
 
 
-def test_a_judge_without_its_prompt_is_told_to_have_one(folder, tmp_path):
+def test_a_judge_without_its_prompt_is_told_to_have_one(folder):
     with pytest.raises(ConfigError, match='T5ForCond.*preset with its prompt.*minich'):
-        score(tmp_path, '--detector', folder)
+        score(folder)
 
 
 @pytest.mark.parametrize('name', ['minicheck', 'trueteacher'])

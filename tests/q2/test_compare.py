@@ -21,9 +21,8 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
         labels[premise, f'{QUESTION} {response_answer}.'] = label
     nli = ToyNliModel(labels)
     question = Question(QUESTION, spanned(response_answer))
-    verdict = judge([question], [spanned(knowledge_answer)], nli if use_nli else None)[
-        0
-    ]
+    given = nli if use_nli else None
+    (verdict,) = judge([question], [spanned(knowledge_answer)], given)
     return verdict, nli
 
 
@@ -31,20 +30,11 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
     'response, knowledge, nli, comparison, score',
     [
         ('la', None, None, Comparison.NO_ANSWER, 0),
-        ('la', '  ', None, Comparison.NO_ANSWER, 0),
         ('the LA', 'in la', None, Comparison.EXACT, 1),
         ('la', 'Los Angeles', 'entailment', Comparison.ENTAILMENT, 1),
         ('san diego', 'Los Angeles', 'contradiction', Comparison.CONTRADICTION, 0),
         ('los feliz', 'Los Angeles', 'neutral', Comparison.NEUTRAL, 0.5),
         ('los feliz', 'Los Angeles', 'generic', Comparison.NEUTRAL, 0.5),
-        (
-            'rock band',
-            'an American funk rock band',
-            'neutral',
-            Comparison.NEUTRAL,
-            2 / 3,
-        ),
-        ('peppers chili', 'chili peppers', None, Comparison.EXACT, 1),
     ],
 )
 def test_judge_with_nli(response, knowledge, nli, comparison, score):
@@ -60,8 +50,6 @@ def test_judge_with_nli(response, knowledge, nli, comparison, score):
 @pytest.mark.parametrize(
     'response, knowledge, probabilities, comparison, score',
     [
-        ('la', None, None, Comparison.NO_ANSWER, 0),
-        ('the LA', 'in la', None, Comparison.EXACT, 1),
         # 0.7 + 0.2 / 2: the word is the likeliest class's, the score is not 1.
         ('la', 'Los Angeles', (0.7, 0.2, 0.1, 0), Comparison.ENTAILMENT, 0.8),
         # Half of neutral and of generic, whatever the token F1 (here 1/2).
@@ -89,7 +77,6 @@ def test_an_expected_value_is_one_at_most():
 @pytest.mark.parametrize(
     'probabilities, label',
     [
-        ((0.6, 0.3, 0.1, 0.0), 'entailment'),
         ((0.3, 0.1, 0.6, 0.0), 'contradiction'),
         ((0.3, 0.4, 0.3, 0.0), 'neutral'),
         ((0.3, 0.1, 0.2, 0.4), 'neutral'),

@@ -58,7 +58,6 @@ def test_overlap_by_hand(name, response, value):
         # A word counts as often as both have it.
         ('no no no', 'no no', 1, 2 / 3),
         ("it's 1,000 km", 'it s 1 000 km', 1, 1),
-        ('Žižek won', 'žižek lost', 1 / 2, 1 / 2),
         ('...', 'a b', 0, 0),
     ],
 )
@@ -102,7 +101,6 @@ class TestBleu:
             # (1/2 * 1/3 * 1/4 * 1/4) ** (1/4).
             ('a b c d', 'a b x y', 31.9472),
             ('A French Chain', 'a french chain', 100),
-            ('a b c d', 'x y z', 0),
         ],
     )
     def test_by_hand(self, knowledge, response, hundred):
@@ -110,24 +108,21 @@ class TestBleu:
         assert score.parts == {'bleu_100': pytest.approx(hundred, abs=1e-3)}
         assert score.value == score.parts['bleu_100'] / 100
 
-    def test_case_and_order_may_count(self):
-        cased = load_scorer('bleu', lowercase=False)
-        assert score_one(cased, 'A French Chain', 'a french chain').value == 0
-        whole = load_scorer('bleu', effective_order=False)
-        assert score_one(whole, 'a b c d', 'a b c').value == 0
-
     def test_the_signature_is_the_packages_own(self):
         signature = str(load_scorer('bleu').signature)
         recipe = (
             f'nrefs:1,case:lc,eff:yes,tok:13a,smooth:exp,version:{version("sacrebleu")}'
         )
         assert f'|sacrebleu:{recipe}|' in signature
-        assert 'case:mixed' in str(load_scorer('bleu', lowercase=False).signature)
 
-    def test_a_missing_package_says_what_to_run(self, without_package):
-        without_package('sacrebleu')
-        with pytest.raises(MissingPackageError, match='pip install "parlai_q2.bleu."'):
-            load_scorer('bleu')
+
+@pytest.mark.parametrize(
+    'name, package', [('bleu', 'sacrebleu'), ('bertscore', 'bert_score')]
+)
+def test_a_missing_package_says_what_to_run(without_package, name, package):
+    without_package(package)
+    with pytest.raises(MissingPackageError, match=f'pip install "parlai_q2.{name}."'):
+        load_scorer(name)
 
 
 def test_the_content_overlap_leaves_stop_words_and_punctuation_out():

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2 import Example, load_scorer
-from parlai_q2.scorers.consistency import ConsistencyScorer
+from parlai_q2.scorers.consistency import SENTENCES, ConsistencyScorer
 from parlai_q2.scorers.in_context import InContextScorer, edits_of
 from tests.toys import ToyNliModel
 
@@ -47,7 +47,8 @@ def test_what_is_read(knowledge, turn, response, read, why):
 
 def test_evidence_is_in_the_response_as_it_was_written():
     facts = {(BEES.lower(), 'honeybee has five eyes.'): 'entailment'}
-    plain = ConsistencyScorer(ToyNliModel(facts), split_response='always')
+    plain = ConsistencyScorer(ToyNliModel(facts))
+    plain.pooling = SENTENCES
     scorer = InContextScorer(plain)
     response = 'Yes! It has five eyes. It flies.'
     examples = [Example([TITLED], 'It has five eyes.'), Example([TITLED], response)]

@@ -43,13 +43,9 @@ def test_module_and_class_name_a_scorer(module_of):
     'name, problem',
     [
         ('nowhere_to_be_found:make', 'PYTHONPATH'),
-        ('parlai_q2.nowhere:make', 'PYTHONPATH'),
         ('parlai_q2.records:make', "has no 'make'"),
-        ('parlai_q2.records:not_verifiable', 'is not a Scorer'),
         ('parlai_q2.records:Score', 'is not a Scorer'),
         ('..:x', 'module:Class'),
-        (':', 'module:Class'),
-        ('module:', 'module:Class'),
         (None, 'must be a string'),
     ],
 )
@@ -69,23 +65,21 @@ def test_a_wrong_name_names_the_nearest():
         load_scorer('precison')
 
 
-@pytest.mark.parametrize('name', ['overlap', 'bleu', 'rouge_l', 'consistency', 'q2'])
+@pytest.mark.parametrize('name', ['overlap', 'consistency', 'q2'])
 def test_a_wrong_option_is_named(name):
     with pytest.raises(ConfigError, match='colour'):
         load_scorer(name, colour='red')
 
 
-@pytest.mark.parametrize('preset', [None, 3])
-def test_what_is_no_preset_is_told_so(preset):
+def test_what_is_no_preset_is_told_so():
     with pytest.raises(ConfigError, match='A preset must be'):
-        load_scorer('q2', preset)
+        load_scorer('q2', None)
 
 
-@pytest.mark.parametrize('scorer', ['precision', 'consistency', 'q2', 'grounded'])
 @pytest.mark.parametrize('threshold', [-0.1, 1.1, float('nan'), True, 'a'])
-def test_a_threshold_is_between_0_and_1(scorer, threshold):
+def test_a_threshold_is_between_0_and_1(threshold):
     with pytest.raises(ConfigError, match=r'in \[0, 1\]'):
-        load_scorer(scorer, threshold=threshold)
+        load_scorer('precision', threshold=threshold)
 
 
 @pytest.mark.parametrize(

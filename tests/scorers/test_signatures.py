@@ -57,9 +57,16 @@ def test_every_setting_of_a_model_is_in_the_signature(section, name, value):
         assert signature(scorer, other) != signature(scorer)
 
 
+def test_q2s_options_are_in_the_signature():
+    options = [{}, {'variant': 'multi'}, {'decoding': 'greedy'}, {'threshold': 0.1}]
+    assert len({signature('q2', **given) for given in options}) == len(options)
+
+
 @pytest.mark.parametrize('scorer', ['q2', 'consistency', 'grounded', 'grounded_fast'])
 def test_where_a_scorer_runs_and_how_much_at_a_time_is_not(scorer):
     assert signature(scorer, batch_size=7) == signature(scorer)
+    gpu = {signature(scorer, device='cuda:0', batch_size=n) for n in (None, 7)}
+    assert len(gpu) == 1
 
 
 def test_the_name_of_a_file_that_is_no_utf8_can_be_written_down(tmp_path):

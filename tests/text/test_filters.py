@@ -28,13 +28,9 @@ def test_a_question_without_the_responses_content_is_vague(question, answer, los
     'question, expected',
     [
         ('What do you like?', True),
-        ('What did I buy?', True),
         ('What is my favourite band?', True),
-        ('Where is your house?', True),
-        ('What is the capital of France?', False),
         ('Who told you the news?', False),  # "you" is an object here
         ('What was the album "You" about?', False),
-        ('In what year did the band form?', False),
         ("Who told you the band's name?", False),  # a possessive, but not of "you"
         ('What are youre favorite foods?', True),  # the parser reads "you re"
         ('', False),

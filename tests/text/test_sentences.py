@@ -8,14 +8,9 @@ from parlai_q2.text.sentences import sentences, windows
 @pytest.mark.parametrize(
     'text, expected',
     [
-        ('One. Two! Three?', ['One.', 'Two!', 'Three?']),
-        ('  One.  Two. ', ['One.', 'Two.']),
+        ('  One.  Two! Three?', ['One.', 'Two!', 'Three?']),
         ('it is 3.5 metres tall', ['it is 3.5 metres tall']),
         ('one\ntwo\n\nthree', ['one', 'two', 'three']),
-        (
-            'yes . they are very well behaved .',
-            ['yes .', 'they are very well behaved .'],
-        ),
         ('She said "no." He left.', ['She said "no."', 'He left.']),
         # Abbreviations and initials, tokenised too; "i" is a word.
         ('Dr. Smith knew J. Doe. He left.', ['Dr. Smith knew J. Doe.', 'He left.']),
@@ -28,7 +23,6 @@ from parlai_q2.text.sentences import sentences, windows
         ('it ended . 8 men came', ['it ended .', '8 men came']),
         ('in room 7 . men came', ['in room 7 .', 'men came']),
         ('  ', []),
-        ('', []),
     ],
 )
 def test_sentences(text, expected):

@@ -37,14 +37,7 @@ def kept(*texts, **options):
 SPANS = ('It', 'the bees', 'you', 'bees', 'that', 'them', 'it 5', '5', '...')
 
 
-@pytest.mark.parametrize(
-    'word, dropped',
-    [
-        ('none', set()),
-        ('third', {'It', 'them'}),
-        ('all', {'It', 'them', 'you', 'that'}),
-    ],
-)
+@pytest.mark.parametrize('word, dropped', [('none', set()), ('third', {'It', 'them'})])
 def test_pronouns_alone_are_dropped_and_spans_that_have_more_stay(word, dropped):
     assert set(SPANS) - set(kept(*SPANS, drop_pronouns=word)) == dropped
 

@@ -7,15 +7,12 @@ from parlai_q2.text.visible import one_line, visible
     'text, shown',
     [
         ('plain', 'plain'),
-        ('', ''),
         ('a\x1b[31mb', 'a\\x1b[31mb'),  # would turn the terminal red
-        ('a\x00b', 'a\\x00b'),
         ('a\rb', 'a\\rb'),  # would write over the line
         ('a\r\nb\tc', 'a\nb\tc'),  # ordinary line ends and tabs stay
         ('\x7f\x9b', '\\x7f\\x9b'),  # delete, and the one-byte escape sequence
         ('a\u202eb\u2066c', 'a\\u202eb\\u2066c'),  # would show it in another order
         ('a\u200bb\ufeff', 'a\\u200bb\\ufeff'),  # nothing to see
-        ('a\u2028b', 'a\\u2028b'),
         ('\ud800', '\\ud800'),  # half a character
         ('héé 東京 שלום', 'héé 東京 שלום'),
         ('\U0001f468\u200d\U0001f469', '\U0001f468\u200d\U0001f469'),  # joined emoji

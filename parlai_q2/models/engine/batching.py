@@ -3,17 +3,8 @@ Groups inputs into few large model calls: each distinct input once, similar leng
 together.
 """
 
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    Hashable,
-    Iterator,
-    Mapping,
-    Optional,
-    Sequence,
-    TypeVar,
-)
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from parlai_q2.models.device import is_cpu
 
@@ -27,9 +18,7 @@ Result = TypeVar('Result')
 def map_unique(
     items: Sequence[Item], function: Callable[[list[Item]], list[Result]]
 ) -> list[Result]:
-    """
-    Apply a batch function to each distinct item once; a result per item, in order.
-    """
+    """Apply a batch function to each distinct item once; a result per item."""
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, function(distinct), strict=True)) if distinct else {}
     return [results[item] for item in items]
@@ -47,11 +36,6 @@ GPU_LENGTH_STEP = 32
 def length_step(device: str) -> int:
     """The number of tokens that input lengths are rounded up to a multiple of."""
     return LENGTH_STEP if is_cpu(device) else GPU_LENGTH_STEP
-
-
-def batch_size_on(device: str, batch_size: int, gpu_batch_size: Optional[int]) -> int:
-    """The most inputs in a model's call; on a GPU ``gpu_batch_size``, if given."""
-    return batch_size if is_cpu(device) else gpu_batch_size or batch_size
 
 
 def padded_length(length: int, step: int = LENGTH_STEP) -> int:
@@ -100,11 +84,6 @@ def pad(
     return padded
 
 
-def model_inputs(tokenizer: Any, encoded: Mapping[str, Any]) -> dict[str, Any]:
-    """The model inputs in a tokenizer's output: ids, mask and, if any, segment ids."""
-    return {k: encoded[k] for k in tokenizer.model_input_names if k in encoded}
-
-
 def padded_batches(
     tokenizer: Any,
     encoded: Mapping[str, Any],
@@ -115,7 +94,8 @@ def padded_batches(
     Split a tokenizer's output into batches of one padded length each: the rows of each,
     and an iterator that creates its tensors on demand.
     """
-    inputs = model_inputs(tokenizer, encoded)
+    # Ids, mask and, if any, segment ids.
+    inputs = {k: encoded[k] for k in tokenizer.model_input_names if k in encoded}
     rows = length_batches([len(i) for i in encoded['input_ids']], batch_size, step)
     fill = {'input_ids': tokenizer.pad_token_id}
     return rows, (pad(inputs, some, fill, step) for some in rows)

@@ -2,27 +2,18 @@
 Runs BERT (Devlin et al. 2019, arXiv 1810.04805) and MPNet (Song et al. 2020, arXiv
 2004.09297), which adds a bias for the distance of two tokens, from int8 weights.
 
-BERT's results are bit for bit those of transformers' ``BertForQuestionAnswering`` and
-``BertForSequenceClassification``: the operations and their order are the same. MPNet's
-are those of ``MPNetForSequenceClassification`` up to rounding. In both, batches of
-several padded lengths share every product with weights; only attention is computed
-batch by batch. The few inputs of one response usually have different lengths, and a
-separate pass for each would cost more in calls than in arithmetic.
+BERT's operations and their order are those of transformers, bit for bit; MPNet's
+results are the same up to rounding. Batches of several padded lengths share every
+product with weights, and only attention is computed batch by batch: the few inputs of
+one response usually have different lengths, and a pass for each would cost more in
+calls than in arithmetic.
 
 Letters: N tokens in all batches, B inputs in a batch, L their padded length, H heads, D
 features per head, M features per token.
 """
 
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Optional,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Optional
 
 import torch
 from torch.nn.functional import gelu, layer_norm, scaled_dot_product_attention
@@ -53,11 +44,7 @@ MPNET_BUCKETS, MPNET_FARTHEST = 32, 128
 
 
 def engine_of(config: 'PretrainedConfig', auto_class: str) -> Optional[type['Bert']]:
-    """
-    The class that can run a model; None if transformers has to.
-
-    :param auto_class: the name of the transformers auto class to replace.
-    """
+    """The class that can run a model in place of transformers' auto class, if any."""
     engine = ENGINES.get((auto_class, (config.architectures or [''])[0]))
     runs = (
         engine is not None
@@ -70,11 +57,7 @@ def engine_of(config: 'PretrainedConfig', auto_class: str) -> Optional[type['Ber
 
 
 class Bert:
-    """
-    Reads texts and returns the logits of its head.
-
-    :param stored: a model whose :func:`engine_of` this is.
-    """
+    """Reads texts and returns the logits of its head."""
 
     base = 'bert'
     needed: tuple[str, ...] = ('type_vocab_size',)
@@ -111,12 +94,9 @@ class Bert:
 
     def logits(self, batches: Iterable[Tensors]) -> list[torch.Tensor]:
         """
-        The logits for batches of inputs.
+        As :meth:`~parlai_q2.models.encoders.PairEncoder.logits`, for ``input_ids``,
+        ``attention_mask`` and, optionally, ``token_type_ids``.
 
-        :param batches: ``input_ids``, ``attention_mask`` and, optionally,
-            ``token_type_ids``, each [B, L]; B and L may differ between batches.
-        :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
-            reader, for starts and ends of answers.
         :raises ConfigError: if an input is too long for the model.
         """
         with inference('cpu'):

@@ -58,9 +58,7 @@ class Int8Linear(nn.Module):
     def __call__(
         self, x: torch.Tensor, room: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
-        """
-        :meth:`forward` without ``nn.Module``'s overhead, in thousands of small calls.
-        """
+        """:meth:`forward` without ``nn.Module``'s overhead, for thousands of calls."""
         return self.forward(x, room)
 
     def forward(
@@ -101,12 +99,7 @@ def product(
     scale: torch.Tensor,
     bias: Optional[torch.Tensor],
 ) -> torch.Tensor:
-    """
-    The output of a layer [tokens, out] for rows of activations, fp32 [tokens, in].
-
-    :param scale: the scales of the weights [out].
-    :param bias: [out] or None.
-    """
+    """A layer's output [tokens, out] for [tokens, in], by scales and bias [out]."""
     step = token_steps(rows)
     whole = rounded(rows.div(step), kernel.dtype, kernel.zero)
     out = kernel(whole).mul_(step).mul_(scale)
@@ -126,14 +119,11 @@ def rounded(
     numbers: torch.Tensor, dtype: torch.dtype = torch.int8, zero: int = 0
 ) -> torch.Tensor:
     """
-    Round fp32 numbers in [-128, 127], in place, to the nearest integers, and ties to
-    even, like ``torch.round``.
+    Round fp32 numbers in [-128, 127], in place, to int8, uint8 or fp32, as
+    ``torch.round``, which wakes all threads even for 2,048 numbers.
 
-    ``torch.round`` wakes all threads even for 2,048 numbers, which takes longer than
-    rounding them. Floats from 2^23 on have no fractional part, so adding such a number
-    rounds, and leaves the result in the lowest bits.
-
-    :param dtype: the type of the result: int8, uint8 or float32.
+    Floats from 2^23 on have no fractional part, so adding such a number rounds, and
+    leaves the result in the lowest bits.
     """
     numbers.add_(WHOLE_FROM + zero)
     if dtype == torch.float32:
@@ -145,11 +135,7 @@ class SteadyLinear(nn.Module):
     """
     A small float layer, such as a classifier's output layer, whose result does not
     depend on the number of rows. fp32 products of one row and of many are summed in
-    different orders; this layer computes in double precision, and rounds the difference
-    away.
-
-    :param weight: fp32 of shape [out, in].
-    :param bias: fp32 of shape [out], or None.
+    different orders; computing in double precision rounds the difference away.
     """
 
     weight: torch.Tensor

@@ -1,11 +1,9 @@
 """
 Exact products of int8 matrices, by the kernel that is fastest on this processor.
 
-All kernels give the same integers, so the choice between them never changes a score.
-Processors with int8 dot products (VNNI) are fastest in int8. On others, torch either
-adds pairs of products in 16 bits, where large sums are silently cut off, or falls back
-to a plain loop. There the same integers are multiplied in fp32, which is exact as long
-as every sum fits into 24 bits, and takes four bytes a weight instead of one.
+All give the same integers, so the choice never changes a score. Without int8 dot
+products (VNNI), torch cuts off large sums in silence or falls back to a plain loop;
+there the same integers are multiplied in fp32, exactly while a sum fits into 24 bits.
 
 A kernel is chosen by a trial of some milliseconds, for each shape of weights and for
 few and for many rows, among those that compute the largest possible products exactly.
@@ -59,9 +57,8 @@ class Kernel:
 
     def __call__(self, whole: torch.Tensor) -> torch.Tensor:
         """
-        The sums of products, fp32 [tokens, out], rounded only where they exceed 2^24.
-
-        :param whole: activations [tokens, in], as :attr:`dtype` and :attr:`zero` say.
+        The sums of products, fp32 [tokens, out], rounded only where they exceed 2^24,
+        for activations [tokens, in] as :attr:`dtype` and :attr:`zero` say.
         """
         raise NotImplementedError
 
@@ -115,9 +112,7 @@ class Float32(Kernel):
     name, arithmetic, dtype = 'float32', FLOAT32, torch.float32
 
     def __init__(self, weight: torch.Tensor):
-        self.parts = [
-            self.prepare(part) for part in weight.float().split(EXACT_TERMS, 1)
-        ]
+        self.parts = [self.prepare(p) for p in weight.float().split(EXACT_TERMS, 1)]
 
     @staticmethod
     def prepare(part: torch.Tensor) -> torch.Tensor:
@@ -160,12 +155,7 @@ _choice: ContextVar[str] = ContextVar('kernel', default=AUTO)
 
 @contextmanager
 def limited_to(choice: str) -> Iterator[None]:
-    """
-    Limit the kernels of the layers that are created meanwhile to one of
-    :data:`CHOICES`.
-
-    :raises ConfigError: if it is none of them.
-    """
+    """Limit the kernels of layers that are created meanwhile to one of CHOICES."""
     before = _choice.set(checked(choice, '"kernel" in a preset'))
     try:
         yield
@@ -174,20 +164,12 @@ def limited_to(choice: str) -> Iterator[None]:
 
 
 def current_choice() -> str:
-    """
-    What the environment says, or otherwise the preset.
-
-    :raises ConfigError: if the environment has none of :data:`CHOICES`.
-    """
+    """What the environment says, or otherwise the preset."""
     return checked(os.environ.get(ENVIRONMENT) or _choice.get(), ENVIRONMENT)
 
 
 def checked(choice: Any, where: str) -> str:
-    """
-    A choice that is one of :data:`CHOICES`.
-
-    :raises ConfigError: if it is not.
-    """
+    """The choice; a ConfigError that says where it is from if it is none of CHOICES."""
     if choice not in CHOICES:
         raise ConfigError(f'{where} is one of {", ".join(CHOICES)}, not {choice!r}.')
     return choice
@@ -195,9 +177,8 @@ def checked(choice: Any, where: str) -> str:
 
 def kernel_for(weight: torch.Tensor, rows: int, choice: str = AUTO) -> Kernel:
     """
-    The fastest exact kernel for a weight, int8 [out, in].
+    The fastest exact kernel for a weight, int8 [out, in], and a number of rows.
 
-    :param rows: how many rows of activations are about to be multiplied.
     :param choice: one of :data:`CHOICES`.
     :raises ConfigError: if the choice is int8 and no int8 kernel is exact here.
     """

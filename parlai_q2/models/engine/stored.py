@@ -43,8 +43,8 @@ class Embedding:
 
 class PositionBias:
     """
-    The attention bias for the distance between two tokens (Raffel et al. 2020, section
-    2.1). Each near distance has its own bucket; far ones share log-spaced buckets.
+    The attention bias for the distance of two tokens (Raffel et al. 2020, section 2.1).
+    Each near distance has its own bucket; far ones share log-spaced buckets.
 
     :param table: the biases of all heads, [buckets, H].
     :param both: whether keys after and before the query have buckets of their own.
@@ -99,10 +99,8 @@ class StoredModel:
 
     def linear(self, *names: str, out: int, into: int, bias: bool = True) -> Any:
         """
-        A linear layer from [..., into] to [..., names * out]. Several names give one
-        layer with their outputs side by side.
-
-        :param names: the names of the weights, without ``.weight``.
+        A linear layer from [..., into] to [..., names * out], of weights by their names
+        without ``.weight``: several give their outputs side by side.
         """
         biases = [self.vector(f'{n}.bias', out) for n in names] if bias else []
         joined = together(biases) if biases else None

@@ -31,17 +31,6 @@ def test_a_product_worked_out_by_hand():
     assert layer(x)[0].tolist() == pytest.approx(expected, rel=1e-5)
 
 
-def test_close_to_the_float_layer_and_of_its_shape():
-    torch.manual_seed(0)
-    linear = nn.Linear(64, 96)
-    parts = quantise_rows(linear.weight.detach())
-    layer = Int8Linear(parts['q'], parts['s'], linear.bias.detach())
-    x = torch.randn(3, 5, 64)
-    assert layer(x).shape == (3, 5, 96)
-    error = (layer(x) - linear(x)).abs().mean() / linear(x).abs().mean()
-    assert error < 0.02
-
-
 def test_a_row_comes_out_the_same_in_any_company():
     torch.manual_seed(0)
     parts = quantise_rows(torch.randn(40, 32))

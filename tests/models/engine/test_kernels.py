@@ -93,10 +93,8 @@ def cut_off(whole, weight):
 
 
 @pytest.mark.parametrize('kind', KERNELS)
-@pytest.mark.parametrize('rows', [1, 5, 70])
-@pytest.mark.parametrize(
-    'terms', [1, 64, EXACT_TERMS, EXACT_TERMS + 1, 3 * EXACT_TERMS + 5]
-)
+@pytest.mark.parametrize('rows', [1, 70])
+@pytest.mark.parametrize('terms', [1, 64, EXACT_TERMS + 1, 3 * EXACT_TERMS + 5])
 def test_sums_are_those_of_whole_numbers(kind, rows, terms):
     if not exact(kind, terms):
         assert kind is not Float32, 'there must always be one'
@@ -131,12 +129,6 @@ def test_a_slow_int8_product_is_refused(monkeypatch):
         assert torch.equal(layer()(x), expected)
 
 
-def test_a_slow_fp32_product_is_refused_too():
-    quick, loop = Float32, slow(Float32)
-    assert fastest([loop, quick], 40, 64, 8) is quick
-    assert fastest([quick, loop], 40, 64, 64) is quick
-
-
 def test_one_slow_try_does_not_decide():
     class Interrupted(Float32):
         calls = 0
@@ -158,12 +150,9 @@ def test_products_that_are_cut_off_are_noticed_and_not_used(monkeypatch):
     assert fastest([IntMm, Float32], 40, 64, 64) is Float32
 
 
-@pytest.mark.parametrize(
-    'error', [RuntimeError('no kernel'), AttributeError('gone'), TypeError('another')]
-)
-def test_a_torch_without_a_kernel_is_not_asked_for_it(monkeypatch, error):
+def test_a_torch_without_a_kernel_is_not_asked_for_it(monkeypatch):
     def fail(*_):
-        raise error
+        raise AttributeError('gone')
 
     monkeypatch.setattr(torch, '_int_mm', fail)
     monkeypatch.setattr(OneDnnInt8, '__init__', fail)

@@ -2,12 +2,11 @@
 T5's decoder for many beams, which reads one token at a time.
 
 Spans that start together, with inputs of the same padded length, form a lane. Lanes at
-different steps share every product with weights. Attention is computed lane by lane, in
-shapes that depend only on the lane's length and step. So the results for a span do not
-depend on what else is being decoded (bit for bit with int8 weights; see
-:mod:`parlai_q2.models.engine.int8_linear`). On a CPU, attention is computed one row at
-a time, as the model does, so that it rounds the same way. On a GPU all rows are
-computed at once, since a call costs more than a product there.
+different steps share every product with weights; attention is computed lane by lane, in
+shapes that depend only on the lane's length and step. So a span's results do not depend
+on what else is decoded (bit for bit with int8 weights). On a CPU, attention is computed
+one row at a time, as the model does, so that it rounds the same way; on a GPU, where
+calls cost more than products, all rows at once.
 
 Three things make it cheap:
 
@@ -57,10 +56,8 @@ class Lane:
 
     def begin_step(self, position_bias: torch.Tensor) -> None:
         """
-        Prepare what the attention of all layers shares.
-
-        :param position_bias: the bias of the current token to all tokens so far, [H,
-            step + 1].
+        Prepare what the attention of all layers shares, given the bias of the current
+        token to all tokens so far, [H, step + 1].
         """
         now, (size, heads, steps, beams) = self.beams_now, self._past.shape[1:5]
         device = self._ancestors.device
@@ -75,12 +72,7 @@ class Lane:
         self._places, self._bias = places.flatten(), position_bias[:, None]
 
     def attend_past(self, layer: int, qkv: torch.Tensor) -> torch.Tensor:
-        """
-        Attention to the decoded tokens, including the new one.
-
-        :param qkv: [rows, 3 * H * D].
-        :return: [rows, H * D].
-        """
+        """Attention to decoded tokens and the new one: [rows, 3 H D] to [rows, H D]."""
         past, now, length = self._past[layer], self.beams_now, self.step + 1
         heads, width = past.shape[1], past.shape[4] // 2
         split = qkv.view(self.size, now, 3, heads, width).permute(2, 0, 3, 1, 4)
@@ -122,21 +114,14 @@ class Lane:
         return split.transpose(0, 1).flatten(2).flatten(0, 1)
 
     def end_step(self, parents: torch.Tensor) -> None:
-        """
-        Give each beam the ancestors of the beam of its span that it continues, [S, K].
-        """
+        """Give each beam the ancestors of the beam that it continues, [S, K]."""
         self.step += 1
         seen = self._ancestors[: self.size, :, : self.step]
         index = parents[:, :, None].expand(-1, -1, self.step)
         self._ancestors[: self.size, :, : self.step] = seen.gather(1, index)
 
     def keep(self, order: Sequence[int]) -> None:
-        """
-        Drop spans.
-
-        :param order: for each remaining place, the old place of the span to put there;
-            only spans whose place changes are moved.
-        """
+        """Keep the spans at these places, in order; only those that move are moved."""
         used = self.step
         for to, source in enumerate(order):
             if to != source:
@@ -157,27 +142,17 @@ class Decoder:
     """
 
     def __init__(self, stack: Any, scale: float):
-        self.embed, self.norm, self.scale = (
-            stack.embed_tokens,
-            stack.final_layer_norm,
-            scale,
-        )
+        self.embed, self.norm = stack.embed_tokens, stack.final_layer_norm
+        self.scale = scale
         first = stack.block[0].layer[0].SelfAttention
         self.heads, self._compute_bias = first.n_heads, first.compute_bias
         self.layers = [
             (
-                Attention(
-                    block.layer[0].SelfAttention, block.layer[0].layer_norm, 'qkv'
-                ),
-                Attention(
-                    block.layer[1].EncDecAttention,
-                    block.layer[1].layer_norm,
-                    'q',
-                    'kv',
-                ),
-                FeedForward(block.layer[-1]),
+                Attention(past.SelfAttention, past.layer_norm, 'qkv'),
+                Attention(read.EncDecAttention, read.layer_norm, 'q', 'kv'),
+                FeedForward(last),
             )
-            for block in stack.block
+            for past, read, last in (block.layer for block in stack.block)
         ]
 
     def lane(
@@ -202,11 +177,7 @@ class Decoder:
     def step(
         self, lanes: Sequence[Lane], tokens: torch.Tensor, bias: torch.Tensor
     ) -> torch.Tensor:
-        """
-        Read one token per row, [rows]; returns hidden states [rows, M].
-
-        :param bias: the result of :meth:`position_bias`.
-        """
+        """Read one token per row, [rows]; returns hidden states [rows, M]."""
         for lane in lanes:
             lane.begin_step(bias[:, lane.step, : lane.step + 1])
         rows = [lane.rows for lane in lanes]

@@ -23,7 +23,7 @@ Layer = Callable[..., torch.Tensor]
 GELU_SCALE, GELU_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-def joined(layers: Sequence[nn.Module]) -> Layer:
+def joined(layers: Sequence[Any]) -> Layer:
     """
     Join linear layers of the same input, without biases, into one with their outputs
     side by side: [..., in] to [..., sum of outs].
@@ -37,23 +37,19 @@ def joined(layers: Sequence[nn.Module]) -> Layer:
     )
     if not (plain or whole):
         return lambda x: torch.cat([layer(x) for layer in layers], -1)
-    weight = torch.cat([_data(layer.weight) for layer in layers])
+    weight = torch.cat([layer.weight.detach() for layer in layers])
     together: Any
     if whole:
-        together = Int8Linear(weight, torch.cat([_data(x.scale) for x in layers]))
+        together = Int8Linear(weight, torch.cat([x.scale for x in layers]))
     else:
         together = nn.Linear(weight.shape[1], weight.shape[0], False, 'meta')
         together.weight = nn.Parameter(weight, requires_grad=False)
     start = 0
     for layer in layers:
-        rows = weight[start : start + len(_data(layer.weight))]
+        rows = weight[start : start + len(layer.weight)]
         layer.weight = nn.Parameter(rows, requires_grad=False) if plain else rows
         start += len(rows)
     return together
-
-
-def _data(tensor: Any) -> torch.Tensor:
-    return tensor.detach()
 
 
 class Attention:
@@ -112,12 +108,10 @@ class Encoder:
         self.heads = first.n_heads
         self.layers = [
             (
-                Attention(
-                    block.layer[0].SelfAttention, block.layer[0].layer_norm, 'qkv'
-                ),
-                FeedForward(block.layer[-1]),
+                Attention(read.SelfAttention, read.layer_norm, 'qkv'),
+                FeedForward(last),
             )
-            for block in stack.block
+            for read, last in (block.layer for block in stack.block)
         ]
 
     def __call__(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

@@ -167,10 +167,7 @@ class _Waiting:
         return bool(self.groups)
 
     def take(self, room: int, urgent: bool) -> Iterator[list[int]]:
-        """
-        Take groups of inputs until the room is filled. Unless urgent, a group is not
-        started if only a few of its inputs would fit.
-        """
+        """Take groups until the room is filled; unless urgent, none of only a few."""
         while self.groups and room > 0:
             group = self.groups[0]
             if len(group) > room < MIN_LANE and not urgent:
@@ -210,8 +207,8 @@ def likeliest(
     room: Optional[torch.Tensor] = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
-    The k likeliest words of each row, best first, and their log-probabilities (among
-    all words, including banned ones): each [rows, k].
+    The log-probabilities (among all words) of the k likeliest words of each row, best
+    first, and these words: each [rows, k].
 
     :param layer: the output layer, which maps [rows, M] to [rows, V].
     :param x: hidden states [rows, M].
