@@ -1,4 +1,4 @@
-"""Each break of ParlAI under current torch, numpy and setuptools is gone with its bridge."""
+"""Each break of ParlAI under current torch, numpy and setuptools, and its bridge."""
 
 import argparse
 import io
