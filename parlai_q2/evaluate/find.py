@@ -25,8 +25,6 @@ TASKS = 'parlai_q2.tasks'
 FILES = ('.jsonl', '.csv', '.tsv')
 # Views of a task show the same annotated responses, so their names select nothing.
 VIEWS = ('default', 'annotated', 'dialogue', 'classification')
-PREFIX = re.compile(r'(?:q2|internal):')
-DOTTED = re.compile(r'(?:parlai_q2|parlai_internal)\.tasks\.(\w+)\.agents')
 
 Read = Callable[[str, Sequence[str], str], AnnotatedSet]
 
@@ -44,7 +42,7 @@ def read_set(task: str, datapath: str = '') -> AnnotatedSet:
     Read an annotated set.
 
     :param task: a task with the words that select a part, e.g. ``begin:wow``, also as
-        ``q2:begin:wow`` or a dotted name; or a file (see :func:`read_file`).
+        ``q2:begin:wow``; or a file (see :func:`read_file`).
     :param datapath: ParlAI's folder of data; empty for :func:`default_datapath`.
     :raises UnknownNameError: for a task without an annotated set; the message names the
         nearest.
@@ -53,14 +51,12 @@ def read_set(task: str, datapath: str = '') -> AnnotatedSet:
     task = task.strip()
     if task.endswith(FILES):
         return read_file(Path(task))
-    name, *words = PREFIX.sub('', task, count=1).split(':')
-    dotted = DOTTED.fullmatch(name.strip())
-    name = dotted.group(1) if dotted else name.strip()
+    name, *words = task.removeprefix('q2:').split(':')
     names = set_names()
     name = next((n for n in names if name in (n, n.removeprefix('q2_'))), name)
     if name not in names:
         raise UnknownNameError('annotated set', name, names)
-    words = [word for word in map(_word, words) if word and word not in VIEWS]
+    words = [word for word in words if word and word not in VIEWS]
     read: Read = _reader(name).annotated_set
     found = read(datapath or default_datapath(), words, DEV)
     if not words:
@@ -138,12 +134,3 @@ def _number(given: Any, path: Path, line: int) -> float:
     if not math.isfinite(number):
         raise RecordError(str(path), line, f'human_score is {given!r}, not a number')
     return number
-
-
-def _word(text: str) -> str:
-    # ParlAI turned a short name's second word into a teacher's: WowTeacher is wow
-    # again, and V1ClassificationTeacher is v1.
-    text = re.sub(r'Teacher$', '', text.strip())
-    text = re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', text).lower()
-    head, _, view = text.partition('_')
-    return head if view in VIEWS else text

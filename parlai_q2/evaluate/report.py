@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.tables import Table, render_text
 from parlai_q2.evaluate.tables.annotations import (
     agreement_table,
@@ -65,32 +63,26 @@ def all_tables(evaluation: Evaluation) -> list[Table]:
     return [table for table in built if table is not None]
 
 
-@dataclass(frozen=True)
 class SetReport:
-    """One set with its tables."""
+    """
+    One set with its tables, all measures, including Q2 in its other settings, and their
+    signatures, by the names that tables print.
+    """
 
-    evaluation: Evaluation
-    tables: tuple[Table, ...]
-
-    @property
-    def measures(self) -> list[Measure]:
-        """All measures, including Q2 in its other settings."""
-        return [*self.evaluation.measures, *self.evaluation.variants]
-
-    @property
-    def signatures(self) -> dict[str, str]:
-        """How to reproduce the scores, by the names that tables print."""
-        return {measure.name: measure.signature for measure in self.measures}
-
-
-def set_report(evaluation: Evaluation) -> SetReport:
-    """Make the tables of a set."""
-    return SetReport(evaluation, tuple(all_tables(evaluation)))
+    def __init__(self, evaluation: Evaluation):
+        self.evaluation = evaluation
+        self.tables = all_tables(evaluation)
+        self.measures = [*evaluation.measures, *evaluation.variants]
+        self.signatures = {m.name: m.signature for m in self.measures}
 
 
 def to_text(reports: Sequence[SetReport]) -> str:
     """All tables for a terminal; after each set's tables come its signatures."""
-    parts = [_made(reports)]
+    first = reports[0].evaluation
+    parts = [
+        f'parlai_q2 {__version__}, seed {first.seed}, {first.rounds} rounds of each '
+        'bootstrap'
+    ]
     for report in reports:
         parts += [render_text(table) for table in report.tables]
         lines = [f'Signatures, {report.evaluation.annotated.title}', '']
@@ -175,11 +167,3 @@ def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
             f'Cannot write to {folder}: {e.strerror}. Check --outdir.'
         ) from e
     return written
-
-
-def _made(reports: Sequence[SetReport]) -> str:
-    first = reports[0].evaluation
-    return (
-        f'parlai_q2 {__version__}, seed {first.seed}, {first.rounds} rounds of each '
-        'bootstrap'
-    )

@@ -23,7 +23,7 @@ from parlai_q2.evaluate.figures import all_figures, check_matplotlib
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
 from parlai_q2.evaluate.report import (
-    set_report,
+    SetReport,
     to_dict,
     to_text,
     write_report,
@@ -150,7 +150,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             counting,
             log.warning,
         )
-        reports.append(set_report(evaluation))
+        reports.append(SetReport(evaluation))
     # Printed first, since writing to the folder may fail.
     log.info('\n' + to_text(reports))
     written = write_report(reports, folder)

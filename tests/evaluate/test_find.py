@@ -92,11 +92,9 @@ def test_every_set_can_be_read_and_knows_its_name(placed, task):
     [
         ('wow', 'q2_wow'),
         ('q2:wow', 'q2_wow'),
-        ('parlai_q2.tasks.q2_wow.agents', 'q2_wow'),
-        ('parlai_q2.tasks.q2_wow.agents:AnnotatedTeacher', 'q2_wow'),
+        ('q2:wow:annotated', 'q2_wow'),
         ('q2_wow:dodeca', 'q2_wow_dodeca'),
         ('begin:wow', 'begin_wow'),
-        ('parlai_q2.tasks.begin.agents:WowTeacher', 'begin_wow'),
         (' begin ', 'begin'),
         ('dialogue_nli:gold', 'dialogue_nli_gold'),
         ('rome:expert', 'rome_expert'),

@@ -15,7 +15,7 @@ from parlai_q2.evaluate.evaluation import (
     without_nli,
 )
 from parlai_q2.evaluate.report import (
-    set_report,
+    SetReport,
     to_dict,
     write_report,
 )
@@ -93,7 +93,7 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     idle = Counting(stop_after=0)
     second = run(idle)
     assert idle.scored == []
-    assert to_dict([set_report(first)]) == to_dict([set_report(second)])
+    assert to_dict([SetReport(first)]) == to_dict([SetReport(second)])
 
 
 def test_progress_is_told_chunk_by_chunk(monkeypatch):
@@ -170,7 +170,7 @@ def test_a_column_that_fits_in_part_is_taken_with_a_warning():
         'several systems answered; it gets no system-level figures and none for '
         'random responses.',
     ]
-    report = set_report(found)
+    report = SetReport(found)
     tables = {table.name: table for table in report.tables}
     assert 'small_table_4' not in tables
     means = tables['small_table_2']
@@ -204,7 +204,7 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     from parlai_q2.evaluate.measures import parse_column, read_column
 
     found = evaluate(SET, {'mine': Counting()}, rounds=5)
-    write_report([set_report(found)], tmp_path)
+    write_report([SetReport(found)], tmp_path)
     column, missing = read_column(parse_column(f'{tmp_path}/scores_small.csv:mine'))
     assert missing == 0
     crossed = [response for context in SET.crossed for response in context]
@@ -212,7 +212,7 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
         assert column.score(response).value == found.measures[0].score(response).value
     # So the column has every figure that the scorer has.
     again = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
-    for table in set_report(again).tables:
+    for table in SetReport(again).tables:
         if table.name == 'small_differences':
             (row,) = table.rows
             assert row['accuracy'] == row['roc_auc'] == (0, 0, 0)
