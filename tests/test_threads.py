@@ -8,12 +8,6 @@ import pytest
 from parlai_q2.threads import BRIEF, SAID, spin_briefly
 
 
-def test_threads_spin_briefly_where_nobody_has_said_how():
-    environment = {'HOME': '/home/ada'}
-    assert spin_briefly(environment, {})
-    assert environment == {'HOME': '/home/ada', 'GOMP_SPINCOUNT': BRIEF}
-
-
 @pytest.mark.parametrize('name', SAID)
 def test_what_the_user_has_set_stands(name):
     environment = {name: 'mine'}

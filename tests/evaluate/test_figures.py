@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from parlai_q2.errors import InputError, MissingPackageError
+from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import all_figures, check_matplotlib, reliability_plot
+from parlai_q2.evaluate.figures import all_figures, reliability_plot
 from parlai_q2.evaluate.sets import AnnotatedSet
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
@@ -97,14 +97,6 @@ def test_a_reliability_plot_names_its_errors(tmp_path):
     assert (png.name, svg.name) == ('r.png', 'r.svg')
     shown = ' '.join(text_of(svg))
     assert 'ECE 0.225' in shown and 'Brier 0.208' in shown and 'n = 4' in shown
-
-
-def test_without_matplotlib_the_command_that_installs_it_is_named(monkeypatch):
-    import importlib.util
-
-    monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
-    with pytest.raises(MissingPackageError, match=r'pip install "parlai_q2\[plots\]"'):
-        check_matplotlib()
 
 
 def test_matplotlib_is_loaded_by_figures_alone():

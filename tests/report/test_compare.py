@@ -4,7 +4,7 @@ import re
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.report.changes import bin_of, change_of, different_settings, pair_up
+from parlai_q2.report.changes import change_of, different_settings, pair_up
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.figures import TwoRunFigures
 from tests.report.runs import AFTER, entries, rescored, two_runs
@@ -102,15 +102,6 @@ def test_marks_without_questions_are_paired_by_their_place(before, after, rows):
     assert sorted(change['rows']) == sorted(rows)
     differ = sum(fate == 'mark' for _, _, fate in rows)
     assert change['why'] == ({'mark': differ} if differ else {})
-
-
-@pytest.mark.parametrize(
-    'difference, place',
-    [(-1, 0), (-0.81, 0), (-0.8, 0), (-0.3, 3), (-0.2, 3), (-0.1, 4)]
-    + [(0, -1), (0.1, 5), (0.2, 6), (0.7, 8), (0.8, 9), (1, 9)],
-)
-def test_differences_fall_into_fifths_on_both_sides_of_nothing(difference, place):
-    assert bin_of(difference) == place
 
 
 # --- all pairs

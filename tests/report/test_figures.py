@@ -1,20 +1,12 @@
 import pytest
 
 from parlai_q2.report.entries import read_entry
-from parlai_q2.report.figures import Figures, bin_of, score_chart
+from parlai_q2.report.figures import Figures, score_chart
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 
 def figures_of(*records):
     return Figures([read_entry(record) for record in records])
-
-
-@pytest.mark.parametrize(
-    'score, place',
-    [(0.0, 0), (0.0999, 0), (0.1, 1), (0.3, 3), (0.5, 5), (0.7, 7), (0.9, 9), (1.0, 9)],
-)
-def test_scores_fall_into_tenths(score, place):
-    assert bin_of(score) == place
 
 
 def test_means_and_counts_are_over_all_responses():
