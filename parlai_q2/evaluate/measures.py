@@ -144,22 +144,15 @@ def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
 MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
 
 
-class ColumnName(NamedTuple):
-    """A column to be read, and the name of its scores."""
+class ScoreColumn(NamedTuple):
+    """A column of scores made elsewhere, and the name that tables give it."""
 
     name: str
     path: Path
     column: str
 
 
-class ColumnScores(NamedTuple):
-    """A column as a measure, and the number of its cells without a score."""
-
-    measure: Measure
-    missing: int
-
-
-def parse_column(text: str) -> ColumnName:
+def parse_column(text: str) -> ScoreColumn:
     """
     Read ``FILE:COLUMN`` or ``NAME=FILE:COLUMN``.
 
@@ -172,71 +165,67 @@ def parse_column(text: str) -> ColumnName:
             f'{text!r} does not name a column. Write FILE:COLUMN or '
             'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
         )
-    return ColumnName(given or column, Path(path), column)
+    return ScoreColumn(given or column, Path(path), column)
 
 
-def read_column(column: ColumnName) -> ColumnScores:
+def read_column(column: ScoreColumn) -> tuple[Measure, int]:
     """
     Read the scores of one column.
 
-    :param column: the file and the column.
     :return: the scores as a measure, whose threshold is 0.5 if all scores are in
-        [0, 1] and None otherwise. Cells without a score are counted and left out.
+        [0, 1] and None otherwise; and the number of cells without a score, which are
+        left out.
     :raises RecordError: when a cell holds anything but a number, or a pair of texts has
         two different scores.
     :raises UnknownNameError: when a record lacks the column.
     :raises InputError: when the file cannot be read, or the column has no score.
     """
+    name, path, key = column
     values: dict[Pair, float] = {}
     missing = 0
-    for record in read_records(column.path):
+    for record in read_records(path):
         if record.error is not None:
             raise record.error
         assert record.example is not None
-        if column.column not in record.fields:
-            raise UnknownNameError(
-                f'column (in {column.path})', column.column, record.fields
-            )
-        value = _number(record.fields[column.column], column, record.line)
+        if key not in record.fields:
+            raise UnknownNameError(f'column (in {path})', key, record.fields)
+        pair = record.example.knowledge, record.example.response
+        try:
+            value = _number(record.fields[key])
+            if value is not None and values.get(pair, value) != value:
+                raise ValueError(
+                    f'{value:g}, but was {values[pair]:g} earlier for the same '
+                    'knowledge and response'
+                )
+        except ValueError as e:
+            raise RecordError(str(path), record.line, f'{key} is {e}') from None
         if value is None:
             missing += 1
-            continue
-        pair = record.example.knowledge, record.example.response
-        if values.setdefault(pair, value) != value:
-            raise RecordError(
-                str(column.path),
-                record.line,
-                f'{column.column} is {value:g}, but was {values[pair]:g} earlier '
-                'for the same knowledge and response',
-            )
+        else:
+            values[pair] = value
     if not values:
-        raise InputError(f'{column.path} has no score in the column {column.column!r}.')
+        raise InputError(f'{path} has no score in the column {key!r}.')
     bounded = all(0 <= v <= 1 for v in values.values())
     threshold = DEFAULT_THRESHOLD if bounded else None
-    signature = f'{column.name}|file:{column.path.name}|column:{column.column}'
+    signature = f'{name}|file:{path.name}|column:{key}'
     if bounded:
         signature += f'|threshold:{DEFAULT_THRESHOLD:g}'
-    signature += f'|sha256:{file_sha256(column.path)[:10]}'
+    signature += f'|sha256:{file_sha256(path)[:10]}'
     scores = {
         pair: Score(value, label_of(value, DEFAULT_THRESHOLD), signature=signature)
         for pair, value in values.items()
     }
-    return ColumnScores(Measure(column.name, signature, threshold, scores), missing)
+    return Measure(name, signature, threshold, scores), missing
 
 
-def _number(cell: Any, column: ColumnName, line: int) -> Optional[float]:
+def _number(cell: Any) -> Optional[float]:
+    """A cell's number, or None; a ValueError says what else it holds."""
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
         return None
     try:
-        if isinstance(cell, bool):
-            raise ValueError
-        value = float(cell)
+        value = math.inf if isinstance(cell, bool) else float(cell)
     except (TypeError, ValueError, OverflowError):
-        raise RecordError(
-            str(column.path),
-            line,
-            f'{column.column} is {cell!r}, which is not a number',
-        ) from None
+        value = math.inf
     if math.isinf(value):
-        raise RecordError(str(column.path), line, f'{column.column} is infinite')
+        raise ValueError(f'{cell!r}, which is not a finite number')
     return None if math.isnan(value) else value

@@ -21,7 +21,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
 from parlai_q2.evaluate.figures import all_figures, check_matplotlib
 from parlai_q2.evaluate.find import read_set
-from parlai_q2.evaluate.measures import ColumnScores, parse_column, read_column
+from parlai_q2.evaluate.measures import Measure, parse_column, read_column
 from parlai_q2.evaluate.report import (
     SetReport,
     to_dict,
@@ -130,11 +130,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     scorers = {one.name: scorers_from_opt(opt, one.name) for one in sets}
     folder = Path(opt['outdir'])
     _make(folder)
-    for column in columns:
-        if column.missing:
-            log.warning(
-                f'{column.measure.name}: {column.missing} cells do not hold a number.'
-            )
+    for measure, missing in columns:
+        if missing:
+            log.warning(f'{measure.name}: {missing} cells do not hold a number.')
     log.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
     reports = []
     for annotated in sets:
@@ -142,7 +140,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         evaluation = evaluate(
             annotated,
             scorers[annotated.name],
-            [column.measure for column in columns],
+            [measure for measure, _ in columns],
             variants if annotated.name.startswith(ABLATED) else None,
             opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
             opt['rounds'],
@@ -196,7 +194,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     }
 
 
-def columns_from_opt(opt: Mapping[str, Any]) -> list[ColumnScores]:
+def columns_from_opt(opt: Mapping[str, Any]) -> list[tuple[Measure, int]]:
     """
     The columns that ``--score-columns`` names.
 

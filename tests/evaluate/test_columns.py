@@ -23,15 +23,15 @@ def test_a_column_has_its_texts_threshold_and_signature(tmp_path):
 
 @pytest.mark.parametrize('cell', ['', 'nan', 'NaN', 'None', 'null', 'N/A'])
 def test_a_cell_without_a_number_is_counted_and_left_out(tmp_path, cell):
-    found, missing = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\n')
-    assert missing == 1 and list(found.scores) == [('k', 's')]
+    found, missing = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\nk,s,\n')
+    assert missing == 2 and list(found.scores) == [('k', 's')]
 
 
 @pytest.mark.parametrize(
     'rows, error, message',
     [
         ('k,r,high\n', RecordError, "line 2: mine is 'high'"),
-        ('k,r,inf\n', RecordError, 'infinite'),
+        ('k,r,inf\n', RecordError, 'not a finite number'),
         ('k,r,0.1\nk,r,0.2\n', RecordError, 'was 0.1 earlier for the same'),
         ('k,r,\n', InputError, "no score in the column 'mine'"),
         ('', InputError, "no score in the column 'mine'"),
