@@ -188,10 +188,9 @@ class ScoreCache:
         :return: how many scores were deleted.
         :raises ConfigError: if the file cannot be used.
         """
-        now = int(self.clock())
-        until = None if unused_for is None else int(now - unused_for)
+        until = None if unused_for is None else int(self.clock() - unused_for)
         return self._do(
-            lambda c: sqlite_file.delete(c, signature, until, now), 0, needed=True
+            lambda c: sqlite_file.delete(c, signature, until), 0, needed=True
         )
 
     def file_bytes(self) -> int:

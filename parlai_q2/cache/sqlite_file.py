@@ -30,8 +30,6 @@ MAGIC, ID_AT = b'SQLite format 3\0', 68
 BUSY_TIMEOUT = 60.0
 # Seconds between two updates of a row's time of use, so that reads rarely write.
 USE_NOTED_EVERY = 3600
-# A time that is further than this in the future, in seconds, comes from a wrong clock.
-CLOCKS_DIFFER = 3600
 # Keys per query; older versions of SQLite allow at most 999 variables.
 KEYS = 500
 # When the file exceeds its limit, it is reduced to this share of the limit.
@@ -219,8 +217,7 @@ def read(
             score = decode(value, checksum, signature, key)
             if score is not None:
                 found[key] = score
-                late = not isinstance(used, int) or used > now + CLOCKS_DIFFER
-                if late or used <= now - USE_NOTED_EVERY:
+                if not isinstance(used, int) or used <= now - USE_NOTED_EVERY:
                     unnoted.append(row)
     # If the file cannot be written, reading still works.
     with suppress(sqlite3.OperationalError):
@@ -254,27 +251,23 @@ def write(
         )
         over = used_bytes(connection) > max_bytes
         if over:
-            evict(connection, max_bytes * EVICT_TO, max(row[3] for row in rows))
+            evict(connection, max_bytes * EVICT_TO)
     if over:
         _shrink(connection)
 
 
 def delete(
-    connection: sqlite3.Connection,
-    signature: Optional[str],
-    used_until: Optional[int],
-    now: int,
+    connection: sqlite3.Connection, signature: Optional[str], used_until: Optional[int]
 ) -> int:
     """
     Delete the rows that meet both conditions, where None is met by any; return how
-    many. A time of use long after ``now`` came from a wrong clock, and meets any
-    ``used_until``.
+    many.
     """
     count = connection.execute(
         'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
         '(SELECT id FROM signatures WHERE text = :text)) '
-        'AND (:until IS NULL OR used <= :until OR used > :wrong)',
-        {'text': signature, 'until': used_until, 'wrong': now + CLOCKS_DIFFER},
+        'AND (:until IS NULL OR used <= :until)',
+        {'text': signature, 'until': used_until},
     ).rowcount
     _shrink(connection)
     return count
@@ -311,16 +304,8 @@ def used_bytes(connection: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def evict(connection: sqlite3.Connection, target: float, now: int) -> None:
-    """
-    Delete the least recently used rows until at most ``target`` bytes are in use.
-
-    A time of use from a wrong clock is set back, so that the row does not outlive rows
-    that are used now.
-    """
-    connection.execute(
-        'UPDATE scores SET used = ? WHERE used > ?', (now - 1, now + CLOCKS_DIFFER)
-    )
+def evict(connection: sqlite3.Connection, target: float) -> None:
+    """Delete the least recently used rows until at most ``target`` bytes are in use."""
     while True:
         used = used_bytes(connection)
         rows = _number(connection, 'SELECT count(*) FROM scores')

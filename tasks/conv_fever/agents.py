@@ -25,7 +25,7 @@ from parlai_q2.evaluate.sets import chosen_words, narrowed
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.records import Label
-from parlai_q2.tasks.conv_fever.build import SEED, build
+from parlai_q2.tasks.conv_fever.build import build
 from parlai_q2.tasks.conv_fever.reader import (
     CONTEXT,
     ENTITY_SWAP,
@@ -33,7 +33,6 @@ from parlai_q2.tasks.conv_fever.reader import (
     NONE,
     PERTURBATIONS,
     PERTURBED,
-    RANDOM_PAIRING,
     ConvFeverExample,
     ExampleFile,
 )
@@ -55,10 +54,7 @@ class ClassificationTeacher(FixedDialogTeacher):
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
-        """
-        Add ``--conv-fever-context``, ``--conv-fever-balance`` and
-        ``--conv-fever-seed``.
-        """
+        """Add ``--conv-fever-context`` and ``--conv-fever-balance``."""
         super().add_cmdline_args(parser, partial_opt)
         group = parser.add_argument_group('Conv-FEVER')
         group.add_argument(
@@ -75,13 +71,6 @@ class ClassificationTeacher(FixedDialogTeacher):
             default=False,
             help='in training, repeat the examples of the smaller class so that both '
             'are shown equally often',
-        )
-        group.add_argument(
-            '--conv-fever-seed',
-            type=int,
-            default=SEED,
-            help='seed of what is drawn when the corpus is built; a seed other than '
-            'the last one rebuilds the corpus',
         )
         return parser
 
@@ -108,7 +97,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         if fold != TRAIN:
             fold = f'{fold}_{(chosen["split"] or SPLITS)[0]}'
         perturbations = [WORDS[word] for word in chosen['kind']]
-        path = build(opt, fold, opt.get('conv_fever_seed', SEED))
+        path = build(opt, fold)
         examples = ExampleFile(
             path, perturbations, chosen['changed text'], self._context
         )
@@ -188,14 +177,6 @@ class ClassificationTeacher(FixedDialogTeacher):
 
 class DefaultTeacher(ClassificationTeacher):
     """The classification view of all examples."""
-
-
-class ConsistentTeacher(ClassificationTeacher):
-    words = (Label.CONSISTENT,)
-
-
-class RandomPairingTeacher(ClassificationTeacher):
-    words = (RANDOM_PAIRING,)
 
 
 class NegationTeacher(ClassificationTeacher):

@@ -15,7 +15,6 @@ import copy
 from typing import Optional, Sequence
 
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.evaluate.sets import AnnotatedResponse
@@ -31,7 +30,6 @@ from parlai_q2.tasks.dialogue_nli.reader import (
     CLASSES,
     GROUPS,
     LABELS,
-    SENTENCES,
     read_part,
 )
 
@@ -46,25 +44,9 @@ class DialogueNliTeacher(AnnotatedSetTeacher):
     published_field = 'nli_label'
     published_classes = tuple(LABELS)
 
-    @classmethod
-    def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
-    ) -> ParlaiParser:
-        """Add ``--dnli-knowledge``."""
-        super().add_cmdline_args(parser, partial_opt)
-        parser.add_argument_group('Dialogue NLI').add_argument(
-            '--dnli-knowledge',
-            choices=SENTENCES,
-            default='sentence2',
-            help='which of the two sentences is the knowledge; the other one is the '
-            'response. If a pair has a persona sentence, that is the second one',
-        )
-        return parser
-
     def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
         fold = FOLDS[DatatypeHelper.fold(opt['datatype'])]
-        knowledge = opt.get('dnli_knowledge', 'sentence2')
-        return read_part(opt['datapath'], words, fold, knowledge)
+        return read_part(opt['datapath'], words, fold)
 
 
 class DialogueNliQ2Mixin(Q2TeacherMixin):

@@ -16,7 +16,9 @@ from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_word
 from parlai_q2.records import Label
 from parlai_q2.tasks.dialogue_nli.build import build
 
-SENTENCES = ('sentence1', 'sentence2')
+# The utterance is the response; the second sentence, the persona's if the pair has one,
+# is the knowledge.
+RESPONSE, KNOWLEDGE = 'sentence1', 'sentence2'
 # Neutral counts as inconsistent (Honovich et al. 2021, the setup of Table 6).
 LABELS = {
     'positive': Label.CONSISTENT,
@@ -47,10 +49,7 @@ def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSe
 
 
 def read_part(
-    datapath: str,
-    words: Sequence[str] = (),
-    fold: str = 'dev',
-    knowledge: str = 'sentence2',
+    datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
     """
     Read the chosen pairs.
@@ -58,7 +57,6 @@ def read_part(
     :param words: sets, classes and kinds of pairs; of a kind of word that is missing,
         all are taken.
     :param fold: the set to read when no word names one.
-    :param knowledge: which sentence is the knowledge.
     :return: the pairs as responses, one set after the other.
     :raises UnknownNameError: for any other word.
     """
@@ -66,7 +64,7 @@ def read_part(
     responses = []
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
-        found = read_file(Path(build(datapath, file)), knowledge)
+        found = read_file(Path(build(datapath, file)))
         if len(found) != published:
             logging.getLogger(__name__).warning(
                 f'{file} has {len(found):,} pairs; the paper counts {published:,}. Is '
@@ -81,22 +79,19 @@ def read_part(
     ]
 
 
-def read_file(path: Path, knowledge: str = 'sentence2') -> list[AnnotatedResponse]:
+def read_file(path: Path) -> list[AnnotatedResponse]:
     """
     Read one file.
 
-    :param knowledge: the sentence that is the knowledge, one of :data:`SENTENCES`; the
-        other one is the response.
     :return: its pairs, each a conversation of its own. A response that agrees also
         counts as a person's reply.
     :raises RecordError: when the file has another format; the line is the pair's
         number.
     """
-    (response,) = (name for name in SENTENCES if name != knowledge)
     turns = []
     for number, pair in enumerate(_pairs(path), 1):
         try:
-            turns.append(_turn(pair, number, knowledge, response))
+            turns.append(_turn(pair, number))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             raise RecordError(
                 str(path),
@@ -121,15 +116,12 @@ def _pairs(path: Path) -> list[Any]:
     return pairs
 
 
-def _turn(
-    pair: dict[str, Any], number: int, knowledge: str, response: str
-) -> AnnotatedResponse:
+def _turn(pair: dict[str, Any], number: int) -> AnnotatedResponse:
     if pair['label'] not in LABELS:
         raise ValueError(f'label {pair["label"]!r} is not one of {", ".join(LABELS)}')
     label = LABELS[pair['label']]
-    stay_with, said = pair[knowledge].strip(), pair[response].strip()
-    kind = kind_of(pair['dtype'])
-    spoken = kind == 'uu' or (kind == 'up' and knowledge == SENTENCES[0])
+    stay_with, said = pair[KNOWLEDGE].strip(), pair[RESPONSE].strip()
+    spoken = kind_of(pair['dtype']) == 'uu'
     return AnnotatedResponse(
         text=stay_with if spoken else PERSONA + stay_with,
         knowledge=stay_with,

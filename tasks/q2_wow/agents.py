@@ -52,37 +52,5 @@ class ClassificationTeacher(ClassificationView, Q2WowTeacher):
     """Shows knowledge and response; the label is the response's class."""
 
 
-class DodecaTeacher(AnnotatedTeacher):
-    words = ('dodeca',)
-
-
-class MemnetTeacher(AnnotatedTeacher):
-    words = ('memnet',)
-
-
-class ConsistentTeacher(AnnotatedTeacher):
-    words = ('consistent',)
-
-
-class InconsistentTeacher(AnnotatedTeacher):
-    words = ('inconsistent',)
-
-
-class DodecaConsistentTeacher(AnnotatedTeacher):
-    words = ('dodeca', 'consistent')
-
-
-class DodecaInconsistentTeacher(AnnotatedTeacher):
-    words = ('dodeca', 'inconsistent')
-
-
-class MemnetConsistentTeacher(AnnotatedTeacher):
-    words = ('memnet', 'consistent')
-
-
-class MemnetInconsistentTeacher(AnnotatedTeacher):
-    words = ('memnet', 'inconsistent')
-
-
 class CrossAnnotationTeacher(AnnotatedTeacher):
     words = (CROSS,)

@@ -24,7 +24,6 @@ from parlai_q2.parlai.annotated_task import (
 from parlai_q2.tasks.rome.reader import (
     ALIASES,
     CLASSES,
-    CROWD_PARTS,
     GROUPS,
     read_part,
 )
@@ -61,19 +60,3 @@ class ClassificationTeacher(ClassificationView, RomeTeacher):
 
 class ExpertTeacher(AnnotatedTeacher):
     words = ('expert',)
-
-
-class CrowdTeacher(AnnotatedTeacher):
-    words = CROWD_PARTS
-
-
-class GtTeacher(AnnotatedTeacher):
-    words = ('gt',)
-
-
-class KnnTeacher(AnnotatedTeacher):
-    words = ('knn',)
-
-
-class DprTeacher(AnnotatedTeacher):
-    words = ('dpr',)

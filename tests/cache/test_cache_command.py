@@ -1,7 +1,5 @@
 """``parlai_q2 cache``, and the options that other commands share with it."""
 
-import time
-
 import pytest
 from parlai.core.params import ParlaiParser
 
@@ -58,14 +56,6 @@ def test_it_clears_one_signature_by_its_first_digits(cache):
     assert [s['signature'] for s in found['signatures']] == [B]
 
 
-def test_it_clears_what_is_older(tmp_path):
-    file = tmp_path / 's.sqlite'
-    ScoreCache(file, clock=lambda: time.time() - 10 * 24 * 3600).put(A, scores(3))
-    ScoreCache(file).put(B, scores(2))
-    assert command('--cache-file', str(file), '--older-than', '30')['cleared'] == 0
-    assert command('--cache-file', str(file), '--older-than', '9')['cleared'] == 3
-
-
 def test_an_unknown_signature_is_an_error_that_names_the_known(cache):
     with pytest.raises(UnknownNameError, match=digits(A)):
         command_module.clear(cache, 'ffffffffffffff')
@@ -74,11 +64,6 @@ def test_an_unknown_signature_is_an_error_that_names_the_known(cache):
 def test_digits_that_begin_two_signatures_are_an_error(cache):
     with pytest.raises(ConfigError, match='beginning of 2 signatures'):
         command_module.clear(cache, '')
-
-
-def test_a_negative_age_is_an_error(cache):
-    with pytest.raises(ConfigError, match='days'):
-        command_module.clear(cache, 'all', -1)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from parlai_q2 import load_scorer
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.cache.score_cache import portions
 from parlai_q2.q2.metric import Q2Models
-from parlai_q2.records import Example, Label
+from parlai_q2.records import Example
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.cache.counting import CountingScorer, examples
@@ -22,13 +22,6 @@ def cached(path, recipe='a', **options):
     return CachedScorer(CountingScorer(recipe), ScoreCache(path), **options)
 
 
-def test_it_is_the_scorer_inside(path):
-    scorer = CachedScorer(CountingScorer('b', threshold=0.3), ScoreCache(path))
-    assert scorer.name == 'counting' and scorer.threshold == 0.3
-    assert scorer.settings == {'recipe': 'b'}
-    assert str(scorer.signature) == str(CountingScorer('b', threshold=0.3).signature)
-
-
 def test_only_what_is_missing_is_scored_and_in_one_call(path):
     first = cached(path)
     first.score(examples(10))
@@ -37,20 +30,6 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     assert second.score(given) == CountingScorer().score(given)
     assert second.scorer.calls == [[e.response for e in given[10:]]]
     assert (second.hits, second.misses) == (10, 15)
-
-
-def test_the_same_text_twice_is_scored_once(path):
-    scorer = cached(path)
-    found = scorer.score(examples(3) + examples(3))
-    assert found[:3] == found[3:] and len(scorer.scorer.scored) == 3
-
-
-def test_blank_texts_never_reach_the_store(path):
-    scorer = cached(path)
-    blank = [Example('', 'something'), Example('something', ' ')]
-    assert [s.label for s in scorer.score(blank)] == [Label.NOT_VERIFIABLE] * 2
-    assert scorer.score([]) == []
-    assert (scorer.hits, scorer.misses) == (0, 0)
 
 
 @pytest.mark.parametrize(

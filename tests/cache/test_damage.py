@@ -14,10 +14,9 @@ from contextlib import closing
 
 import pytest
 
-from parlai_q2.cache import CachedScorer, ScoreCache, sqlite_file
+from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.cache.sqlite_file import MAGIC
 from parlai_q2.errors import ConfigError
-from parlai_q2.records import Label, Score
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 
 # SQLite's page.
@@ -85,18 +84,6 @@ def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
     assert aside == harmed
 
 
-def test_what_was_set_aside_before_is_kept(path):
-    names = ['scores.sqlite.damaged', 'scores.sqlite.damaged.2']
-    for name in names:
-        path.with_name(name).write_text(f'an earlier {name}')
-    not_a_database(path)
-    harmed = path.read_bytes()
-    ScoreCache(path).put(SIGNATURE, scores(3))
-    for name in names:
-        assert path.with_name(name).read_text() == f'an earlier {name}'
-    assert path.with_name('scores.sqlite.damaged.3').read_bytes() == harmed
-
-
 @pytest.mark.parametrize(
     'content',
     [b'notes\n', b'{"knowledge": "", "response": ""}\n' * 200, b'\0' * 8192, MAGIC[:9]],
@@ -118,24 +105,6 @@ def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
     assert not list(tmp_path.glob('*.damaged*')) and caplog.text == ''
 
 
-def test_a_file_that_becomes_foreign_in_a_run_is_gone_without(
-    path, monkeypatch, caplog
-):
-    def damaged(*arguments):
-        raise sqlite3.DatabaseError('database disk image is malformed')
-
-    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
-    scorer.score(examples(3))
-    path.unlink()
-    path.write_text('notes\n')
-    monkeypatch.setattr(sqlite_file, 'read', damaged)
-    for start in (1000, 2000):
-        found = scorer.score(examples(20, start))
-        assert found == CountingScorer().score(examples(20, start))
-    assert path.read_text() == 'notes\n'
-    assert caplog.text.count('goes on without') == len(caplog.records) == 1
-
-
 def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog):
     pages = bytearray(path.read_bytes())
     pages[3 * 4096 :] = os.urandom(len(pages) - 3 * 4096)
@@ -146,31 +115,6 @@ def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog
     cache.put(SIGNATURE, scores(300))
     assert cache.get(SIGNATURE, scores(300)) == scores(300)
     assert any('scores.sqlite.damaged' in r.getMessage() for r in caplog.records)
-
-
-def test_in_a_file_of_two_states_no_pair_has_anothers_score(tmp_path):
-    # As a copy is that was made while somebody wrote. SQLite finds nothing wrong with
-    # most of them: rows that were deleted leave their numbers to others.
-    pairs = [(f'knowledge {n}', f'response {n}') for n in range(200)]
-    put = {
-        pair: Score(n / 200, Label.CONSISTENT, signature=SIGNATURE)
-        for n, pair in enumerate(pairs)
-    }
-    path, states = tmp_path / 'scores.sqlite', []
-    for order in (pairs, pairs[::-1]):
-        cache = ScoreCache(path)
-        cache.clear()
-        cache.put(SIGNATURE, {pair: put[pair] for pair in order})
-        cache.close()
-        states.append(path.read_bytes())
-    kept = 0
-    for cut in range(PAGE, len(states[0]), PAGE):
-        path = tmp_path / f'{cut}.sqlite'
-        path.write_bytes(states[0][:cut] + states[1][cut:])
-        found = ScoreCache(path).get(SIGNATURE, pairs)
-        assert found == {pair: put[pair] for pair in found}
-        kept += len(found)
-    assert kept > len(pairs)
 
 
 def test_the_file_of_a_newer_version_is_left_alone(path, caplog):
@@ -194,20 +138,6 @@ def test_another_programs_database_is_refused(tmp_path):
     change(path, 'CREATE TABLE bookmarks (url TEXT)')
     with pytest.raises(ConfigError, match='not a score cache'):
         ScoreCache(path).get(SIGNATURE, scores(1))
-
-
-def test_a_folder_that_cannot_be_made_costs_one_warning(tmp_path, caplog):
-    (tmp_path / 'file').write_text('')
-    cache = ScoreCache(tmp_path / 'file' / 'scores.sqlite')
-    scorer = CachedScorer(CountingScorer(), cache)
-    for _ in range(3):
-        assert scorer.score(examples(4)) == CountingScorer().score(examples(4))
-    assert (scorer.hits, scorer.misses) == (0, 12)
-    for use in (cache.signatures, cache.clear):
-        with pytest.raises(ConfigError, match='cannot be used.*can be written'):
-            use()
-    assert caplog.text.count('goes on without the score cache') == 1
-    assert '--cache-file' in caplog.text and 'PARLAI_Q2_CACHE' in caplog.text
 
 
 def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):

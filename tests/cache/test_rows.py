@@ -3,11 +3,9 @@ What comes back of a row that is not whole, and of a file that others hold or ha
 while it is open.
 """
 
-import sqlite3
-
 import pytest
 
-from parlai_q2.cache import ScoreCache, sqlite_file
+from parlai_q2.cache import ScoreCache
 from parlai_q2.cache.rows import checksum_of, decode, encode, pair_key
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import locked
@@ -65,40 +63,3 @@ def test_a_value_of_another_pair_or_recipe_is_none():
     assert decode(value, checksum + 1, SIGNATURE, KEY) is None
     assert decode(value, checksum, 'another', KEY) is None
     assert decode(value, checksum, SIGNATURE, pair_key(('knowledge', 'other'))) is None
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = ScoreCache(tmp_path / 'scores.sqlite')
-    cache.put(SIGNATURE, scores(5))
-    return cache
-
-
-def failing(error, times):
-    """Stands for reading: fails so often, and then reads."""
-    read, left = sqlite_file.read, [error] * times
-
-    def fail(*arguments):
-        if left:
-            raise left.pop()
-        return read(*arguments)
-
-    return fail
-
-
-def test_a_file_that_others_hold_for_long_is_gone_without_once(
-    cache, monkeypatch, caplog
-):
-    error = sqlite3.OperationalError('database is locked')
-    monkeypatch.setattr(sqlite_file, 'read', failing(error, 1))
-    assert cache.get(SIGNATURE, scores(5)) == {}
-    assert caplog.text.count('is busy') == 1
-    assert cache.usable and cache.get(SIGNATURE, scores(5)) == scores(5)
-
-
-def test_a_file_that_is_sound_after_all_is_opened_again(cache, monkeypatch, caplog):
-    # As when another process has set the damaged file aside meanwhile.
-    error = sqlite3.DatabaseError('database disk image is malformed')
-    monkeypatch.setattr(sqlite_file, 'read', failing(error, 1))
-    assert cache.get(SIGNATURE, scores(5)) == scores(5)
-    assert caplog.text == '' and cache.usable

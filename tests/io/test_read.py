@@ -88,25 +88,6 @@ def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
     assert repr(records[1]).isascii() and 'udc' not in repr(records[1])
 
 
-def test_bytes_that_are_no_utf8_in_a_world_log_spoil_no_other_conversation(tmp_path):
-    log = b'{"dialog": [[{"text": "%s", "knowledge": "K"}, {"text": "r"}]]}\n'
-    records = read(tmp_path, log % b'\xe9' + log % b'e', format='world_logs')
-    assert 'line 1: is not UTF-8' in str(records[0].error)
-    assert records[1].example.response == 'r'
-
-
-def test_a_header_that_is_not_utf8_says_that_no_row_was_read(tmp_path):
-    text = b'knowledge,response,caf\xe9\nk,r,c\n'
-    (record,) = read(tmp_path, text, 'in.csv')
-    assert 'line 1: is not UTF-8' in str(record.error)
-    assert 'no row was read' in str(record.error)
-
-
-def test_a_surrogate_that_json_escapes_is_no_byte_of_the_file(tmp_path):
-    (record,) = read(tmp_path, json.dumps({**GOOD, 'response': '\udce9'}))
-    assert record.error is None and record.fields['response'] == '\udce9'
-
-
 @pytest.mark.parametrize('name', ['in.jsonl', 'in.csv'])
 @pytest.mark.parametrize(
     'data, kind, remedy',
@@ -140,16 +121,6 @@ def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
     assert [r.example.knowledge for r in records] == ['a, b\nc', 'k']
     assert records[0].example.response == 'say "hi"'
     assert [r.line for r in records] == [2, 4]
-
-
-@pytest.mark.parametrize('end', ['\n', '\r\n'])
-def test_csv_lines_are_those_of_the_file(tmp_path, end):
-    lines = ['', 'knowledge,response', '', 'k,r', '', '', '"a', '', 'b",r', 'x,y,z', '']
-    lines += ['only', '"a"b,r']
-    records = read(tmp_path, end.join(lines), 'in.csv')
-    assert [r.line for r in records] == [4, 7, 10, 12, 13]
-    assert records[1].example.knowledge == f'a{end}{end}b'
-    assert [r.error and r.error.line for r in records] == [None, None, 10, 12, 13]
 
 
 @pytest.mark.parametrize('name, mark', [('in.csv', ','), ('in.tsv', '\t')])
@@ -203,11 +174,6 @@ def test_tsv_and_null_bytes(tmp_path):
     assert [r.error for r in records] == [None, None]
 
 
-def test_a_long_passage_fits_in_a_csv_cell(tmp_path):
-    text = 'knowledge,response\n"' + 'word ' * 60_000 + '",r\n'
-    assert read(tmp_path, text, 'in.csv')[0].error is None
-
-
 def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
     dialog = [
         [{'text': 'hi', 'checked_sentence': 'K1'}, {'text': 'r1', 'id': 'model'}],
@@ -253,13 +219,6 @@ def test_an_ending_that_says_nothing_asks_for_the_format(tmp_path, name):
         read(tmp_path, '', name)
 
 
-def test_a_file_that_cannot_be_read_names_no_option(tmp_path):
-    # Readers do not know by which option the file was given.
-    with pytest.raises(InputError, match='Cannot read.*that the file exists') as error:
-        list(read_records(tmp_path / 'none.jsonl'))
-    assert '--' not in str(error.value).replace(str(tmp_path), '')
-
-
 def test_a_record_crosses_to_another_process_with_its_error(tmp_path):
     records = read(tmp_path, json.dumps(GOOD) + '\nnot json\n')
     back = pickle.loads(pickle.dumps(records))
@@ -295,13 +254,6 @@ def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):
     assert [r.fields['id'] for r in records] == ['1.1', '1.3', '2.1', '2.3']
     assert records[1].example.history == ('/r/aww', 'r1', 'hi')
     assert caplog.messages == [LEFT_OUT.format(4)]
-
-
-def test_a_text_of_a_world_log_that_is_null_is_none(tmp_path):
-    dialog = [[{'text': None}, {'text': 'r1'}], [{'text': 'and?'}, {'text': None}]]
-    text = json.dumps({'dialog': dialog})
-    _, last = read(tmp_path, text, format='world_logs')
-    assert last.example.response == '' and last.example.history == ('', 'r1', 'and?')
 
 
 def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):

@@ -5,11 +5,8 @@ import math
 
 import pytest
 
-from parlai_q2.cache.rows import encode
 from parlai_q2.cli.commands import run_command
 from parlai_q2.io.strict_json import read_json, write_json
-from parlai_q2.parlai.filtered_files import ConversationFile
-from tests.cache.counting import score_of
 
 PAIR = '"knowledge": "Bees dance.", "response": "Bees dance."'
 BAD = (
@@ -69,18 +66,3 @@ def test_rerank_writes_null_and_says_so(tmp_path):
     )
     assert strict(outfile.read_text())[0]['p'] is None
     assert summary['nulled'] == {'p': 1}
-
-
-def test_conversations_are_written_without(tmp_path):
-    path = tmp_path / 'kept.jsonl'
-    with ConversationFile(path) as file:
-        file.write([{'dialog': [[{'text': 'Hi.', 'p': math.nan}]]}])
-        file.finish({'threshold': math.inf})
-    (line,) = strict(path.read_text())
-    assert line['dialog'][0][0]['p'] is None
-    strict(file.metadata.read_text())
-
-
-def test_the_cache_refuses_a_score_that_is_no_number():
-    with pytest.raises(ValueError, match='JSON'):
-        encode(score_of(math.nan), 'counting', b'')

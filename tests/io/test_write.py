@@ -8,7 +8,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.io import write
-from parlai_q2.io.write import ResumableWriter, drop_cut_line, writable
+from parlai_q2.io.write import ResumableWriter, writable
 from parlai_q2.parlai.filtered_files import ConversationFile
 
 RUN = {'signature': 's', 'infile': 'i'}
@@ -80,16 +80,6 @@ def test_a_summary_never_stands_beside_another_runs_file(tmp_path, monkeypatch):
     assert json.loads(second.meta.read_text()) == {'run': 2}
 
 
-@pytest.mark.parametrize(
-    'content, whole', [(b'', 0), (b'a', 0), (b'a\n', 1), (b'a\nb\nc', 2)]
-)
-def test_drop_cut_line(tmp_path, content, whole):
-    path = tmp_path / 'f'
-    path.write_bytes(content)
-    assert drop_cut_line(path) == whole
-    assert path.read_bytes() == content[: content.rfind(b'\n') + 1]
-
-
 def test_any_text_can_be_written(tmp_path):
     out = tmp_path / 'out.jsonl'
     writer = ResumableWriter(out, RUN)
@@ -105,14 +95,6 @@ def test_a_folder_of_a_name_beside_it_is_told_before_any_work(tmp_path, ending):
     with pytest.raises(InputError, match=f'{ending} is a folder. Choose another'):
         ResumableWriter(tmp_path / 'out.jsonl', RUN)
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_a_file_that_could_not_be_finished_is_not_there(tmp_path):
-    path = tmp_path / 'new' / 'folder' / 'page.html'
-    with pytest.raises(KeyError), write.whole_file(path) as unfinished:
-        unfinished.write_text('half of it')
-        raise KeyError
-    assert list(path.parent.iterdir()) == []
 
 
 def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
@@ -168,13 +150,6 @@ def test_the_disk_is_not_waited_for_after_every_write(tmp_path, monkeypatch):
     assert len(synced) <= 1  # none, unless this took SYNC_SECONDS
     writer.finish({})
     assert len(synced) >= 1
-
-
-def test_a_run_that_is_abandoned_leaves_nothing(tmp_path):
-    writer = ResumableWriter(tmp_path / 'out.jsonl', RUN)
-    writer.write([{'n': 1}])
-    writer.abandon()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_files_cannot_be_locked_a_run_goes_on_without(tmp_path, monkeypatch):

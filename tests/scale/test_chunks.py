@@ -1,9 +1,7 @@
 """Where a file is cut."""
 
-import json
-
 from parlai_q2.io.chunks import cut_chunks
-from parlai_q2.io.read import Record, read_records
+from parlai_q2.io.read import Record
 from parlai_q2.scale.score_chunk import passed_through
 
 
@@ -13,11 +11,6 @@ def records(*positions):
 
 def shape(chunks):
     return [(c.number, len(c.records), c.end) for c in chunks]
-
-
-def test_a_chunk_has_so_many_records():
-    found = cut_chunks(records(10, 20, 30, 40, 50), 2, 1000)
-    assert shape(found) == [(0, 2, 20), (1, 2, 40), (2, 1, 50)]
 
 
 def test_a_chunk_is_closed_by_the_bytes_it_spans():
@@ -36,17 +29,6 @@ def test_records_are_read_only_when_they_are_asked_for():
 
     next(cut_chunks(source(), 3))
     assert len(taken) == 3
-
-
-def test_the_bytes_read_end_at_the_size_of_the_file(tmp_path):
-    path = tmp_path / 'in.jsonl'
-    line = json.dumps({'knowledge': 'k' * 1000, 'response': 'r'}) + '\n'
-    path.write_text(line * 100)
-    positions = [record.read for record in read_records(path)]
-    assert positions == sorted(positions)
-    assert positions[-1] == path.stat().st_size
-    # A buffer ahead, no more.
-    assert positions[0] <= 16 * 1024
 
 
 def test_fields_of_another_keep_the_order_that_they_have():

@@ -75,35 +75,6 @@ def test_the_reranking_agent_reports_the_same_in_two_processes():
     assert_agree(alone, together)
 
 
-def test_a_teacher_that_shares_nothing_out_is_not_counted_twice(tmp_path):
-    path = tmp_path / 'talk_valid.txt'
-    turns = [
-        f'text:{n}\tlabels:{n}\tepisode_done:{bool(n % 3 == 2)}\n' for n in range(15)
-    ]
-    path.write_text(''.join(turns))
-    options = {
-        'task': 'fromfile:parlaiformat',
-        'fromfile_datapath': str(path),
-        'model': 'repeat_label',
-    }
-    alone, together = both(**options)
-    assert alone['exs'].value() == 15
-    assert_agree(alone, together)
-
-
-def test_more_processes_than_episodes(tmp_path):
-    path = tmp_path / 'talk_valid.txt'
-    path.write_text('text:a\tlabels:b\tepisode_done:True\n')
-    report = MultiprocessingEvalScript.main(
-        task='fromfile:parlaiformat',
-        fromfile_datapath=str(path),
-        model='repeat_label',
-        batchsize=2,
-        distributed_world_size=2,
-    )
-    assert report['exs'].value() == 1
-
-
 @pytest.mark.parametrize(
     'model, scorer, error, says',
     [

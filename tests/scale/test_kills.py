@@ -211,16 +211,3 @@ def test_a_part_with_a_hole_is_scored_again_from_there(tmp_path):
 def interrupted(work):
     raise KeyboardInterrupt
     yield
-
-
-def test_a_run_may_go_on_with_chunks_of_another_size(tmp_path):
-    infile = write_records(tmp_path / 'in.jsonl', [f'in {n}' for n in range(9)])
-    whole, out = tmp_path / 'whole.jsonl', tmp_path / 'out.jsonl'
-    scorer = ToyScorer(tmp_path)
-    score_file(infile, whole, scorer)
-    with pytest.raises(KeyboardInterrupt):
-        score_file(infile, out, scorer, engine=interrupted)
-    lines = whole.read_bytes().splitlines(keepends=True)
-    (tmp_path / 'out.jsonl.part').write_bytes(b''.join(lines[:5]))
-    score_file(infile, out, scorer, chunk_size=2)
-    assert out.read_bytes() == whole.read_bytes()

@@ -1,17 +1,13 @@
 """Devices and threads of workers, worked out by hand."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.scale import placement
 from parlai_q2.scale.placement import (
-    THREAD_VARIABLES,
     Place,
     places,
-    thread_settings,
     usable_cores,
 )
 
@@ -82,24 +78,3 @@ def test_a_containers_quota_bounds_the_cores(monkeypatch, tmp_path):
     assert usable_cores() == 1
     quota.write_text('50000 100000\n')  # half a core is one thread
     assert usable_cores() == 1
-
-
-def test_a_number_of_threads_that_a_person_has_set_stays(monkeypatch):
-    monkeypatch.setenv('OMP_NUM_THREADS', '5')
-    monkeypatch.delenv('MKL_NUM_THREADS', raising=False)
-    settings = thread_settings(2)
-    assert 'OMP_NUM_THREADS' not in settings
-    assert settings['MKL_NUM_THREADS'] == '2'
-
-
-@pytest.mark.parametrize('said', ['', ' ', 'auto', '0'])
-def test_what_is_no_number_of_threads_says_nothing(monkeypatch, said):
-    used = []
-    monkeypatch.setenv('OMP_NUM_THREADS', said)
-    monkeypatch.setitem(
-        placement.sys.modules, 'torch', SimpleNamespace(set_num_threads=used.append)
-    )
-    for name in THREAD_VARIABLES[1:]:
-        monkeypatch.setenv(name, '1')
-    placement.use_threads(3)
-    assert used == [3]

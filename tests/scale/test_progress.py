@@ -35,18 +35,6 @@ def test_a_line_now_and_then_where_there_is_no_terminal():
     ]
 
 
-def test_loading_models_does_not_count_against_the_speed():
-    made, clock, lines = progress(every=1, stream=io.StringIO())
-    clock.now += 500
-    made.update(10, 100)
-    clock.now += 10
-    made.update(10, 200)
-    assert lines == [
-        'toy: 10.0%, 10 records, 0:08:20 elapsed',
-        'toy: 20.0%, 20 records, 1.0 a second, 0:08:30 elapsed, 0:01:20 left',
-    ]
-
-
 def test_what_an_earlier_run_did_does_not_count_for_the_speed():
     made, clock, lines = progress(every=1, stream=io.StringIO())
     made.resume(900, 800)
@@ -56,13 +44,6 @@ def test_what_an_earlier_run_did_does_not_count_for_the_speed():
     assert lines[-1] == (
         'toy: 95.0%, 920 records, 2.0 a second, 0:00:10 elapsed, 0:00:05 left'
     )
-
-
-def test_no_lines_where_none_are_wanted():
-    made, clock, lines = progress(every=0, stream=io.StringIO())
-    clock.now += 1000
-    made.update(10, 500)
-    assert lines == []
 
 
 def test_a_bar_on_a_terminal():

@@ -17,7 +17,6 @@ from parlai_q2.scale.worker_process import WorkerProcess
 from parlai_q2.scale.workers import AHEAD, MAX_DEATHS, in_workers
 from parlai_q2.scripts.score import score_file
 from tests.scale.toys import (
-    HANG_UPS,
     ToyScorer,
     alive,
     maker,
@@ -129,13 +128,6 @@ def test_an_error_in_a_worker_says_what_it_was(run):
         run(many(at10='raise'))
     with pytest.raises(WorkerError, match=r'^The model is not there. Fetch it.$'):
         run(many(at11='refuse'))
-
-
-@pytest.mark.parametrize('response', HANG_UPS)
-def test_an_error_that_a_pipe_has_too_is_the_scorers_own(run, response):
-    name = HANG_UPS[response].__name__
-    with pytest.raises(WorkerError, match=f'^{name}: of the scorer$'):
-        run([response], where=TWO[:1])
 
 
 def test_a_worker_that_runs_out_of_memory_has_its_chunk_scored_by_another(

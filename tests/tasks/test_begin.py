@@ -36,13 +36,6 @@ def test_words_choose_corpora_systems_classes_and_folds(sets, part, dev, test):
     assert len(messages(ANNOTATED + part, 'test')) == test
 
 
-@pytest.mark.parametrize(
-    'teacher, rows', [('WowTeacher', 4), ('CmuTeacher', 2), ('TopicalchatTeacher', 1)]
-)
-def test_a_corpus_may_be_a_teacher_of_its_own(sets, teacher, rows):
-    assert len(messages(f'{TASK}:{teacher}')) == rows
-
-
 def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
     with pytest.raises(UnknownNameError, match="Did you mean 'topicalchat'"):
         messages(f'{ANNOTATED}:topical_chat')
@@ -69,12 +62,6 @@ def test_the_classification_view_may_ask_in_the_published_words(sets):
         batchsize=2,
     )
     assert report['exs'].value() == 4 and report['accuracy'].value() == 0.5
-
-
-def test_training_turns_are_those_of_the_dev_set(sets):
-    assert [m['response'] for m in messages(ANNOTATED, 'train:evalmode')] == [
-        m['response'] for m in messages(ANNOTATED, 'valid')
-    ]
 
 
 def test_responses_are_scored_when_they_are_replayed(sets):

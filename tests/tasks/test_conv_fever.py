@@ -1,22 +1,16 @@
 """Conv-FEVER in ParlAI: building it where it is asked for, and the teachers."""
 
-import errno
 import re
-import threading
-import time
 from pathlib import Path
 
 import pytest
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
-from parlai.utils.testing import train_model
 
-from parlai_q2.errors import ConfigError, TaskDataError, UnknownNameError
-from parlai_q2.io.files import locked
+from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.build import PAPER, PUBLISHED_CONVERSATIONS
-from parlai_q2.tasks.conv_fever.reader import ExampleFile
 from tests.tasks.conv_fever_wow import CONVERSATIONS, write_wow
 from tests.tasks.evaluating import messages
 
@@ -43,13 +37,6 @@ def teacher_of(task, datatype):
 
 
 class TestBuilding:
-    def test_only_the_fold_that_is_asked_for_is_built(self, own):
-        assert messages(TASK)
-        assert {p.name for p in (own / 'conv_fever').iterdir()} == {
-            'valid_random_split.jsonl',
-            'valid_random_split.jsonl.meta.json',
-        }
-
     @pytest.mark.parametrize('change', ['seed', 'version', 'source', 'lost record'])
     def test_another_seed_version_or_source_builds_it_anew(
         self, own, monkeypatch, change
@@ -89,16 +76,6 @@ class TestBuilding:
         with pytest.raises(TaskDataError, match='place train.json in .*wikipedia'):
             module.build({'datapath': str(tmp_path)}, 'train')
 
-    def test_what_parlai_downloads_is_read(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(module, 'build_wow', lambda opt: write_wow(tmp_path))
-        path = module.build({'datapath': str(tmp_path)}, 'test_topic_split')
-        assert len(ExampleFile(path)) > 10
-
-    def test_a_download_that_lacks_the_file_is_told(self, own):
-        (own / 'wizard_of_wikipedia' / 'train.json').unlink()
-        with pytest.raises(TaskDataError, match='Delete .*.built'):
-            module.build({'datapath': str(own)}, 'train')
-
     def test_a_broken_source_is_named_and_leaves_nothing_built(self, own):
         source = own / 'wizard_of_wikipedia' / 'train.json'
         source.write_text(source.read_text()[:-500])
@@ -115,41 +92,6 @@ class TestBuilding:
             kept = whole[:-100]
         path.write_bytes(kept)
         assert module.build({'datapath': str(own)}, 'train').read_bytes() == whole
-
-    def test_a_process_waits_for_another_that_builds_the_same(self, own, monkeypatch):
-        real, made, begun = module.build_fold, [], threading.Event()
-
-        def slow(*arguments):
-            made.append(1)
-            begun.set()
-            time.sleep(0.3)
-            return real(*arguments)
-
-        monkeypatch.setattr(module, 'build_fold', slow)
-        opt = {'datapath': str(own)}
-        first = threading.Thread(target=module.build, args=(opt, 'train'))
-        first.start()
-        assert begun.wait(10)
-        path = module.build(opt, 'train')
-        assert path.is_file() and len(made) == 1
-        first.join()
-
-    def test_a_process_does_not_wait_for_ever(self, own, monkeypatch):
-        monkeypatch.setattr(module, 'PATIENCE_SECONDS', 0.1)
-        with (
-            locked(own / 'conv_fever', 0),
-            pytest.raises(
-                TaskDataError, match='Cannot write .*another process has held'
-            ),
-        ):
-            module.build({'datapath': str(own)}, 'train')
-
-    def test_where_files_cannot_be_locked_it_is_built(self, own, monkeypatch):
-        def refuse(*_):
-            raise OSError(errno.ENOLCK, 'No locks available')
-
-        monkeypatch.setattr('fcntl.flock', refuse)
-        assert module.build({'datapath': str(own)}, 'train').is_file()
 
     @pytest.mark.parametrize(
         'negations, level', [(107_000, 'info'), (90_000, 'warning')]
@@ -207,36 +149,6 @@ class TestTheViews:
         assert {m['perturbed'] for m in hidden} == {'knowledge'}
         assert len(hidden) == sum(m['perturbed'] == 'knowledge' for m in shown)
 
-    def test_nothing_shown_twice_has_two_labels(self, datapath):
-        labels = {}
-        for message in messages(TASK, 'train:evalmode'):
-            label = message['eval_labels'][0]
-            assert labels.setdefault(message['text'], label) == label
-
-    @pytest.mark.parametrize(
-        'teacher, kinds',
-        [
-            ('ConsistentTeacher', {'none'}),
-            ('RandomPairingTeacher', {'random_pairing'}),
-            ('NegationTeacher', {'negation'}),
-            ('EntitySwapTeacher', {'entity_swap'}),
-            ('DefaultTeacher:consistent:negation', {'none', 'negation'}),
-            ('ClassificationTeacher:knowledge', None),
-        ],
-    )
-    def test_a_teacher_may_show_some_perturbations_alone(
-        self, datapath, teacher, kinds
-    ):
-        found = messages(f'{TASK}:{teacher}')
-        if kinds is None:
-            assert {m['perturbed'] for m in found} == {'knowledge'}
-        else:
-            assert {m['perturbation'] for m in found} == kinds
-
-    def test_an_unknown_word_is_answered_with_the_nearest(self, datapath):
-        with pytest.raises(UnknownNameError, match="Did you mean 'negation'"):
-            messages(f'{TASK}:DefaultTeacher:negations')
-
     def test_a_kind_of_which_there_is_none_is_told(self, datapath):
         with pytest.raises(TaskDataError, match='--conv-fever-context true'):
             messages(f'{TASK}:EntitySwapTeacher:context:topic_split')
@@ -269,31 +181,6 @@ class TestTheFolds:
         teacher = teacher_of(task, 'train:ordered')
         shown = [teacher.act()['labels'][0] for _ in range(teacher.num_examples())]
         assert shown.count('consistent') == shown.count('inconsistent') > 60
-
-    def test_training_draws_at_random_from_one_file(self, datapath):
-        teacher = teacher_of(TASK, 'train')
-        assert teacher.clone()._examples is teacher._examples
-        assert len({teacher.act()['text'] for _ in range(30)}) > 10
-
-    def test_a_classifier_trains_on_it(self, datapath, tmp_path):
-        valid, _ = train_model(
-            dict(
-                task=TASK,
-                model='transformer/classifier',
-                classes=['consistent', 'inconsistent'],
-                model_file=str(tmp_path / 'model'),
-                conv_fever_balance=True,
-                embedding_size=8,
-                n_layers=1,
-                n_heads=1,
-                ffn_size=8,
-                batchsize=8,
-                max_train_steps=4,
-                load_from_pretrained_ranker=False,
-                dict_tokenizer='space',
-            )
-        )
-        assert valid['negation_accuracy'] is not None and valid['exs'] > 30
 
 
 def test_accuracy_is_reported_for_each_perturbation(datapath):

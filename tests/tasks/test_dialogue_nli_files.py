@@ -100,10 +100,3 @@ class TestGettingTheFiles:
         with pytest.raises(TaskDataError, match='dialogue_nli_dev.jsonl') as caught:
             messages(TASK)
         assert f'in {folder}' in str(caught.value) and not path.exists()
-
-    def test_an_archive_without_the_file_is_named(self, folder, monkeypatch):
-        with zipfile.ZipFile(folder / 'dialogue_nli.zip', 'w') as archive:
-            archive.writestr('other.txt', 'x')
-        self.expect(folder, monkeypatch)
-        with pytest.raises(TaskDataError, match='is not in it'):
-            messages(TASK)

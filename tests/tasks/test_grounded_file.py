@@ -69,11 +69,6 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
     assert warned == [LEFT_OUT.format(3)]
 
 
-def test_a_text_that_is_null_or_missing_is_none(tmp_path):
-    dialog = [[{'text': None}, {'text': 'oh'}], [{'text': 'hi'}, {}]]
-    assert turns_of(tmp_path, dialog) == [('', 'oh'), ('hi', '')]
-
-
 @pytest.mark.parametrize(
     'line, says',
     [

@@ -46,15 +46,6 @@ def test_there_are_enough_turns_topics_and_classes():
     }
 
 
-def test_conversations_have_2_to_5_turns_in_order():
-    turns = {}
-    for record in RECORDS:
-        name, _, number = record['id'].rpartition('-')
-        turns.setdefault(name, []).append(int(number))
-    assert all(n == list(range(1, len(n) + 1)) for n in turns.values())
-    assert all(2 <= len(n) <= 5 for n in turns.values())
-
-
 @pytest.mark.parametrize('record', RECORDS, ids=lambda r: r['id'])
 def test_a_record_is_complete_and_its_knowledge_is_among_the_sentences(record):
     assert all(value and value == value for value in record.values())
@@ -72,40 +63,11 @@ def test_valid_and_test_are_the_evaluation_turns_and_train_has_its_own():
     assert not {conversation(r) for r in EVALUATION} & {i[:-2] for i in train}
 
 
-@pytest.mark.parametrize('datatype', ['train:evalmode', 'valid', 'test'])
-def test_all_turns_can_be_had_in_any_datatype(datatype):
-    every = ids(f'{TASK}:AnnotatedTeacher:all', datatype)
-    assert sorted(every) == sorted(r['id'] for r in RECORDS)
-
-
-@pytest.mark.parametrize('label', CLASSES)
-def test_a_class_can_be_had_alone(label):
-    named = messages(f'{TASK}:{label.capitalize()}Teacher')
-    assert named == [
-        {**m, 'id': named[0]['id']}
-        for m in messages(f'{TASK}:AnnotatedTeacher:{label}')
-    ]
-    assert {m['q2_label'] for m in named} == {label}
-    assert len(named) == sum(r['class'] == label for r in EVALUATION)
-
-
 def test_conversations_can_be_had_by_name_in_their_order_from_either_fold():
     names = [conversation(RECORDS[-1]), conversation(RECORDS[0])]
     chosen = ids(f'{TASK}:DialogueTeacher:{":".join(names)}')
     expected = [r['id'] for n in names for r in RECORDS if conversation(r) == n]
     assert chosen == expected
-
-
-def test_a_retrieval_model_chooses_among_20_labels():
-    for message in messages(TASK):
-        assert len(set(message['label_candidates'])) == 20
-        assert message['eval_labels'][0] in message['label_candidates']
-
-
-def test_a_stream_leaves_no_file_in_the_package():
-    before = sorted(SAMPLE.parent.iterdir())
-    assert ids(datatype='valid:stream') == ids(datatype='valid')
-    assert sorted(SAMPLE.parent.iterdir()) == before
 
 
 @pytest.mark.parametrize('line', ['', '[]', '{"id": "a-1"}', 'no json'])

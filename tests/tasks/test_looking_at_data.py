@@ -5,7 +5,6 @@ shown, which ParlAI counts only where there is a label.
 
 import pytest
 from parlai.scripts.data_stats import DataStats
-from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.verify_data import VerifyData
 from parlai.utils import logging
 
@@ -38,25 +37,6 @@ def test_data_are_verified(task):
     assert counts['exs'] == len(shown) > 0
     assert counts['missing_labels'] == sum('eval_labels' not in m for m in shown)
     assert counts['missing_text'] == counts['did_not_return_message'] == 0
-
-
-def test_data_have_statistics(task):
-    report = DataStats.main(task=task, datatype='valid')
-    assert report['input/utterances'] == len(messages(task))
-
-
-@pytest.mark.parametrize('batchsize', [1, 4])
-def test_a_turn_counts_once_with_a_label_and_without(datapath, sets, batchsize):
-    tasks = 'parlai_q2.tasks.q2_wow.agents', 'parlai_q2.tasks.begin.agents'
-    report = EvalModel.main(
-        task=','.join(tasks),
-        model='fixed_response',
-        q2_metrics=False,
-        batchsize=batchsize,
-    )
-    assert report[f'{tasks[0]}/exs'].value() == 7
-    assert report[f'{tasks[1]}/exs'].value() == 6
-    assert report['exs'].value() == 13
 
 
 def test_statistics_score_nothing_and_verifying_says_how_to_score_nothing(

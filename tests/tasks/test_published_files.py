@@ -1,6 +1,5 @@
 """Published files: downloaded, placed by hand, and the real ones of the Q2 paper."""
 
-import errno
 import os
 import shutil
 import threading
@@ -21,13 +20,6 @@ REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'q2_wow'
 
 def read(datapath, *words):
     return read_part(str(datapath), words)
-
-
-def test_only_the_files_that_are_needed_must_be_there(datapath):
-    for name in Q2_WOW:
-        if 'memnet' in name or 'cross' in name:
-            os.remove(datapath / 'q2_wow' / name)
-    assert len(read(datapath, 'dodeca')) == 4
 
 
 def test_a_wrong_file_is_refused_with_its_name_and_the_remedy(datapath):
@@ -109,19 +101,6 @@ def test_processes_that_want_the_same_file_download_it_once(datapath, monkeypatc
     fetch()
     first.join()
     assert len(asked) == 1
-
-
-def test_where_files_cannot_be_locked_they_are_downloaded(datapath, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.ENOLCK, 'No locks available')
-
-    def download(url, path):
-        path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
-
-    os.remove(datapath / 'q2_wow' / 'dodeca_inconsistent.csv')
-    monkeypatch.setattr('fcntl.flock', refuse)
-    monkeypatch.setattr(published, 'download', download)
-    assert len(read(datapath, 'dodeca')) == 4
 
 
 @pytest.mark.real_data

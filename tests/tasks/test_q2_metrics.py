@@ -61,11 +61,6 @@ def test_scores_are_averaged_over_responses_and_no_answer_over_questions():
     )
 
 
-def test_without_any_question_there_is_no_share_of_unanswered_ones():
-    report = values(FELL_BACK)
-    assert 'no_answer' not in report and report['coverage'] == report['questions'] == 0
-
-
 @pytest.mark.parametrize('knowledge, response', [('', 'r'), ('k', ''), (' ', '\n')])
 def test_a_blank_side_is_counted_and_has_no_value(knowledge, response):
     report = values(not_verifiable(), example=Example(knowledge, response))

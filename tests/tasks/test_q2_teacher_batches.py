@@ -1,14 +1,10 @@
 """The Q2 teacher in every world that ParlAI evaluates in."""
 
-import pickle
-
 import pytest
-from parlai.core.metrics import aggregate_unnamed_reports
 from parlai.core.teachers import create_task_agent_from_taskname
 
 from tests.tasks.evaluating import (
     MODELS,
-    Q2_METRICS,
     SAMPLE,
     TURNS,
     evaluate,
@@ -40,11 +36,6 @@ def test_short_last_batches_and_their_padding_lose_and_double_nothing(made):
     alone, batched = made
     assert texts(batched) == texts(alone) and sum(texts(alone).values()) == TURNS
     assert len(batched.calls[0]) == 16 and len(batched.calls[-1]) < 16
-
-
-def test_the_scorer_is_made_once_for_all_copies(made):
-    evaluate(batchsize=16)
-    assert len(made) == 1
 
 
 @pytest.mark.parametrize('batching', ['full', 'batchsort'])
@@ -99,33 +90,3 @@ def test_a_report_in_the_middle_of_a_batch_counts_what_was_said(made):
     second.observe({'id': 'm', 'text': 'two'})
     assert sum(texts(made[0]).values()) == 2
     assert world.report()['unverifiable']._denom == 2
-
-
-def test_resetting_metrics_starts_from_nothing(made):
-    world = make_world(batchsize=8)
-    whole = run(make_world(batchsize=8))
-    world.parley()
-    world.reset_metrics()
-    assert NAME not in world.report()
-    world.reset()
-    assert run(world) == pytest.approx(whole)
-
-
-def test_a_copy_that_was_only_looked_through_holds_up_nobody(made):
-    world = make_world()
-    teacher = world.get_task_agent()
-    next(iter(teacher))
-    world.parley()
-    assert len(made[0].calls) == 1
-
-
-def test_reports_of_several_processes_add_up():
-    parts = []
-    for name in ('ConsistentTeacher', 'InconsistentTeacher', 'GenericTeacher'):
-        world = make_world(task=f'{SAMPLE}:{name}')
-        run(world)
-        parts.append(pickle.loads(pickle.dumps(world.report())))
-    together = aggregate_unnamed_reports(parts)
-    whole = evaluate()
-    for name in (NAME, *Q2_METRICS):
-        assert together[name].value() == pytest.approx(whole[name])

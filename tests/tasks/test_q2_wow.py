@@ -46,33 +46,13 @@ def test_a_part_holds_the_rows_that_its_name_says(datapath, part, rows):
         assert turn.more['system'] in part or not ('dodeca' in part or 'memnet' in part)
 
 
-@pytest.mark.parametrize('view', ['Dialogue', 'Annotated', 'Classification'])
-def test_every_view_takes_parts_in_any_case(datapath, view):
-    assert len(messages(f'{TASK}:{view}Teacher:Cross_Annotation:DODECA')) == 2
-
-
-@pytest.mark.parametrize(
-    'task, rows',
-    [
-        (TASK, 7),
-        (f'{TASK}:DodecaTeacher', 4),
-        (f'{TASK}:DodecaTeacher:inconsistent', 1),
-        (f'{TASK}:MemnetInconsistentTeacher', 2),
-        (f'{TASK}:CrossAnnotationTeacher', 4),
-        (f'{TASK}:CrossAnnotationTeacher:dodeca', 2),
-    ],
-)
-def test_a_part_may_be_a_teacher_of_its_own(datapath, task, rows):
-    assert len(messages(task)) == rows
-
-
 def test_an_unknown_part_is_answered_with_the_nearest_one(datapath):
     with pytest.raises(UnknownNameError, match="Did you mean 'dodeca'"):
         messages(f'{TASK}:AnnotatedTeacher:dodecca')
 
 
 def test_quotes_and_line_breaks_inside_a_field_are_read(datapath):
-    second, third = messages(f'{TASK}:DodecaConsistentTeacher')[1:]
+    second, third = messages(f'{TASK}:AnnotatedTeacher:dodeca_consistent')[1:]
     assert second['response'] == 'a man called " ben " .'
     assert third['checked_sentence'] == 'Ferns are old.\nThey have no seeds.'
     assert third['response'] == 'ferns are old , they have no seeds .'
@@ -90,17 +70,13 @@ def test_the_dialogue_view_asks_for_the_human_reply(datapath):
     assert first['episode_done'] and 'Yes!' in first['label_candidates']
 
 
-def test_a_conversation_that_the_system_opened_shows_its_topic(datapath):
-    assert [m['text'] for m in messages(f'{TASK}:DodecaTeacher')][2] == 'Ferns'
-
-
 def test_a_row_without_a_human_reply_has_no_label(datapath):
     (message,) = messages(f'{TASK}:DialogueTeacher:dodeca_inconsistent')
     assert 'eval_labels' not in message and 'labels' not in message
 
 
 def test_the_annotated_view_asks_for_the_annotated_response(datapath):
-    (message,) = messages(f'{TASK}:DodecaInconsistentTeacher')
+    (message,) = messages(f'{TASK}:AnnotatedTeacher:dodeca_inconsistent')
     assert message['eval_labels'] == ['salt is a " plant " .']
     assert message['q2_label'] == 'inconsistent'
 
@@ -120,12 +96,6 @@ def test_a_cross_label_of_1_means_inconsistent(datapath):
         ('dodeca', 'salt is a plant .', 'inconsistent'),
         ('memnet', 'it is a mineral .', 'consistent'),
     ]
-
-
-@pytest.mark.parametrize('datatype', ['train:evalmode', 'valid', 'test', 'test:stream'])
-def test_it_is_the_same_rows_in_every_datatype(datapath, datatype):
-    replies = [m['response'] for m in messages(TASK, datatype)]
-    assert replies == [m['response'] for m in messages(TASK)]
 
 
 def test_rows_without_a_human_reply_are_scored_too(datapath):

@@ -3,10 +3,8 @@
 from collections import Counter
 
 import pytest
-from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import (
-    ConfigError,
     RecordError,
 )
 from parlai_q2.tasks.rome.reader import class_of, read_file, read_part
@@ -37,20 +35,6 @@ def test_words_choose_parts_models_decodings_and_classes(sets, part, rows):
     assert len(messages(ANNOTATED + part)) == rows
 
 
-@pytest.mark.parametrize(
-    'teacher, rows',
-    [
-        ('ExpertTeacher', 3),
-        ('CrowdTeacher', 12),
-        ('GtTeacher', 5),
-        ('KnnTeacher:consistent', 2),
-        ('DprTeacher', 2),
-    ],
-)
-def test_a_part_may_be_a_teacher_of_its_own(sets, teacher, rows):
-    assert len(messages(f'{TASK}:{teacher}')) == rows
-
-
 def test_the_class_is_that_of_the_annotators(sets):
     shown = messages(f'{TASK}:ExpertTeacher')
     assert [m['q2_label'] for m in shown] == ['consistent', 'inconsistent', 'generic']
@@ -59,13 +43,8 @@ def test_the_class_is_that_of_the_annotators(sets):
     assert [m['hallucination'] for m in shown] == [False, True, False]
 
 
-def test_what_the_crowd_did_not_judge_has_no_value(sets):
-    unjudged = messages(f'{TASK}:GtTeacher:generic')
-    assert [(m['factual'], m['hallucination']) for m in unjudged] == [(None, None)]
-
-
 def test_the_message_is_the_conversation_without_its_speakers(sets):
-    first = messages(f'{TASK}:GtTeacher')[0]
+    first = messages(f'{TASK}:AnnotatedTeacher:gt')[0]
     turns = ['I like the sea.', 'Me too!', 'Is it "salty"?']
     assert first['history'] == turns and first['text'] == '\n'.join(turns)
     assert first['eval_labels'] == ['Yes, very.']
@@ -75,18 +54,6 @@ def test_the_message_is_the_conversation_without_its_speakers(sets):
         'nucleus',
         'gt',
     )
-
-
-def test_a_context_without_knowledge_cannot_be_verified(sets):
-    report = EvalModel.main(
-        task=f'{TASK}:DialogueTeacher:knn',
-        model='fixed_response',
-        fixed_response='Salt is cheap.',
-        scorer='precision',
-        batchsize=2,
-    )
-    assert report['knowledge_precision'].value() == 1
-    assert report['unverifiable'].value() == 0.5
 
 
 def test_a_verifiable_response_that_nobody_annotated_is_left_out(
@@ -121,17 +88,6 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, column, value, problem):
     assert caught.value.line == 2
 
 
-@pytest.mark.parametrize(
-    'text, problem',
-    [('', "no column 'conv_index'"), ('a,b\n', "no column 'conv_index'")],
-)
-def test_another_file_is_refused(tmp_path, text, problem):
-    path = tmp_path / 'rows.csv'
-    path.write_text(text)
-    with pytest.raises(RecordError, match=problem):
-        read_file(path, 'gt')
-
-
 @pytest.mark.parametrize('value', ['1.5', '3.0', 'good', '-1'])
 def test_an_odd_rating_is_named_and_counts_as_missing(tmp_path, caplog, value):
     row = ['7', 'GPT2-small', 'DBS', TALK, SALT, 'Yes.', value, 'No', 'y']
@@ -144,25 +100,17 @@ def test_an_odd_rating_is_named_and_counts_as_missing(tmp_path, caplog, value):
 
 
 @pytest.mark.parametrize(
-    'factual, hallucination, by_factual, by_hallucination',
+    'verifiable, factual, label',
     [
         # "factual consistency score >= 0.5 is labeled as consistent"
-        (0.5, True, 'consistent', 'inconsistent'),
-        (0.33, False, 'inconsistent', 'consistent'),
-        (1.0, False, 'consistent', 'consistent'),
+        (True, 0.5, 'consistent'),
+        (True, 0.33, 'inconsistent'),
+        (False, 1.0, 'generic'),
+        (True, None, ''),
     ],
 )
-def test_the_paper_and_the_other_rule(
-    factual, hallucination, by_factual, by_hallucination
-):
-    assert class_of(True, factual, hallucination) == by_factual
-    assert class_of(True, factual, hallucination, 'hallucination') == by_hallucination
-    assert class_of(False, factual, hallucination) == 'generic'
-
-
-def test_two_rules_are_refused(sets):
-    with pytest.raises(ConfigError, match='Name one rule: factual or hallucination'):
-        read_part(str(sets), ['factual', 'hallucination'])
+def test_the_class_is_the_papers(verifiable, factual, label):
+    assert class_of(verifiable, factual) == label
 
 
 @pytest.mark.real_data('data/test')
@@ -174,16 +122,8 @@ class TestThePublishedExpertFile:
         (tmp_path / 'rome' / 'factual_dataset_expert.csv').write_bytes(data)
         return str(tmp_path)
 
-    @pytest.mark.parametrize(
-        'rule, consistent, inconsistent',
+    def test_its_classes(self, published, caplog):
         # Santhanam et al. 2021, section 6, count 502 and 82.
-        [('factual', 502, 82), ('hallucination', 470, 114)],
-    )
-    def test_its_classes(self, published, caplog, rule, consistent, inconsistent):
-        labels = Counter(r.label for r in read_part(published, ['expert', rule]))
-        assert labels == {
-            'consistent': consistent,
-            'inconsistent': inconsistent,
-            'generic': 342,
-        }
+        labels = Counter(r.label for r in read_part(published, ['expert']))
+        assert labels == {'consistent': 502, 'inconsistent': 82, 'generic': 342}
         assert "'3.0' on line 400" in caplog.text

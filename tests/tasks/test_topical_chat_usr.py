@@ -16,14 +16,6 @@ TASK = 'parlai_q2.tasks.topical_chat_usr.agents'
 ANNOTATED = f'{TASK}:AnnotatedTeacher'
 
 
-@pytest.mark.parametrize(
-    'part, rows',
-    [('', 5), (':original', 2), (':nucleus_0.3', 1), (':argmax:new_human', 2)],
-)
-def test_words_choose_systems(sets, part, rows):
-    assert len(messages(ANNOTATED + part)) == rows
-
-
 def test_the_message_has_the_mean_of_three_ratings(sets):
     shown = messages(ANNOTATED)
     assert [m['human_score'] for m in shown] == pytest.approx([1, 0, 2 / 3, 1 / 3, 0])
@@ -52,10 +44,6 @@ def test_the_conversation_is_the_message(sets):
     assert first['history'] == ['hi , do you like owls ?', 'yes , i do']
     assert first['text'] == 'hi , do you like owls ?\nyes , i do'
     assert first['checked_sentence'] == first['knowledge'] == OWLS
-
-
-def test_the_mark_for_no_fact_is_no_knowledge(sets):
-    assert [m['checked_sentence'] for m in messages(TASK)] == [OWLS, '']
 
 
 def test_a_file_of_another_size_is_read_with_a_warning(sets, caplog):

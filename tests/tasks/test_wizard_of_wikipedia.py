@@ -10,7 +10,7 @@ from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import TaskDataError
 from parlai_q2.parlai.task_strings import task_arguments, without_repo
-from tests.tasks.evaluating import make_world, messages, run
+from tests.tasks.evaluating import messages
 from tests.tasks.wow_files import write_wizard_of_wikipedia
 
 TASK = 'parlai_q2.tasks.wizard_of_wikipedia.agents'
@@ -41,13 +41,6 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
     assert report['knowledge_precision'] == pytest.approx(0.8)
 
 
-def test_two_splits_of_one_teacher_report_each_its_own(datapath):
-    tasks = [f'{TASK}:GeneratorTeacher:{split}' for split in SPLITS]
-    # One world of both, as training has it.
-    report = run(make_world(task=','.join(tasks), scorer='overlap'))
-    assert [report[f'{task}/exs'] for task in tasks] == [6, 6]
-
-
 class TestFilesPlacedByHand:
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):
@@ -62,10 +55,6 @@ class TestFilesPlacedByHand:
         monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
         monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
         return folder
-
-    def test_they_are_read_without_a_network(self, folder):
-        assert len(messages(TASK)) == 6
-        assert (folder / '.built').exists()
 
     @pytest.mark.parametrize('missing', ['data.json', 'train.json'])
     def test_one_that_is_missing_or_cut_short_is_named(self, folder, missing):

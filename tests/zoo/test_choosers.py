@@ -1,9 +1,6 @@
 """Choosers are compared on pools of responses to one passage, pool by pool."""
 
-import sys
-
 from parlai_q2.rerank import Reranker
-from parlai_q2.zoo.train import choosers
 from parlai_q2.zoo.train.choosers import BASE, begin_pools, table, wrong_choices
 from tests.rerank.toys import ToyScorer
 
@@ -44,12 +41,3 @@ def test_differences_are_of_the_same_pools(tmp_path):
     assert wrong == {'first': [1.0, 0.0], BASE: [0.0, 1.0], 'words': [0.0, 1.0]}
     rows = {name: (rate.mean, by.mean) for name, rate, by in table(wrong)}
     assert rows == {'first': (0.5, 0.0), BASE: (0.5, 0.0), 'words': (0.5, 0.0)}
-
-
-def test_the_command_prints_every_chooser(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(choosers, 'choosers', toys)
-    monkeypatch.setattr(sys, 'argv', ['choosers', '--begin', str(write(tmp_path))])
-    choosers.main()
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == '2 pools, 4 responses'
-    assert [line.split()[0] for line in shown[1:]] == ['first', BASE, 'words']

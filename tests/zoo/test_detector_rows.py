@@ -30,12 +30,6 @@ def test_rows_worth_most_come_first_and_no_source_takes_all_of_them(monkeypatch)
     assert sorted(map(str, found)) == sorted(map(str, [*rows, row('fever')]))
 
 
-def test_the_seed_decides_the_order_within_a_part():
-    rows = [row('d-tc', 0, n) for n in range(20)]
-    assert detector_rows.ordered(rows, 1) == detector_rows.ordered(rows, 1)
-    assert detector_rows.ordered(rows, 1) != detector_rows.ordered(rows, 2)
-
-
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     def rows():
         yield {'a': 1}

@@ -78,10 +78,6 @@ def test_three_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     assert len({r['id'] for r in found}) == len(found)
 
 
-def test_the_same_seed_gives_the_same_file(files, monkeypatch):
-    assert make(files, monkeypatch) == make(files, monkeypatch)
-
-
 def scored(path, *rows):
     """Writes rows of corpus, whether consistent, and score; a passage each."""
     lines = [

@@ -7,7 +7,7 @@ import torch
 from tokenizers import processors
 
 from parlai_q2 import Example
-from parlai_q2.models.engine.int8_weights import further_parts, in_parts
+from parlai_q2.models.engine.int8_weights import further_parts
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers.registry import load_scorer
@@ -93,9 +93,3 @@ def test_what_is_written_again_leaves_no_old_files(model, folder, tmp_path):
         weights.write_folder(model, tokenizer(), tmp_path)
     weights.write_folder(model, tokenizer(), tmp_path)
     assert not further_parts(tmp_path / 'model.int8.safetensors')
-
-
-def test_a_tensor_that_is_too_large_has_a_file_of_its_own():
-    tensors = {name: torch.zeros(size) for name, size in (('a', 2), ('b', 9), ('c', 1))}
-    parts = in_parts(tensors, most=16)
-    assert [list(part) for part in parts.values()] == [['a'], ['b'], ['c']]

@@ -1,14 +1,12 @@
 """Edits are found where they are, and marks are counted against them."""
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.records import Comparison, Span, Verdict
-from parlai_q2.zoo.train import marks
 from parlai_q2.zoo.train.grounded_data import record
 from parlai_q2.zoo.train.marks import (
     Pair,
@@ -121,17 +119,3 @@ def test_the_swaps_of_the_examples_have_their_edits(tmp_path):
     wrong, right = read_swaps(str(path))
     assert wrong == Pair(K, 'It stood until 1993.', (Span('1993', 15, 19),))
     assert right == Pair(K, 'It stood until 1989.')
-
-
-def test_the_command_prints_a_line_for_each_scorer(tmp_path, monkeypatch, capsys):
-    path = write(
-        tmp_path / 'pairs.jsonl',
-        row('The wall divided Berlin.', 0),
-        row('The wall divided Berlin from 1961 to 1993.', 2),
-    )
-    words = ['marks', '--pairs', str(path), '--scorers', 'spans']
-    monkeypatch.setattr(sys, 'argv', words)
-    marks.main()
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == '1 edited and 1 entailed responses'
-    assert shown[2].split()[:2] == ['spans', '1.000']

@@ -69,11 +69,6 @@ def test_la_and_los_angeles_are_the_same_place_to_nli_but_not_to_tokens(scores):
     assert (answers['la'].comparison, answers['la'].f1) == (Comparison.ENTAILMENT, 0)
 
 
-@pytest.mark.parametrize('topic', ['madonna', 'sephora'])
-def test_a_grounded_response_scores_above_one_that_is_not(scores, topic):
-    assert scores[f'{topic}, grounded'].value > scores[f'{topic}, not'].value
-
-
 def test_sephora_is_not_american_and_was_not_founded_in_1854(scores):
     score = scores['sephora, not']
     answers = verdicts(score)
@@ -157,15 +152,3 @@ def test_grounded_ranks_as_a_reader_would():
     }
     assert found['right'].value > 0.8 and found['wrong number'].value < 0.3
     assert found['generic'].value <= 0.5
-
-
-def test_a_near_copy_that_is_wrong_is_worth_less_than_a_paraphrase_that_is_right():
-    knowledge = 'Skiing is practised as a sport and as a means of transport.'
-    wrong, right = load_scorer('grounded').score(
-        [
-            Example(knowledge, knowledge.replace('is ', 'is not ')),
-            Example(knowledge, 'Skiing is a sport and a way to get around.'),
-        ]
-    )
-    assert (wrong.label, right.label) == ('inconsistent', 'consistent')
-    assert wrong.parts['words'] > right.parts['words']

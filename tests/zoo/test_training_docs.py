@@ -107,8 +107,3 @@ def test_a_documented_command_runs(command, place, tiny, monkeypatch):
     run_module(module, arguments, monkeypatch)
     made = outputs(arguments)
     assert made and all((place / name).exists() for name in made)
-
-
-def test_each_recipe_that_ships_is_on_the_page():
-    text = PAGE.read_text()
-    assert all(f'`{name}`' in text for name in recipe_names())

@@ -4,12 +4,10 @@ import json
 
 import pytest
 import torch
-import yaml
 
-from parlai_q2.errors import ConfigError, ModelError, UnknownNameError
+from parlai_q2.errors import ModelError, UnknownNameError
 from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
-from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
 from parlai_q2.zoo.train import detector_rows, loop, recipe
 from parlai_q2.zoo.train.data import read_rows
@@ -19,7 +17,6 @@ from tests.zoo.tiny_training import (
     encoder,
     place_rows,
     recipe_text,
-    seq2seq,
 )
 
 
@@ -73,18 +70,6 @@ def test_a_reader_learns_when_to_abstain(tmp_path, data, bert):
         [('bee have', 'the bees five eyes'), ('bee was', 'the bees french eyes')]
     )
     assert answers[0].text == 'five' and answers[1] is None
-
-
-def test_a_generator_is_trained_and_asks(tmp_path, data):
-    initial = seq2seq(tmp_path / 't5')
-    out, report = trained(tmp_path, data, recipe_text('questions', initial, steps=60))
-    losses = [entry['train'] for entry in report['log']]
-    assert losses[-1] < losses[0] / 2
-    stored = load_int8(out / 'model.int8.safetensors')
-    assert 'shared.weight' in stored
-    assert not any('embed_tokens' in name for name in stored)  # the same weights
-    asker = Seq2SeqQuestionGenerator(ModelConfig(str(out)), 'greedy')
-    assert asker.generate([('one', 'i am one .')])[0][0].startswith('what is')
 
 
 def test_frozen_parameters_stay_as_they_are(tmp_path, data, bert):
@@ -162,24 +147,9 @@ def test_each_recipe_that_ships_is_whole(name):
     assert not trained_on & {part.file for part in found.valid}
 
 
-@pytest.mark.parametrize(
-    'change', [{'stepz': 1}, {'train': [{'name': 'x'}]}, {'settings': {'steps': 1}}]
-)
-def test_a_recipe_with_an_unknown_or_a_missing_field_is_an_error(tmp_path, change):
-    fields = {**yaml.safe_load(recipe_text('classes', 'x')), **change}
-    (tmp_path / 'bad.yaml').write_text(yaml.safe_dump(fields))
-    with pytest.raises(ConfigError, match='bad.yaml'):
-        load_recipe(str(tmp_path / 'bad.yaml'))
-
-
 def test_names_that_nobody_knows_are_errors(tmp_path):
     with pytest.raises(UnknownNameError, match='question_answering'):
         load_recipe('question_answer')
     (tmp_path / 'bad.yaml').write_text(recipe_text('span', 'x'))
     with pytest.raises(UnknownNameError, match='spans'):
         load_recipe(str(tmp_path / 'bad.yaml'))
-
-
-def test_rows_that_are_not_there_are_named_with_what_to_do(tmp_path, bert):
-    with pytest.raises(ConfigError, match='classes.jsonl is missing.*docs/training.md'):
-        trained(tmp_path, tmp_path, recipe_text('classes', bert, 'classes: 3'))

@@ -5,13 +5,12 @@ are given what they were begun with.
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.zoo.train import loop, recipe, reply_adapter
-from parlai_q2.zoo.train.checkpoint import NAME, model_identity
+from parlai_q2.zoo.train.checkpoint import NAME
 from parlai_q2.zoo.train.data import write_rows
 from tests.zoo.tiny_training import (
     CLASS_ROWS,
@@ -98,20 +97,6 @@ def test_a_recipe_does_not_go_on_with_other_data(tmp_path, trains):
         trains('out')
 
 
-def test_a_recipe_does_not_go_on_from_another_model(tmp_path, trains, bert):
-    stopped_in(recipe, 'write_folder', lambda: trains('out'))
-    other = encoder(tmp_path / 'other')
-    weights = Path(other) / 'model.safetensors'
-    shutil.copy(Path(bert) / 'model.safetensors', weights)
-    config = Path(other) / 'config.json'
-    config.write_text(config.read_text().replace('"gelu"', '"relu"'))
-    with pytest.raises(ConfigError, match='another initial. Give the same'):
-        trains('out', '--initial', other)
-    # The same model at another place is the same.
-    shutil.copytree(bert, tmp_path / 'moved')
-    without_steps(lambda: trains('out', '--initial', str(tmp_path / 'moved')))
-
-
 @pytest.mark.parametrize(
     'old, new, named',
     [
@@ -125,17 +110,6 @@ def test_a_recipe_does_not_go_on_when_it_was_changed(trains, old, new, named):
     stopped_in(recipe, 'write_folder', lambda: trains('out'))
     with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
         trains('out', change=(old, new))
-
-
-def test_a_model_is_not_written_over_by_what_it_becomes(trains, bert):
-    with pytest.raises(ConfigError, match='Choose another --outdir'):
-        trains(bert)
-
-
-def test_a_hub_models_identity_is_its_name():
-    assert model_identity('google-bert/bert-base-uncased') == (
-        'google-bert/bert-base-uncased'
-    )
 
 
 @pytest.fixture(scope='module')

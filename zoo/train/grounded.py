@@ -35,8 +35,8 @@ from parlai_q2.scorers.grounded import (
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import Row, read_rows, write_rows
 
-DEFAULT_RIDGE = 0.003
-DEFAULT_FOLDS = 5
+# What the shipped coefficients were fitted and measured with.
+RIDGE, FOLDS, SEED = 0.003, 5, 0
 DIGITS = 4
 
 
@@ -121,7 +121,7 @@ def columns(data: Data, features: Sequence[str]) -> Data:
     return data._replace(x=data.x[:, [FEATURES.index(f) for f in features]])
 
 
-def held_out(data: Data, parts: np.ndarray, ridge: float) -> np.ndarray:
+def held_out(data: Data, parts: np.ndarray) -> np.ndarray:
     """
     Probabilities [B] from models fitted without the examples' own part, generic
     responses capped.
@@ -131,17 +131,17 @@ def held_out(data: Data, parts: np.ndarray, ridge: float) -> np.ndarray:
     p = np.zeros(len(data.y))
     for part in np.unique(parts):
         out = parts == part
-        p[out] = fit_even(data, ~out, ridge).probability(data.x[out])
+        p[out] = fit_even(data, ~out).probability(data.x[out])
     return data.capped(p)
 
 
-def fit_even(data: Data, use: np.ndarray, ridge: float) -> Fit:
+def fit_even(data: Data, use: np.ndarray) -> Fit:
     """
     Fit on the examples that ``use`` [B] marks, so that corpora count the same, and both
     classes within each.
     """
     y = data.y[use]
-    return fit(data.x[use], y, even_weights(list(data.corpora[use]), y), ridge)
+    return fit(data.x[use], y, even_weights(list(data.corpora[use]), y), RIDGE)
 
 
 def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
@@ -152,31 +152,29 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
     }
 
 
-def folds_of(knowledge: np.ndarray, folds: int, seed: int) -> np.ndarray:
+def folds_of(knowledge: np.ndarray) -> np.ndarray:
     """
     Assign each example a fold; examples of one passage, such as a response and the
     wrong one made from it, share one.
 
     :param knowledge: the passage of each example, [B].
-    :return: numbers below ``folds``, [B]; the folds hold nearly the same number of
+    :return: numbers below :data:`FOLDS`, [B]; the folds hold nearly the same number of
         passages.
     """
     different, of_each = np.unique(knowledge, return_inverse=True)
-    fold = np.random.default_rng(seed).permutation(len(different)) % folds
+    fold = np.random.default_rng(SEED).permutation(len(different)) % FOLDS
     return fold[of_each]
 
 
-def entry(
-    data: Data, features: Sequence[str], ridge: float, folds: int, seed: int
-) -> dict[str, Any]:
+def entry(data: Data, features: Sequence[str]) -> dict[str, Any]:
     """One scorer's weights and the figures measured with them, as they are written."""
-    model = fit_even(data, np.ones(len(data.y), dtype=bool), ridge)
-    splits = {f'{folds}-fold': folds_of(data.knowledge, folds, seed)}
+    model = fit_even(data, np.ones(len(data.y), dtype=bool))
+    splits = {f'{FOLDS}-fold': folds_of(data.knowledge)}
     if len(np.unique(data.corpora)) > 1:
         splits['corpus left out'] = data.corpora
     measured: dict[str, Any] = {}
     for name, parts in splits.items():
-        found = by_corpus(data, held_out(data, parts, ridge))
+        found = by_corpus(data, held_out(data, parts))
         measured[name] = {c: _rounded(q._asdict()) for c, q in found.items()}
         for corpus, q in found.items():
             logging.info(
@@ -201,15 +199,11 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     parser = argparse.ArgumentParser(description='Coefficients of "grounded"')
     parser.add_argument('--scored', required=True, help='a scored file')
     parser.add_argument('--outfile', type=Path, required=True)
-    parser.add_argument('--ridge', type=float, default=DEFAULT_RIDGE)
-    parser.add_argument('--folds', type=int, default=DEFAULT_FOLDS)
-    parser.add_argument('--seed', type=int, default=0, help='seed of the folds')
     parser.add_argument(
         '--held-out', type=Path, help='file for the examples with held-out values'
     )
     options = parser.parse_args(args)
     data = read_scored(options.scored)
-    rest = (options.ridge, options.folds, options.seed)
     counts = Counter(zip(data.corpora.tolist(), data.y.tolist(), strict=True))
     content = {
         'preset': data.preset,
@@ -220,17 +214,16 @@ def main(args: Optional[Sequence[str]] = None) -> None:
             }
             for c in np.unique(data.corpora)
         },
-        'ridge': options.ridge,
-        'folds': options.folds,
-        'seed': options.seed,
-        GROUNDED: entry(columns(data, FEATURES), FEATURES, *rest),
-        GROUNDED_FAST: entry(columns(data, FAST_FEATURES), FAST_FEATURES, *rest),
+        'ridge': RIDGE,
+        'folds': FOLDS,
+        'seed': SEED,
+        GROUNDED: entry(columns(data, FEATURES), FEATURES),
+        GROUNDED_FAST: entry(columns(data, FAST_FEATURES), FAST_FEATURES),
     }
     write_text(options.outfile, json.dumps(content, indent=1) + '\n')
     logging.info(f'{len(data.y)} examples; wrote {options.outfile}')
     if options.held_out:
-        parts = folds_of(data.knowledge, options.folds, options.seed)
-        values = held_out(columns(data, FEATURES), parts, options.ridge)
+        values = held_out(columns(data, FEATURES), folds_of(data.knowledge))
         rows = zip(data.rows, values.tolist(), strict=True)
         write_rows(options.held_out, ({**row, 'score': v} for row, v in rows))
 

@@ -20,7 +20,7 @@ import random
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional, Protocol, Sequence
+from typing import Any, Mapping, Optional, Protocol, Sequence
 
 import torch
 from parlai.utils import logging
@@ -31,7 +31,7 @@ from parlai_q2.zoo.train.data import moved, stream
 
 LOG = 'training.json'
 # A run that resumes may be made longer or shorter, or tell of itself at other times.
-CHANGEABLE = ('steps', 'max_minutes', 'log_every', 'save_every', 'save_minutes')
+CHANGEABLE = ('steps', 'log_every', 'save_every', 'save_minutes')
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,6 @@ class LoopSettings:
     :param save_minutes: minutes between two checkpoints, 0 for none.
     :param in_order: take the rows block by block in the order of the files, instead of
         shuffling them all; the batches of a block are shuffled.
-    :param max_minutes: training ends when this time is spent, even if steps remain; the
-        rate reaches zero then. 0 for no limit.
     """
 
     steps: int
@@ -69,7 +67,6 @@ class LoopSettings:
     save_every: int = 200
     save_minutes: float = 0.0
     in_order: bool = False
-    max_minutes: float = 0.0
 
     def __post_init__(self):
         if min(self.steps, self.batch_size, self.log_every, self.valid_every) < 1:
@@ -104,7 +101,6 @@ def train(
     outdir: Path,
     rng: Optional[random.Random] = None,
     device: str = 'cpu',
-    save: Callable[[torch.nn.Module], None] = lambda model: None,
     identity: Optional[Mapping[str, Any]] = None,
 ) -> list[dict[str, Any]]:
     """
@@ -114,7 +110,6 @@ def train(
     :param data: N examples, at least one.
     :param outdir: holds the checkpoint until the caller drops it.
     :param rng: decides the order of the batches; by default a new one with the seed.
-    :param save: called with the model after each validation.
     :param identity: what else identifies this run (its data, its initial weights, the
         job's options), JSON-safe; it is stored in the checkpoint.
     :return: the log, as in ``training.json``.
@@ -146,7 +141,6 @@ def train(
         entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
         if due:
             entry.update(validated(model, job, device))
-            save(model)
         entry['seconds'] = round(before + time.time() - start)
         log.append(entry)
         recent.clear()
@@ -159,12 +153,10 @@ def train(
 
     batches = stream(data, settings.batch_size, rng, job.length, not settings.in_order)
     for batch in itertools.islice(batches, step, None):
-        spent = before + time.time() - start
-        done = progress(step, spent, settings)
-        if done >= 1:
+        if step >= settings.steps:
             break
         for group in optimizer.param_groups:
-            group['lr'] = settings.learning_rate * rate(step, done, settings)
+            group['lr'] = settings.learning_rate * rate(step, settings)
         tensors = moved(job.collate(batch), device)
         with torch.autocast(kind, dtype=torch.bfloat16):
             loss = job.loss(model, tensors)
@@ -189,25 +181,17 @@ def train(
         if late or settings.save_every and step % settings.save_every == 0:
             keep()
             saved = time.time()
-    if recent:  # of the last step, or because time was up between two lines
+    if recent:  # of the last step
         keep()  # a validation can take long
         note(due=True)
     keep()
     return log
 
 
-def progress(step: int, seconds: float, settings: LoopSettings) -> float:
-    """The finished share of a run, by steps or by time, whichever is larger."""
-    by_steps = step / settings.steps
-    if not settings.max_minutes:
-        return by_steps
-    return max(by_steps, seconds / (60 * settings.max_minutes))
-
-
-def rate(step: int, done: float, settings: LoopSettings) -> float:
+def rate(step: int, settings: LoopSettings) -> float:
     """The learning rate at a step, as a share of the highest."""
     warm = min(1.0, (step + 1) / max(1, settings.warm_up * settings.steps))
-    return warm * min(1.0, (1 - done) / settings.decay)
+    return warm * min(1.0, (1 - step / settings.steps) / settings.decay)
 
 
 def groups_of(

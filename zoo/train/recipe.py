@@ -272,11 +272,6 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--steps', type=int, help="overrides the recipe's value")
     parser.add_argument('--seed', type=int, help="overrides the recipe's value")
     parser.add_argument(
-        '--max-minutes',
-        type=float,
-        help='end after this many minutes; the learning rate falls accordingly',
-    )
-    parser.add_argument(
         '--so-far',
         type=Path,
         help='only write the model of the last checkpoint, to this folder',
@@ -285,7 +280,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     recipe = load_recipe(args.recipe)
     changed = {
         name: value
-        for name in ('steps', 'seed', 'max_minutes')
+        for name in ('steps', 'seed')
         if (value := getattr(args, name)) is not None
     }
     recipe = replace(recipe, settings=replace(recipe.settings, **changed))

@@ -34,11 +34,6 @@ from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
 HELD_OUT = 400  # rows whose loss is logged
 
 
-def save(model: Any, outdir: Path) -> None:
-    """Write the adapter trained so far, in the form in which it ships."""
-    save_int8(adapter_state(model), outdir / ADAPTER_WEIGHTS)
-
-
 def identity_of(args: argparse.Namespace) -> dict[str, Any]:
     """What identifies a run, besides the loop's settings."""
     start = args.from_adapter
@@ -65,12 +60,6 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--learning-rate', type=float, default=2e-3)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--device', default='cpu', help='cpu or cuda')
-    parser.add_argument(
-        '--max-minutes',
-        type=float,
-        default=0.0,
-        help='end after this many minutes; 0: no limit',
-    )
     args = parser.parse_args(argv)
     check_apart(args.outdir, resolve(args.base))
     check_apart(args.outdir / ADAPTER_WEIGHTS, args.from_adapter)
@@ -93,7 +82,6 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         batch_size=args.batch_size,
         learning_rate=args.learning_rate,
         seed=args.seed,
-        max_minutes=args.max_minutes,
     )
     log = train(
         model,
@@ -103,11 +91,10 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         args.outdir,
         rng,
         args.device,
-        save=lambda trained: save(trained, args.outdir),
         identity=identity,
     )
     model.cpu()
-    save(model, args.outdir)
+    save_int8(adapter_state(model), args.outdir / ADAPTER_WEIGHTS)
     given = {k: str(v) if isinstance(v, Path) else v for k, v in vars(args).items()}
     report = {'settings': given, 'log': log}
     write_text(args.outdir / LOG, json.dumps(report, indent=1) + '\n')
