@@ -343,7 +343,7 @@ class Score:
     verdicts: tuple[Verdict, ...] = ()
     fallback: bool = False
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
-    signature: str = ''
+    signature: str = field(default='', repr=False)
     statements: tuple[Statement, ...] = ()
 
     @property

@@ -6,7 +6,7 @@ they describe.
 from math import inf
 from typing import Any, Mapping, Optional
 
-from parlai_q2.cli.scorer_options import scorer_from_opt
+from parlai_q2.cli.scorer_options import add_context_option, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.choice import (
     DEFAULT_GENERATOR_WEIGHT,
@@ -132,6 +132,7 @@ def add_choice_options(parser: Any) -> Any:
         "the generator's first), if the scorer that chooses gives no evidence: spans "
         '(the detector marks words), q2 (questions and answers), or none',
     )
+    add_context_option(group)
     return group
 
 

@@ -8,6 +8,7 @@ from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.in_context import InContextScorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
     load_scorer,
@@ -61,6 +62,19 @@ def add_model_options(group: Any) -> None:
         help="batch size: texts per call of a scorer's model; default: the preset's",
     )
     add_device_option(group)
+
+
+def add_context_option(group: Any) -> None:
+    """Add ``--in-context``, for commands whose examples have a history."""
+    group.add_argument(
+        '--in-context',
+        nargs='?',
+        type='bool',
+        const=True,
+        default=False,
+        help='read a third-person pronoun as the title of the knowledge or the only '
+        'subject of the turn before, and an answer without a verb with its question',
+    )
 
 
 def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
@@ -145,7 +159,11 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     if opt.get('calibration'):
         options['calibration'] = opt['calibration']
     scorer = load_scorer(name, preset, **options)
-    return with_cache(opt, scorer, cache)
+    scorer = with_cache(opt, scorer, cache)
+    if opt.get('in_context'):
+        # Outside of the cache, which knows no history.
+        return InContextScorer(scorer)
+    return scorer
 
 
 def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:

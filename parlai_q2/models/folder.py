@@ -16,23 +16,16 @@ from parlai_q2.errors import ModelError, Q2Error, is_out_of_memory
 from parlai_q2.io.files import file_sha256
 
 CHECKSUMS = 'sha256.json'
-# For loading tokenizers without their own classes: which classes this works for, and
-# which settings to take from their configuration in addition to special tokens.
+# Classes that the general class can stand for, and the settings that it takes
+# from their configuration beside special tokens.
 TOKENIZERS = ('BertTokenizer', 'BertTokenizerFast', 'PreTrainedTokenizerFast')
 TOKENIZER_SETTINGS = (
     'clean_up_tokenization_spaces',
     'model_max_length',
     'model_input_names',
 )
-# The default inputs of BERT's own classes; for the general class, transformers 5 leaves
-# out token_type_ids.
+# The inputs of BERT's own classes; the general class of transformers 5 has fewer.
 BERT_INPUTS = ('input_ids', 'token_type_ids', 'attention_mask')
-MORE_OF_TOKENIZERS = ('special_tokens_map.json', 'added_tokens.json')
-BERT_NORMALIZER = (
-    ('do_lower_case', 'lowercase'),
-    ('strip_accents', 'strip_accents'),
-    ('tokenize_chinese_chars', 'handle_chinese_chars'),
-)
 
 
 @contextmanager
@@ -144,33 +137,22 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
 
 def stored_tokenizer(folder: Path) -> Any:
     """
-    Load a tokenizer equal to the auto class's, without the second of imports that the
-    auto class takes. None if the folder has settings that this does not handle.
+    The tokenizer of a folder that lists its files, equal to the auto class's, without
+    the second of imports that the auto class takes. None for any other folder.
     """
+    if listed_files(folder) is None:
+        return None
     from transformers import PreTrainedTokenizerFast
 
-    more = any(has_file(folder, name) for name in MORE_OF_TOKENIZERS)
     try:
         said = json.loads((folder / 'tokenizer_config.json').read_text('utf-8'))
-        options = {n: v for n, v in said.items() if n.endswith('_token')}
-        plain = (
-            said.get('tokenizer_class') in TOKENIZERS
-            and all(v is None or isinstance(v, str) for v in options.values())
-            and not more
-        )
-        if not plain:
+        if said['tokenizer_class'] not in TOKENIZERS:
             return None
-        general = said['tokenizer_class'] == 'PreTrainedTokenizerFast'
-        if not general:
+        options = {n: v for n, v in said.items() if n.endswith('_token')}
+        if said['tokenizer_class'] != 'PreTrainedTokenizerFast':
             options['model_input_names'] = list(BERT_INPUTS)
         options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
         file = folder / 'tokenizer.json'
-        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
+        return PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
     except Exception:  # the library raises a bare Exception for an unreadable file
         return None  # the auto class will raise a better error
-    if general:
-        return tokenizer
-    # BERT's own class overrides the file's settings by these.
-    has = json.loads(tokenizer.backend_tokenizer.normalizer.__getstate__())
-    same = all(said.get(ours) == has.get(theirs) for ours, theirs in BERT_NORMALIZER)
-    return tokenizer if same else None

@@ -3,9 +3,8 @@ Low-rank adapters, which let one set of weights serve two tasks.
 
 A linear layer ``y = W x`` gets a trainable term, ``y = W x + B A x``, with A of shape
 [rank, in] and B of shape [out, rank] (Hu et al. 2021, "LoRA", arXiv 2106.09685, section
-4.1, with the scale alpha / rank fixed at 1). W does not change. When an adapter is
-loaded, ``B A`` is added to a copy of W, so that the adapted model costs no more to run
-than the plain one.
+4.1, with the scale alpha / rank fixed at 1). A loaded adapter's ``B A`` is added to a
+copy of W.
 """
 
 from typing import Iterator
@@ -38,9 +37,8 @@ class LoraLinear(nn.Module):
 
 def adaptable_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     """
-    The linear layers that get an adapter, by dotted name, in the model's order. An
-    output layer that shares its weights with the input embeddings gets none, because
-    merging a term into it would change the embeddings too.
+    The linear layers that get an adapter, by dotted name: all but an output layer that
+    shares its weights with the embeddings, which merging would change too.
     """
     embeddings = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
     for name, module in model.named_modules():
@@ -59,13 +57,10 @@ def add_adapters(model: nn.Module, rank: int) -> nn.Module:
 
 def continue_from(model: nn.Module, adapter: dict[str, torch.Tensor]) -> nn.Module:
     """
-    Initialise the low-rank terms with those of a trained adapter.
+    Initialise the low-rank terms of a model, in place, with those of a trained adapter
+    of its rank or a lower one. Further rows of A stay random and further columns of B
+    zero, so the model computes the same.
 
-    A term may have a higher rank than the trained one: its additional rows of A stay
-    random and its additional columns of B stay zero, so the model computes the same.
-
-    :param model: a model from :func:`add_adapters`; changed in place.
-    :param adapter: the result of :func:`adapter_state`, of this rank or a lower one.
     :raises ModelError: if a term fits no layer of this model.
     """
     parameters = dict(model.named_parameters())

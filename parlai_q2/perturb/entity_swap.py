@@ -2,10 +2,9 @@
 Swaps an entity for another of its type: one of Conv-FEVER's perturbations (Santhanam et
 al. 2021, section 4).
 
-A text that the response is based on (its knowledge, or the conversation before it)
-shares an entity with the response. Every mention of that entity in the text is replaced
-by another entity of the same type from the same conversation. The text then no longer
-says what the response says.
+Every mention of an entity that a text (knowledge, or the conversation before) shares
+with the response is replaced by another of the same type from the same conversation.
+The text then no longer says what the response says.
 """
 
 import random

@@ -21,8 +21,9 @@ from parlai_q2.scorers.registry import load_scorer
 # Chosen on development data; docs/which_scorer.md has the table.
 DEFAULT_SCORER = 'grounded_fast'
 DEFAULT_EVIDENCE = 'spans'
-# A penalty of half the scale halves a perfect score.
-DEFAULT_COPY_PENALTY = 0.5
+# A copy gives way to a reply in other words that is nearly as grounded, and an empty
+# phrase to anything consistent.
+DEFAULT_COPY_PENALTY = 0.1
 DEFAULT_GENERIC_PENALTY = 0.5
 DEFAULT_PREFILTER_KEEP = 4
 

@@ -139,10 +139,9 @@ class Scorer(ABC):
         Score a batch of any size in a few large model calls; duplicates are scored
         once.
 
-        :param examples: B examples. One with blank knowledge or a blank response, or
-            with one that the scorer cannot read, gets the label ``not_verifiable``; the
-            latter has the part ``unreadable``. Where the scorer did not read the end of
-            a text, the part ``unread`` is its share.
+        :param examples: B examples. One with a blank text, or with one that the scorer
+            cannot read (part ``unreadable``), gets the label ``not_verifiable``. Where
+            the end of a text was not read, the part ``unread`` is its share.
         :return: B scores, in order. Each is the same as if the example had been scored
             alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
         :raises InputError: if any of them is not an Example.

@@ -109,8 +109,7 @@ def load_scorer(
     :param name: one of :func:`scorer_names`, or ``module:Class``.
     :param preset: ``mini`` (shipped, offline), ``paper`` (hub models), a path to a YAML
         file, or a loaded preset.
-    :param calibration: a file that ``parlai_q2 calibrate`` wrote for this scorer, with
-        a prior and a threshold of your own.
+    :param calibration: a file that ``parlai_q2 calibrate`` wrote for this scorer.
     :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.

@@ -16,7 +16,7 @@ from parlai_q2.cli.scale_options import (
     chunk_size_from_opt,
     scale_from_opt,
 )
-from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.cli.scorer_options import add_context_option, add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
@@ -54,6 +54,7 @@ def add_options(parser: Any) -> None:
         default=False,
         help='print each response with its evidence',
     )
+    add_context_option(group)
     add_scorer_options(parser)
     add_scale_options(parser)
 

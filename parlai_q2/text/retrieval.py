@@ -34,15 +34,15 @@ FUNCTION_WORDS = frozenset(
 _WORD = re.compile(r'\w+')
 
 
-def stems(text: str) -> list[str]:
+def stems(text: str) -> set[str]:
     """
     The stems of a text's words, without function words.
 
-    >>> stems('The Angara flows out of it.')
+    >>> sorted(stems('The Angara flows out of it.'))
     ['angar', 'flows']
     """
-    words = _WORD.findall(composed(text).lower())
-    return [word[:STEM] for word in words if word not in FUNCTION_WORDS]
+    words = set(_WORD.findall(composed(text).lower())) - FUNCTION_WORDS
+    return {word[:STEM] for word in words}
 
 
 def pieces(text: str) -> list[Span]:
@@ -67,7 +67,7 @@ class SentenceIndex:
         self._places: dict[str, list[int]] = defaultdict(list)
         self._lengths = []
         for i, sentence in enumerate(self.sentences):
-            found = set(stems(sentence.text))
+            found = stems(sentence.text)
             self._lengths.append(len(found))
             for stem in found:
                 self._places[stem].append(i)
@@ -99,7 +99,7 @@ class SentenceIndex:
         """
         How well sentences match a statement, by index; none shares no word with it.
         """
-        found = self._matches(set(stems(statement)))
+        found = self._matches(stems(statement))
         return {i: w / (1 + PER_WORD * self._lengths[i]) for i, w in found.items()}
 
     def together(self, statement: str, most: int) -> list[int]:
@@ -110,7 +110,7 @@ class SentenceIndex:
         :return: at most ``most`` indices, in the order of the text; empty if no
             sentence shares a word.
         """
-        left = {stem for stem in set(stems(statement)) if stem in self._places}
+        left = {stem for stem in stems(statement) if stem in self._places}
         least = NEW_SHARE * math.fsum(map(self.weight, left))
         chosen: list[int] = []
         while left and len(chosen) < most:

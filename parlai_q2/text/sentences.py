@@ -12,11 +12,16 @@ from parlai_q2.records import Span
 _BOUNDARY = re.compile(r'(?<=[.!?])["\')\]]*\s+|\n+')
 # A full stop after one of these does not end a sentence: an initial (except "i") or an
 # abbreviation, also in tokenised text ("u . s .").
+_ABBREVIATIONS = (
+    'mr mrs ms dr prof rev gen sen gov sgt capt lt col st jr sr vs vol inc ltd co corp '
+    'approx e.g i.e ca'
+).split()
 _NO_END = re.compile(
-    r"(?:^|[\s.(\"'])(?:[a-hj-z]|mr|mrs|ms|dr|prof|rev|gen|sen|gov|sgt|capt|lt|col|st|jr|"
-    r'sr|vs|vol|inc|ltd|co|corp|approx|e\.g|i\.e|ca)\s*\.$',
+    rf"""(?:^|[\s.("'])(?:[a-hj-z]|{'|'.join(map(re.escape, _ABBREVIATIONS))})\s*\.$""",
     re.IGNORECASE,
 )
+# How those of three letters and more end.
+_ENDS = frozenset(word[-3:] for word in _ABBREVIATIONS if len(word) > 2)
 # Longer words, as in scripts without spaces, count as several and can be cut.
 _LONGEST_WORD = 40
 _WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
@@ -24,16 +29,14 @@ _WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
 
 def count_words(text: str) -> int:
     """The number of words of a text, long ones counted as several."""
-    return len(_WORD.findall(text))
+    words = text.split()
+    more = sum((len(w) - 1) // _LONGEST_WORD for w in words if len(w) > _LONGEST_WORD)
+    return len(words) + more
 
 
 def is_short(text: str, max_words: int) -> bool:
     """Whether a text has at most so many words, long ones counted as several."""
-    # Mostly decided without looking for long words.
-    words = len(text.split())
-    if words + len(text) // _LONGEST_WORD <= max_words:
-        return True
-    return words <= max_words and len(_WORD.findall(text)) <= max_words
+    return count_words(text) <= max_words
 
 
 def sentences(text: str) -> list[Span]:
@@ -57,9 +60,14 @@ def sentences(text: str) -> list[Span]:
 
 
 def _goes_on(text: str, boundary: re.Match[str]) -> bool:
-    if '\n' in boundary.group():
+    start = boundary.start()
+    # Most marks are decided at a glance.
+    if not text.startswith('.', start - 1) or '\n' in boundary.group():
         return False
-    before = text[max(0, boundary.start() - 16) : boundary.start()]
+    end = text[max(0, start - 4) : start - 1]
+    if len(end) == 3 and end.isalpha() and end.lower() not in _ENDS:
+        return False
+    before = text[max(0, start - 16) : start]
     after = text[boundary.end() : boundary.end() + 1]
     # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)

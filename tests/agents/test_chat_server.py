@@ -11,7 +11,6 @@ from parlai.core.metrics import dict_report
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
-from parlai.scripts.self_chat import SelfChat
 
 from parlai_q2.agents.chat_server.options import KEY_VARIABLE
 from parlai_q2.errors import ConfigError, ServerError
@@ -241,18 +240,6 @@ def test_in_the_browser_a_turn_shows_its_candidates():
         turn = AgentConversation(agent).interact('Which?', '1 2')['turn']
     assert turn['said'] == 'Which?' and turn['text'] == '1 2'
     assert len(turn['candidates']) == 4
-
-
-def test_it_talks_with_itself(tmp_path):
-    with serving(digits) as served:
-        SelfChat.main(
-            **options(served, **RERANKING),
-            num_self_chats=1,
-            selfchat_max_turns=3,
-            outfile=str(tmp_path / 'chat'),
-        )
-    assert len(served.requests) >= 3
-    assert {role for role, _ in sent(served)} >= {'user', 'assistant'}
 
 
 def test_it_cannot_be_trained():

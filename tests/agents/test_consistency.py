@@ -165,33 +165,6 @@ def test_a_label_that_is_no_class_is_an_error():
         ask([ENTAILED], label='Genric')
 
 
-def test_the_metrics_of_a_batch_are_named_as_parlais_classifiers_name_them():
-    replies = []
-    for response, label in ((ENTAILED, 0), (UNSUPPORTED, 0), (DENIED, 1), (CHAT, 2)):
-        replies += ask([response], label=BEGIN[label])
-    report = {}
-    for reply in replies:
-        for name, metric in reply['metrics'].items():
-            report[name] = report.get(name) + metric if name in report else metric
-    values = {name: metric.value() for name, metric in report.items()}
-    # Answers: 0, 1, 1, 2 where 0, 0, 1, 2 is true.
-    assert values == pytest.approx(
-        {
-            'class_Fully attributable_prec': 1,
-            'class_Fully attributable_recall': 1 / 2,
-            'class_Fully attributable_f1': 2 / 3,
-            'class_Not fully attributable_prec': 1 / 2,
-            'class_Not fully attributable_recall': 1,
-            'class_Not fully attributable_f1': 2 / 3,
-            'class_Generic_prec': 1,
-            'class_Generic_recall': 1,
-            'class_Generic_f1': 1,
-            'weighted_f1': (2 * 2 / 3 + 2 / 3 + 1) / 4,
-            'macro_f1': (2 / 3 + 2 / 3 + 1) / 3,
-        }
-    )
-
-
 def test_the_shipped_detector_classifies_the_sample(tmp_path):
     log = tmp_path / 'log.jsonl'
     report = EvalModel.main(

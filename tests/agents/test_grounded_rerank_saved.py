@@ -13,10 +13,9 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.agents.grounded_rerank.generator import generator_class, generator_name
 from parlai_q2.agents.grounded_rerank.grounded_rerank import (
     UPGRADE_LATER,
-    GroundedRerankAgent,
 )
 from parlai_q2.errors import ConfigError
-from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
+from tests.agents.rerank_toys import AGENT, trained_generator
 
 
 @pytest.mark.parametrize(
@@ -125,19 +124,6 @@ def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):
     words = ['-mf', model_file, '--no-cuda']
     agent = create_agent(ParlaiParser(True, True).parse_args(words))
     assert agent.reranker.scorer.name == 'overlap'
-
-
-class OwnRerankAgent(GroundedRerankAgent):
-    """A reranking agent of somebody's own."""
-
-
-def test_an_agent_made_of_it_is_saved_as_what_it_is(tmp_path):
-    agent = make_agent(model=f'{__name__}:OwnRerankAgent')
-    agent.save(str(tmp_path / 'own'))
-    again = create_agent_from_model_file(str(tmp_path / 'own'), {'no_cuda': True})
-    assert isinstance(again, OwnRerankAgent)
-    assert again.opt['model'] == f'{__name__}:OwnRerankAgent'
-    assert make_agent().opt['model'] == AGENT
 
 
 def test_a_model_file_without_its_opt_is_told_what_to_add(tmp_path):

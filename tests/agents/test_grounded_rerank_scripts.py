@@ -49,19 +49,6 @@ def test_eval_model_reports_the_metrics_and_logs_the_evidence(tmp_path):
     assert report['ppl'] > 1 and 'gen_n_toks' in report
 
 
-def test_batches_and_a_short_last_one_change_nothing(tmp_path):
-    one = evaluate(world_logs=str(tmp_path / 'one'))
-    four = evaluate(world_logs=str(tmp_path / 'four'), batchsize=4)
-    names = [n for n in one if n.startswith('rerank/') and n != 'rerank/scorer_ms']
-    assert len(names) == 9
-    assert {n: four[n] for n in names} == pytest.approx({n: one[n] for n in names})
-    said = [
-        {message: reply['text'] for message, reply in logged(tmp_path / name).items()}
-        for name in ('one', 'four')
-    ]
-    assert said[0] == said[1]
-
-
 def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
     model_file = str(tmp_path / 'model')
     TrainModel.main(

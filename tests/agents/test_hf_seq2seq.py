@@ -111,13 +111,6 @@ def test_a_batch_gives_what_its_members_give_alone(folder):
         assert [s for _, s in alone['beam_texts']] == pytest.approx(scores, abs=1e-4)
 
 
-def test_a_row_without_text_does_no_harm_to_the_others(folder):
-    agent = make_agent(hf_model=folder, inference='greedy')
-    silent = agent.clone().observe({'episode_done': True})
-    replies = agent.batch_act([silent, *observe(agent, [LESSONS[1][0]])])
-    assert replies[1]['text'] == LESSONS[1][1]
-
-
 def test_a_forced_first_token_is_the_first_token(tmp_path):
     folder = checkpoint('bart', tmp_path, steps=0)
     agent = make_agent(hf_model=folder, inference='greedy', label_truncate=5)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from parlai.core.agents import create_agent_from_model_file
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
@@ -101,19 +100,6 @@ def test_a_training_that_starts_from_a_model_has_its_prompt(trained):
     assert options(init_model=trained[0], hf_model=shipped) == (shipped, None, 'beam')
     assert trained_with({'init_model': trained[0], 'model_file': trained[0]}) == {}
     assert trained_with({'init_model': 'nowhere/model'}) == {}
-
-
-def test_a_model_file_without_its_folder_takes_the_tokenizer_of_hf_model(
-    trained, tmp_path
-):
-    base = checkpoint('t5', tmp_path / 'base', steps=0)
-    shutil.copy(trained[0], tmp_path / 'model')
-    shutil.copy(trained[0] + '.opt', tmp_path / 'model.opt')
-    agent = create_agent_from_model_file(
-        str(tmp_path / 'model'),
-        {'hf_model': base, 'no_cuda': True, 'skip_generation': False},
-    )
-    assert agent.respond(LESSONS[2][0]) == LESSONS[2][1]
 
 
 def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):

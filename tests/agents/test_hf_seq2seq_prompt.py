@@ -175,16 +175,6 @@ def test_knowledge_of_an_earlier_conversation_is_forgotten(t5):
     assert read(agent, seen) == ': the cat what ?'
 
 
-def test_what_was_cut_from_history_is_in_parlais_metrics(t5):
-    agent = make_agent(
-        hf_model=t5, prompt_template='{knowledge} : {history}', text_truncate=9
-    )
-    message = {'text': 'one two three four five', 'episode_done': True}
-    seen = agent.observe({**message, 'knowledge': 'the cat sat'})
-    assert read(agent, seen) == 'the cat sat : two three four five'
-    assert seen['context_truncate_rate'] and seen['context_truncated_length'] == 1
-
-
 def test_cut_knowledge_gets_a_warning(t5, monkeypatch):
     told = []
     monkeypatch.setattr('parlai_q2.agents.hf_seq2seq.hf_seq2seq.warn_once', told.append)

@@ -6,12 +6,6 @@ from tests.agents.rerank_toys import make_agent, reply_to, trained_generator
 from tests.devices.pretend_gpu import pretend_gpu
 
 TEXTS = '1 2 3', '4 4 2 1'
-CLAIM = {
-    'knowledge': 'Bees have five eyes.',
-    'text': 'Bees have five eyes.\nThey have two eyes.',
-    'labels': ['inconsistent'],
-    'episode_done': True,
-}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ EXCEPTIONS = {
     'not part of the project',
     r'python -m parlai_q2\.evaluate\.distractors .*': 'takes minutes on data that is '
     'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
+    r'python dpo\.py': 'needs TRL, which is not among the requirements',
+    r'parlai_q2 eval_model .* dpo/model .*': 'is for the model that TRL trains',
 }
 
 

@@ -11,8 +11,6 @@ from transformers import (
 
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.loading import load_model, load_tokenizer
-from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
-from parlai_q2.presets import ModelConfig
 from tests.tiny import tiny_roberta
 
 PAIR = Example(
@@ -66,14 +64,3 @@ def test_a_tokenizer_says_of_which_text_a_token_is(monkeypatch):
     tokenizer = load_tokenizer('shipped:q2_mini/consistency')
     kinds = tokenizer('bees', 'dance')['token_type_ids']
     assert sorted(set(kinds)) == [0, 1]
-
-
-def test_settings_of_generation_that_are_not_given_are_the_usual_ones(monkeypatch):
-    # transformers 5 has None for them.
-    generator = Seq2SeqQuestionGenerator(
-        ModelConfig('shipped:q2_mini/question_generation'), arithmetic='int8'
-    )
-    asked = [('food', PAIR.knowledge)]
-    expected = generator.generate(asked)
-    monkeypatch.setattr(generator.searcher().generation, 'length_penalty', None)
-    assert generator.generate(asked) == expected

@@ -1,6 +1,5 @@
 """Mutators under ParlAI's commands: names, batches, background processes."""
 
-import re
 import subprocess
 import sys
 
@@ -33,13 +32,6 @@ def test_plain_parlai_knows_the_names_with_a_task_of_ours():
     words += ['--mutator-scorer', 'overlap', '--verbose', '--q2-metrics', 'false']
     shown = command('parlai', *words)
     assert shown.count('[q2_score]') == 2
-
-
-def test_the_parlai_q2_command_knows_them_with_any_task():
-    # A task of ParlAI's own, without knowledge.
-    words = ['display_data', '-t', 'integration_tests', '--mutators', 'q2_annotate']
-    shown = command('parlai_q2', *words, '-n', '2', '--verbose')
-    assert len(re.findall(r'\[q2_score\]: None', shown)) == 2
 
 
 @pytest.mark.parametrize('mutator', ['q2_filter', 'q2_control_tokens'])

@@ -19,13 +19,8 @@ def written(folder: Path, text: str, name: str = 'mine.yaml') -> str:
 
 def test_what_is_not_said_is_the_bases(tmp_path):
     mini = load_preset('mini')
-    mine = load_preset(
-        written(
-            tmp_path,
-            'base: mini\nquestion_generation: {num_beams: 3, num_questions: 3}\n'
-            'q2: {variant: multi}\n',
-        )
-    )
+    text = 'base: mini\nquestion_generation: {num_beams: 3, num_questions: 3}\n'
+    mine = load_preset(written(tmp_path, f'{text}q2: {{variant: multi}}\n'))
     assert mine.name == 'mine'
     asked, usual = mine.model('question_generation'), mini.model('question_generation')
     assert asked.model == usual.model
@@ -35,32 +30,24 @@ def test_what_is_not_said_is_the_bases(tmp_path):
 
 
 def test_another_model_takes_no_settings_of_the_bases(tmp_path):
-    mine = load_preset(
-        written(tmp_path, 'base: mini\nnli: {model: roberta-large-mnli}\n')
-    )
+    text = 'base: mini\nnli: {model: roberta-large-mnli}\n'
+    mine = load_preset(written(tmp_path, text))
     assert mine.model('nli').settings == {}
     assert mine.model('detector') == load_preset('mini').model('detector')
 
 
 def test_the_same_model_may_be_named_again_and_keeps_its_revision(tmp_path):
-    written(
-        tmp_path,
-        'detector: {model: some/model, revision: v1, max_tokens: 9}\n',
-        'below.yaml',
-    )
-    mine = load_preset(
-        written(
-            tmp_path,
-            'base: below.yaml\ndetector: {model: some/model, batch_size: 2}\n',
-        )
-    )
-    found = mine.model('detector')
+    below = 'detector: {model: some/model, revision: v1, max_tokens: 9}\n'
+    written(tmp_path, below, 'below.yaml')
+
+    def detector(said):
+        path = written(tmp_path, f'base: below.yaml\ndetector: {{{said}}}\n')
+        return load_preset(path).model('detector')
+
+    found = detector('model: some/model, batch_size: 2')
     assert found.reference == 'some/model@v1'
     assert found.settings == {'max_tokens': 9, 'batch_size': 2}
-    newer = load_preset(
-        written(tmp_path, 'base: below.yaml\ndetector: {revision: v2}\n')
-    )
-    assert newer.model('detector').reference == 'some/model@v2'
+    assert detector('revision: v2').reference == 'some/model@v2'
 
 
 def test_a_batch_size_that_is_said_holds_on_gpus_too(tmp_path):

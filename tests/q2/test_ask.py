@@ -100,15 +100,6 @@ def test_questions_are_answered_in_rounds_until_few_are_left(monkeypatch, few, c
     assert answerer.calls == calls
 
 
-def test_every_response_of_a_batch_is_asked_in_the_same_rounds():
-    questions, answers = {'1983': ['When?']}, {'When?': ['1983']}
-    found, answerer = ask(
-        questions, answers, '1983', responses=[RESPONSE, 'wow', RESPONSE]
-    )
-    assert found == [['When?'], [], ['When?']]
-    assert answerer.calls == [2]
-
-
 def test_the_context_in_a_long_response_is_the_window_that_holds_the_span():
     assert context_of(RESPONSE, Span('la', 25, 27), 90) == RESPONSE
     response = 'filler words here. ' * 50 + 'Sephora opened in 1969. ' + 'more. ' * 50

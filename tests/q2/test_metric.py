@@ -195,19 +195,3 @@ def test_every_setting_is_in_the_signature():
     seen = [Q2Settings(), *(Q2Settings(**{k: v}) for k, v in others.items())]
     described = [settings.describe() for settings in seen]
     assert all(described.count(one) == 1 for one in described)
-
-
-def test_the_loop_too_passes_over_questions_that_are_personal_or_not_answered():
-    questions = ['When did you form?', 'Who?', 'When was it formed?']
-    models = Q2Models(
-        ToyQuestionGenerator({'1990': questions}),
-        ToyQuestionAnswerer({q: ['1990'] for q in questions if q != 'Who?'}),
-        ToyNliModel(),
-        lambda responses: [[Span('1990', 7, 11)] for _ in responses],
-    )
-    pair = ('It was formed in 1990.', 'it was 1990')
-    result = q2_one_at_a_time(pair, models, Q2Settings())
-    assert [v.question for v in result.verdicts] == ['When was it formed?']
-    assert result == q2([pair], models, Q2Settings())[0]
-    vague = Q2Settings(personal_filter=False, vague_questions=False)
-    assert q2_one_at_a_time(pair, models, vague) == q2([pair], models, vague)[0]

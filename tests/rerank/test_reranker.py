@@ -59,13 +59,16 @@ def test_the_scorer_is_given_the_history():
     assert scorer.batches[0][0].history == ('hi', 'so?')
 
 
-def test_a_copy_loses_to_any_other_grounded_reply_and_wins_over_the_rest():
-    candidates = [SKY, 'the sky is blue, wow', 'pigs fly over the moon']
+def test_a_copy_loses_only_to_other_words_that_are_nearly_as_grounded():
+    other = 'in summer grass is green and the sky is blue and rain is wet'
+    candidates = [SKY, other, 'the sky is blue, wow', 'pigs fly over the moon']
     ranking = Reranker(ToyScorer()).rank(SKY, candidates)
-    assert texts(ranking) == ['the sky is blue, wow', SKY, 'pigs fly over the moon']
-    assert [one.guards for one in ranking.candidates] == [(), ('copy',), ()]
+    assert texts(ranking) == [other, *candidates[:1], *candidates[2:]]
+    assert [one.guards for one in ranking.candidates] == [(), ('copy',), (), ()]
     ranking = Reranker(ToyScorer(), copy_penalty=0.0).rank(SKY, candidates)
     assert texts(ranking)[0] == SKY
+    ranking = Reranker(ToyScorer(), copy_penalty=0.5).rank(SKY, candidates)
+    assert texts(ranking)[:3] == [other, 'the sky is blue, wow', SKY]
 
 
 def test_a_generic_reply_loses_to_any_other_grounded_reply():

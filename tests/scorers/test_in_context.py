@@ -1,8 +1,11 @@
 """What a response is read as, and where its evidence is then."""
 
+import json
+
 import pytest
 
 from parlai_q2 import Example, load_scorer
+from parlai_q2.cli.commands import run_command
 from parlai_q2.scorers.consistency import SENTENCES, ConsistencyScorer
 from parlai_q2.scorers.in_context import InContextScorer, edits_of
 from tests.toys import ToyNliModel
@@ -76,3 +79,28 @@ def test_questions_about_words_that_are_only_read_are_no_evidence():
     # The same words after another turn are read otherwise.
     other = Example(BEES, 'Five.', ['How many wings does the honeybee have?'])
     assert scorer.score([example, other]) == [score, scorer.score([other])[0]]
+
+
+def test_commands_read_so_where_they_are_asked_to(tmp_path):
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    knowledge = 'The company was founded in 1969 by two brothers.'
+    turns = ['When was the company founded?', 'When did the company close?']
+    records = [
+        {'knowledge': knowledge, 'history': [turn], 'response': 'In 1969.'}
+        for turn in turns
+    ]
+    infile.write_text('\n'.join(map(json.dumps, records)))
+    cache = tmp_path / 'scores.sqlite'
+    found = []
+    for context in (False, True, True):
+        run_command(
+            'score',
+            infile=str(infile),
+            outfile=str(outfile),
+            scorer='consistency',
+            in_context=context,
+            cache_file=str(cache),
+        )
+        found.append([json.loads(line)['label'] for line in outfile.open()])
+        outfile.unlink()
+    assert found == [['consistent'] * 2] + [['consistent', 'inconsistent']] * 2

@@ -21,7 +21,7 @@ def write(folder):
     return folder
 
 
-def toys():
+def toys(copy_penalty=0.1):
     return {BASE: Reranker(ToyScorer()), 'words': Reranker('precision')}
 
 

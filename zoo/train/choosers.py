@@ -12,12 +12,14 @@ chooser of reranking was decided by this table (docs/which_scorer.md).
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.cli.log import run_module
 from parlai_q2.records import Label
 from parlai_q2.rerank import Candidate, Pool, Reranker
+from parlai_q2.rerank.reranker import DEFAULT_COPY_PENALTY
 from parlai_q2.tasks.begin.reader import read_file
 
 CORPORA = ('wow', 'cmu', 'tc')
@@ -28,12 +30,13 @@ BASE = 'grounded'
 FIRST = 'first'
 
 
-def choosers() -> dict[str, Reranker]:
+def choosers(copy_penalty: float = DEFAULT_COPY_PENALTY) -> dict[str, Reranker]:
     """The choosers by name. In the cascade, the fast scorer keeps three candidates."""
+    reranker = partial(Reranker, copy_penalty=copy_penalty)
     return {
-        BASE: Reranker('grounded'),
-        'grounded_fast': Reranker('grounded_fast'),
-        'cascade': Reranker('grounded', prefilter='grounded_fast', prefilter_keep=3),
+        BASE: reranker('grounded'),
+        'grounded_fast': reranker('grounded_fast'),
+        'cascade': reranker('grounded', prefilter='grounded_fast', prefilter_keep=3),
     }
 
 
@@ -82,11 +85,13 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description='Which scorer chooses best?')
     parser.add_argument('--begin', type=Path, required=True)
+    parser.add_argument('--copy-penalty', type=float, default=DEFAULT_COPY_PENALTY)
     args = parser.parse_args()
     pools = list(begin_pools(args.begin))
     out = sys.stdout.write
     out(f'{len(pools)} pools, {sum(len(p.candidates) for p in pools)} responses\n')
-    for name, rate, difference in table(wrong_choices(choosers(), pools)):
+    wrong = wrong_choices(choosers(args.copy_penalty), pools)
+    for name, rate, difference in table(wrong):
         out(f'{name:14}{rate!s:24}{difference!s}\n')
 
 

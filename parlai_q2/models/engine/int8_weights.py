@@ -2,11 +2,10 @@
 Reads and writes row-wise int8 weight files, the format of the shipped models.
 
 Each matrix ``<name>`` is stored as two tensors: ``<name>.q`` (int8, the matrix's shape)
-and ``<name>.s`` (one scale per row), with ``w = q * s[:, None]`` (symmetric
-quantisation, e.g. Jacob et al. 2018, arXiv 1712.05877, section 2, with zero point 0).
-Vectors (biases, layer norms) are stored in fp16. The file is a plain safetensors file:
-reading it runs no code. A model of more than :data:`PART_BYTES` has further files,
-``model.int8.2.safetensors`` and so on; which tensor is in which does not matter.
+and ``<name>.s`` (one scale per row), with ``w = q * s[:, None]`` (Jacob et al. 2018,
+arXiv 1712.05877, section 2, with zero point 0). Vectors (biases, layer norms) are
+stored in fp16. The files are plain safetensors, which run no code; a model of more than
+:data:`PART_BYTES` has several, ``model.int8.2.safetensors`` and so on.
 """
 
 from pathlib import Path

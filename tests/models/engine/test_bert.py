@@ -25,7 +25,6 @@ from parlai_q2.models.engine.int8_weights import (
     read_int8,
     save_int8,
 )
-from parlai_q2.models.engine.stored import Embedding
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
 from tests.tiny import encoder_config, in_int8, int8_layers, mpnet, tokenizer
@@ -176,17 +175,6 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(tmp_path, wrong):
         load_encoder(place, CLASSIFIER, arithmetic='int8')
 
 
-def test_a_table_is_made_fp32_row_by_row():
-    table = Embedding(
-        torch.tensor([[2, -4], [6, 8]], dtype=torch.int8), torch.tensor([0.5, 0.25])
-    )
-    ids = torch.tensor([[1, 0]])
-    assert table(ids).tolist() == [[[1.5, 2.0], [1.0, -2.0]]]
-    assert Embedding(torch.tensor([[0.5], [2.0]]).half())(ids).tolist() == [
-        [[2.0], [0.5]]
-    ]
-
-
 @pytest.mark.parametrize(
     'name', ['consistency', 'question_answering', 'question_generation']
 )
@@ -205,29 +193,3 @@ def test_the_shipped_tokenizers_are_those_of_the_auto_class(name):
     parts = [json.loads(t.backend_tokenizer.to_str()) for t in (own, theirs)]
     for part in ('model', 'normalizer', 'pre_tokenizer', 'post_processor'):
         assert parts[0][part] == parts[1][part]
-
-
-@pytest.fixture
-def copied(tmp_path):
-    """The shipped detector's folder, to be changed."""
-    for file in resolve('shipped:q2_mini/consistency').iterdir():
-        if file.name != 'sha256.json':
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    return tmp_path
-
-
-def said_otherwise(folder, **changes):
-    path = folder / 'tokenizer_config.json'
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-    return load_tokenizer(str(folder))
-
-
-def test_a_tokenizer_with_more_to_it_is_that_of_the_auto_class(copied):
-    cased = said_otherwise(copied, do_lower_case=False)
-    assert cased.tokenize('bees!') and '[UNK]' in cased.tokenize('BEES')
-    other = said_otherwise(copied, tokenizer_class='DistilBertTokenizer')
-    assert 'token_type_ids' not in other('bees')
-    (copied / 'special_tokens_map.json').write_text('{"sep_token": "[PAD]"}')
-    assert type(said_otherwise(copied, tokenizer_class='BertTokenizer')) is not (
-        transformers.PreTrainedTokenizerFast
-    )

@@ -136,11 +136,11 @@ def test_one_slow_try_does_not_decide():
         def __call__(self, whole):
             type(self).calls += 1
             if type(self).calls == 4:  # the first that is timed, beside other work
-                time.sleep(0.005)
+                time.sleep(0.06)
             return super().__call__(whole)
 
     # The other always takes a little longer; being interrupted once is forgiven.
-    steady = slow(Float32, 0.004)
+    steady = slow(Float32, 0.04)
     assert fastest([steady, Interrupted], 40, 64, 8) is Interrupted
 
 
@@ -184,8 +184,7 @@ def test_an_unknown_choice_is_refused(monkeypatch):
         layer()
 
 
-@pytest.mark.parametrize('processor', ['AVX2', 'AVX512_CORE'])
-def test_a_processor_without_int8_dot_products_gives_what_this_one_gives(processor):
+def test_a_processor_without_int8_dot_products_gives_what_this_one_gives():
     # oneDNN, which torch multiplies with, can be told to do as an older one does.
     def run(**limit):
         done = subprocess.run(
@@ -198,7 +197,7 @@ def test_a_processor_without_int8_dot_products_gives_what_this_one_gives(process
         return json.loads(done.stdout)
 
     before, expected, _ = run()
-    _, found, there = run(ONEDNN_MAX_CPU_ISA=processor)
+    _, found, there = run(ONEDNN_MAX_CPU_ISA='AVX2')
     assert before == {} and found == expected
     assert set(there) <= {'float32', 'onednn_float32'}
 

@@ -9,10 +9,8 @@ import pytest
 import torch
 from transformers import MT5ForConditionalGeneration, T5ForConditionalGeneration
 
-from parlai_q2.models.engine.int8_linear import Int8Linear
 from parlai_q2.models.engine.int8_weights import quantise_rows
-from parlai_q2.models.engine.t5.beams import Beams, BeamSettings
-from parlai_q2.models.engine.t5.layers import joined
+from parlai_q2.models.engine.t5.beams import BeamSettings
 from parlai_q2.models.engine.t5.search import T5Search, searchable, top
 from tests.tiny import int8_layers, t5
 
@@ -160,46 +158,9 @@ def test_what_is_searched_and_what_is_left_to_generate():
     assert not searchable(torch.nn.Linear(2, 2))
 
 
-def test_beams_follow_the_rows_they_continue():
-    # Two rows worth 0 and -1; of their continuations the best are worth -0.1 (row 0),
-    # -1.2 (row 1, an end, among the first two: finished) and -2.0 (row 0).
-    settings = BeamSettings(start=0, end=1, num_beams=2, max_new_tokens=9)
-    beams = Beams(
-        settings,
-        [0],
-        torch.tensor([[[0, 5], [0, 6]]]),
-        torch.tensor([[0.0, -1.0]]),
-        [[]],
-    )
-    values = torch.tensor([[-0.1, -2.0, -7.0, -8.0], [-0.2, -7.5, -8.0, -9.0]])
-    words = torch.tensor([[10, 11, 12, 13], [1, 14, 15, 16]])
-    assert beams.advance(values, words).tolist() == [[0, 0]]
-    assert beams.tokens.tolist() == [[[0, 5, 10], [0, 5, 11]]]
-    ((found,),) = beams.finished
-    assert found.tokens == [6, 1]
-    assert found.score == pytest.approx(-1.2 / 2)
-
-
 @pytest.mark.parametrize('size', [40, 640, 700])
 def test_the_best_of_long_rows(size):
     scores = torch.randn(7, size, generator=torch.Generator().manual_seed(0))
     values, indices = top(scores, 10)
     assert torch.equal(values, scores.topk(10).values)
     assert torch.equal(indices, scores.topk(10).indices)
-
-
-def test_layers_of_different_kinds_are_joined_by_their_outputs():
-    torch.manual_seed(0)
-    parts = quantise_rows(torch.randn(6, 8))
-    whole = Int8Linear(parts['q'], parts['s'])
-    x = torch.randn(2, 3, 8)
-    for layers in (
-        [torch.nn.Linear(8, 4, bias=False), torch.nn.Linear(8, 2, bias=False)],
-        [whole, Int8Linear(parts['q'][:2], parts['s'][:2])],
-        [torch.nn.Linear(8, 4, bias=False), whole],
-        [whole],
-    ):
-        expected = torch.cat([layer(x) for layer in layers], -1)
-        found = joined(layers)(x)
-        assert found.shape == expected.shape
-        assert torch.allclose(found, expected, atol=1e-5)

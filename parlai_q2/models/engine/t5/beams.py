@@ -5,12 +5,10 @@ At each step, the 2 K best continuations of a span's K beams are considered. Tho
 the first K that end become finished sequences; the first K that do not end continue.
 The score of a finished sequence is the sum of its log-probabilities divided by its
 length to the power of the length penalty, and the K best are kept. A span is done when
-K sequences are finished (early stopping). At the length limit, the first K are finished
-as they are.
+K sequences are finished (early stopping), or at the length limit.
 
-Reference: transformers 4.57, ``GenerationMixin._beam_search``. These functions give the
-same tokens, and the same scores up to rounding. If two continuations have exactly the
-same score, either may be chosen. Letters: S spans, K beams, T decoded tokens.
+Reference: transformers 4.57, ``GenerationMixin._beam_search``, with the same tokens,
+and scores up to rounding. Letters: S spans, K beams, T decoded tokens.
 """
 
 from dataclasses import dataclass, field

@@ -2,12 +2,11 @@
 The parts of a T5 layer, with the weights of a Hugging Face model.
 
 Projections of the same input are joined into one product, so that an int8 input is
-quantised only once; each row of the joined weight gives the same result as before. The
-model's own weights become views of the joined ones, so nothing is stored twice.
+quantised only once. The model's own weights become views of the joined ones, so nothing
+is stored twice.
 
-The operations, their order and their shapes per row are the model's own. This matters
-with int8 layers: a difference in the last digit can round an activation to another
-step, which shows in the next layer.
+The operations, their order and their shapes per row are the model's own: with int8
+layers, a difference in the last digit can round an activation to another step.
 """
 
 import math

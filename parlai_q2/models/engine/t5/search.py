@@ -6,10 +6,9 @@ span is removed when it is done and a waiting one takes its place, so that the p
 with weights stay large. On a GPU, waiting spans start when all others are done. The
 results for a span depend only on its input.
 
-The vocabulary is by far the widest layer, and a pass over its scores costs as much as
-the product that computes them. So log-probabilities are computed in one pass (on a CPU,
-for a few rows at a time), and the k best words are looked for only in the k blocks of
-words with the best maxima.
+A pass over the scores of the vocabulary costs as much as the product that computes
+them. So log-probabilities are computed in one pass (on a CPU, for a few rows at a
+time), and the k best words are looked for in the k blocks with the best maxima.
 """
 
 from typing import Any, Iterator, Optional, Sequence
