@@ -10,13 +10,13 @@ their own.
 
 import json
 import logging
-import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.io.strict_json import is_number
 from parlai_q2.tasks.topical_chat_usr.build import build
 
 USES_KNOWLEDGE = 'uses_knowledge'
@@ -107,12 +107,13 @@ def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:
     fact = context['fact'].strip()
     fact = '' if fact == NO_FACT else fact
     responses = context['responses']
-    gold = _response_of(responses, SYSTEMS['original'])
+    original = (r['response'] for r in responses if r['model'] == SYSTEMS['original'])
+    gold = next(original, '').strip()
     return [
         AnnotatedResponse(
             text='\n'.join(history),
             knowledge=fact,
-            gold=gold or '',
+            gold=gold,
             response=response['response'].strip(),
             label=_label(_ratings(response, USES_KNOWLEDGE)),
             system=_system(response['model']),
@@ -131,11 +132,6 @@ def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:
     ]
 
 
-def _response_of(responses: list[dict[str, Any]], model: str) -> Optional[str]:
-    found = [r['response'].strip() for r in responses if r['model'] == model]
-    return found[0] if found else None
-
-
 def _system(model: str) -> str:
     names = {there: here for here, there in SYSTEMS.items()}
     if model.strip() not in names:
@@ -146,16 +142,11 @@ def _system(model: str) -> str:
 def _ratings(response: dict[str, Any], quality: str) -> list[float]:
     """The annotators' ratings of one quality, at least one."""
     given = response[QUALITIES[quality]]
-    if not given or not all(_is_rating(rating) for rating in given):
+    if not given or not all(map(is_number, given)):
         raise ValueError(f'{QUALITIES[quality]} is {given!r}, not a list of ratings')
     if quality == USES_KNOWLEDGE and not set(given) <= {0, 1}:
         raise ValueError(f'{QUALITIES[quality]} is {given!r}; ratings are 0 or 1')
     return given
-
-
-def _is_rating(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value)
 
 
 def _mean(ratings: list[float]) -> float:

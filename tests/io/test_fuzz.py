@@ -1,7 +1,7 @@
 """
 Damaged files, at random but always the same: 400 for each of ten readers (records,
-scores, rankings, pools, conversations, presets, weights), 350 score caches and 500 of
-their rows. Nothing may end in anything but an error of ours, and what can be read is.
+scores, rankings, pools, conversations, presets, weights) and 200 score caches. Nothing
+may end in anything but an error of ours, and what can be read is.
 """
 
 import json
