@@ -17,7 +17,7 @@ import logging
 from pathlib import Path
 from typing import Optional, Sequence
 
-from parlai_q2.errors import RecordError
+from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.records import Label
@@ -55,8 +55,9 @@ FILES = {
     'knn': 'knn.csv',
     'dpr': 'dpr.csv',
 }
-# The mean factual correctness from which a verifiable response is consistent (Santhanam
-# et al. 2021, section 6).
+# What makes a verifiable response consistent: a mean factual correctness of at least
+# 0.5 (Santhanam et al. 2021, section 6), or that most annotators saw no hallucination.
+RULES = FACTUAL_RULE, HALLUCINATION_RULE = 'factual', 'hallucination'
 CONSISTENT_FROM = 0.5
 CROWD_PARTS = ('gt', 'knn', 'dpr')
 ALIASES = {'crowd': CROWD_PARTS}
@@ -65,6 +66,7 @@ GROUPS = {
     'model': [*MODELS.values()],
     'decoding': [*DECODINGS.values()],
     'class': CLASSES,
+    'rule': RULES,
 }
 
 
@@ -81,16 +83,22 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     Read the chosen responses.
 
     :param words: parts, model sizes, decodings and classes; of a kind that no word
-        names, all are taken.
+        names, all are taken. And one of :data:`RULES`, by default the paper's.
     :return: the responses, one file after the other. Verifiable responses that nobody
         annotated are left out, with a warning.
     :raises UnknownNameError: for any other word.
+    :raises ConfigError: for two rules.
     """
     chosen = chosen_words('rome', words, GROUPS, ALIASES)
+    if len(chosen['rule']) > 1:
+        raise ConfigError(f'Name one rule: {" or ".join(RULES)}.')
     parts = chosen['part'] or [*FILES]
     folder = build(datapath, [FILES[part] for part in parts])
+    (rule,) = chosen['rule'] or [FACTUAL_RULE]
     responses = [
-        response for part in parts for response in read_file(folder / FILES[part], part)
+        response
+        for part in parts
+        for response in read_file(folder / FILES[part], part, rule)
     ]
     unlabelled = sum(not response.label for response in responses)
     if unlabelled:
@@ -106,12 +114,15 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     ]
 
 
-def read_file(path: Path, part: str) -> list[AnnotatedResponse]:
+def read_file(
+    path: Path, part: str, rule: str = FACTUAL_RULE
+) -> list[AnnotatedResponse]:
     """
     Read one file, as it was published: a factual correctness outside [0, 1], of which
     the expert file has one, counts as missing, with a warning.
 
     :param part: the part's name, which the responses keep.
+    :param rule: what makes a response consistent, one of :data:`RULES`.
     :return: its rows, each a conversation of its own. A verifiable response without an
         annotation has an empty label.
     :raises RecordError: when a column is missing or a row is broken.
@@ -129,7 +140,7 @@ def read_file(path: Path, part: str) -> list[AnnotatedResponse]:
             AnnotatedResponse(
                 row['knowledge'].strip(),
                 row['response'].strip(),
-                class_of(verifiable, factual),
+                class_of(verifiable, factual, hallucination, rule),
                 corpus=part,
                 system=model,
                 human={} if factual is None else {'factual': factual},
@@ -155,18 +166,27 @@ def read_file(path: Path, part: str) -> list[AnnotatedResponse]:
     return found
 
 
-def class_of(verifiable: Optional[bool], factual: Optional[float]) -> str:
+def class_of(
+    verifiable: Optional[bool],
+    factual: Optional[float],
+    hallucination: Optional[bool],
+    rule: str = FACTUAL_RULE,
+) -> str:
     """
     The class of a response.
 
     :return: ``generic`` where there is nothing to verify; otherwise ``consistent`` or
-        ``inconsistent``; empty where nobody rated it.
+        ``inconsistent`` by the rule; empty where nobody said what the rule asks.
     """
     if verifiable is False:
         return Label.GENERIC
-    if verifiable is None or factual is None:
+    if rule == FACTUAL_RULE:
+        consistent = None if factual is None else factual >= CONSISTENT_FROM
+    else:
+        consistent = None if hallucination is None else not hallucination
+    if verifiable is None or consistent is None:
         return ''
-    return Label.CONSISTENT if factual >= CONSISTENT_FROM else Label.INCONSISTENT
+    return Label.CONSISTENT if consistent else Label.INCONSISTENT
 
 
 def history_of(context: str) -> tuple[str, ...]:

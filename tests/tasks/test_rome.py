@@ -100,17 +100,20 @@ def test_an_odd_rating_is_named_and_counts_as_missing(tmp_path, caplog, value):
 
 
 @pytest.mark.parametrize(
-    'verifiable, factual, label',
+    'factual, hallucination, by_factual, by_hallucination',
     [
         # "factual consistency score >= 0.5 is labeled as consistent"
-        (True, 0.5, 'consistent'),
-        (True, 0.33, 'inconsistent'),
-        (False, 1.0, 'generic'),
-        (True, None, ''),
+        (0.5, True, 'consistent', 'inconsistent'),
+        (0.33, False, 'inconsistent', 'consistent'),
+        (None, None, '', ''),
     ],
 )
-def test_the_class_is_the_papers(verifiable, factual, label):
-    assert class_of(verifiable, factual) == label
+def test_the_paper_and_the_other_rule(
+    factual, hallucination, by_factual, by_hallucination
+):
+    assert class_of(True, factual, hallucination) == by_factual
+    assert class_of(True, factual, hallucination, 'hallucination') == by_hallucination
+    assert class_of(False, factual, hallucination) == 'generic'
 
 
 @pytest.mark.real_data('data/test')
@@ -122,8 +125,16 @@ class TestThePublishedExpertFile:
         (tmp_path / 'rome' / 'factual_dataset_expert.csv').write_bytes(data)
         return str(tmp_path)
 
-    def test_its_classes(self, published, caplog):
+    @pytest.mark.parametrize(
+        'rule, consistent, inconsistent',
         # Santhanam et al. 2021, section 6, count 502 and 82.
-        labels = Counter(r.label for r in read_part(published, ['expert']))
-        assert labels == {'consistent': 502, 'inconsistent': 82, 'generic': 342}
+        [('factual', 502, 82), ('hallucination', 470, 114)],
+    )
+    def test_its_classes(self, published, caplog, rule, consistent, inconsistent):
+        labels = Counter(r.label for r in read_part(published, ['expert', rule]))
+        assert labels == {
+            'consistent': consistent,
+            'inconsistent': inconsistent,
+            'generic': 342,
+        }
         assert "'3.0' on line 400" in caplog.text
