@@ -4,14 +4,16 @@ Finds the sentences of a long text that could support a statement or answer a qu
 Sentences are matched by their words, cut to a stem of five letters and weighted by
 their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza 2009,
 section 3.3). Function words do not count. The cost grows with the length of the text,
-but it is small: a word of the text is looked at once.
+but it is small: its sentences are found once, and the stems that are asked for.
 """
 
 import math
 import re
-from collections import Counter, defaultdict
+from bisect import bisect_right
+from collections import Counter
 from functools import cached_property, lru_cache
-from typing import Sequence
+from itertools import accumulate
+from typing import Iterator, Sequence
 
 from parlai_q2.records import Span
 from parlai_q2.text.normalize import composed
@@ -64,23 +66,46 @@ class SentenceIndex:
     def __init__(self, text: str):
         self.text = text
         self.sentences = pieces(text)
-        self._places: dict[str, list[int]] = defaultdict(list)
-        self._lengths = []
-        for i, sentence in enumerate(self.sentences):
-            found = stems(sentence.text)
-            self._lengths.append(len(found))
-            for stem in found:
-                self._places[stem].append(i)
+        lines = [composed(sentence.text).lower() for sentence in self.sentences]
+        self._lines = '\n'.join(lines)
+        # Where each sentence begins in the lines, and behind the last the next would.
+        self._starts = [*accumulate((len(line) + 1 for line in lines), initial=0)]
+        self._places: dict[str, list[int]] = {}
+        self._lengths: dict[int, int] = {}
 
     @cached_property
     def words(self) -> int:
         """The number of words of the text."""
         return count_words(self.text)
 
+    def places(self, stem: str) -> list[int]:
+        """The sentences that have a stem, in order."""
+        # Only the stems that are asked for are looked up: most of a text's never are.
+        if stem not in self._places:
+            self._places[stem] = list(self._search(stem))
+        return self._places[stem]
+
+    def _search(self, stem: str) -> Iterator[int]:
+        lines, at = self._lines, self._lines.find(stem)
+        while at >= 0:
+            before = lines[at - 1] if at else ' '
+            found = _WORD.match(lines, at)
+            word = found[0] if found and not _WORD.match(before) else ''
+            if word[:STEM] == stem and word not in FUNCTION_WORDS:
+                i = bisect_right(self._starts, at) - 1
+                yield i
+                at = lines.find(stem, self._starts[i + 1])
+            else:
+                at = lines.find(stem, at + 1)
+
+    def _length(self, i: int) -> int:
+        if i not in self._lengths:
+            self._lengths[i] = len(stems(self.sentences[i].text))
+        return self._lengths[i]
+
     def weight(self, stem: str) -> float:
         """The inverse document frequency of a stem; 0 if no sentence has it."""
-        count = len(self._places.get(stem, ()))
-        total = len(self.sentences)
+        count, total = len(self.places(stem)), len(self.sentences)
         return math.log(1 + (total - count + 0.5) / (count + 0.5)) if count else 0.0
 
     def best(self, statement: str, most: int) -> list[int]:
@@ -100,7 +125,7 @@ class SentenceIndex:
         How well sentences match a statement, by index; none shares no word with it.
         """
         found = self._matches(stems(statement))
-        return {i: w / (1 + PER_WORD * self._lengths[i]) for i, w in found.items()}
+        return {i: w / (1 + PER_WORD * self._length(i)) for i, w in found.items()}
 
     def together(self, statement: str, most: int) -> list[int]:
         """
@@ -110,7 +135,7 @@ class SentenceIndex:
         :return: at most ``most`` indices, in the order of the text; empty if no
             sentence shares a word.
         """
-        left = {stem for stem in stems(statement) if stem in self._places}
+        left = {stem for stem in stems(statement) if self.places(stem)}
         least = NEW_SHARE * math.fsum(map(self.weight, left))
         chosen: list[int] = []
         while left and len(chosen) < most:
@@ -119,7 +144,7 @@ class SentenceIndex:
             if chosen and found[i] < least:
                 break
             chosen.append(i)
-            left = {stem for stem in left if i not in self._places[stem]}
+            left = {stem for stem in left if i not in self.places(stem)}
         return sorted(chosen)
 
     def joined(self, chosen: Sequence[int]) -> str:
@@ -146,7 +171,7 @@ class SentenceIndex:
         found: Counter[int] = Counter()
         for stem in sorted(wanted):
             weight = self.weight(stem)
-            for i in self._places.get(stem, ()):
+            for i in self.places(stem):
                 found[i] += weight  # type: ignore[assignment]
         return dict(found)
 

@@ -9,7 +9,7 @@ from parlai_q2.records import Span
 
 # A sentence ends at an end mark, closing quotes or brackets and white space, or at a
 # line break.
-_BOUNDARY = re.compile(r'(?<=[.!?])["\')\]]*\s+|\n+')
+_BOUNDARY = re.compile(r'[.!?]["\')\]]*\s+|\n+')
 # A full stop after one of these does not end a sentence: an initial (except "i") or an
 # abbreviation, also in tokenised text ("u . s .").
 _ABBREVIATIONS = (
@@ -36,7 +36,8 @@ def count_words(text: str) -> int:
 
 def is_short(text: str, max_words: int) -> bool:
     """Whether a text has at most so many words, long ones counted as several."""
-    return count_words(text) <= max_words
+    # A word and the space behind it are two characters.
+    return len(text) < 2 * max_words or count_words(text) <= max_words
 
 
 def sentences(text: str) -> list[Span]:
@@ -60,10 +61,10 @@ def sentences(text: str) -> list[Span]:
 
 
 def _goes_on(text: str, boundary: re.Match[str]) -> bool:
-    start = boundary.start()
     # Most marks are decided at a glance.
-    if not text.startswith('.', start - 1) or '\n' in boundary.group():
+    if text[boundary.start()] != '.' or '\n' in boundary.group():
         return False
+    start = boundary.start() + 1
     end = text[max(0, start - 4) : start - 1]
     if len(end) == 3 and end.isalpha() and end.lower() not in _ENDS:
         return False
