@@ -38,9 +38,10 @@ def trained(pairs, tmp_path_factory):
         model_file=model_file,
         classifier='bert_conv_fever',
         hf_model=base,
-        learningrate=5e-3,
-        num_epochs=8,
+        learningrate=2e-3,
+        num_epochs=12,
         batchsize=16,
+        seed=0,
         **on_pairs(pairs),
     )
     shutil.rmtree(base)
