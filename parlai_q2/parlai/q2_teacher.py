@@ -140,6 +140,7 @@ class Q2TeacherMixin(_Base):
             help="score the model's responses against their knowledge; never done for "
             'the training turns of train_model',
         )
+        return parser
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         # First, since some teachers call reset() in their __init__.

@@ -1,8 +1,10 @@
 """The metrics, the evidence and the options of the Q2 teacher."""
 
 import pytest
+from parlai.core.params import ParlaiParser
 
 from parlai_q2.parlai import q2_teacher
+from parlai_q2.tasks.grounded_sample.agents import DialogueTeacher
 from tests.tasks.evaluating import (
     MODELS,
     Q2_METRICS,
@@ -14,6 +16,11 @@ from tests.tasks.evaluating import (
     texts,
 )
 from tests.tasks.recording import NAME
+
+
+def test_adding_its_options_gives_the_parser_back():
+    parser = ParlaiParser(False, False)
+    assert DialogueTeacher.add_cmdline_args(parser) is parser
 
 
 def test_its_metrics_join_the_usual_ones():
