@@ -1,7 +1,7 @@
 """
 Lets ParlAI's ``multiprocessing_eval`` run without a GPU, and makes it count every
-example once. :func:`bridged` fixes ParlAI 1.7.2's own modules
-for the duration of a run.
+example once. :func:`bridged` fixes ParlAI 1.7.2's own modules for the duration of a
+run.
 
 On a CPU, ParlAI asks for the ``nccl`` backend, and expects a GPU in
 ``distributed_context``, ``all_gather_list``, ``fsdp_join`` and

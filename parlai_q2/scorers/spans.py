@@ -100,8 +100,10 @@ class SpansScorer(ConsistencyScorer):
                 said = next(marks)
             verdicts[statement.place].append(self._verdict(statement, said))
         docs = parse_all([s.span.text for s in chatter])
+        places = {one.place for one in chatter}
+        known = {n: set(rouge_words(examples[n].knowledge)) for n in places}
         for one, doc in zip(chatter, docs, strict=True):
-            for name in new_names(doc, examples[one.place].knowledge):
+            for name in new_names(doc, known[one.place]):
                 start = one.span.start
                 said = Span(name.text, start + name.start, start + name.end)
                 value = support(one.reading)
@@ -183,9 +185,8 @@ def phrases_of(doc: 'Doc') -> Iterator[Span]:
             yield Span(span.text, *place)
 
 
-def new_names(doc: 'Doc', knowledge: str) -> Iterator[Span]:
-    """The names and numbers of a text none of whose words is in the knowledge."""
-    known = set(rouge_words(knowledge))
+def new_names(doc: 'Doc', known: set[str]) -> Iterator[Span]:
+    """The names and numbers of a text none of whose words is known."""
     taken = 0
     groups = {(e.start, e.end) for e in doc.ents}
     groups |= {(t.i, t.i + 1) for t in doc if t.pos_ == 'PROPN' or t.like_num}

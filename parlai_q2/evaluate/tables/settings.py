@@ -27,7 +27,7 @@ from parlai_q2.evaluate.sets import (
     contrasts,
 )
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.evaluate.tables import BRACKETS, Column, Rows, Table
+from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 from parlai_q2.records import Label
 
 
@@ -272,11 +272,12 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
     for kind, responses in kinds.items():
         known = {m.name: [r for r in responses if r in m] for m in measures}
         cells = {m.name: evaluation.mean(m, known[m.name]) for m in measures}
-        asked = [questions(m, known[Q2]).no_answer for m in measures if m.name == Q2]
-        rows.ours(
-            kind, count=len(responses), **cells, **dict(zip(['no_answer'], asked))
-        )
-        if kind in TABLE_10 and asked:
+        figures: dict[str, Cell] = {'count': len(responses), **cells}
+        for measure in measures:
+            if measure.name == Q2:
+                figures['no_answer'] = questions(measure, known[Q2]).no_answer
+        rows.ours(kind, **figures)
+        if kind in TABLE_10 and 'no_answer' in figures:
             mean, no_answer = TABLE_10[kind]
             rows.paper(kind, **{Q2: mean, 'no_answer': no_answer})
     columns = [Column('count', 'n')]
