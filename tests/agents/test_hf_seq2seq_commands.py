@@ -16,7 +16,7 @@ from parlai.scripts.train_model import TrainModel
 from parlai_q2.agents.hf_seq2seq.options import trained_with
 from parlai_q2.models.engine.int8_weights import save_int8
 from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.models.lora import adapter_state, add_adapters
+from parlai_q2.models.lora import adaptable_layers
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,8 +120,10 @@ def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
 def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_path):
     model, _ = load_seq2seq(QUESTIONS)
     torch.manual_seed(0)
-    state = adapter_state(add_adapters(model, rank=2))
-    state = {name: torch.randn_like(tensor) * 0.1 for name, tensor in state.items()}
+    state = {}
+    for name, layer in adaptable_layers(model):
+        state[f'{name}.lora_a'] = torch.randn(2, layer.in_features) * 0.1
+        state[f'{name}.lora_b'] = torch.randn(layer.out_features, 2) * 0.1
     save_int8(state, tmp_path / 'adapter.int8.safetensors')
     (tmp_path / 'adapter.json').write_text(json.dumps({'base': QUESTIONS}))
     options = {'prompt_template': 'reply', 'label_truncate': 12}

@@ -22,14 +22,6 @@ from tests.zoo.tiny_training import (
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'training.md'
 COMMANDS = [c.text for c in code_of(PAGE) if c.kind == 'command']
-TURNS = [
-    {
-        'k': 'The hunter chased the bear.',
-        'h': ['hi'],
-        'r': 'The hunter chased the bear.',
-    },
-    {'k': 'Ann Lee sold a ship.', 'h': ['hello'], 'r': 'Ann Lee sold a ship.'},
-]
 
 
 @pytest.fixture(scope='module')
@@ -42,8 +34,6 @@ def place(tmp_path_factory):
         write_rows(data / f'cons.{part}', CLASS_ROWS)
         write_rows(data / f'qg.{part}', QUESTION_ROWS)
     write_rows(data / 'cons_soft.train.jsonl.gz', CLASS_ROWS)
-    # The adapter's recipe holds 400 rows out.
-    write_rows(data / 'reply.train.jsonl.xz', [*TURNS] * 203)
     return folder
 
 
@@ -71,7 +61,6 @@ def tiny(tmp_path_factory):
         made.write_text(yaml.safe_dump(fields))
         return str(made)
 
-    of.t5 = t5
     return of
 
 
@@ -87,11 +76,7 @@ def run_module(module, arguments, monkeypatch):
     runpy.run_module(module, run_name='__main__', alter_sys=True)
 
 
-# tests/zoo/test_training_recipe.py has a stopped run, which --so-far is for.
-RUN = [c for c in COMMANDS if '--so-far' not in c]
-
-
-@pytest.mark.parametrize('command', RUN, ids=lambda c: c.split('train.')[1][:40])
+@pytest.mark.parametrize('command', COMMANDS, ids=lambda c: c.split('train.')[1][:40])
 def test_a_documented_command_runs(command, place, tiny, monkeypatch):
     monkeypatch.chdir(place)
     program, option, module, *arguments = shlex.split(command)
@@ -99,8 +84,6 @@ def test_a_documented_command_runs(command, place, tiny, monkeypatch):
     if module.endswith('.recipe'):
         assert arguments[0] in recipe_names()
         arguments[0] = tiny(arguments[0])
-    if module.endswith('.reply_adapter'):
-        arguments += ['--base', tiny.t5, '--steps', '1', '--rank', '2']
     if '--teacher' in arguments:
         arguments += ['--max-tokens', '32']
     arguments = [word.replace('cuda', 'cpu') for word in arguments]

@@ -3,21 +3,15 @@
 import json
 
 import pytest
-import torch
 
-from parlai_q2.errors import ModelError, UnknownNameError
+from parlai_q2.errors import UnknownNameError
 from parlai_q2.models.engine.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train import detector_rows, loop, recipe
+from parlai_q2.zoo.train import detector_rows
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.recipe import load_recipe, main, recipe_names
-from tests.zoo.tiny_training import (
-    CLASS_ROWS,
-    encoder,
-    place_rows,
-    recipe_text,
-)
+from tests.zoo.tiny_training import CLASS_ROWS, encoder, place_rows, recipe_text
 
 
 @pytest.fixture(scope='module')
@@ -28,27 +22,6 @@ def data(tmp_path_factory):
 @pytest.fixture(scope='module')
 def bert(tmp_path_factory):
     return encoder(tmp_path_factory.mktemp('models') / 'bert')
-
-
-class Stopped(Exception):
-    """What stands for a kill."""
-
-
-def stop_after(steps):
-    """A loop that is killed in the step after these."""
-
-    def train(model, job, *rest, **named):
-        loss, count = job.loss, iter(range(steps))
-
-        def stopping(model, tensors):
-            if next(count, None) is None:
-                raise Stopped
-            return loss(model, tensors)
-
-        job.loss = stopping
-        return loop.train(model, job, *rest, **named)
-
-    return train
 
 
 def trained(tmp_path, data, text, *options):
@@ -111,31 +84,6 @@ def test_a_teacher_marks_the_rows_of_its_pupil(tmp_path, data, bert):
     text = recipe_text('classes', bert, 'classes: 3', steps=2)
     _, report = trained(tmp_path / 'next', soft.parent, text)
     assert report['log'][-1]['step'] == 2
-
-
-def test_an_unfinished_runs_model_can_be_tried(tmp_path, data, bert):
-    text = recipe_text('classes', bert, 'classes: 3', steps=6)
-    text = text.replace('save_every: 0', 'save_every: 2')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipe, 'train', stop_after(4))
-        with pytest.raises(Stopped):
-            trained(tmp_path, data, text)
-    kept = (tmp_path / 'out' / 'checkpoint.pt').read_bytes()
-    main(
-        [str(tmp_path / 'recipe.yaml'), '--data', str(data)]
-        + ['--outdir', str(tmp_path / 'out'), '--so-far', str(tmp_path / 'tried')]
-    )
-    found = load_int8(tmp_path / 'tried' / 'model.int8.safetensors')
-    saved = torch.load(tmp_path / 'out' / 'checkpoint.pt', weights_only=True)
-    assert saved['step'] == 4
-    name = 'classifier.weight'
-    assert torch.equal(found[name], saved['weights'][name].half().float())
-    assert (tmp_path / 'out' / 'checkpoint.pt').read_bytes() == kept
-    with pytest.raises(ModelError, match='checkpoint.pt'):
-        main(
-            [str(tmp_path / 'recipe.yaml'), '--data', str(data)]
-            + ['--outdir', str(tmp_path / 'none'), '--so-far', str(tmp_path / 'x')]
-        )
 
 
 @pytest.mark.parametrize('name', recipe_names())

@@ -8,18 +8,10 @@ import json
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.zoo.train import loop, recipe, reply_adapter
+from parlai_q2.zoo.train import loop, recipe
 from parlai_q2.zoo.train.checkpoint import NAME
 from parlai_q2.zoo.train.data import write_rows
-from tests.zoo.tiny_training import (
-    CLASS_ROWS,
-    encoder,
-    place_rows,
-    recipe_text,
-    seq2seq,
-)
-
-REPLIES = [{'k': f'i am {n} .', 'h': ['hi'], 'r': f'you are {n}'} for n in range(408)]
+from tests.zoo.tiny_training import CLASS_ROWS, encoder, place_rows, recipe_text
 
 
 class Stopped(Exception):
@@ -109,40 +101,3 @@ def test_a_recipe_does_not_go_on_when_it_was_changed(trains, old, new, named):
     stopped_in(recipe, 'write_folder', lambda: trains('out'))
     with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
         trains('out', change=(old, new))
-
-
-@pytest.fixture(scope='module')
-def t5(tmp_path_factory):
-    return seq2seq(tmp_path_factory.mktemp('models') / 't5')
-
-
-@pytest.fixture
-def adapts(tmp_path, t5):
-    """Gives a run of the reply adapter's command."""
-    write_rows(tmp_path / 'replies.jsonl', REPLIES)
-
-    def train(out, *options):
-        arguments = ['--data', str(tmp_path / 'replies.jsonl'), '--base', t5]
-        arguments += ['--outdir', str(tmp_path / out), '--steps', '2']
-        reply_adapter.main([*arguments, '--batch-size', '2', '--rank', '2', *options])
-
-    return train
-
-
-def test_an_adapter_loses_no_step_until_all_is_written(tmp_path, adapts):
-    adapts('whole')
-    stopped_in(reply_adapter, 'write_text', lambda: adapts('parts'))
-    without_steps(lambda: adapts('parts'))
-    whole, parts = tmp_path / 'whole', tmp_path / 'parts'
-    assert report_of(parts)['log'] == report_of(whole)['log']
-    weights = 'adapter.int8.safetensors'
-    assert (parts / weights).read_bytes() == (whole / weights).read_bytes()
-    assert not (parts / NAME).exists()
-
-
-def test_an_adapter_is_not_written_over_while_it_is_trained_on(tmp_path, adapts):
-    adapts('out')
-    adapter = str(tmp_path / 'out' / 'adapter.int8.safetensors')
-    with pytest.raises(ConfigError, match='Choose another --outdir'):
-        adapts('out', '--from-adapter', adapter)
-    adapts('next', '--from-adapter', adapter)

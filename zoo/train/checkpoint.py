@@ -76,7 +76,12 @@ class Checkpoint:
         """
         if not self.path.exists():
             return State(0, [], [], 0.0)
-        saved = read_checkpoint(self.path, device)
+        try:
+            saved = torch.load(self.path, map_location=device, weights_only=True)
+        except Exception as e:
+            raise ModelError(
+                f'Cannot read the checkpoint {self.path}: {e}. Delete it to start over.'
+            ) from e
         if saved['settings'] != self.settings:
             changed = sorted(
                 name
@@ -88,34 +93,12 @@ class Checkpoint:
                 'Give the same settings to continue that run, or delete the file '
                 'to start over.'
             )
-        put(model, saved['weights'])
+        model.load_state_dict(saved['weights'], strict=False)
         optimizer.load_state_dict(saved['optimizer'])
         torch.set_rng_state(saved['random'].cpu())
         if saved['random_cuda'] is not None:
             torch.cuda.set_rng_state(saved['random_cuda'].cpu())
         return State(*(saved[name] for name in State._fields))
-
-
-def read_checkpoint(path: Path, device: str = 'cpu') -> dict[str, Any]:
-    """
-    What a checkpoint holds.
-
-    :raises ModelError: when it cannot be read.
-    """
-    try:
-        return torch.load(path, map_location=device, weights_only=True)
-    except Exception as e:
-        raise ModelError(
-            f'Cannot read the checkpoint {path}: {e}. Delete it to start over.'
-        ) from e
-
-
-def put(model: torch.nn.Module, weights: dict[str, torch.Tensor]) -> None:
-    """Copy trained weights into a model."""
-    parameters = _trained(model)
-    with torch.no_grad():
-        for name, tensor in weights.items():
-            parameters[name].copy_(tensor)
 
 
 def drop_checkpoint(folder: Path) -> None:
@@ -141,7 +124,7 @@ def model_identity(reference: str) -> Union[str, dict[str, str]]:
     }
 
 
-def check_apart(written: Path, source: Union[Path, str, None]) -> None:
+def check_apart(written: Path, source: Union[Path, str]) -> None:
     """
     Make sure that a run does not overwrite what it starts from, which would keep it
     from resuming.

@@ -30,12 +30,9 @@ from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.checkpoint import (
-    NAME,
     check_apart,
     drop_checkpoint,
     model_identity,
-    put,
-    read_checkpoint,
 )
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
@@ -195,22 +192,6 @@ def run(
     return report
 
 
-def write_so_far(recipe: Recipe, outdir: Path, folder: Path) -> int:
-    """
-    Write the model of an unfinished run's last checkpoint; the run is not touched.
-
-    :param outdir: the run's folder.
-    :param folder: the folder to write to; it is created.
-    :return: the number of steps taken so far.
-    :raises ModelError: when there is no checkpoint.
-    """
-    saved = read_checkpoint(outdir / NAME)
-    model, tokenizer = initial_model(recipe)
-    put(model, saved['weights'])
-    write_folder(model.eval(), tokenizer, folder)
-    return saved['step']
-
-
 def initial_model(recipe: Recipe) -> tuple[Any, Any]:
     """The model that training starts from, and its tokenizer."""
     import transformers
@@ -271,11 +252,6 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--device', default='cpu', help='cpu or cuda')
     parser.add_argument('--steps', type=int, help="overrides the recipe's value")
     parser.add_argument('--seed', type=int, help="overrides the recipe's value")
-    parser.add_argument(
-        '--so-far',
-        type=Path,
-        help='only write the model of the last checkpoint, to this folder',
-    )
     args = parser.parse_args(argv)
     recipe = load_recipe(args.recipe)
     changed = {
@@ -286,10 +262,6 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     recipe = replace(recipe, settings=replace(recipe.settings, **changed))
     if args.initial:
         recipe = replace(recipe, initial=args.initial)
-    if args.so_far:
-        step = write_so_far(recipe, args.outdir, args.so_far)
-        logging.info(f'{args.so_far}: the model after {step} steps')
-        return
     run(recipe, args.data, args.outdir, args.device)
 
 
