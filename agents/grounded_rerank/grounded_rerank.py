@@ -176,9 +176,13 @@ class GroundedRerankAgent(ChatCommands):
             return output
         signature = str(self.reranker.scorer.signature)
         output.rerank = [r.rows() for r in rankings]
+        # Of the history, only the turn before is read, and only if it is asked for.
+        before = [pool.history[-1:] for pool in batch[POOLS]]
+        if self.opt.get('in_context'):
+            output.rerank_history = [list(history) for history in before]
         if self.logs_replies():
             known = [r.passages for r in rankings]
-            self.reranker.explain(list(zip(known, output.rerank, strict=True)))
+            self.reranker.explain(list(zip(known, before, output.rerank, strict=True)))
         output.rerank_knowledge = [as_field(r.passages) for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
@@ -199,7 +203,9 @@ class GroundedRerankAgent(ChatCommands):
         :param reply: a reply of this agent; its ``rerank`` is changed in place.
         """
         if reply.get('rerank'):
-            self.reranker.explain([(reply['rerank_knowledge'], reply['rerank'])])
+            before = reply.get('rerank_history', ())
+            turn = (reply['rerank_knowledge'], before, reply['rerank'])
+            self.reranker.explain([turn])
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         """

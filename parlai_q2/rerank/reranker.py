@@ -121,23 +121,24 @@ class Reranker:
             for pool in self._score(self.scorer, pools, kept)
         ]
 
-    def explain(self, turns: Sequence[tuple[Any, Rows]]) -> None:
+    def explain(self, turns: Sequence[tuple[Any, Sequence[str], Rows]]) -> None:
         """
         Add evidence to the rows of the chosen candidates and of the generator's first,
         in one call of the evidence scorer. Choosing needs a score for every candidate,
         but people see only these, so a scorer that gives verdicts is asked only about
         them.
 
-        :param turns: B turns, each its knowledge (``Ranking.passages``) and the rows of
-            its ranking. Their ``verdicts``, and ``statements`` if they have none, are
-            filled in place, and ``evidence`` names the scorer by its signature. Rows
-            that have verdicts or no score are left alone.
+        :param turns: B turns, each its knowledge (``Ranking.passages``), the turns
+            before it and the rows of its ranking. The rows' ``verdicts``, and
+            ``statements`` if they have none, are filled in place, and ``evidence``
+            names the scorer by its signature. Rows that have verdicts or no score are
+            left alone.
         """
         if self.evidence is None:
             return
         shown = [
-            (knowledge, row)
-            for knowledge, rows in turns
+            (Example(knowledge, row['text'], tuple(history)), row)
+            for knowledge, history, rows in turns
             for row in rows
             if (row['chosen'] or row['first'])
             and row['score'] is not None
@@ -146,7 +147,7 @@ class Reranker:
         ]
         if not shown:
             return
-        examples = [Example(known, row['text']) for known, row in shown]
+        examples = [example for example, _ in shown]
         signature = str(self.evidence.signature)
         for (_, row), score in zip(shown, self.evidence.score(examples), strict=True):
             row['verdicts'] = [verdict.to_dict() for verdict in score.verdicts]

@@ -121,7 +121,12 @@ def rank(
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
             ranked = [(r, r.rows()) for r in reranker.rank_batch(chunk)]
-            reranker.explain([(r.passages, rows) for r, rows in ranked])
+            reranker.explain(
+                [
+                    (ranking.passages, pool.history, rows)
+                    for pool, (ranking, rows) in zip(chunk, ranked, strict=True)
+                ]
+            )
             found += ranked
             bar.update(len(chunk))
     return found

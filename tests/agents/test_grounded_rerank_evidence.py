@@ -43,6 +43,22 @@ def test_others_are_explained_when_asked():
     agent.explain({'text': 'a command'})
 
 
+@pytest.mark.parametrize('logged', [True, False])
+def test_in_context_the_evidence_reads_the_turn_before_too(logged):
+    agent = make_agent(evidence='toy')
+    agent.opt['in_context'] = True  # which parse_kwargs does not take
+    agent.opt['world_logs'] = 'replies.jsonl' if logged else ''
+    replies = reply_to(agent, '1 2 3 4', '4 3 2 1', knowledge='3 1')
+    for reply in replies:
+        agent.explain(reply)
+    asked = [e for batch in batches(agent) for e in batch]
+    turns = [('1 2 3 4',), ('4 3 2 1',)]
+    assert [e.history for e in asked] == [
+        turn for turn, reply in zip(turns, replies) for _ in shown(reply)
+    ]
+    assert [tuple(reply['rerank_history']) for reply in replies] == turns
+
+
 def test_a_chat_explains_for_why_and_candidates_once():
     agent = make_agent(evidence='toy', interactive_mode=True).clone()
     agent.set_interactive_mode(True)

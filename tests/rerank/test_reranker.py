@@ -177,10 +177,10 @@ def explained(*pools, scorer=None):
     """The evidence scorer's batches, and the rows of each pool."""
     reranker = Reranker(scorer or ToyScorer(), evidence=(evidence := Explainer()))
     rankings = reranker.rank_batch(pools)
-    turns = [(ranking.passages, ranking.rows()) for ranking in rankings]
+    turns = [(r.passages, p.history, r.rows()) for p, r in zip(pools, rankings)]
     for _ in range(2):  # what is explained is not asked about again
         reranker.explain(turns)
-    return evidence.batches, [rows for _, rows in turns]
+    return evidence.batches, [rows for *_, rows in turns]
 
 
 def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
