@@ -10,6 +10,13 @@ from parlai_q2.records import Score
 
 Pair = tuple[str, str]
 
+# What the fields of a stored score are if not texts.
+UNITS = ('score', 'f1')
+SPANS = ('span', 'response_span', 'knowledge_span')
+LISTS = ('verdicts', 'statements', 'evidence', *SPANS)
+KINDS = {'fallback': bool, 'passage': int, **dict.fromkeys(SPANS, int)}
+NULLABLE = ('knowledge_answer', 'knowledge_span', 'passage')
+
 
 def pair_key(pair: Pair) -> bytes:
     """The SHA-256 of knowledge and response, including where the knowledge ends."""
@@ -31,9 +38,8 @@ def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
 
 def checksum_of(value: bytes, signature: str, key: bytes) -> int:
     """
-    The CRC-32 of a value together with its signature and key. It includes these because
-    a file may mix old and new parts, for example if it was copied during a write; an
-    intact value can then end up under another pair's key.
+    The CRC-32 of a value with its signature and key, because in a file of old and new
+    parts (copied during a write) an intact value may stand under another key.
     """
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(signature.encode())))
 
@@ -46,35 +52,24 @@ def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Optional[Sc
     if not isinstance(value, bytes) or checksum_of(value, signature, key) != checksum:
         return None
     try:
-        score = Score.from_dict({'signature': signature, **json.loads(value)})
-        return score if _is_score(score) else None
+        fields = {'signature': signature, **json.loads(value)}
+        score = Score.from_dict(fields)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         # It was written by a version with other fields, or by hand.
         return None
+    return score if _is_right('', fields) else None
 
 
-def _is_score(score: Score) -> bool:
-    verdicts = score.verdicts
-    spans = [
-        span
-        for verdict in verdicts
-        for span in (verdict.response_answer, verdict.knowledge_answer)
-        if span is not None
-    ]
-    spans += [s.span for s in score.statements]
-    spans += [e.sentence for s in score.statements for e in s.evidence]
-    places = [e.passage for s in score.statements for e in s.evidence]
-    places += [v.passage for v in verdicts if v.passage is not None]
-    texts = [score.label, score.signature, *(span.text for span in spans)]
-    texts += [text for v in verdicts for text in (v.question, v.comparison)]
-    texts += [s.label for s in score.statements]
-    units = [score.value, *(n for v in verdicts for n in (v.score, v.f1))]
-    units += [s.score for s in score.statements]
-    return (
-        all(isinstance(text, str) for text in texts)
-        and all(is_number(unit) and 0 <= unit <= 1 for unit in units)
-        and all(type(n) is int for span in spans for n in (span.start, span.end))
-        and all(type(n) is int for n in places)
-        and all(map(is_number, score.parts.values()))
-        and isinstance(score.fallback, bool)
-    )
+def _is_right(name: str, value: Any) -> bool:
+    """Whether the value of a field, and what it holds, have the right types."""
+    if name == 'parts':
+        return all(map(is_number, value.values()))
+    if isinstance(value, dict):
+        return all(_is_right(key, inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return name in LISTS and all(_is_right(name, inner) for inner in value)
+    if name in UNITS:
+        return is_number(value) and 0 <= value <= 1
+    if value is None:
+        return name in NULLABLE
+    return type(value) is KINDS.get(name, str)

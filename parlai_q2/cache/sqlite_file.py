@@ -1,24 +1,23 @@
 """
-The SQLite file of the score cache: its tables, its rows, and how damage shows.
+The SQLite file of the score cache: opened by many processes at once, its tables made,
+and set aside when it is damaged.
 
-    signatures   id, text                                a scorer's full signature
-    scores       signature, pair, value, checksum, used  the score of one response
-
-``pair`` is the SHA-256 of knowledge and response, ``value`` the score as JSON,
-``checksum`` the CRC-32 of signature, pair and value, and ``used`` the time of last use
-in seconds. The version of the tables is the file's ``user_version``.
+A damaged file is renamed and a new one is started. A file that is not a cache of ours,
+or a newer one, may be somebody's data and is refused. A file that can only be read is
+read. If the file cannot be used otherwise (a full disk), the cache warns once, and
+scoring goes on without it.
 """
 
-import math
+import logging
+import os
 import sqlite3
-from contextlib import contextmanager, suppress
+import threading
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence, TypeVar
+from typing import Any, Callable, Iterator, TypeVar
 
-from parlai_q2.cache.rows import decode
 from parlai_q2.errors import ConfigError
-from parlai_q2.records import Score
-from parlai_q2.signature import digits
+from parlai_q2.io.files import beside, locked
 
 # Increased with every change of the tables; a file of another version is not read.
 VERSION = 1
@@ -28,15 +27,13 @@ APPLICATION_ID = 0x70513273
 MAGIC, ID_AT = b'SQLite format 3\0', 68
 # Seconds to wait for another process's write.
 BUSY_TIMEOUT = 60.0
-# Seconds between two updates of a row's time of use, so that reads rarely write.
-USE_NOTED_EVERY = 3600
-# Keys per query; older versions of SQLite allow at most 999 variables.
-KEYS = 500
-# When the file exceeds its limit, it is reduced to this share of the limit.
-EVICT_TO = 0.9
 
-# By name, as SQLite keeps the statements.
-DEFINITIONS = {
+ANOTHER = 'another file with --cache-file or the environment variable PARLAI_Q2_CACHE'
+
+# ``pair`` is the SHA-256 of knowledge and response, ``value`` the score as JSON,
+# ``checksum`` the CRC-32 of signature, pair and value, and ``used`` the time of last
+# use in seconds. The statements are written as SQLite keeps them.
+TABLES = {
     'signatures': 'CREATE TABLE signatures '
     '(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)',
     'scores': """CREATE TABLE scores (
@@ -52,45 +49,117 @@ DEFINITIONS = {
 
 T = TypeVar('T')
 
-
-class OtherVersion(Exception):
-    """The tables of the file are of a version that this code does not read."""
-
-    def __init__(self, version: int):
-        self.version = version
-        super().__init__(f'it has version {version} of the tables, not {VERSION}')
+_logger = logging.getLogger(__name__)
 
 
-class StoredSignature(NamedTuple):
-    """
-    What a file holds for one full signature: the number of scores, the total length of
-    their values, and when one was last used, in seconds since 1970.
-    """
+class SqliteFile:
+    """Each process and thread opens the file on first use."""
 
-    text: str
-    rows: int
-    bytes: int
-    used: int
+    def __init__(self, path: Path):
+        self.path = path
+        # Becomes False when the file turns out to be unusable.
+        self.usable = True
+        # By process and thread: a forked child may neither use nor close what its
+        # parent opened.
+        self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
+
+    def do(
+        self,
+        action: Callable[[sqlite3.Connection], T],
+        otherwise: T,
+        needed: bool = False,
+    ) -> T:
+        """
+        Act on the file, on a new one if it is damaged.
+
+        :param otherwise: returned after a warning if the file cannot be used.
+        :param needed: raise a ConfigError instead of a warning.
+        :raises ConfigError: if the file is none of ours.
+        """
+        for last in (False, True):
+            if not (self.usable or needed):
+                break
+            here = _here()
+            try:
+                if here not in self._connections:
+                    self._connections[here] = self._open()
+                return action(self._connections[here])
+            except (sqlite3.Error, UnicodeDecodeError, OSError) as e:
+                self.close()
+                if not last and is_damage(e) and not self.read_only:
+                    self._begin_anew(e)
+                    continue
+                if busy := is_busy(e):
+                    problem = f'The score cache {self.path} is busy: {e}.'
+                    remedy = 'Try again later.'
+                else:
+                    problem = f'The score cache {self.path} cannot be used: {e}.'
+                    remedy = f'Give {ANOTHER}.'
+                if needed:
+                    raise ConfigError(f'{problem} {remedy}') from e
+                self.usable = busy
+                _logger.warning(f'{problem} Scoring goes on without it. {remedy}')
+                break
+        return otherwise
 
     @property
-    def short(self) -> str:
-        """The hash of the signature, which its short form ends in."""
-        return digits(self.text)
+    def read_only(self) -> bool:
+        """Whether the file can be read but neither written nor renamed."""
+        places = (self.path, self.path.parent)
+        return self.path.is_file() and not all(os.access(p, os.W_OK) for p in places)
 
+    def close(self) -> None:
+        """Close the file for this thread; its next use opens it again."""
+        connection = self._connections.pop(_here(), None)
+        if connection is not None:
+            connection.close()
 
-# --- the file
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, '_connections': {}}
+
+    def _open(self) -> sqlite3.Connection:
+        if self.read_only:
+            return connect(self.path, read_only=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(self.path, BUSY_TIMEOUT):
+            return connect(self.path)
+
+    def _begin_anew(self, error: Exception) -> None:
+        """
+        Rename a damaged or outdated file to ``<name>.damaged``, ``<name>.damaged.2``
+        and so on, unless another process has already done so.
+        """
+        with locked(self.path, BUSY_TIMEOUT):
+            if is_sound(self.path):
+                return
+            if is_foreign(self.path):
+                raise ConfigError(
+                    f'{self.path} is not a parlai_q2 score cache, or its beginning is '
+                    f'damaged. Give {ANOTHER}, or delete this one if nobody needs it.'
+                )
+            aside, number = beside(self.path, '.damaged'), 1
+            while os.path.lexists(aside):
+                number += 1
+                aside = beside(self.path, f'.damaged.{number}')
+            os.replace(self.path, aside)
+            for ending in ('-wal', '-shm'):
+                # These belong to the renamed file and would corrupt the new one.
+                beside(self.path, ending).unlink(missing_ok=True)
+        _logger.warning(
+            f'The score cache {self.path} cannot be read ({error}). It was '
+            f'renamed to {aside.name} and a new one was started; scores are '
+            'computed again.'
+        )
 
 
 def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
     """
-    Open a cache, creating it and its tables if needed.
+    Open a cache, creating it and its tables if needed. Hold the file's lock, because
+    two processes cannot create it at once.
 
-    :param path: the file; its folder must exist.
-    :param read_only: the file or its folder cannot be written.
-    :raises sqlite3.DatabaseError: if it is damaged or cannot be opened; damage in a
-        text shows as a UnicodeDecodeError.
-    :raises OtherVersion: if its tables are of another version.
-    :raises ConfigError: if it is an intact SQLite file of another program.
+    :raises sqlite3.DatabaseError: if it is damaged or outdated, or cannot be opened;
+        damage in a text shows as a UnicodeDecodeError.
+    :raises ConfigError: if it is an intact file of another program or a newer version.
     """
     # Without "immutable", SQLite would create files beside it.
     how = 'mode=ro&immutable=1' if read_only else 'mode=rwc'
@@ -102,78 +171,87 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
-        _prepare(connection, path, read_only)
+        tables = dict(connection.execute('SELECT name, sql FROM sqlite_master'))
+        if tables or read_only:
+            _check(connection, tables, path)
+        else:
+            # This must be set while the file is empty; it gives unused pages back.
+            connection.execute('PRAGMA auto_vacuum = FULL')
+            connection.executescript(
+                f'BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; '
+                f'PRAGMA user_version = {VERSION}; {";".join(TABLES.values())}; COMMIT;'
+            )
+        if not read_only:
+            connection.execute('PRAGMA journal_mode = WAL')
+            # With WAL, a killed process loses nothing. A power cut may lose the last
+            # writes; those scores are computed again.
+            connection.execute('PRAGMA synchronous = NORMAL')
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, read_only: bool) -> None:
-    tables = dict(connection.execute('SELECT name, sql FROM sqlite_master'))
-    if not tables and not read_only:
-        # This must be set while the file is empty; it lets eviction shrink the file.
-        connection.execute('PRAGMA auto_vacuum = INCREMENTAL')
-        connection.executescript(
-            f'BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; '
-            f'PRAGMA user_version = {VERSION}; {";".join(DEFINITIONS.values())}; '
-            'COMMIT;'
-        )
-    elif _number(connection, 'PRAGMA application_id') != APPLICATION_ID:
-        if {'signatures', 'scores'} <= tables.keys():
-            raise sqlite3.DatabaseError('its application id is damaged')
+def number(connection: sqlite3.Connection, query: str) -> int:
+    """The one number that a query asks for."""
+    return int(connection.execute(query).fetchone()[0])
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction, which waits for other writers."""
+    with connection:  # commits, or rolls back
+        connection.execute('BEGIN IMMEDIATE')
+        yield
+
+
+def shrink(connection: sqlite3.Connection) -> None:
+    """Give the room of deleted rows back to the disk."""
+    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+
+
+def _check(connection: sqlite3.Connection, tables: dict[str, str], path: Path) -> None:
+    ours = number(connection, 'PRAGMA application_id') == APPLICATION_ID
+    if not ours and not {'signatures', 'scores'} <= tables.keys():
         raise ConfigError(
-            f"{path} is another program's SQLite file, not a score cache. Give "
-            'another file: --cache-file FILE'
+            f"{path} is another program's SQLite file, not a score cache. "
+            f'Give {ANOTHER}.'
         )
-    version = _number(connection, 'PRAGMA user_version')
-    if version != VERSION:
-        if DEFINITIONS.items() <= tables.items():
-            raise sqlite3.DatabaseError('its version is damaged')
-        raise OtherVersion(version)
-    if not read_only:
-        connection.execute('PRAGMA journal_mode = WAL')
-        # With WAL, a killed process loses nothing. A power cut may lose the last
-        # writes; those scores are computed again.
-        connection.execute('PRAGMA synchronous = NORMAL')
+    version = number(connection, 'PRAGMA user_version')
+    whole = TABLES.items() <= tables.items()
+    if version > VERSION and not whole:
+        raise ConfigError(
+            f'The score cache {path} was made by a newer version of parlai_q2: update '
+            f'parlai_q2, or give {ANOTHER}.'
+        )
+    if not (ours and whole and version == VERSION):
+        raise sqlite3.DatabaseError('its tables or their version are damaged or old')
 
 
 def is_damage(error: Exception) -> bool:
-    """
-    Whether an error means that the content of the file is damaged, rather than that the
-    file cannot be accessed.
-    """
+    """Whether the content of the file is damaged, rather than out of reach."""
     # "malformed" and "not a database" are raised as the base class itself.
+    signs = ('no such', 'decode', 'malformed', 'unsupported')
     return (
         isinstance(error, (UnicodeDecodeError, sqlite3.DataError))
         or type(error) is sqlite3.DatabaseError
-        or any(
-            sign in str(error)
-            for sign in ('no such', 'decode', 'malformed', 'unsupported')
-        )
+        or any(sign in str(error) for sign in signs)
     )
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether an error means that other processes kept the file locked for too long."""
+    """Whether other processes kept the file locked for too long."""
     locked = isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
     return locked or isinstance(error, TimeoutError)
 
 
 def is_foreign(path: Path) -> bool:
     """
-    Whether a file has content, but neither the first bytes of an SQLite file nor our
-    application id.
-
-    Call this only for a file that SQLite cannot open: closing a file releases the locks
-    that SQLite holds on it elsewhere in this process.
+    Whether a file that SQLite cannot open was never ours: it has content, but neither
+    the first bytes of an SQLite file nor our application id.
     """
-    try:
-        with open(path, 'rb') as stream:
-            head = stream.read(ID_AT + 4)
-    except OSError:
-        # The file does not exist or cannot be read.
-        return False
+    with open(path, 'rb') as stream:
+        head = stream.read(ID_AT + 4)
     ours = head[ID_AT:] == APPLICATION_ID.to_bytes(4, 'big')
     return bool(head) and not head.startswith(MAGIC) and not ours
 
@@ -181,160 +259,11 @@ def is_foreign(path: Path) -> bool:
 def is_sound(path: Path) -> bool:
     """Whether the file and its tables are intact, or the file does not exist."""
     try:
-        connection = connect(path)
-        try:
-            connection.execute('SELECT pair, text FROM scores, signatures LIMIT 1')
+        with closing(connect(path)) as connection:
             return connection.execute('PRAGMA quick_check(1)').fetchone()[0] == 'ok'
-        finally:
-            connection.close()
-    except OtherVersion:
-        return True
     except (sqlite3.Error, UnicodeDecodeError) as e:
         return not is_damage(e)
 
 
-# --- its rows
-
-
-def read(
-    connection: sqlite3.Connection, signature: str, keys: Sequence[bytes], now: int
-) -> dict[bytes, Score]:
-    """
-    The scores that the file has intact, by the keys of their pairs; their time of use
-    becomes ``now``, in seconds since 1970.
-    """
-    found: dict[bytes, Score] = {}
-    unnoted: list[int] = []
-    for some in _portions(keys):
-        # One statement, since another process could reassign the id between two.
-        rows = connection.execute(
-            'SELECT pair, value, checksum, used, scores.rowid FROM scores '
-            'JOIN signatures ON signatures.id = signature '
-            f'WHERE text = ? AND pair IN ({_marks(some)})',
-            (signature, *some),
-        )
-        for key, value, checksum, used, row in rows:
-            score = decode(value, checksum, signature, key)
-            if score is not None:
-                found[key] = score
-                if not isinstance(used, int) or used <= now - USE_NOTED_EVERY:
-                    unnoted.append(row)
-    # If the file cannot be written, reading still works.
-    with suppress(sqlite3.OperationalError):
-        for used_rows in _portions(unnoted):
-            connection.execute(
-                f'UPDATE scores SET used = ? WHERE rowid IN ({_marks(used_rows)})',
-                (now, *used_rows),
-            )
-    return found
-
-
-def write(
-    connection: sqlite3.Connection,
-    signature: str,
-    rows: Sequence[tuple[bytes, bytes, int, int]],
-    max_bytes: int,
-) -> None:
-    """
-    Write rows, either all or none, and keep the file within its limit.
-
-    :param rows: key, value, checksum and time of use (now) of each row, at least one.
-    """
-    with _transaction(connection):
-        connection.execute(
-            'INSERT OR IGNORE INTO signatures (text) VALUES (?)', (signature,)
-        )
-        connection.executemany(
-            'INSERT OR REPLACE INTO scores SELECT id, ?, ?, ?, ? FROM signatures '
-            'WHERE text = ?',
-            [(*row, signature) for row in rows],
-        )
-        over = used_bytes(connection) > max_bytes
-        if over:
-            evict(connection, max_bytes * EVICT_TO)
-    if over:
-        _shrink(connection)
-
-
-def delete(
-    connection: sqlite3.Connection, signature: Optional[str], used_until: Optional[int]
-) -> int:
-    """
-    Delete the rows that meet both conditions, where None is met by any; return how
-    many.
-    """
-    count = connection.execute(
-        'DELETE FROM scores WHERE (:text IS NULL OR signature IN '
-        '(SELECT id FROM signatures WHERE text = :text)) '
-        'AND (:until IS NULL OR used <= :until)',
-        {'text': signature, 'until': used_until},
-    ).rowcount
-    _shrink(connection)
-    return count
-
-
-def signatures(connection: sqlite3.Connection) -> list[StoredSignature]:
-    """What the file holds for each signature, the one with most rows first."""
-    rows = connection.execute(
-        'SELECT text, count(*), sum(length(value)), max(used) FROM scores '
-        'JOIN signatures ON signatures.id = signature GROUP BY signature '
-        'ORDER BY count(*) DESC, text'
-    )
-    return [StoredSignature(*row) for row in rows]
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    # Waits for other writers.
-    connection.execute('BEGIN IMMEDIATE')
-    try:
-        yield
-        connection.execute('COMMIT')
-    finally:
-        # If the disk is full, SQLite may or may not have rolled back already.
-        if connection.in_transaction:
-            connection.execute('ROLLBACK')
-
-
-def used_bytes(connection: sqlite3.Connection) -> int:
-    pages, free, size = (
-        _number(connection, f'PRAGMA {name}')
-        for name in ('page_count', 'freelist_count', 'page_size')
-    )
-    return (pages - free) * size
-
-
-def evict(connection: sqlite3.Connection, target: float) -> None:
-    """Delete the least recently used rows until at most ``target`` bytes are in use."""
-    while True:
-        used = used_bytes(connection)
-        rows = _number(connection, 'SELECT count(*) FROM scores')
-        if used <= target or not rows:
-            return
-        connection.execute(
-            'DELETE FROM scores WHERE rowid IN '
-            '(SELECT rowid FROM scores ORDER BY used, rowid LIMIT ?)',
-            (math.ceil(rows * (1 - target / used)),),
-        )
-
-
-def _shrink(connection: sqlite3.Connection) -> None:
-    """Return unused pages to the disk."""
-    connection.execute(
-        'DELETE FROM signatures WHERE id NOT IN (SELECT signature FROM scores)'
-    )
-    # The statement frees one page per step, and execute() would run only one step.
-    connection.executescript('PRAGMA incremental_vacuum;')
-    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
-
-
-def _number(connection: sqlite3.Connection, query: str) -> int:
-    return int(connection.execute(query).fetchone()[0])
-
-
-def _portions(values: Sequence[T]) -> Iterable[Sequence[T]]:
-    return (values[start : start + KEYS] for start in range(0, len(values), KEYS))
-
-
-def _marks(values: Sequence[Any]) -> str:
-    return ','.join('?' * len(values))
+def _here() -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()

@@ -8,7 +8,7 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.signature import short_form
+from parlai_q2.signature import digits, short_form
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
@@ -70,7 +70,7 @@ def clear(
     seconds = None if older_than is None else older_than * SECONDS_A_DAY
     if which in (None, ALL):
         return cache.clear(unused_for=seconds)
-    known = {one.short: one.text for one in cache.signatures()}
+    known = {digits(one.text): one.text for one in cache.signatures()}
     found = [short for short in known if short.startswith(str(which))]
     if not found:
         raise UnknownNameError('signature in the cache', str(which), [*known, ALL])
@@ -94,7 +94,7 @@ def contents(cache: ScoreCache) -> dict[str, Any]:
         'max_bytes': cache.max_bytes,
         'signatures': [
             {
-                'short': one.short,
+                'short': digits(one.text),
                 'signature': one.text,
                 'rows': one.rows,
                 'bytes': one.bytes,

@@ -4,7 +4,6 @@ import pytest
 
 from parlai_q2 import load_scorer
 from parlai_q2.cache import CachedScorer, ScoreCache
-from parlai_q2.cache.score_cache import portions
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.records import Example
 from parlai_q2.scorers.consistency import ConsistencyScorer
@@ -30,25 +29,6 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     assert second.score(given) == CountingScorer().score(given)
     assert second.scorer.calls == [[e.response for e in given[10:]]]
     assert (second.hits, second.misses) == (10, 15)
-
-
-@pytest.mark.parametrize(
-    'count, sizes',
-    [
-        (0, []),
-        (3, [3]),
-        (10, [10]),
-        (14, [14]),  # four alone would fill no batch
-        (15, [10, 5]),
-        (24, [10, 14]),
-        (35, [10, 10, 10, 5]),
-    ],
-)
-def test_a_small_rest_goes_with_the_portion_before(count, sizes):
-    given = examples(count)
-    found = portions(given, 10)
-    assert [len(some) for some in found] == sizes
-    assert [e for some in found for e in some] == given
 
 
 def test_the_same_text_in_other_passages_is_found_and_its_evidence_named_there(path):

@@ -23,7 +23,7 @@ for batch in range(20):
     mine = scores(25, start + 25 * batch)
     cache.put(SIGNATURE, mine)
     assert cache.get(SIGNATURE, mine) == mine
-assert cache.usable
+assert cache.file.usable
 """
 
 

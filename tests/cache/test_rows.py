@@ -19,14 +19,6 @@ def read(value, signature=SIGNATURE):
     return decode(value, checksum_of(value, signature, KEY), signature, KEY)
 
 
-def test_a_score_comes_back_as_it_was():
-    value, checksum = encode(score_of(0.5), SIGNATURE, KEY)
-    assert decode(value, checksum, SIGNATURE, KEY) == score_of(0.5)
-    # Filed under another recipe, it keeps its own.
-    value, checksum = encode(score_of(0.5), 'another', KEY)
-    assert decode(value, checksum, 'another', KEY).signature == SIGNATURE
-
-
 @pytest.mark.parametrize(
     'value', [b'{"colour": "red"}', b'[]', b'null', b'no json', b'\xff', b'']
 )
@@ -58,8 +50,9 @@ def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog)
     assert cache.get(SIGNATURE, scores(1)) == scores(1)
 
 
-def test_a_value_of_another_pair_or_recipe_is_none():
+def test_a_score_is_read_only_for_its_own_pair_and_recipe():
     value, checksum = encode(score_of(0.5), SIGNATURE, KEY)
+    assert decode(value, checksum, SIGNATURE, KEY) == score_of(0.5)
     assert decode(value, checksum + 1, SIGNATURE, KEY) is None
     assert decode(value, checksum, 'another', KEY) is None
     assert decode(value, checksum, SIGNATURE, pair_key(('knowledge', 'other'))) is None

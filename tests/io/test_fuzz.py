@@ -174,7 +174,7 @@ def cache(tmp_path):
     """The bytes of a cache of sixty scores."""
     scorer = CachedScorer(CountingScorer(), ScoreCache(tmp_path / 'whole.sqlite'))
     scorer.score(examples(60))
-    scorer.cache.close()
+    scorer.cache.file.close()
     return scorer.cache.path.read_bytes()
 
 
@@ -183,7 +183,7 @@ def score_again(path):
     scorer = CachedScorer(CountingScorer(), ScoreCache(path))
     for _ in range(2):
         assert scorer.score(examples(60)) == CountingScorer().score(examples(60))
-    scorer.cache.close()
+    scorer.cache.file.close()
     return scorer.hits
 
 
