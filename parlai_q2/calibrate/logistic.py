@@ -81,7 +81,7 @@ def quality(p: np.ndarray, y: np.ndarray) -> Quality:
     weight = weight / weight.sum()
     sure = np.clip(p, 1e-6, 1 - 1e-6)
     log_loss = -weight @ (y * np.log(sure) + (1 - y) * np.log(1 - sure))
-    # A bound belongs to the bin below it, as in parlai_q2.evaluate.calibration.
+    # A bound belongs to the bin below it, as in Guo et al.
     bounds = np.arange(1, ECE_BINS + 1) / ECE_BINS
     place = np.searchsorted(bounds, p, side='left')
     gaps = np.bincount(place, weight * (y - p))

@@ -206,7 +206,6 @@ class Evaluation:
 
 
 Q2, Q2_F1 = 'q2', 'q2_f1'
-Warn = Callable[[str], None]
 
 
 def evaluate(
@@ -218,7 +217,6 @@ def evaluate(
     rounds: int = ROUNDS,
     seed: int = SEED,
     counting: Optional[Counting] = None,
-    warn: Warn = lambda message: None,
 ) -> Evaluation:
     """
     Score a set with all scorers.
@@ -229,12 +227,18 @@ def evaluate(
     :param other_knowledge: whether to score responses against knowledge that is not
         theirs, too.
     :param counting: as for :func:`score_pairs`.
-    :param warn: called with each warning, a sentence for the user.
     :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.
     """
     if not annotated.responses:
         raise InputError(f'The set {annotated.name} has no responses.')
+    for column in columns:
+        if not column.known(annotated.responses):
+            raise InputError(
+                f'None of the scores of {column.name} belongs to a response of '
+                f'{annotated.name}. The knowledge and responses in its file must match '
+                'those of the set exactly.'
+            )
     same: list[Pair] = []
     other: list[Pair] = []
     if other_knowledge:
@@ -252,8 +256,7 @@ def evaluate(
         else:
             pairs = [*own, *same, *other]
             measures[name] = score_pairs(name, scorers[name], pairs, counting)
-    asked = [measures[name] for name in scorers]
-    asked += [_matched(column, annotated, warn) for column in columns]
+    asked = [*(measures[name] for name in scorers), *columns]
     varied = []
     for name, scorer in (variants or {}).items():
         pairs = [r.pair for r in annotated.responses]
@@ -270,30 +273,3 @@ def _own_pairs(annotated: AnnotatedSet, seed: int) -> Iterable[Pair]:
         yield contrast.inconsistent.pair
     for system in annotated.groups('system'):
         yield from (r.pair for r in random_sample(annotated, system, seed))
-
-
-def _matched(column: Measure, annotated: AnnotatedSet, warn: Warn) -> Measure:
-    known = column.known(annotated.responses)
-    if not known:
-        raise InputError(
-            f'None of the scores of {column.name} belongs to a response of '
-            f'{annotated.name}. The knowledge and responses in its file must match '
-            'those of the set exactly.'
-        )
-    missing = len(annotated.responses) - len(known)
-    if missing:
-        warn(
-            f'{column.name} has no score for {missing} of the '
-            f'{len(annotated.responses)} responses of {annotated.name}; they are '
-            'left out of its figures.'
-        )
-    crossed = annotated.crossed_responses
-    missing = len(crossed) - len(column.known(crossed))
-    if missing:
-        warn(
-            f'{column.name} has no score for {missing} of the {len(crossed)} '
-            f'responses of {annotated.name} to contexts that several systems '
-            'answered; it gets no system-level figures and none for random '
-            'responses.'
-        )
-    return column

@@ -5,7 +5,6 @@ A task has an annotated set if its ``reader.py`` defines ``annotated_set(datapat
 words, fold)``. That function needs no ParlAI.
 """
 
-import math
 import pkgutil
 import re
 from dataclasses import replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Sequence
 
 from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.evaluate.measures import number_in
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
 from parlai_q2.io.read import read_records
 
@@ -23,6 +23,8 @@ DEV = 'dev'
 TASKS = 'parlai_q2.tasks'
 # The endings of files that are sets themselves.
 FILES = ('.jsonl', '.csv', '.tsv')
+# What a record may say, besides its texts and a rating.
+FIELDS = ('label', 'corpus', 'system', 'dialogue')
 # Views of a task show the same annotated responses, so their names select nothing.
 VIEWS = ('default', 'annotated', 'dialogue', 'classification')
 
@@ -86,24 +88,25 @@ def read_file(path: Path) -> AnnotatedSet:
             raise record.error
         assert record.example is not None
         given = record.fields
-        label, score = str(given.get('label') or ''), given.get('human_score')
+        label, corpus, system, dialogue = (
+            str(given.get(name) or '') for name in FIELDS
+        )
+        score = number_in(given, 'human_score', path, record.line)
         if label and label not in CLASSES:
             problem = f'the label is {label!r}; it must be {", ".join(CLASSES)}'
             raise RecordError(str(path), record.line, problem)
-        human = {}
-        if score not in (None, ''):
-            human['human_score'] = _number(score, path, record.line)
-        if not (label or human):
+        if not label and score is None:
             problem = 'has neither a "label" nor a "human_score"'
             raise RecordError(str(path), record.line, problem)
+        human = {} if score is None else {'human_score': score}
         responses.append(
             AnnotatedResponse(
                 record.example.knowledge,
                 record.example.response,
                 label,
-                corpus=str(given.get('corpus') or ''),
-                system=str(given.get('system') or ''),
-                dialogue=str(given.get('dialogue') or ''),
+                corpus,
+                system,
+                dialogue,
                 human=human,
             )
         )
@@ -124,13 +127,3 @@ def default_datapath() -> str:
 
 def _reader(name: str) -> Any:
     return import_module(f'{TASKS}.{name}.reader')
-
-
-def _number(given: Any, path: Path, line: int) -> float:
-    try:
-        number = float(given)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise RecordError(str(path), line, f'human_score is {given!r}, not a number')
-    return number

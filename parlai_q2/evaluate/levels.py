@@ -6,7 +6,7 @@ from inconsistent responses, and does it rank systems?
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles, ratio
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.statistics import (
@@ -17,6 +17,7 @@ from parlai_q2.evaluate.statistics import (
     average_precision,
     macro_figures,
     nli_class,
+    pearson,
     predicted_class,
     threshold_figures,
 )
@@ -249,8 +250,5 @@ def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
     # The mean of the same numbers in another order may differ by rounding; such means
     # must tie.
     ranks = rankdata(np.round(scores, 12), axis=1)
-    ranks = ranks - ranks.mean(axis=1, keepdims=True)
     quality = np.arange(scores.shape[1], 0, -1.0)
-    quality -= quality.mean()
-    lengths = np.sqrt((ranks**2).sum(axis=1) * (quality**2).sum())
-    return ratio(ranks @ quality, lengths, np.nan)
+    return np.array([pearson(row, quality) for row in ranks])

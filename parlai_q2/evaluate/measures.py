@@ -140,49 +140,28 @@ def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
     )
 
 
-# What pandas and other tools write for a missing score.
-MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
-
-
-class ScoreColumn(NamedTuple):
-    """A column of scores made elsewhere, and the name that tables give it."""
-
-    name: str
-    path: Path
-    column: str
-
-
-def parse_column(text: str) -> ScoreColumn:
+def read_column(text: str) -> Measure:
     """
-    Read ``FILE:COLUMN`` or ``NAME=FILE:COLUMN``.
+    Read a column of scores made elsewhere; cells without a score are left out.
 
-    :raises ConfigError: for another form.
-    """
-    given, equals, rest = text.rpartition('=')
-    path, colon, column = rest.rpartition(':')
-    if not (colon and path and column) or (equals and not given):
-        raise ConfigError(
-            f'{text!r} does not name a column. Write FILE:COLUMN or '
-            'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
-        )
-    return ScoreColumn(given or column, Path(path), column)
-
-
-def read_column(column: ScoreColumn) -> tuple[Measure, int]:
-    """
-    Read the scores of one column.
-
+    :param text: ``FILE:COLUMN`` or ``NAME=FILE:COLUMN``; the name is for the tables.
     :return: the scores as a measure, whose threshold is 0.5 if all scores are in
-        [0, 1] and None otherwise; and the number of cells without a score, which are
-        left out.
+        [0, 1] and None otherwise.
+    :raises ConfigError: for a text of another form.
     :raises RecordError: when a cell holds anything but a number, or a pair of texts has
         two different scores.
     :raises UnknownNameError: when a record lacks the column.
     :raises InputError: when the file cannot be read, or the column has no score.
     """
-    name, path, key = column
+    given, equals, rest = text.rpartition('=')
+    file, _, key = rest.rpartition(':')
+    if not (file and key) or (equals and not given):
+        raise ConfigError(
+            f'{text!r} does not name a column. Write FILE:COLUMN or '
+            'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
+        )
+    name, path = given or key, Path(file)
     values: dict[Pair, float] = {}
-    missing = 0
     for record in read_records(path):
         if record.error is not None:
             raise record.error
@@ -190,19 +169,16 @@ def read_column(column: ScoreColumn) -> tuple[Measure, int]:
         if key not in record.fields:
             raise UnknownNameError(f'column (in {path})', key, record.fields)
         pair = record.example.knowledge, record.example.response
-        try:
-            value = _number(record.fields[key])
-            if value is not None and values.get(pair, value) != value:
-                raise ValueError(
-                    f'{value:g}, but was {values[pair]:g} earlier for the same '
-                    'knowledge and response'
-                )
-        except ValueError as e:
-            raise RecordError(str(path), record.line, f'{key} is {e}') from None
+        value = number_in(record.fields, key, path, record.line)
         if value is None:
-            missing += 1
-        else:
-            values[pair] = value
+            continue
+        if values.setdefault(pair, value) != value:
+            raise RecordError(
+                str(path),
+                record.line,
+                f'{key} is {value:g}, but was {values[pair]:g} earlier for the same '
+                'knowledge and response',
+            )
     if not values:
         raise InputError(f'{path} has no score in the column {key!r}.')
     bounded = all(0 <= v <= 1 for v in values.values())
@@ -215,17 +191,29 @@ def read_column(column: ScoreColumn) -> tuple[Measure, int]:
         pair: Score(value, label_of(value, DEFAULT_THRESHOLD), signature=signature)
         for pair, value in values.items()
     }
-    return Measure(name, signature, threshold, scores), missing
+    return Measure(name, signature, threshold, scores)
 
 
-def _number(cell: Any) -> Optional[float]:
-    """A cell's number, or None; a ValueError says what else it holds."""
-    if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
+# What pandas and other tools write for a missing number.
+MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
+
+
+def number_in(
+    fields: Mapping[str, Any], key: str, path: Path, line: int
+) -> Optional[float]:
+    """
+    The number in a field of a record; None where there is none.
+
+    :raises RecordError: when the field holds anything else.
+    """
+    cell = fields.get(key)
+    if str(cell).strip().lower() in MISSING:
         return None
     try:
-        value = math.inf if isinstance(cell, bool) else float(cell)
+        value = math.inf if isinstance(cell, bool) else float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         value = math.inf
     if math.isinf(value):
-        raise ValueError(f'{cell!r}, which is not a finite number')
-    return None if math.isnan(value) else value
+        problem = f'{key} is {cell!r}, which is not a finite number'
+        raise RecordError(str(path), line, problem)
+    return value

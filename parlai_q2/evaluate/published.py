@@ -134,8 +134,6 @@ TABLE_11 = {
     ('dodeca', 'consistent'): (69.49, 15.13),
     ('dodeca', 'random'): (69.44, 15.86),
 }
-# [Q2] Fleiss' kappa of 100 responses that two people annotated; not in the files.
-FLEISS_KAPPA = 0.853
 
 # [Rome] Factual Dataset-expert: precision, recall and F1 by detector and class.
 ROME_EXPERT: dict[str, dict[str, tuple[float, float, float]]] = {

@@ -6,31 +6,15 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
-from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.tables import Table, render_text
-from parlai_q2.evaluate.tables.annotations import (
-    agreement_table,
-    generators_table,
-    lengths_table,
+from parlai_q2.evaluate.tables import (
+    Table,
+    annotations,
+    render_text,
+    responses,
+    settings,
 )
-from parlai_q2.evaluate.tables.responses import (
-    class_table,
-    density_table,
-    difference_table,
-    group_table,
-    means_table,
-    ranking_table,
-    three_way_table,
-)
-from parlai_q2.evaluate.tables.settings import (
-    ablations_table,
-    coverage_table,
-    random_knowledge_table,
-    ratings_table,
-    systems_table,
-)
-from parlai_q2.io.write import write_text
+from parlai_q2.io.write import write_text, writing
 from parlai_q2.version import __version__
 
 NAME = 'meta_eval'
@@ -38,22 +22,22 @@ NAME = 'meta_eval'
 # First in the order of the Q2 paper, then in that of BEGIN. Each builder returns None
 # for a set that lacks the data it needs.
 BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
-    means_table,
-    class_table,
-    ranking_table,
-    difference_table,
-    three_way_table,
-    systems_table,
-    ratings_table,
-    coverage_table,
-    ablations_table,
-    random_knowledge_table,
-    generators_table,
-    agreement_table,
-    lengths_table,
-    lambda e: group_table(e, 'system'),
-    lambda e: group_table(e, 'corpus'),
-    density_table,
+    responses.means_table,
+    responses.class_table,
+    responses.ranking_table,
+    responses.difference_table,
+    responses.three_way_table,
+    settings.systems_table,
+    settings.ratings_table,
+    settings.coverage_table,
+    settings.ablations_table,
+    settings.random_knowledge_table,
+    annotations.generators_table,
+    annotations.agreement_table,
+    annotations.lengths_table,
+    lambda e: responses.group_table(e, 'system'),
+    lambda e: responses.group_table(e, 'corpus'),
+    responses.density_table,
 )
 
 
@@ -129,8 +113,8 @@ def scores_csv(report: SetReport) -> str:
         'set': annotated.responses,
         'system level': [r for pair, r in crossed.items() if pair not in own],
     }
-    for use, responses in uses.items():
-        for response in responses:
+    for use, members in uses.items():
+        for response in members:
             scores = [
                 repr(m.score(response).value) if response in m else ''
                 for m in report.measures
@@ -156,14 +140,10 @@ def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     for report in reports:
         texts[f'scores_{report.evaluation.annotated.name}.csv'] = scores_csv(report)
     written = []
-    try:
-        for name, text in texts.items():
-            # UTF-8 cannot encode a lone surrogate; it is written as an escape.
-            text = text.encode('utf-8', 'backslashreplace').decode('utf-8')
+    for name, text in texts.items():
+        # UTF-8 cannot encode a lone surrogate; it is written as an escape.
+        text = text.encode('utf-8', 'backslashreplace').decode('utf-8')
+        with writing(folder / name, 'Check --outdir.'):
             write_text(folder / name, text)
-            written.append(folder / name)
-    except OSError as e:
-        raise InputError(
-            f'Cannot write to {folder}: {e.strerror}. Check --outdir.'
-        ) from e
+        written.append(folder / name)
     return written

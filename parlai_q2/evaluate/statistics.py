@@ -4,6 +4,7 @@ average precision, precision and recall at a threshold, F1 of three classes,
 correlation.
 """
 
+import math
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
@@ -124,6 +125,29 @@ FIGURES = (
 )
 
 
+def class_figures(
+    weights: 'np.ndarray', given: 'np.ndarray', called: 'np.ndarray'
+) -> 'np.ndarray':
+    """
+    Precision, recall and F1 of one class.
+
+    :param weights: (R, n), how often each response counts.
+    :param given: n booleans, whether the annotators gave it to a response.
+    :param called: n booleans, whether the scorer did.
+    :return: (3, R); 0 where there is nothing to divide by.
+    """
+    import numpy as np
+
+    right, there, said = (weights @ c for c in (given & called, given, called))
+    return np.stack(
+        [
+            ratio(right, said, 0.0),
+            ratio(right, there, 0.0),
+            ratio(2 * right, there + said, 0.0),
+        ]
+    )
+
+
 def threshold_figures(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
@@ -140,25 +164,12 @@ def threshold_figures(
     import numpy as np
 
     called = scores > at
-    right = (weights @ (consistent & called), weights @ ~(consistent | called))
-    given, total = weights @ consistent, weights.sum(axis=1)
-    said = weights @ called
     columns = []
-    for hits, truth, prediction in (
-        (right[0], given, said),
-        (right[1], total - given, total - said),
-    ):
-        recall = ratio(hits, truth, np.nan)
-        f1 = ratio(2 * hits, prediction + truth, 0.0)
-        precision = ratio(hits, prediction, 0.0)
-        absent = np.isnan(recall)
-        columns += [
-            np.where(absent, np.nan, precision),
-            recall,
-            np.where(absent, np.nan, f1),
-        ]
-    columns.append(ratio(right[0] + right[1], total, np.nan))
-    return np.stack(columns, axis=1)
+    for given, said in ((consistent, called), (~consistent, ~called)):
+        figures = class_figures(weights, given, said)
+        columns += [*np.where(weights @ given > 0, figures, np.nan)]
+    right, total = weights @ (consistent == called), weights.sum(axis=1)
+    return np.stack([*columns, ratio(right, total, np.nan)], axis=1)
 
 
 # In the order of the columns that macro_figures returns.
@@ -202,19 +213,8 @@ def macro_figures(
     """
     import numpy as np
 
-    figures = []
-    for name in CLASSES:
-        given = np.array([t == name for t in truth], dtype=bool)
-        called = np.array([p == name for p in predicted], dtype=bool)
-        right = weights @ (given & called)
-        there, said = weights @ given, weights @ called
-        figures.append(
-            (
-                ratio(right, said, 0.0),
-                ratio(right, there, 0.0),
-                ratio(2 * right, there + said, 0.0),
-            )
-        )
+    there, said = np.array(truth), np.array(predicted)
+    figures = [class_figures(weights, there == c, said == c) for c in CLASSES]
     by_class = np.array(figures)  # (3 classes, 3 figures, R)
     return np.concatenate([by_class[:, 2], by_class.mean(axis=0)]).T
 
@@ -250,65 +250,30 @@ def correlation(
         responses, or where all scores or all ratings are equal.
     """
     import numpy as np
+    from scipy.stats import pearsonr, rankdata, spearmanr
 
     x, y = np.asarray(scores, float), np.asarray(ratings, float)
     if not len(x):
         return Correlation(None, None, 0)
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        # Ranks are computed anew in each resample, as calling scipy on it would.
-        ranked = pearson(weights, ranks(weights, x), ranks(weights, y))
-        shape = weights.shape
-        plain = pearson(weights, np.broadcast_to(x, shape), np.broadcast_to(y, shape))
-        return np.stack([ranked, plain], axis=1)
+        found = []
+        for times in weights.astype(int):
+            a, b = x.repeat(times), y.repeat(times)
+            found.append([pearson(rankdata(a), rankdata(b)), pearson(a, b)])
+        return np.array(found)
 
     spearman, linear = intervals(statistic, len(x), rounds, seed, groups)
     if spearman is None or linear is None or len(x) < 3:
         return Correlation(spearman, linear, len(x))
-    from scipy.stats import pearsonr, spearmanr
-
     p = float(spearmanr(x, y).pvalue), float(pearsonr(x, y).pvalue)
     return Correlation(spearman, linear, len(x), *p)
 
 
-def ranks(weights: 'np.ndarray', values: 'np.ndarray') -> 'np.ndarray':
-    """
-    The rank of each response within each resample; ties share their mean rank.
-
-    :param weights: (R, n), how often each response counts.
-    :param values: n numbers.
-    :return: (R, n). A response that was not drawn has a rank too, with no weight.
-    """
-    import numpy as np
-
-    _, place = np.unique(values, return_inverse=True)
-    of_value = np.zeros((len(weights), place.max() + 1))
-    np.add.at(of_value.T, place, weights.T)
-    before = np.cumsum(of_value, axis=1) - of_value
-    return (before + (of_value + 1) / 2)[:, place]
-
-
-def pearson(weights: 'np.ndarray', a: 'np.ndarray', b: 'np.ndarray') -> 'np.ndarray':
-    """
-    Pearson's r of each resample.
-
-    :param weights: (R, n), how often each response counts.
-    :param a: (R, n) numbers.
-    :param b: (R, n) numbers.
-    :return: R values; NaN where the drawn values of ``a`` or ``b`` are constant.
-    """
-    import numpy as np
-
-    total = weights.sum(axis=1, keepdims=True)
-    centred, constant = [], np.zeros(len(weights), dtype=bool)
-    for values in (a, b):
-        # Rounding can make the mean of equal numbers differ from that number.
-        high = np.where(weights > 0, values, -np.inf).max(axis=1)
-        low = np.where(weights > 0, values, np.inf).min(axis=1)
-        constant |= high == low
-        centred.append(values - (weights * values).sum(axis=1, keepdims=True) / total)
-    one, other = centred
-    squares = [(weights * v * v).sum(axis=1) for v in centred]
-    lengths = np.sqrt(squares[0] * squares[1])
-    lengths[constant] = 0.0
-    return ratio((weights * one * other).sum(axis=1), lengths, np.nan)
+def pearson(a: 'np.ndarray', b: 'np.ndarray') -> float:
+    """Pearson's r of n numbers each, at least one; NaN where one side is constant."""
+    # Rounding can make the mean of equal numbers differ from that number.
+    if a.min() == a.max() or b.min() == b.max():
+        return math.nan
+    a, b = a - a.mean(), b - b.mean()
+    return float(a @ b / math.sqrt((a @ a) * (b @ b)))

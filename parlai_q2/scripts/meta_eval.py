@@ -3,8 +3,6 @@
 the papers' tables and figures.
 """
 
-import errno
-import os
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -21,13 +19,8 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
 from parlai_q2.evaluate.figures import all_figures, check_matplotlib
 from parlai_q2.evaluate.find import read_set
-from parlai_q2.evaluate.measures import Measure, parse_column, read_column
-from parlai_q2.evaluate.report import (
-    SetReport,
-    to_dict,
-    to_text,
-    write_report,
-)
+from parlai_q2.evaluate.measures import Measure, read_column
+from parlai_q2.evaluate.report import SetReport, to_dict, to_text, write_report
 from parlai_q2.evaluate.sets import sampled
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
@@ -38,7 +31,6 @@ from parlai_q2.scorers.registry import load_scorer, scorer_class
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
-CHECK = 'Check --outdir.'
 PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
 
@@ -129,10 +121,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     sets = [read_set(name, opt['datapath']) for name in split_names(opt['task'])]
     scorers = {one.name: scorers_from_opt(opt, one.name) for one in sets}
     folder = Path(opt['outdir'])
-    _make(folder)
-    for measure, missing in columns:
-        if missing:
-            log.warning(f'{measure.name}: {missing} cells do not hold a number.')
+    with writing(folder, 'Check --outdir.'):
+        folder.mkdir(parents=True, exist_ok=True)
     log.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
     reports = []
     for annotated in sets:
@@ -140,13 +130,12 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         evaluation = evaluate(
             annotated,
             scorers[annotated.name],
-            [measure for measure, _ in columns],
+            columns,
             variants if annotated.name.startswith(ABLATED) else None,
             opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
             opt['rounds'],
             opt['seed'],
             counting,
-            log.warning,
         )
         reports.append(SetReport(evaluation))
     # Printed first, since writing to the folder may fail.
@@ -194,7 +183,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     }
 
 
-def columns_from_opt(opt: Mapping[str, Any]) -> list[tuple[Measure, int]]:
+def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:
     """
     The columns that ``--score-columns`` names.
 
@@ -204,14 +193,15 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[tuple[Measure, int]]:
     taken = set(split_names(opt.get('scorers')))
     columns = []
     for text in split_names(opt.get('score_columns')):
-        column = parse_column(text)
+        column = read_column(text)
         if column.name in taken:
+            given = text.rpartition('=')[2]
             raise ConfigError(
                 f'The name {column.name!r} is taken. Give the column another: '
-                f'mine={column.path}:{column.column}'
+                f'mine={given}'
             )
         taken.add(column.name)
-        columns.append(read_column(column))
+        columns.append(column)
     return columns
 
 
@@ -234,10 +224,3 @@ def _check(opt: Any) -> None:
         )
     if opt['figures']:
         check_matplotlib()
-
-
-def _make(folder: Path) -> None:
-    with writing(folder, CHECK):
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise OSError(errno.EACCES, os.strerror(errno.EACCES))

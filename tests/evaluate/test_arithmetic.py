@@ -1,14 +1,13 @@
-"""Correlation, calibration and resampling, by hand and against scipy."""
+"""Correlation and resampling, by hand and against scipy."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import pearsonr, rankdata, spearmanr
+from scipy.stats import pearsonr, spearmanr
 
 from parlai_q2.bootstrap import intervals, mean_interval, resamples
-from parlai_q2.evaluate.calibration import calibration
-from parlai_q2.evaluate.statistics import correlation, pearson, ranks
+from parlai_q2.evaluate.statistics import correlation
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 
@@ -31,38 +30,10 @@ def test_a_correlation_worked_out_by_hand():
     assert correlation([1, 2, 9], [0, 5, 4], rounds=2).spearman.mean == pytest.approx(
         0.5
     )
+    # The mean of three times 0.1 is not 0.1, and still they are all equal.
+    assert correlation([0.1] * 3, [1, 2, 4], rounds=2)[:2] == (None, None)
     assert correlation([1], [1])[:3] == (None, None, 1)
     assert correlation([], [])[:3] == (None, None, 0)
-
-
-def test_equal_numbers_have_no_correlation_whatever_their_mean_rounds_to():
-    # The mean of three times 0.1 is not 0.1.
-    rows = np.array([[0.1, 0.1, 0.1], [0.1, 0.2, 0.3]])
-    found = pearson(np.ones((2, 3)), rows, np.array([[1.0, 2, 4], [1, 2, 4]]))
-    assert np.isnan(found[0]) and found[1] > 0.9
-    # Of a resample the same holds for what was drawn.
-    drawn = np.array([[3.0, 0, 0], [1, 0, 2]])
-    found = pearson(drawn, rows[[1, 1]], np.array([[0.1, 2, 4], [1, 2, 4]]))
-    assert np.isnan(found[0]) and found[1] == pytest.approx(1)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 3)), min_size=2))
-def test_weights_are_repetitions(rows):
-    x, y, times = (np.array(column, dtype=float) for column in zip(*rows))
-    weights = times[None]
-    repeated = [np.repeat(v, times.astype(int)) for v in (x, y)]
-    if any(len(set(v)) < 2 for v in repeated):
-        return
-    ranked = [ranks(weights, v) for v in (x, y)]
-    found = pearson(weights, *ranked)[0]
-    assert found == pytest.approx(spearmanr(*repeated).statistic)
-    for rank, values in zip(ranked, repeated, strict=True):
-        drawn = np.repeat(rank[0], times.astype(int))
-        assert drawn.tolist() == rankdata(values).tolist()
-    assert pearson(weights, x[None], y[None])[0] == pytest.approx(
-        pearsonr(*repeated).statistic
-    )
 
 
 def test_what_belongs_together_is_drawn_together():
@@ -125,34 +96,6 @@ def test_nothing_has_no_interval_and_resamples_without_a_figure_are_left_out():
         return np.where(weights @ first > 0, 0.7, np.nan)[:, None]
 
     assert intervals(when_drawn, 2, rounds=50) == [(0.7, 0.7, 0.7)]
-
-
-def test_bins_error_and_brier_worked_out_by_hand():
-    found = calibration([0.1, 0.1, 0.9, 1.0], [False, True, True, True], bins=2)
-    low, high = found.bins
-    assert (low.low, low.high, high.low, high.high) == (0, 0.5, 0.5, 1)
-    assert (low.count, low.confidence, low.share) == (2, 0.1, 0.5)
-    assert (high.count, high.confidence, high.share) == (2, 0.95, 1)
-    assert found.error == pytest.approx(0.5 * 0.4 + 0.5 * 0.05)
-    assert found.brier == pytest.approx((0.01 + 0.81 + 0.01 + 0) / 4)
-
-
-def test_a_bound_belongs_to_the_bin_below():
-    counts = [b.count for b in calibration([0.0, 0.5, 0.51], [True] * 3, bins=2).bins]
-    assert counts == [2, 1]
-
-
-@pytest.mark.parametrize(
-    'probabilities, outcomes, message',
-    [
-        ([], [], 'at least 1'),
-        ([0.5], [], 'must be equal'),
-        ([1.2], [True], r'not 1\.2'),
-    ],
-)
-def test_what_is_no_probability_is_refused(probabilities, outcomes, message):
-    with pytest.raises(ValueError, match=message):
-        calibration(probabilities, outcomes)
 
 
 def test_there_is_no_mean_of_nothing():

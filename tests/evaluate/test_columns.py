@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
-from parlai_q2.evaluate.measures import parse_column, read_column
+from parlai_q2.evaluate.measures import read_column
 
 HEADER = 'knowledge,response,mine\n'
 
@@ -11,20 +11,20 @@ HEADER = 'knowledge,response,mine\n'
 def read(tmp_path, text, name='scores.csv', column='mine'):
     path = tmp_path / name
     path.write_text(text)
-    return read_column(parse_column(f'{path}:{column}'))
+    return read_column(f'{path}:{column}')
 
 
 def test_a_column_has_its_texts_threshold_and_signature(tmp_path):
-    found, missing = read(tmp_path, HEADER + 'k,r,0.75\nk,"r, too",0\n')
-    assert missing == 0 and (found.name, found.threshold) == ('mine', 0.5)
+    found = read(tmp_path, HEADER + 'k,r,0.75\nk,"r, too",0\n')
+    assert (found.name, found.threshold) == ('mine', 0.5)
     assert [found.scores[p].value for p in (('k', 'r'), ('k', 'r, too'))] == [0.75, 0]
     assert 'file:scores.csv|column:mine|threshold:0.5|sha256:' in found.signature
 
 
 @pytest.mark.parametrize('cell', ['', 'nan', 'NaN', 'None', 'null', 'N/A'])
-def test_a_cell_without_a_number_is_counted_and_left_out(tmp_path, cell):
-    found, missing = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\nk,s,\n')
-    assert missing == 2 and list(found.scores) == [('k', 's')]
+def test_a_cell_without_a_number_is_left_out(tmp_path, cell):
+    found = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\nk,s,\n')
+    assert list(found.scores) == [('k', 's')]
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_an_unknown_column_is_answered_with_the_nearest_one(tmp_path):
 @pytest.mark.parametrize('text', ['scores.csv', ':mine', 'scores.csv:', '=a.csv:b'])
 def test_what_names_no_column_is_refused(text):
     with pytest.raises(ConfigError, match='FILE:COLUMN'):
-        parse_column(text)
+        read_column(text)

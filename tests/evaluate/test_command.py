@@ -69,6 +69,8 @@ def test_a_new_scorer_takes_part_as_a_column(meta_eval, tmp_path):
         assert row['scorer'] in ('overlap', 'mine')
     ours, column = rows(tables, 'q2_wow', 'ranking')
     assert {**ours, 'scorer': 'mine'} == column
+    with pytest.raises(ConfigError, match="'overlap' is taken"):
+        meta_eval('--score-columns', f'{scores}:overlap', scorers='overlap')
     # It may also come alone.
     tables = meta_eval('--score-columns', f'{scores}:overlap', scorers='')
     assert [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')] == ['overlap']
@@ -93,7 +95,6 @@ def test_a_new_scorer_takes_part_by_its_class(meta_eval):
         (['--rounds', '0'], ConfigError, 'at least 1'),
         (['--seed', '-1'], ConfigError, 'at least 0'),
         (['--score-columns', 'scores.csv'], ConfigError, 'FILE:COLUMN'),
-        (['--score-columns', 'none.csv:overlap'], ConfigError, 'is taken'),
         (['--score-columns', 'none.csv:mine'], InputError, 'Cannot read'),
     ],
 )

@@ -21,6 +21,7 @@ part in any choice:
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -33,6 +34,8 @@ from parlai_q2.io.read import history_of, knowledge_of
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.records import Example, Score
 from parlai_q2.rerank import Candidate, Pool, Reranker
+from parlai_q2.rerank.candidate import Ranking
+from parlai_q2.rerank.choice import Rule, choose
 from parlai_q2.rerank.pairs import ranked_turns
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.q2 import Q2Scorer
@@ -85,19 +88,29 @@ def choices(turns: Sequence[Turn]) -> dict[str, list[str]]:
         'precision': Reranker('precision'),
         # ParlAI's AbstractReranker: the likeliest of the wanted class, nothing else.
         CLASSIFIER: Reranker('consistency', copy_penalty=0, generic_penalty=0),
-        'no guards': Reranker('grounded_fast', copy_penalty=0, generic_penalty=0),
         'grounded_fast': Reranker('grounded_fast'),
     }
     pools = [turn.pool for turn in turns]
-    taken = {
+    ranked = {
+        name: [reranker.rank_batch([p])[0] for p in pools]
+        for name, reranker in rerankers.items()
+    }
+    guarded, rule = ranked['grounded_fast'], rerankers['grounded_fast'].rule
+    return {
         FIRST: [pool.candidates[0].text for pool in pools],
         LIKELIHOOD: [
             max(pool.candidates, key=lambda c: c.mean_logprob).text for pool in pools
         ],
+        **{name: [r.chosen.text for r in found] for name, found in ranked.items()},
+        'no guards': [_unguarded(ranking, rule).chosen.text for ranking in guarded],
     }
-    for name, reranker in rerankers.items():
-        taken[name] = [reranker.rank_batch([p])[0].chosen.text for p in pools]
-    return taken
+
+
+def _unguarded(ranking: Ranking, rule: Rule) -> Ranking:
+    """The same candidates by their scores alone."""
+    given = sorted(ranking.candidates, key=lambda c: c.place)
+    scored = [replace(c, value=c.score.value if c.score else None) for c in given]
+    return choose(scored, rule, ranking.passages)
 
 
 class Judge:
