@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from parlai_q2.scorers import (
         Scorer,
         load_scorer,
-        register_scorer,
         release_models,
         scorer_names,
     )
@@ -51,7 +50,6 @@ _PUBLIC = {
     'Verdict': 'records',
     'load_preset': 'presets',
     'load_scorer': 'scorers',
-    'register_scorer': 'scorers',
     'release_models': 'scorers',
     'scorer_names': 'scorers',
 }
@@ -73,7 +71,6 @@ __all__ = [
     'Verdict',
     'load_preset',
     'load_scorer',
-    'register_scorer',
     'release_models',
     'scorer_names',
 ]

@@ -3,7 +3,7 @@ Loads scorers by name; a scorer's module is imported only when it is needed.
 
 To add a :class:`~parlai_q2.scorers.base.Scorer` here, write its file and add a line to
 ``_SCORERS``. One that stands elsewhere is named ``module:Class`` wherever a scorer's
-name is expected, or gets a name with :func:`register_scorer`.
+name is expected.
 """
 
 from importlib import import_module
@@ -33,23 +33,6 @@ _SCORERS: dict[str, str] = {
     'bleu': 'parlai_q2.scorers.bleu:BleuScorer',
     'bertscore': 'parlai_q2.scorers.bertscore:BertScorer',
 }
-
-
-def register_scorer(name: str, path: str) -> None:
-    """
-    Give a scorer a name, for :func:`load_scorer` and the command line.
-
-    :param path: ``module:Class``, imported when the scorer is first loaded.
-    :raises ConfigError: if the name is taken by another class.
-
-    >>> register_scorer('words', 'parlai_q2.scorers.overlap:PrecisionScorer')
-    >>> 'words' in scorer_names()
-    True
-    """
-    if ':' not in path:
-        raise ConfigError(f'Write a scorer as module:Class, not {path!r}.')
-    if _SCORERS.setdefault(name, path) != path:
-        raise ConfigError(f'The scorer name {name!r} is taken by {_SCORERS[name]}.')
 
 
 def scorer_names() -> list[str]:

@@ -15,7 +15,6 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
 
-from parlai_q2.scorers.registry import register_scorer
 from tests.rerank.toys import ToyScorer
 
 AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
@@ -23,7 +22,7 @@ TASK = 'rerank_toy'
 
 
 MADE = ToyScorer.made
-register_scorer('toy', f'{__name__}:ToyScorer')
+TOY = f'{__name__}:ToyScorer'
 
 
 @register_teacher(TASK)
@@ -84,7 +83,7 @@ def trained_generator() -> str:
 
 def make_agent(**options):
     """The reranking agent over the trained generator, with the toy scorer."""
-    defaults = {'model': AGENT, 'scorer': 'toy', 'evidence': 'none', 'no_cuda': True}
+    defaults = {'model': AGENT, 'scorer': TOY, 'evidence': 'none', 'no_cuda': True}
     if 'generator' not in options:
         defaults['model_file'] = trained_generator()
     opt = ParlaiParser(True, True).parse_kwargs(**{**defaults, **options})

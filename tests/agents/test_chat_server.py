@@ -18,12 +18,12 @@ from parlai_q2.rerank import Reranker
 from parlai_q2.scripts.interactive_web import AgentConversation
 from tests.agents.protocol_server import Broken, choice, serving
 from tests.agents.rerank_toys import AGENT as RERANKED
-from tests.agents.rerank_toys import TASK, reply_to
+from tests.agents.rerank_toys import TASK, TOY, reply_to
 
 ALONE = 'parlai_q2.agents.chat_server.chat_server:ChatServerAgent'
 KEY = 'sk-Secret-7'
 TEN = json.dumps({'choices': [choice(f'{n} 2') for n in range(10)]}).encode()
-RERANKING = {'model': RERANKED, 'generator': ALONE, 'scorer': 'toy'}
+RERANKING = {'model': RERANKED, 'generator': ALONE, 'scorer': TOY}
 
 
 def digits(fields):

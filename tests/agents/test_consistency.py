@@ -10,7 +10,6 @@ from parlai.scripts.eval_model import EvalModel
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import register_scorer
 
 AGENT = 'parlai_q2.agents.consistency.consistency:ConsistencyAgent'
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents:ClassificationTeacher'
@@ -57,13 +56,12 @@ class ToldANumber(Told):
     parts = False
 
 
-register_scorer('told', f'{__name__}:Told')
-register_scorer('told_a_number', f'{__name__}:ToldANumber')
+TOLD, TOLD_A_NUMBER = f'{__name__}:Told', f'{__name__}:ToldANumber'
 
 
 def agent(**options):
     chat = options.pop('interactive_mode', False)
-    options = {'model': AGENT, 'scorer': 'told', 'datatype': 'valid', **options}
+    options = {'model': AGENT, 'scorer': TOLD, 'datatype': 'valid', **options}
     opt = ParlaiParser(True, True).parse_kwargs(**options)
     return create_agent({**opt, 'interactive_mode': chat})
 
@@ -124,12 +122,12 @@ def test_a_class_map_and_class_names_may_be_given():
 
 def test_a_scorer_of_one_number_has_its_own_threshold():
     def said(text, **options):
-        return answers([text], scorer='told_a_number', **options)[0]
+        return answers([text], scorer=TOLD_A_NUMBER, **options)[0]
 
     assert said('0.51') == BEGIN[0] and said('0.5') == BEGIN[1]
     assert said('0.4', scorer_threshold=0.3) == BEGIN[0]
     assert said('nothing') == BEGIN[2], 'nothing to verify is generic'
-    two = answers(['nothing'], BEGIN[:2], scorer='told_a_number')
+    two = answers(['nothing'], BEGIN[:2], scorer=TOLD_A_NUMBER)
     assert two == [BEGIN[1]], 'where there is no such class, 0.5 is not above 0.5'
     with pytest.raises(ConfigError, match='Leave out --scorer-threshold'):
         answers([ENTAILED], scorer_threshold=0.5)

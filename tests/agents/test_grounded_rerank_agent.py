@@ -16,6 +16,7 @@ from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import (
     AGENT,
     MADE,
+    TOY,
     make_agent,
     reply_to,
     trained_generator,
@@ -247,7 +248,7 @@ def test_it_abstains_below_the_score_asked_for():
 
 
 def test_a_scorer_of_its_own_beside_that_of_a_task():
-    agent = make_agent(scorer='overlap', rerank_scorer='toy', prefilter='overlap')
+    agent = make_agent(scorer='overlap', rerank_scorer=TOY, prefilter='overlap')
     assert agent.reranker.scorer.name == 'toy'
     assert agent.reranker.prefilter.name == 'overlap'
 

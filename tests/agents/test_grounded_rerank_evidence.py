@@ -5,7 +5,7 @@ When the agent explains its replies: for a log, in chat when it is asked, never 
 import pytest
 from parlai.core.message import Message
 
-from tests.agents.rerank_toys import make_agent, reply_to
+from tests.agents.rerank_toys import TOY, make_agent, reply_to
 
 MESSAGES = ('1 2 3 4', '4 3 2 1', '5 5 6 6')
 
@@ -25,7 +25,7 @@ def shown(reply):
 
 @pytest.mark.parametrize('option', ['world_logs', 'outfile'])
 def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
-    agent = make_agent(evidence='toy')
+    agent = make_agent(evidence=TOY)
     agent.opt[option] = 'replies.jsonl'
     replies = reply_to(agent, *MESSAGES, knowledge='3 1')
     assert len(batches(agent)) == 1
@@ -34,7 +34,7 @@ def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
 
 
 def test_others_are_explained_when_asked():
-    agent = make_agent(evidence='toy')
+    agent = make_agent(evidence=TOY)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
     assert batches(agent) == [] and explained(reply) == []
     agent.explain(reply)
@@ -45,7 +45,7 @@ def test_others_are_explained_when_asked():
 
 @pytest.mark.parametrize('logged', [True, False])
 def test_in_context_the_evidence_reads_the_turn_before_too(logged):
-    agent = make_agent(evidence='toy')
+    agent = make_agent(evidence=TOY)
     agent.opt['in_context'] = True  # which parse_kwargs does not take
     agent.opt['world_logs'] = 'replies.jsonl' if logged else ''
     replies = reply_to(agent, '1 2 3 4', '4 3 2 1', knowledge='3 1')
@@ -60,7 +60,7 @@ def test_in_context_the_evidence_reads_the_turn_before_too(logged):
 
 
 def test_a_chat_explains_for_why_and_candidates_once():
-    agent = make_agent(evidence='toy', interactive_mode=True).clone()
+    agent = make_agent(evidence=TOY, interactive_mode=True).clone()
     agent.set_interactive_mode(True)
     for text, calls in (
         ('/knowledge 3 1', 0),

@@ -17,7 +17,7 @@ from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
 from parlai_q2.agents.grounded_rerank import side_by_side
 from parlai_q2.agents.grounded_rerank.generator import DEFAULT_GENERATOR
 from parlai_q2.errors import ConfigError
-from tests.agents.rerank_toys import AGENT, make_agent, reply_to, trained_generator
+from tests.agents.rerank_toys import AGENT, TOY, make_agent, reply_to, trained_generator
 from tests.tiny import tiny_t5
 
 SMALL = {
@@ -98,7 +98,7 @@ def test_bart():
     opt = ParlaiParser(True, True).parse_kwargs(
         model=AGENT,
         generator='bart',
-        scorer='toy',
+        scorer=TOY,
         dict_tokenizer='space',
         dict_file=f'{trained_generator()}.dict',
         label_truncate=8,
@@ -146,7 +146,7 @@ def test_t5_is_searched_by_parlai_so_that_it_gives_a_list(tmp_path):
     opt = ParlaiParser(True, True).parse_kwargs(
         model=AGENT,
         generator='hugging_face/t5',
-        scorer='toy',
+        scorer=TOY,
         label_truncate=8,
         no_cuda=True,
     )

@@ -15,7 +15,7 @@ from parlai_q2.agents.grounded_rerank.grounded_rerank import (
     UPGRADE_LATER,
 )
 from parlai_q2.errors import ConfigError
-from tests.agents.rerank_toys import AGENT, trained_generator
+from tests.agents.rerank_toys import AGENT, TOY, trained_generator
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_model_that_was_moved_is_reranked_as_what_it_is(tmp_path):
         tmp_path, {'model_file': '/where/it/was/trained/model'}
     )
     agent = create_agent_from_model_file(
-        model_file, {'model': AGENT, 'scorer': 'toy', 'no_cuda': True}
+        model_file, {'model': AGENT, 'scorer': TOY, 'no_cuda': True}
     )
     assert isinstance(agent, TransformerGeneratorAgent)
     assert agent.opt['generator'] == 'transformer/generator'
@@ -106,7 +106,7 @@ def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
 
 def test_what_is_asked_for_in_code_counts(tmp_path):
     model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
-    asked = {'scorer': 'toy', 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
+    asked = {'scorer': TOY, 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
     agent = create_agent_from_model_file(
         model_file, {'model': AGENT, 'no_cuda': True, **asked}
     )

@@ -11,7 +11,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
-from tests.agents.rerank_toys import AGENT, TASK, trained_generator
+from tests.agents.rerank_toys import AGENT, TASK, TOY, trained_generator
 
 
 def evaluate(**options):
@@ -19,7 +19,7 @@ def evaluate(**options):
         'model': AGENT,
         'model_file': trained_generator(),
         'task': TASK,
-        'scorer': 'toy',
+        'scorer': TOY,
         'datatype': 'valid',
     }
     return dict_report(EvalModel.main(**{**defaults, **options}))

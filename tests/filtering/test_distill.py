@@ -11,7 +11,7 @@ from parlai_q2.filtering import Policy
 from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references, replies
 from parlai_q2.scripts import distill
 from tests.agents import rerank_toys
-from tests.agents.rerank_toys import MADE, TASK, trained_generator
+from tests.agents.rerank_toys import MADE, TASK, TOY, trained_generator
 from tests.filtering.toys import WordScorer, episode
 
 EPISODE = episode(
@@ -106,7 +106,7 @@ def test_conversations_are_replied_to_in_batches_and_in_order(batchsize):
 
 def run_distill(outfile, *more):
     MADE.clear()
-    words = ['distill', '-t', TASK, '--scorer', 'toy', '--no-cuda', '--outfile']
+    words = ['distill', '-t', TASK, '--scorer', TOY, '--no-cuda', '--outfile']
     files = [str(outfile), '--model-file', trained_generator()]
     return run([*words, *files, '--candidate-strategies', 'beam:3', *map(str, more)])
 

@@ -11,9 +11,8 @@ from parlai.core.teachers import DialogTeacher
 
 from parlai_q2.records import Label, Score, not_verifiable
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import register_scorer
 
-SCORER = 'filter_toy'
+SCORER = f'{__name__}:WordScorer'
 TASK = 'filter_toy'
 
 
@@ -24,7 +23,7 @@ class WordScorer(Scorer):
     ``hello`` is generic, and nothing can be verified in a question.
     """
 
-    name = SCORER
+    name = 'filter_toy'
     has_models = True
     # Seconds that a response takes.
     slowness = 0.0
@@ -60,9 +59,6 @@ class WordScorer(Scorer):
     @property
     def scored(self):
         return [response for call in self.calls for response in call]
-
-
-register_scorer(SCORER, f'{__name__}:WordScorer')
 
 
 def episode(*turns):

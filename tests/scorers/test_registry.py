@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from parlai_q2 import Example, load_scorer, register_scorer, scorer_names
+from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
@@ -26,17 +26,9 @@ def module_of(tmp_path, monkeypatch):
 
 def test_module_and_class_name_a_scorer(module_of):
     module_of('own_scorer_of_a_test', OWN)
-    path = 'own_scorer_of_a_test:Own'
-    register_scorer('own_of_a_test', path)
-    for name in (path, 'own_of_a_test'):
-        scorer = load_scorer(name, threshold=0.25)
-        assert (scorer.name, scorer.threshold) == ('own', 0.25)
-        assert scorer.score([Example('a b', 'a b')])[0].value == 1
-    with pytest.raises(ConfigError, match='taken'):
-        register_scorer('own_of_a_test', 'another.module:Class')
-    with pytest.raises(ConfigError, match="module:Class, not 'make'"):
-        register_scorer('mine', 'make')
-    assert 'mine' not in scorer_names()
+    scorer = load_scorer('own_scorer_of_a_test:Own', threshold=0.25)
+    assert (scorer.name, scorer.threshold) == ('own', 0.25)
+    assert scorer.score([Example('a b', 'a b')])[0].value == 1
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from typing import Sequence
 
 from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import register_scorer
 from parlai_q2.text.overlap import token_overlap
 
-NAME = 'recording'
+NAME = f'{__name__}:RecordingScorer'
 
 
 class RecordingScorer(Scorer):
@@ -51,6 +50,3 @@ class RecordingScorer(Scorer):
             score=float(known),
             f1=float(known),
         )
-
-
-register_scorer(NAME, f'{__name__}:RecordingScorer')
