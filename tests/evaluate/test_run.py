@@ -145,7 +145,7 @@ def test_q2_without_nli_asks_nothing_again_whatever_the_order():
 def test_a_column_that_fits_in_part_is_taken_and_the_tables_say_so():
     column = measure(SET.responses[:4], [0.1, 0.2, 0.3, 0.4], name='column')
     found = evaluate(SET, {}, [column], rounds=5)
-    assert found.measure('column') is column
+    assert found.measures == (column,)
     report = SetReport(found)
     tables = {table.name: table for table in report.tables}
     assert 'small_table_4' not in tables
