@@ -23,20 +23,17 @@ RANDOM, SAMPLE = 'random', 150
 @dataclass(frozen=True)
 class AnnotatedResponse:
     """
-    One response that people have annotated, with the turn it answers.
+    One response that people have annotated, with the turn it answers. What is unknown
+    is empty.
 
     Scorers see ``knowledge`` and ``response``. The fields from ``text`` on make a
     ParlAI message; a set that is only evaluated needs none of them.
 
     :param label: its class; in an :class:`AnnotatedSet` one of :data:`CLASSES`, or
         empty where people gave only ratings.
-    :param corpus: the dialogue corpus that it comes from.
-    :param system: the system that produced it.
-    :param dialogue: identifies its conversation; empty if unknown.
-    :param turn: identifies its turn in the conversation.
+    :param dialogue: identifies its conversation, and ``turn`` its turn there.
     :param human: human ratings by name, on any scale.
     :param text: the person's message; empty if the system opened the conversation.
-    :param topic: what the conversation is about.
     :param passage: all sentences that were shown, including ``knowledge``; empty for
         the knowledge alone.
     :param gold: a human reply; empty if there is none.
@@ -199,8 +196,6 @@ def same_dialogue(
     """
     Pair each response with the knowledge of another turn of its dialogue.
 
-    :param others: where the knowledge is taken from; usually more turns of the same
-        dialogues.
     :return: (knowledge, response) for each response whose dialogue is known and has,
         among ``others``, another turn with different knowledge.
     """

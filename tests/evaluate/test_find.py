@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.evaluation import evaluate
 from parlai_q2.evaluate.find import read_set, set_names
 from parlai_q2.evaluate.sets import contrasts
@@ -18,17 +18,6 @@ from tests.evaluate.helpers import BAD, GENERIC, GOOD
 
 def read(placed, task):
     return read_set(task, str(placed))
-
-
-def test_the_sets_are_those_of_the_tasks_whose_reader_has_one():
-    assert set(set_names()) == {
-        'begin',
-        'dialogue_nli',
-        'grounded_sample',
-        'q2_wow',
-        'rome',
-        'topical_chat_usr',
-    }
 
 
 def test_a_task_added_as_the_docs_say_is_known_at_once(tmp_path, monkeypatch):
@@ -102,12 +91,6 @@ def test_every_set_can_be_read_and_knows_its_name(placed, task):
 )
 def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
     assert read(placed, task).name == name
-
-
-@pytest.mark.parametrize('task, near', [('q2_waw', 'q2_wow'), ('begn', 'begin')])
-def test_an_unknown_set_is_answered_with_the_nearest_one(placed, task, near):
-    with pytest.raises(UnknownNameError, match=f"Did you mean '{near}'"):
-        read(placed, task)
 
 
 def test_q2_wow_has_its_classes_its_dialogues_and_its_contrasts(placed):

@@ -73,12 +73,6 @@ def test_weights_are_repetitions(pairs, seed):
         assert np.isnan(found).all()
 
 
-def test_one_class_alone_has_neither():
-    assert np.isnan(whole(sweep((0.9, True), (0.1, True)))).all()
-    assert np.isnan(whole(sweep((0.9, False)))).all()
-    assert np.isnan(whole(Sweep(np.array([]), np.array([], bool)))).all()
-
-
 @settings(deadline=None, max_examples=30)
 @given(SCORES)
 def test_the_curve_goes_through_the_points_of_scikit_learn(pairs):

@@ -42,17 +42,10 @@ def files(tmp_path):
 
 def make(files, monkeypatch):
     out = files / 'examples.jsonl'
-    command = [
-        'x',
-        '--begin',
-        files,
-        '--dial',
-        files / 'dial.jsonl.gz',
-        '--outfile',
-        out,
-    ]
-    command += ['--pairs', files / 'pairs.jsonl.gz', '--per-kind', 2]
-    monkeypatch.setattr(sys, 'argv', [str(word) for word in command])
+    words = ['--begin', files, '--dial', files / 'dial.jsonl.gz', '--outfile', out]
+    words += ['--pairs', files / 'pairs.jsonl.gz']
+    monkeypatch.setattr(sys, 'argv', ['x', *map(str, words)])
+    monkeypatch.setattr(grounded_data, 'PER_KIND', 2)
     grounded_data.main()
     return [json.loads(line) for line in out.read_text().splitlines()]
 

@@ -7,13 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from parlai_q2.calibrate.logistic import even_weights, fit, quality
+from parlai_q2.calibrate.logistic import even_weights, fit, folds_of, quality
 from parlai_q2.errors import InputError
 from parlai_q2.scorers.grounded import FEATURES, read_coefficients
 from parlai_q2.zoo.train.by_corpus import aucs
 from parlai_q2.zoo.train.grounded import (
     Data,
-    folds_of,
     held_out,
     main,
     read_scored,
@@ -126,7 +125,7 @@ def test_one_passage_written_in_two_ways_is_in_one_fold(scored):
         return row
 
     data = read_scored(rewritten(scored, twice))
-    folds = folds_of(data.knowledge)
+    folds = folds_of(data.knowledge, 5)
     assert len(set(data.knowledge)) <= 60 < len(data.knowledge)
     for passage in set(data.knowledge):
         assert len(set(folds[data.knowledge == passage])) == 1

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Mapping, Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.levels import level_difference, three_way
+from parlai_q2.evaluate.levels import response_level, three_way
 from parlai_q2.evaluate.measures import by_likeliest_class, questions
 from parlai_q2.evaluate.published import (
     ACCURACY,
@@ -257,10 +257,10 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
         return None
     (reference, *others), rows = evaluation.measures, Rows('scorer')
     for measure in others:
-        found = level_difference(
-            measure, reference, annotated, evaluation.rounds, evaluation.seed
+        found = response_level(
+            measure, annotated, evaluation.rounds, evaluation.seed, reference
         )
-        if found is not None:
+        if any(found.values()):
             rows.ours(measure.name, **{name: found[name] for name in DIFFERENCES})
     return rows.table(
         evaluation,
