@@ -11,7 +11,7 @@ from tests.tasks.evaluating import messages
 # Task, and the fixture that places its files.
 TEACHERS = {
     'grounded_sample': None,
-    'q2_wow': 'datapath',
+    'q2_wow': 'sets',
     'begin': 'sets',
     'rome': 'sets',
     'dialogue_nli': 'sets',
