@@ -152,14 +152,13 @@ def threshold_figures(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    Compute the figures for R resamples at once.
+    :data:`FIGURES` of R resamples.
 
     :param weights: (R, n), how often each response counts.
-    :param scores: n scores.
+    :param scores: n scores; one of at most ``at`` is inconsistent.
     :param consistent: n booleans, whether the annotators found a response consistent.
-    :param at: a score of at most this is inconsistent.
-    :return: (R, 7), in the order of :data:`FIGURES`; the figures of a class are NaN in
-        a resample without annotated responses of that class.
+    :return: (R, 7); the figures of a class are NaN in a resample without annotated
+        responses of that class.
     """
     import numpy as np
 
@@ -178,10 +177,8 @@ MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 def predicted_class(score: Score, threshold: float) -> str:
     """
-    The class that a score predicts, one of the three.
-
-    :param score: a score with its label.
-    :param threshold: a score of at most this predicts ``inconsistent``.
+    The class that a score predicts, one of the three; a value of at most the threshold
+    predicts ``inconsistent``.
     """
     if score.label in UNVERIFIABLE:
         return Label.GENERIC
@@ -204,12 +201,11 @@ def macro_figures(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
     """
-    The F1 of each class, and the means of precision, recall and F1.
+    :data:`MACRO`, (R, 6), of R resamples.
 
     :param weights: (R, n), how often each response counts.
     :param truth: n classes, from the annotators.
     :param predicted: n classes, from the scorer.
-    :return: (R, 6), in the order of :data:`MACRO`.
     """
     import numpy as np
 
@@ -240,12 +236,9 @@ def correlation(
     groups: Optional[Sequence[Hashable]] = None,
 ) -> Correlation:
     """
-    Correlate scores with ratings.
+    Correlate n scores with n ratings on any scale.
 
-    :param scores: n scores.
-    :param ratings: n ratings on any scale.
-    :param groups: n group names; responses of one group are drawn together. None draws
-        each response alone.
+    :param groups: as for :func:`parlai_q2.bootstrap.intervals`.
     :return: both coefficients, each None where it is undefined: for fewer than two
         responses, or where all scores or all ratings are equal.
     """
