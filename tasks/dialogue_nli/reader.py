@@ -64,7 +64,7 @@ def read_part(
     responses = []
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
-        found = read_file(Path(build(datapath, file)))
+        found = read_file(build(datapath, file))
         if len(found) != published:
             logging.getLogger(__name__).warning(
                 f'{file} has {len(found):,} pairs; the paper counts {published:,}. Is '
