@@ -120,12 +120,7 @@ class AnnotatedSet:
 
 
 def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
-    """
-    The contexts to which exactly one of two systems responded inconsistently.
-
-    :param crossed: contexts with their responses.
-    :return: a contrast for each context that has one response of each class.
-    """
+    """The contexts to which exactly one of two systems responded inconsistently."""
     found = []
     for responses in crossed:
         by_label = {r.label: r for r in responses}

@@ -93,20 +93,6 @@ def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
     assert read(placed, task).name == name
 
 
-def test_q2_wow_has_its_classes_its_dialogues_and_its_contrasts(placed):
-    found = read(placed, 'q2_wow')
-    assert [r.label for r in found.responses].count(BAD) == 3
-    kites = [r for r in found.responses if r.dialogue == '4']
-    assert [(r.system, r.turn) for r in kites] == [('dodeca', '1'), ('dodeca', '2')]
-    one, other = contrasts(found.crossed)
-    assert (one.consistent.response, one.inconsistent.response) == (
-        'they need wind .',
-        'they need snow .',
-    )
-    assert (other.consistent.system, other.inconsistent.system) == ('memnet', 'dodeca')
-    assert read(placed, 'q2_wow:dodeca').crossed == ()
-
-
 def test_begin_has_its_corpora_systems_and_folds(placed):
     found = read(placed, 'begin')
     assert set(found.groups('corpus')) == {'wow', 'cmu', 'tc'}

@@ -19,7 +19,7 @@ from parlai.utils import logging
 
 from parlai_q2.bootstrap import Interval, intervals
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.statistics import Sweep, area_under_roc
+from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.records import Label
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import read_labelled
@@ -59,7 +59,7 @@ def aucs(
     sweeps = [(use, Sweep(np.array(values)[use], right[use])) for use, values in parts]
 
     def statistic(weights: np.ndarray) -> np.ndarray:
-        of_each = [area_under_roc(*s.counts(weights[:, use])) for use, s in sweeps]
+        of_each = [s.areas(weights[:, use])[0] for use, s in sweeps]
         table = np.stack(of_each, 1).reshape(len(weights), len(files), len(names))
         table = np.concatenate([table, table.mean(2, keepdims=True)], 2)
         if beside:
