@@ -152,8 +152,8 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     needed.
     """
 
-    # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words can
-    # select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
+    # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
+    # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
     # words, in lower case, and those that they stand for.
     reader: ModuleType
     # The reader's fold for each of ParlAI's, a third argument of ``read_part``; empty
