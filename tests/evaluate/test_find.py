@@ -70,7 +70,7 @@ def test_a_file_is_a_set_too(tmp_path):
         ('k,r,good,', "label is 'good'; it must be consistent"),
         ('k,r,,', 'has neither a "label"'),
         ('k,r,,much', "human_score is 'much', which is not"),
-        ('k,r,,nan', "has neither"),
+        ('k,r,,nan', 'has neither'),
     ],
 )
 def test_a_record_without_annotation_is_refused_with_its_line(tmp_path, row, problem):
