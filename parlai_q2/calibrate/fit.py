@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, percentiles, resamples
-from parlai_q2.calibrate.logistic import Fit, even_weights, fit
+from parlai_q2.calibrate.logistic import Fit, even_weights, fit, folds_of
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.statistics import roc_auc
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label, Score
@@ -280,8 +280,7 @@ def held_out(
 
     :return: the shifted values [N], and whether each is called consistent [N].
     """
-    _, of_each = np.unique(pairs.passages, return_inverse=True)
-    fold = np.random.default_rng(SEED).permutation(of_each.max() + 1)[of_each] % folds
+    fold = folds_of(pairs.passages, folds)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)
     for part in np.unique(fold):
         rest = pairs.only(fold != part)

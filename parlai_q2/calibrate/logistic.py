@@ -13,6 +13,7 @@ import numpy as np
 from parlai_q2.evaluate.statistics import roc_auc
 
 ECE_BINS = 10
+FOLD_SEED = 0
 
 
 class Fit(NamedTuple):
@@ -61,6 +62,17 @@ def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
             if inside.any():
                 weight[inside] = 1 / inside.sum()
     return weight
+
+
+def folds_of(passages: np.ndarray, count: int) -> np.ndarray:
+    """
+    The fold of each example, numbers below ``count`` [B]. Examples of one passage, such
+    as a response and the wrong one made from it, share one; the folds have nearly the
+    same number of passages.
+    """
+    different, of_each = np.unique(passages, return_inverse=True)
+    order = np.random.default_rng(FOLD_SEED).permutation(len(different))
+    return order[of_each] % count
 
 
 class Quality(NamedTuple):

@@ -73,12 +73,8 @@ def score_pairs(
 def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     """
     Take the scores of Q2 without NLI from those of Q2, which have them as the part
-    ``q2_f1``.
+    ``q2_f1``: both ask the same questions and get the same answers.
 
-    Both ask the same questions and get the same answers, so the numbers are the same;
-    scoring again would take as long as Q2 did.
-
-    :param q2: a measure of Q2.
     :param scorer: Q2 without NLI, with the same models and settings. It is not asked to
         score, only for its signature and threshold.
     """
@@ -109,12 +105,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @dataclass(frozen=True)
 class Evaluation:
     """
-    A set with all its scores.
-
-    :param measures: the scores of each requested scorer, in order.
-    :param variants: Q2 in other settings, for the tables of ablations and coverage.
-    :param same_dialogue: responses paired with knowledge of another turn.
-    :param random_dialogue: responses paired with knowledge of another dialogue.
+    A set with the scores of each requested scorer, in order, and of Q2's variants, and
+    its responses paired with knowledge of another turn and of another dialogue.
     """
 
     annotated: AnnotatedSet
@@ -125,10 +117,6 @@ class Evaluation:
     rounds: int = ROUNDS
     seed: int = SEED
     _levels: dict[Any, Figures] = field(default_factory=dict, compare=False, repr=False)
-
-    def measure(self, name: str) -> Optional[Measure]:
-        """The measure of that name, or None."""
-        return next((m for m in self.measures if m.name == name), None)
 
     def title(self, what: str, table: str) -> str:
         """A table's title. It names the paper's table where the data are the same."""
@@ -224,8 +212,7 @@ def evaluate(
     :param scorers: the scorers, by the names that tables print.
     :param columns: scores that were made elsewhere.
     :param variants: Q2 in other settings, for the tables of ablations and coverage.
-    :param other_knowledge: whether to score responses against knowledge that is not
-        theirs, too.
+    :param other_knowledge: whether to score responses against other knowledge, too.
     :param counting: as for :func:`score_pairs`.
     :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.

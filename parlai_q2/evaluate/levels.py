@@ -13,8 +13,6 @@ from parlai_q2.evaluate.statistics import (
     FIGURES,
     MACRO,
     Sweep,
-    area_under_roc,
-    average_precision,
     macro_figures,
     nli_class,
     pearson,
@@ -42,49 +40,27 @@ def response_level(
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,
+    reference: Optional[Measure] = None,
 ) -> Figures:
     """
     Compute one scorer's figures over the responses of the two classes that it has
     scored.
 
     :param responses: responses of any class; generic ones are left out.
+    :param reference: another scorer. With it, the figures are how much better the first
+        one is, on the responses that both have scored. Both are computed on the same
+        resamples, so whatever makes a resample hard or easy for both cancels out.
     """
     known = measure.known([r for r in responses if r.label in BINARY])
-    found = intervals(
-        _figures(measure, known), len(known), rounds, seed, passages(known)
-    )
-    return dict(zip((*FIGURES, *RANKED), found, strict=True))
+    if reference is not None:
+        known = reference.known(known)
+    ours = _figures(measure, known)
+    theirs = _figures(reference, known) if reference else None
 
+    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
+        return ours(weights) - theirs(weights) if theirs else ours(weights)
 
-def level_difference(
-    measure: Measure,
-    reference: Measure,
-    responses: Sequence[AnnotatedResponse],
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-) -> Optional[Figures]:
-    """
-    How much better one scorer is than another, on the responses that both have scored.
-    Both are computed on the same resamples, so whatever makes a resample hard or easy
-    for both cancels out.
-
-    :param reference: the scores to compare with.
-    :param responses: responses of any class; generic ones are left out.
-    :return: by name, the figure of ``measure`` minus that of ``reference``, or None
-        where either is undefined; None altogether where no response has both scores.
-    """
-    annotated = [r for r in responses if r.label in BINARY]
-    known = reference.known(measure.known(annotated))
-    if not known:
-        return None
-    ours, theirs = (_figures(m, known) for m in (measure, reference))
-    found = intervals(
-        lambda weights: ours(weights) - theirs(weights),
-        len(known),
-        rounds,
-        seed,
-        passages(known),
-    )
+    found = intervals(statistic, len(known), rounds, seed, passages(known))
     return dict(zip((*FIGURES, *RANKED), found, strict=True))
 
 
@@ -102,12 +78,7 @@ def _figures(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic
     at = measure.threshold
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        counts = upward.counts(weights)
-        ranked = [
-            area_under_roc(*counts),
-            average_precision(*counts),
-            average_precision(*downward.counts(weights)),
-        ]
+        ranked = [*upward.areas(weights), downward.areas(weights)[1]]
         if at is None:
             figures = np.full((len(weights), len(FIGURES)), np.nan)
         else:
@@ -197,16 +168,13 @@ def system_level(
     of two systems responded inconsistently. Each simulated system takes the
     inconsistent response in its share of them, chosen anew and without replacement, and
     the consistent response in the others; its score is the mean over its responses.
-    Spearman's rho compares the scores with the quality of the systems.
-
-    One departure: the released code is unseeded. Here a seed decides all draws, and
-    every scorer gets the same ones.
+    Spearman's rho compares the scores with the quality of the systems. Unlike there, a
+    seed decides all draws, and every scorer gets the same ones.
 
     :param consistent: for each context, the score of its consistent response.
     :param inconsistent: for each context, the score of its inconsistent response.
     :param responses: responses in each simulated system.
-    :param proportions: each system's share of inconsistent responses, in ascending
-        order.
+    :param proportions: each system's share of inconsistent responses, ascending.
     :raises ValueError: when there are no contexts, or the two lengths differ.
     """
     import numpy as np

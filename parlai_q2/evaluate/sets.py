@@ -23,20 +23,17 @@ RANDOM, SAMPLE = 'random', 150
 @dataclass(frozen=True)
 class AnnotatedResponse:
     """
-    One response that people have annotated, with the turn it answers.
+    One response that people have annotated, with the turn it answers. What is unknown
+    is empty.
 
     Scorers see ``knowledge`` and ``response``. The fields from ``text`` on make a
     ParlAI message; a set that is only evaluated needs none of them.
 
     :param label: its class; in an :class:`AnnotatedSet` one of :data:`CLASSES`, or
         empty where people gave only ratings.
-    :param corpus: the dialogue corpus that it comes from.
-    :param system: the system that produced it.
-    :param dialogue: identifies its conversation; empty if unknown.
-    :param turn: identifies its turn in the conversation.
+    :param dialogue: identifies its conversation, and ``turn`` its turn there.
     :param human: human ratings by name, on any scale.
     :param text: the person's message; empty if the system opened the conversation.
-    :param topic: what the conversation is about.
     :param passage: all sentences that were shown, including ``knowledge``; empty for
         the knowledge alone.
     :param gold: a human reply; empty if there is none.
@@ -123,12 +120,7 @@ class AnnotatedSet:
 
 
 def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
-    """
-    The contexts to which exactly one of two systems responded inconsistently.
-
-    :param crossed: contexts with their responses.
-    :return: a contrast for each context that has one response of each class.
-    """
+    """The contexts to which exactly one of two systems responded inconsistently."""
     found = []
     for responses in crossed:
         by_label = {r.label: r for r in responses}
@@ -199,8 +191,6 @@ def same_dialogue(
     """
     Pair each response with the knowledge of another turn of its dialogue.
 
-    :param others: where the knowledge is taken from; usually more turns of the same
-        dialogues.
     :return: (knowledge, response) for each response whose dialogue is known and has,
         among ``others``, another turn with different knowledge.
     """
@@ -271,6 +261,29 @@ def random_sample(
     found = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
     return rng.sample(found, min(SAMPLE, len(found)))
+
+
+ALL = 'all'
+
+
+def by_system_and_class(
+    annotated: AnnotatedSet, seed: int
+) -> dict[tuple[str, str], list[AnnotatedResponse]]:
+    """
+    The responses of each system and class, and a random sample of each system. In a set
+    without contexts that several systems answered, all count as one system.
+    """
+    systems = annotated.groups('system') if annotated.crossed else {}
+    found = {}
+    for system, responses in (systems or {ALL: [*annotated.responses]}).items():
+        for label in (Label.INCONSISTENT, Label.CONSISTENT, Label.GENERIC):
+            of_class = [r for r in responses if r.label == label]
+            if of_class or label in BINARY:
+                found[system, label] = of_class
+        sample = random_sample(annotated, system, seed)
+        if sample:
+            found[system, RANDOM] = sample
+    return found
 
 
 def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:

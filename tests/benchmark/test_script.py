@@ -11,21 +11,22 @@ from parlai_q2.errors import InputError, MissingPackageError, UnknownNameError
 from tests.conftest import ROOT
 
 
-def test_an_unknown_part_is_named_with_those_there_are():
-    with pytest.raises(UnknownNameError, match='metric'):
-        run_command('bench', '--parts', 'metrik,loop')
-
-
-def test_one_response_is_too_few():
-    with pytest.raises(InputError, match='at least two'):
-        run_command('bench', '--responses', '1')
-
-
-def test_reranking_alone_needs_parlai(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    'options, error, message',
+    [
+        (['--parts', 'metrik,loop'], UnknownNameError, 'metric'),
+        (['--responses', '1'], InputError, 'at least two'),
+        (
+            ['--parts', 'reranking'],
+            MissingPackageError,
+            'Timing reranking needs ParlAI',
+        ),
+    ],
+)
+def test_what_cannot_be_timed_is_told(tmp_path, monkeypatch, options, error, message):
     monkeypatch.setattr('parlai_q2.cli.host.find_spec', lambda name: None)
-    out = tmp_path / 'bench.json'
-    with pytest.raises(MissingPackageError, match='Timing reranking needs ParlAI'):
-        run_command('bench', '--parts', 'reranking', '--outfile', str(out))
+    with pytest.raises(error, match=message):
+        run_command('bench', *options, '--outfile', str(tmp_path / 'bench.json'))
 
 
 def test_reranking_imports_parlai_by_way_of_the_bridges():

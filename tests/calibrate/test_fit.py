@@ -9,10 +9,8 @@ from parlai_q2.calibrate.fit import (
     even_points,
     figures,
     fit_pairs,
-    fit_shift,
     held_out,
     interval_of,
-    moved,
     read_target,
 )
 from parlai_q2.errors import ConfigError
@@ -70,16 +68,6 @@ def test_a_target_is_reached_and_not_more(target, threshold, why):
     assert best(target).tolist() == [pytest.approx(threshold)], why
 
 
-def test_the_shift_makes_the_mean_the_share():
-    # Half are at 0.5: to be right about 80 %, 0.5 becomes 0.8, log-odds log 4.
-    truth = np.array([True] * 4 + [False])
-    shift = fit_shift(np.full(5, 0.5), truth)
-    assert shift == pytest.approx(np.log(4))
-    assert moved(np.array([0.5, 0.2, 0.0, 1.0]), shift) == pytest.approx(
-        [0.8, 0.5, 0, 1]
-    )
-
-
 @pytest.mark.parametrize(
     'text', ['accuracy=0.5', 'recall', 'recall=x', 'f1', 'recall=nan']
 )
@@ -88,15 +76,14 @@ def test_a_target_that_is_none_is_refused(text):
         read_target(text)
 
 
-def drawn(count, seed=1, features=False):
+def drawn(count, seed=1):
     """Pairs whose scores assume half to be consistent, while four fifths are."""
     rng = np.random.default_rng(seed)
     truth = rng.random(count) < 0.8
     odds = rng.normal(np.where(truth, 1.0, -1.0), 1.0)
     values = 1 / (1 + np.exp(-2 * odds))
     passages = np.array([f'k{n // 2}' for n in range(count)])
-    x = np.stack([values, rng.random(count)], axis=1) if features else None
-    return Pairs(values, truth, passages, x, np.zeros(count, dtype=bool))
+    return Pairs(values, truth, passages, None, np.zeros(count, dtype=bool))
 
 
 def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
@@ -124,19 +111,6 @@ def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
     assert found['majority'] == pytest.approx(pairs.consistent.mean())
     whole = fit_pairs(pairs, read_target('accuracy'), True).values(pairs)
     assert figures(whole, pairs.consistent, called)['auc'] == before['auc']
-
-
-def test_weights_are_fitted_to_what_speaks_for_a_response():
-    pairs = drawn(500, features=True)
-    fitted = fit_pairs(pairs, read_target('accuracy'), True)
-    assert fitted.weights.weights[0] > 5 * fitted.weights.weights[1]
-    # A generic response stays at most at the shifted 0.5.
-    generic = Pairs(
-        pairs.values, pairs.consistent, pairs.passages, pairs.features, pairs.values > 0
-    )
-    assert fitted.values(generic).max() == pytest.approx(
-        moved(np.array([0.5]), fitted.shift)[0]
-    )
 
 
 def test_figures_by_hand():

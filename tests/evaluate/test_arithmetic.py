@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from parlai_q2.bootstrap import intervals, mean_interval, resamples
+from parlai_q2.bootstrap import intervals, resamples
 from parlai_q2.evaluate.statistics import correlation
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
@@ -36,18 +36,6 @@ def test_a_correlation_worked_out_by_hand():
     assert correlation([], [])[:3] == (None, None, 0)
 
 
-def test_what_belongs_together_is_drawn_together():
-    groups = ['a', 'b', 'a', 'c', 'a']
-    (weights,) = resamples(groups, rounds=500, seed=3)
-    assert weights.shape == (500, 5)
-    assert (weights[:, 0] == weights[:, 2]).all()
-    assert (weights[:, 0] == weights[:, 4]).all()
-    # Three groups a resample, whatever their sizes.
-    assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()
-    assert set(weights.sum(axis=1)) > {5}
-    assert weights[:, 0].mean() == pytest.approx(1, abs=0.15)
-
-
 def test_responses_that_stand_and_fall_together_widen_the_interval():
     # Ten passages of ten responses each, right or wrong as a whole.
     values = np.repeat([0.0, 1] * 5, 10)
@@ -61,14 +49,6 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
     # sqrt(p (1 - p) / n) with n of 100 and of 10.
     assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
     assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
-
-
-def test_a_mean_and_its_interval():
-    values = np.array([0.0, 1.0, 1.0, 1.0])
-    (found,) = intervals(lambda w: (w @ values / 4)[:, None], 4, rounds=2000, seed=0)
-    assert found.mean == 3 / 4
-    # Of four draws with a chance of 3/4 each, 1 of 4 is the 5th of 100 least.
-    assert (found.low, found.high) == (1 / 4, 1)
 
 
 @pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
@@ -96,8 +76,3 @@ def test_nothing_has_no_interval_and_resamples_without_a_figure_are_left_out():
         return np.where(weights @ first > 0, 0.7, np.nan)[:, None]
 
     assert intervals(when_drawn, 2, rounds=50) == [(0.7, 0.7, 0.7)]
-
-
-def test_there_is_no_mean_of_nothing():
-    with pytest.raises(ValueError, match='no values'):
-        mean_interval([])

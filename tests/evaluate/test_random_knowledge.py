@@ -48,11 +48,6 @@ def test_another_dialogue_is_another_dialogue_with_other_knowledge():
             )
 
 
-def test_where_dialogues_are_not_known_other_knowledge_is_another():
-    unknown = [AnnotatedResponse('one', 'x'), AnnotatedResponse('two', 'y')]
-    assert random_dialogue(unknown, unknown, seed=0) == [('two', 'x'), ('one', 'y')]
-
-
 def test_a_rare_other_dialogue_is_found():
     many = [turn('a', i, f'k{i}') for i in range(200)]
     rare = [*many, turn('b', 1, 'rare')]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.levels import response_level, three_way
+from parlai_q2.evaluate.levels import response_level
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse, AnnotatedSet
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
+from tests.evaluate.helpers import BAD, GOOD, annotated, measure
 
 PAIRS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.4, 0.5, 0.6, 1.0]), st.sampled_from(BINARY)),
@@ -63,20 +63,11 @@ def test_it_agrees_with_scikit_learn(pairs):
     assert found['accuracy'] == pytest.approx(accuracy_score(labels, said))
 
 
-def test_one_class_alone_has_no_ranking_but_an_accuracy():
+def test_one_class_alone_has_no_ranking_but_an_accuracy_and_none_has_nothing():
     found = level([0.9, 0.2], [GOOD, GOOD])
     assert (found['roc_auc'], found['consistent_ap']) == (None, None)
     assert found['accuracy'].mean == 1 / 2
-
-
-def test_a_set_of_nothing_has_no_figures():
     assert set(level([], []).values()) == {None}
-
-
-def test_responses_without_a_score_are_left_out():
-    responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, BAD)]
-    found = response_level(measure(responses[:2], [0.9, 0.1]), responses, rounds=5)
-    assert found['accuracy'].mean == 1
 
 
 def test_scores_that_have_no_threshold_are_ranked_all_the_same():
@@ -92,11 +83,6 @@ def test_intervals_are_seeded_and_hold_the_figure():
     assert one == other
     for interval in one.values():
         assert interval.low < interval.mean < interval.high
-
-
-def test_a_scorer_of_two_classes_has_no_macro_f1():
-    responses = [annotated(0, GOOD), annotated(1, GENERIC)]
-    assert three_way(measure(responses, [0.9, 0.1]), responses) is None
 
 
 def test_the_responses_of_a_set_have_one_of_the_three_classes():

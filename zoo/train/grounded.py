@@ -22,8 +22,17 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 from parlai.utils import logging
 
-from parlai_q2.calibrate.logistic import Fit, Quality, even_weights, fit, quality
+from parlai_q2.calibrate.logistic import (
+    FOLD_SEED,
+    Fit,
+    Quality,
+    even_weights,
+    fit,
+    folds_of,
+    quality,
+)
 from parlai_q2.errors import InputError
+from parlai_q2.evaluate.sets import ALL
 from parlai_q2.io.write import write_text
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.scorers.grounded import (
@@ -33,10 +42,10 @@ from parlai_q2.scorers.grounded import (
     GROUNDED_FAST,
 )
 from parlai_q2.text.normalize import passage_key
-from parlai_q2.zoo.train.data import Row, read_rows, write_rows
+from parlai_q2.zoo.train.data import Row, read_labelled, write_rows
 
 # What the shipped coefficients were fitted and measured with.
-RIDGE, FOLDS, SEED = 0.003, 5, 0
+RIDGE, FOLDS = 0.003, 5
 DIGITS = 4
 
 
@@ -74,46 +83,24 @@ def read_scored(path: str) -> Data:
     :raises InputError: when there are none, when they lack a feature, or when a corpus
         has only one class.
     """
-    rows = read_rows(path)
+    rows = read_labelled(path, 'parts')
     signature = next((r['signature'] for r in rows if r.get('signature')), '')
     settings = dict(p.split(':', 1) for p in signature.split('|')[1:] if ':' in p)
-    rows = [
-        r
-        for r in rows
-        if r.get('q2_label') in (Label.CONSISTENT, Label.INCONSISTENT) and 'parts' in r
-    ]
     missing = [f for r in rows for f in FEATURES if f not in r['parts']]
-    if not rows or missing:
-        what = f'has no feature {missing[0]!r}' if missing else 'has no example'
+    if missing:
         raise InputError(
-            f'{path} {what}. Make it with "parlai_q2 score --scorer grounded" from '
-            'the examples of parlai_q2.zoo.train.grounded_data.'
+            f'{path} has no feature {missing[0]!r}. Score it with "parlai_q2 score '
+            '--scorer grounded".'
         )
-    corpora = [r.get('corpus', 'all') for r in rows]
-    labels = [r['q2_label'] for r in rows]
-    _both_classes(path, corpora, labels)
     return Data(
         np.array([[r['parts'][f] for f in FEATURES] for r in rows]),
-        np.array([float(label == Label.CONSISTENT) for label in labels]),
-        np.array(corpora),
+        np.array([float(r['q2_label'] == Label.CONSISTENT) for r in rows]),
+        np.array([r.get('corpus', ALL) for r in rows]),
         np.array([r['label'] == Label.GENERIC for r in rows]),
         np.array([passage_key(r['knowledge']) for r in rows]),
         settings.get('preset', 'custom'),
         rows,
     )
-
-
-def _both_classes(path: str, corpora: Sequence[str], labels: Sequence[str]) -> None:
-    found: dict[str, set] = {}
-    for corpus, label in zip(corpora, labels, strict=True):
-        found.setdefault(corpus, set()).add(label)
-    for corpus, classes in sorted(found.items()):
-        if len(classes) < 2:
-            raise InputError(
-                f'{path}: all examples of the corpus {corpus!r} are '
-                f'{classes.pop()}. Each corpus needs both classes; give it examples '
-                'of the other, or let it be part of another "corpus".'
-            )
 
 
 def columns(data: Data, features: Sequence[str]) -> Data:
@@ -152,24 +139,10 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
     }
 
 
-def folds_of(knowledge: np.ndarray) -> np.ndarray:
-    """
-    Assign each example a fold; examples of one passage, such as a response and the
-    wrong one made from it, share one.
-
-    :param knowledge: the passage of each example, [B].
-    :return: numbers below :data:`FOLDS`, [B]; the folds hold nearly the same number of
-        passages.
-    """
-    different, of_each = np.unique(knowledge, return_inverse=True)
-    fold = np.random.default_rng(SEED).permutation(len(different)) % FOLDS
-    return fold[of_each]
-
-
 def entry(data: Data, features: Sequence[str]) -> dict[str, Any]:
     """One scorer's weights and the figures measured with them, as they are written."""
     model = fit_even(data, np.ones(len(data.y), dtype=bool))
-    splits = {f'{FOLDS}-fold': folds_of(data.knowledge)}
+    splits = {f'{FOLDS}-fold': folds_of(data.knowledge, FOLDS)}
     if len(np.unique(data.corpora)) > 1:
         splits['corpus left out'] = data.corpora
     measured: dict[str, Any] = {}
@@ -216,14 +189,14 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         },
         'ridge': RIDGE,
         'folds': FOLDS,
-        'seed': SEED,
+        'seed': FOLD_SEED,
         GROUNDED: entry(columns(data, FEATURES), FEATURES),
         GROUNDED_FAST: entry(columns(data, FAST_FEATURES), FAST_FEATURES),
     }
     write_text(options.outfile, json.dumps(content, indent=1) + '\n')
     logging.info(f'{len(data.y)} examples; wrote {options.outfile}')
     if options.held_out:
-        values = held_out(columns(data, FEATURES), folds_of(data.knowledge))
+        values = held_out(columns(data, FEATURES), folds_of(data.knowledge, FOLDS))
         rows = zip(data.rows, values.tolist(), strict=True)
         write_rows(options.held_out, ({**row, 'score': v} for row, v in rows))
 

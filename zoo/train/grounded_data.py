@@ -41,7 +41,9 @@ PAIR_LABELS = (
 )
 LEAST_F1 = 0.4  # of response and knowledge, for a turn to be taken as grounded
 LEAST_WORDS = 6  # of a response
+TURNS = 300  # of the grounded ones
 PER_KIND = 40  # at most so many held-out pairs of one source and label
+SEED = 0  # decides which are taken, their order, and every change
 Record = dict[str, Any]
 
 
@@ -70,21 +72,16 @@ def begin_examples(folder: Path) -> Iterator[Record]:
                 yield record(corpus, system, n, knowledge, response, turn.label)
 
 
-def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
-    """
-    Grounded turns, each followed by a hard negative if one can be made.
-
-    :param most: how many turns to take.
-    :param seed: decides which turns are taken, and every change.
-    """
+def swap_examples(path: str) -> Iterator[Record]:
+    """Grounded turns, each followed by a hard negative if one can be made."""
     pairs = {
         turn['r'].lower(): (turn['k'], turn['r'])
         for turn in read_rows(path)
         if turn['f1'] >= LEAST_F1 and len(turn['r'].split()) >= LEAST_WORDS
     }
     grounded = read_grounded(list(pairs.values()))
-    maker = HardNegatives(grounded, seed)
-    chosen = random.Random(seed).sample(grounded, min(most, len(grounded)))
+    maker = HardNegatives(grounded, SEED)
+    chosen = random.Random(SEED).sample(grounded, min(TURNS, len(grounded)))
     for n, one in enumerate(chosen):
         yield record('swaps', 'turn', n, one.knowledge, one.response, Label.CONSISTENT)
         wrong = maker.of(one)
@@ -93,14 +90,14 @@ def swap_examples(path: str, most: int, seed: int) -> Iterator[Record]:
             yield record('swaps', kind, n, knowledge, response, Label.INCONSISTENT)
 
 
-def pair_examples(path: str, per_kind: int, seed: int) -> Iterator[Record]:
-    """Held-out dialogue pairs, up to ``per_kind`` for each source and label."""
+def pair_examples(path: str) -> Iterator[Record]:
+    """Held-out dialogue pairs, up to :data:`PER_KIND` for each source and label."""
     rows = [row for row in read_rows(path) if row['src'].startswith('d-')]
-    random.Random(seed).shuffle(rows)
+    random.Random(SEED).shuffle(rows)
     taken: Counter[tuple[str, int]] = Counter()
     for n, row in enumerate(rows):
         kind = (row['src'], row['y'])
-        if taken[kind] < per_kind and row['p'].strip() and row['h'].strip():
+        if taken[kind] < PER_KIND and row['p'].strip() and row['h'].strip():
             taken[kind] += 1
             label = PAIR_LABELS[row['y']]
             yield record('pairs', row['src'], n, row['p'], row['h'], label)
@@ -113,19 +110,14 @@ def main() -> None:
     parser.add_argument('--dial', required=True)
     parser.add_argument('--pairs', required=True)
     parser.add_argument('--outfile', type=Path, required=True)
-    parser.add_argument(
-        '--most', type=int, default=300, help='number of grounded turns to take'
-    )
-    parser.add_argument('--per-kind', type=int, default=PER_KIND)
-    parser.add_argument('--seed', type=int, default=0)
     args = parser.parse_args()
     records = [
         *begin_examples(args.begin),
-        *swap_examples(args.dial, args.most, args.seed),
-        *pair_examples(args.pairs, args.per_kind, args.seed),
+        *swap_examples(args.dial),
+        *pair_examples(args.pairs),
     ]
     # Shuffled, so that any part of the file is like the whole.
-    random.Random(args.seed).shuffle(records)
+    random.Random(SEED).shuffle(records)
     write_rows(args.outfile, records)
     counts = Counter((r['corpus'], r['q2_label']) for r in records)
     for (corpus, label), count in sorted(counts.items()):

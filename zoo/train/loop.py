@@ -124,8 +124,13 @@ def train(
     if settings.dropout is not None:
         set_dropout(model, settings.dropout)
     weights = [p for p in model.parameters() if p.requires_grad]
+    groups: list[dict[str, Any]] = [
+        {'params': [p for p in weights if p.ndim > 1]},
+        {'params': [p for p in weights if p.ndim < 2], 'weight_decay': 0.0},
+    ]
+    decay = settings.weight_decay
     optimizer = torch.optim.AdamW(
-        groups_of(weights, settings.weight_decay), lr=settings.learning_rate, fused=True
+        groups, settings.learning_rate, weight_decay=decay, fused=True
     )
     known = {
         **{n: v for n, v in asdict(settings).items() if n not in CHANGEABLE},
@@ -192,18 +197,6 @@ def rate(step: int, settings: LoopSettings) -> float:
     """The learning rate at a step, as a share of the highest."""
     warm = min(1.0, (step + 1) / max(1, settings.warm_up * settings.steps))
     return warm * min(1.0, (1 - step / settings.steps) / settings.decay)
-
-
-def groups_of(
-    weights: Sequence[torch.nn.Parameter], weight_decay: float
-) -> list[dict[str, Any]]:
-    """Parameters with and without weight decay; one group where there is none."""
-    if not weight_decay:
-        return [{'params': list(weights), 'weight_decay': 0.0}]
-    return [
-        {'params': [p for p in weights if p.ndim > 1], 'weight_decay': weight_decay},
-        {'params': [p for p in weights if p.ndim < 2], 'weight_decay': 0.0},
-    ]
 
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:

@@ -26,7 +26,6 @@ from parlai.utils import logging
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.checkpoint import (
@@ -41,12 +40,7 @@ from parlai_q2.zoo.train.train_qa import SpanJob
 from parlai_q2.zoo.train.train_seq2seq import TextJob
 from parlai_q2.zoo.train.weights import as_shipped, write_folder
 
-JOBS = {'spans': SpanJob, 'classes': ClassJob, 'questions': TextJob}
-AUTO_CLASSES = {
-    'spans': 'AutoModelForQuestionAnswering',
-    'classes': 'AutoModelForSequenceClassification',
-    'questions': 'AutoModelForSeq2SeqLM',
-}
+JOBS: dict[str, Any] = {'spans': SpanJob, 'classes': ClassJob, 'questions': TextJob}
 CHUNK = 5000  # rows tokenized at a time
 # The fields of a recipe that decide what is learnt, besides the settings.
 DECISIVE = ('job', 'train', 'valid', 'options', 'classes', 'frozen')
@@ -157,8 +151,9 @@ def run(
     rng = random.Random(settings.seed)
     valid, rows = rows_of(recipe.valid, data, rng), rows_of(recipe.train, data, rng)
     sums = data_sums(recipe, data)
-    initial = checksum_of(recipe.initial)
-    identity = identity_of(recipe, sums)
+    initial, said = model_identity(recipe.initial), described(recipe)
+    decisive = {name: said[name] for name in DECISIVE}
+    identity = {'initial': initial, 'data': sums, **decisive}
     model, tokenizer = initial_model(recipe)
     job = JOBS[recipe.job](tokenizer, **recipe.options)
     job.valid = job.encode(valid)
@@ -176,7 +171,7 @@ def run(
     shipped = validated(model.to(device), job, device)
     logging.info(json.dumps({'as shipped': shipped}))
     report = {
-        'recipe': described(recipe),
+        'recipe': said,
         'examples': len(samples),
         'data': sums,
         'initial': initial,
@@ -196,7 +191,7 @@ def initial_model(recipe: Recipe) -> tuple[Any, Any]:
     """The model that training starts from, and its tokenizer."""
     import transformers
 
-    auto_class = getattr(transformers, AUTO_CLASSES[recipe.job])
+    auto_class = getattr(transformers, JOBS[recipe.job].auto_class)
     options: dict[str, Any] = {'num_labels': recipe.classes} if recipe.classes else {}
     model = load_model(recipe.initial, auto_class, **options)
     for name, parameter in model.named_parameters():
@@ -204,33 +199,10 @@ def initial_model(recipe: Recipe) -> tuple[Any, Any]:
     return model, load_tokenizer(recipe.initial)
 
 
-def identity_of(recipe: Recipe, sums: Mapping[str, str]) -> dict[str, Any]:
-    """
-    What identifies a recipe's run, besides the loop's settings.
-
-    :param sums: the checksums of its data files, see :func:`data_sums`.
-    """
-    said = described(recipe)
-    return {
-        'initial': model_identity(recipe.initial),
-        'data': dict(sums),
-        **{name: said[name] for name in DECISIVE},
-    }
-
-
 def data_sums(recipe: Recipe, folder: Path) -> dict[str, str]:
     """The SHA-256 of each of a recipe's data files, by name."""
     names = {part.file for part in (*recipe.train, *recipe.valid)}
     return {name: file_sha256(folder / name) for name in sorted(names)}
-
-
-def checksum_of(reference: str) -> Optional[str]:
-    """The SHA-256 of the initial weights; None for a model on the hub."""
-    place = resolve(reference)
-    for name in (INT8_WEIGHTS, 'model.safetensors'):
-        if isinstance(place, Path) and (place / name).exists():
-            return file_sha256(place / name)
-    return None
 
 
 def described(recipe: Recipe) -> dict[str, Any]:

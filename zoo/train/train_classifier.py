@@ -37,6 +37,8 @@ class ClassJob:
         text is cut.
     """
 
+    auto_class = 'AutoModelForSequenceClassification'
+
     def __init__(self, tokenizer: Any, max_tokens: int = 192):
         self.tokenizer, self.max_tokens = tokenizer, max_tokens
         self.valid: list[ClassSample] = []

@@ -46,6 +46,8 @@ class SpanJob:
         and a row whose answer is cut off is left out.
     """
 
+    auto_class = 'AutoModelForQuestionAnswering'
+
     def __init__(self, tokenizer: Any, max_tokens: int = 192):
         self.tokenizer, self.max_tokens = tokenizer, max_tokens
         self.valid: list[SpanSample] = []

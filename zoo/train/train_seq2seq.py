@@ -36,6 +36,8 @@ class TextJob:
     :param max_output: the same for an output.
     """
 
+    auto_class = 'AutoModelForSeq2SeqLM'
+
     def __init__(
         self,
         tokenizer: Any,

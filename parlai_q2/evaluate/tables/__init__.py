@@ -19,10 +19,8 @@ BRACKETS = (
 @dataclass(frozen=True)
 class Column:
     """
-    One column.
+    One column: its name in rows and in JSON, and its heading.
 
-    :param key: its name in rows and in JSON.
-    :param head: its heading.
     :param decimals: decimals printed of its numbers.
     :param scale: numbers are multiplied by this when printed; 100 for percentages.
     :param bounds: whether a figure's interval is printed, or the figure alone.
@@ -43,9 +41,7 @@ class Table:
     """
     Rows and columns, with a title and notes.
 
-    :param name: e.g. ``q2_wow_table_3``, for labels and file names.
-    :param title: one line.
-    :param columns: the columns, in order.
+    :param name: e.g. ``q2_wow_table_3``.
     :param rows: cells by column key; one that is missing or None is printed as a dash.
         A row's ``source``, :data:`OURS` or :data:`PAPER`, says whose figures it has.
     :param notes: sentences below the table.
@@ -64,30 +60,9 @@ class Table:
             'title': self.title,
             # JSON has shares, where printed tables have percentages.
             'columns': {c.key: c.head.removesuffix(' %') for c in self.columns},
-            'rows': [{k: json_cell(v) for k, v in row.items()} for row in self.rows],
+            'rows': [{k: _json(v) for k, v in row.items()} for row in self.rows],
             'notes': list(self.notes),
         }
-
-
-def json_cell(cell: Cell) -> Any:
-    """Convert a cell for JSON: an interval becomes ``value``, ``low`` and ``high``."""
-    if isinstance(cell, Interval):
-        return {'value': cell.mean, 'low': cell.low, 'high': cell.high}
-    return cell
-
-
-def row_name(row: Mapping[str, Cell], columns: tuple[Column, ...]) -> dict[str, str]:
-    """The cells that identify a row; the last one marks a row of the paper."""
-    keys = [c.key for c in columns if c.repeated]
-    cells = {k: str(row.get(k) or '') for k in keys}
-    if row.get('source') == PAPER:
-        cells[keys[-1]] = f'{cells[keys[-1]]} ({PAPER})'.strip()
-    return cells
-
-
-def number(value: float, column: Column) -> str:
-    """Format a number for its column."""
-    return f'{value * column.scale:.{column.decimals}f}'
 
 
 class Rows(list[dict[str, Cell]]):
@@ -154,40 +129,46 @@ def render_text(table: Table, width: int = WIDTH) -> str:
         which repeats the columns that identify a row.
     :return: text that ends with a line break.
     """
-    rows = [{**row, **row_name(row, table.columns)} for row in table.rows]
-    cells = {
-        column.key: [text_cell(row.get(column.key), column) for row in rows]
-        for column in table.columns
-    }
-    widths = {
-        column.key: max([len(column.head), *map(len, cells[column.key])])
-        for column in table.columns
-    }
-    lines = [*textwrap.wrap(table.title, width), '']
-    for part in _parts(table.columns, widths, width):
-        lines.append(_line([c.head for c in part], part, widths))
-        lines.append(GAP.join('-' * widths[c.key] for c in part))
-        for i in range(len(table.rows)):
-            lines.append(_line([cells[c.key][i] for c in part], part, widths))
-        lines.append('')
+    # For each column, its lines: the heading, a rule and the cells, equally wide.
+    repeated: list[list[str]] = []
+    others: list[list[str]] = []
+    last = [column for column in table.columns if column.repeated][-1]
+    for column in table.columns:
+        cells = [text_cell(row.get(column.key), column) for row in table.rows]
+        if column is last:
+            papers = [row.get('source') == PAPER for row in table.rows]
+            cells = [c + f' ({PAPER})' * p for c, p in zip(cells, papers, strict=True)]
+        size = max(map(len, [column.head, *cells]))
+        lines = [column.head, '-' * size, *cells]
+        if column.repeated:
+            repeated.append([line.ljust(size) for line in lines])
+        else:
+            others.append([line.rjust(size) for line in lines])
+    parts = [[*repeated]]
+    for lines in others:
+        used = sum(len(part[0]) + len(GAP) for part in parts[-1])
+        if used + len(lines[0]) > width and len(parts[-1]) > len(repeated):
+            parts.append([*repeated])
+        parts[-1].append(lines)
+    text = [*textwrap.wrap(table.title, width), '']
+    for part in parts:
+        text += [GAP.join(line).rstrip() for line in zip(*part, strict=True)] + ['']
     for note in table.notes:
-        lines += textwrap.wrap(note, width)
-    return '\n'.join(lines).rstrip() + '\n'
+        text += textwrap.wrap(note, width)
+    return '\n'.join(text).rstrip() + '\n'
 
 
 def text_cell(cell: Cell, column: Column) -> str:
     """Render one cell: ``0.756 [.715, .794]`` for a figure with its interval."""
     if cell is None:
         return DASH
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, Interval):
-        value = number(cell.mean, column)
-        if not column.bounds:
-            return value
-        low, high = (_short(number(b, column)) for b in (cell.low, cell.high))
-        return f'{value} [{low}, {high}]'
-    return str(cell) if isinstance(cell, int) else number(cell, column)
+    if isinstance(cell, (str, int)):
+        return str(cell)
+    figure = cell if isinstance(cell, Interval) else Interval(cell, cell, cell)
+    value, low, high = (f'{n * column.scale:.{column.decimals}f}' for n in figure)
+    if cell is figure and column.bounds:
+        return f'{value} [{_short(low)}, {_short(high)}]'
+    return value
 
 
 def _short(text: str) -> str:
@@ -199,23 +180,7 @@ def _short(text: str) -> str:
     return sign + '1.0' if digits.startswith('1.') and float(digits) == 1 else text
 
 
-def _line(cells: Sequence[str], columns: Sequence[Column], widths: dict) -> str:
-    # Columns that identify a row are left-aligned, numbers right-aligned.
-    fields = [
-        cell.ljust(widths[c.key]) if c.repeated else cell.rjust(widths[c.key])
-        for cell, c in zip(cells, columns, strict=True)
-    ]
-    return GAP.join(fields).rstrip()
-
-
-def _parts(
-    columns: Sequence[Column], widths: dict[str, int], width: int
-) -> list[list[Column]]:
-    repeated = [c for c in columns if c.repeated]
-    parts: list[list[Column]] = [list(repeated)]
-    for column in (c for c in columns if not c.repeated):
-        used = sum(widths[c.key] + len(GAP) for c in parts[-1])
-        if used + widths[column.key] > width and len(parts[-1]) > len(repeated):
-            parts.append(list(repeated))
-        parts[-1].append(column)
-    return parts
+def _json(cell: Cell) -> Any:
+    if isinstance(cell, Interval):
+        return {'value': cell.mean, 'low': cell.low, 'high': cell.high}
+    return cell
