@@ -42,9 +42,9 @@ FILES = {
 GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """The chosen pairs; the word ``gold`` chooses the verified test set."""
-    found = read_part(datapath, words, fold)
+    found = read_part(datapath, words)
     return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(found))
 
 

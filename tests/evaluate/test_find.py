@@ -28,15 +28,15 @@ def test_a_task_added_as_the_docs_say_is_known_at_once(tmp_path, monkeypatch):
     (folder / 'reader.py').write_text(MUSEUM)
     monkeypatch.setattr(tasks, '__path__', [*tasks.__path__, str(tmp_path)])
     assert 'museum' in set_names()
-    found = read_set('museum', 'a datapath')
-    assert [r.knowledge for r in found.responses] == ['a datapath', 'dev']
+    found = read_set('museum:vases', 'a datapath')
+    assert [r.knowledge for r in found.responses] == ['a datapath', 'vases']
 
 
 MUSEUM = """
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 
-def annotated_set(datapath, words, fold):
-    found = [AnnotatedResponse(k, 'r', 'consistent') for k in (datapath, fold)]
+def annotated_set(datapath, words):
+    found = [AnnotatedResponse(k, 'r', 'consistent') for k in (datapath, *words)]
     return AnnotatedSet('museum', 'Museum', tuple(found))
 """
 

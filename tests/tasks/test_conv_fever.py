@@ -90,23 +90,6 @@ class TestBuilding:
 
 
 class TestTheViews:
-    def test_knowledge_and_response_go_in_and_the_class_comes_out(self, conv_fever):
-        found = messages(TASK)
-        first, second = found[:2]
-        knowledge, response = CONVERSATIONS[0][1][0], CONVERSATIONS[0][2][1][0]
-        assert first['text'] == f'{knowledge}\n{response}'
-        assert first['eval_labels'] == ['consistent']
-        assert first['label_candidates'] == ['consistent', 'inconsistent']
-        assert first['checked_sentence'] == knowledge
-        assert first['title'] == first['chosen_topic'] == 'Marie Curie'
-        assert first['knowledge'] == f'Marie Curie __knowledge__ {knowledge}'
-        assert first['context'] == 'Do you know Marie Curie?'
-        assert first['perturbation'] == 'none' and first['q2_label'] == 'consistent'
-        assert second['perturbation'] == 'random_pairing'
-        assert second['perturbed'] == 'response'
-        assert second['eval_labels'] == ['inconsistent']
-        assert all(m['episode_done'] for m in found)
-
     def test_a_perturbed_context_is_left_out_since_it_is_not_shown(self, conv_fever):
         task = f'{TASK}:EntitySwapTeacher:topic_split'
         assert {m['perturbed'] for m in messages(task)} == {'knowledge'}
