@@ -38,7 +38,8 @@ SYSTEMS = {
     'nucleus_0.7': 'Nucleus Decoding (p = 0.7)',
     'new_human': 'New Human Generated',
 }
-USES, USES_NONE = 'uses_knowledge', 'uses_none'
+CLASSES = USES, USES_NONE = 'uses_knowledge', 'uses_none'
+GROUPS = {'system': [*SYSTEMS]}
 # Topical-Chat's mark for a turn without knowledge, in the data that USR was made from.
 NO_FACT = '_nofact'
 # 60 contexts with 6 responses each.
@@ -64,7 +65,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :return: the responses; those of one context follow each other.
     :raises UnknownNameError: for any other word.
     """
-    chosen = chosen_words('topical_chat_usr', words, {'system': [*SYSTEMS]})
+    chosen = chosen_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath))
     if len(responses) != PUBLISHED_RESPONSES:
         logging.getLogger(__name__).warning(
