@@ -19,7 +19,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
 from parlai_q2.io.chunks import Chunk
-from parlai_q2.scale.placement import Place, thread_settings, use_threads
+from parlai_q2.scale.placement import Place, thread_settings
 from parlai_q2.scale.score_chunk import MakeScorer, score_chunk
 from parlai_q2.scorers.base import Scorer
 
@@ -47,7 +47,6 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
     # Ctrl-C reaches the whole process group; only the writing process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
-    use_threads(place.threads)
     try:
         _serve(pipe, make, place, signature)
     except BaseException as e:

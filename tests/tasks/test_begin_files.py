@@ -8,7 +8,6 @@ import pytest
 
 from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.io.published import _tell_unverified
-from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.reader import (
     COLUMNS,
     read_file,
@@ -20,14 +19,6 @@ from tests.tasks.evaluating import messages
 TASK = 'parlai_q2.tasks.begin.agents'
 ANNOTATED = f'{TASK}:AnnotatedTeacher'
 REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'begin'
-
-
-def test_a_file_with_another_checksum_is_refused(sets):
-    path = sets / 'begin' / 'begin_dev_wow.tsv'
-    path.write_bytes(path.read_bytes() + b'x')
-    with pytest.raises(TaskDataError, match='its SHA-256 is not') as caught:
-        messages(f'{TASK}:WowTeacher')
-    assert str(path) in str(caught.value) and 'Delete it' in str(caught.value)
 
 
 def test_a_file_of_another_length_is_refused(sets):
@@ -85,11 +76,6 @@ class TestThePublishedDevFiles:
         (tmp_path / 'begin').symlink_to(REAL)
         monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
         return tmp_path
-
-    def test_they_are_the_files_that_build_expects(self, published):
-        for name in ('begin_dev_wow.tsv', 'begin_dev_cmu.tsv', 'begin_dev_tc.tsv'):
-            (file,) = (r for r in begin_build.FILES if r.name == name)
-            assert file.sha256 and not file.problem(published / 'begin' / name)
 
     def test_the_classes_have_the_counts_of_the_files(self, published):
         turns = read_part(str(published))
