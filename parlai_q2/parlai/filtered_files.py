@@ -13,7 +13,7 @@ import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.cache import CachedScorer
-from parlai_q2.cli.counting import counting
+from parlai_q2.cli.progress import Progress
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import conversations
 from parlai_q2.filtering.judge import JudgedEpisode
@@ -140,7 +140,7 @@ def write_filtered(
         ConversationFile(outfile) as kept,
         ConversationFile(outfile.with_suffix(DROPPED)) as dropped,
     ):
-        with counting(scorer.name, total, 'turns') as bar:
+        with Progress(scorer.name, total, 'turns') as bar:
             for episode in judged:
                 kept.write(conversations(episode))
                 dropped.write(conversations(episode, kept=False))
