@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Optional
 from parlai_q2.bootstrap import Interval, intervals, mean_interval
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import BINARY
-from parlai_q2.evaluate.statistics import Sweep, area_under_roc
+from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.io.read import read_records
 from parlai_q2.records import Example, Label, Score
 from parlai_q2.scorers.base import Scorer
@@ -171,8 +171,8 @@ def measure(
         here = Sweep(values[placement], truth)
 
         def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-            auc = area_under_roc(*here.counts(weights))
-            return np.stack([auc, auc - area_under_roc(*alone.counts(weights))], axis=1)
+            auc = here.areas(weights)[0]
+            return np.stack([auc, auc - alone.areas(weights)[0]], axis=1)
 
         auc, change = intervals(statistic, len(truth), groups=groups)
         rows = [n for n, one in enumerate(examples) if one.consistent]

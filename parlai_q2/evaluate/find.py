@@ -2,7 +2,7 @@
 Finds annotated sets: those of the tasks, each by the name of its folder, and files.
 
 A task has an annotated set if its ``reader.py`` defines ``annotated_set(datapath,
-words, fold)``. That function needs no ParlAI.
+words)``. That function needs no ParlAI.
 """
 
 import pkgutil
@@ -18,8 +18,6 @@ from parlai_q2.evaluate.measures import number_in
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
 from parlai_q2.io.read import read_records
 
-# The fold that is read where no word names another.
-DEV = 'dev'
 TASKS = 'parlai_q2.tasks'
 # The endings of files that are sets themselves.
 FILES = ('.jsonl', '.csv', '.tsv')
@@ -28,7 +26,7 @@ FIELDS = ('label', 'corpus', 'system', 'dialogue')
 # Views of a task show the same annotated responses, so their names select nothing.
 VIEWS = ('default', 'annotated', 'dialogue', 'classification')
 
-Read = Callable[[str, Sequence[str], str], AnnotatedSet]
+Read = Callable[[str, Sequence[str]], AnnotatedSet]
 
 
 def set_names() -> list[str]:
@@ -60,7 +58,7 @@ def read_set(task: str, datapath: str = '') -> AnnotatedSet:
         raise UnknownNameError('annotated set', name, names)
     words = [word for word in words if word and word not in VIEWS]
     read: Read = _reader(name).annotated_set
-    found = read(datapath or default_datapath(), words, DEV)
+    found = read(datapath or default_datapath(), words)
     if not words:
         return found
     told = found.title.split()

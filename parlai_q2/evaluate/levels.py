@@ -13,8 +13,6 @@ from parlai_q2.evaluate.statistics import (
     FIGURES,
     MACRO,
     Sweep,
-    area_under_roc,
-    average_precision,
     macro_figures,
     nli_class,
     pearson,
@@ -80,12 +78,7 @@ def _figures(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic
     at = measure.threshold
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        counts = upward.counts(weights)
-        ranked = [
-            area_under_roc(*counts),
-            average_precision(*counts),
-            average_precision(*downward.counts(weights)),
-        ]
+        ranked = [*upward.areas(weights), downward.areas(weights)[1]]
         if at is None:
             figures = np.full((len(weights), len(FIGURES)), np.nan)
         else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# A annotated response, or a response paired with knowledge that is not its own.
+# An annotated response, or a response paired with knowledge that is not its own.
 Scored = Union[AnnotatedResponse, Pair]
 
 
@@ -46,11 +46,7 @@ class Measure:
         return _pair(scored) in self.scores
 
     def score(self, scored: Scored) -> Score:
-        """
-        The score of a response.
-
-        :raises KeyError: when it has none.
-        """
+        """The score of a response; a KeyError when it has none."""
         return self.scores[_pair(scored)]
 
     def known(self, responses: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
@@ -61,11 +57,7 @@ class Measure:
         self, responses: Sequence[Scored], part: Optional[str] = None
     ) -> 'np.ndarray':
         """
-        Scores as an array of numbers.
-
-        :param responses: n responses that have a score.
-        :param part: a name in ``Score.parts``; gives that number instead of the value.
-        :return: n numbers.
+        The values of n responses that have a score, or of one of ``Score.parts``: [n].
         """
         import numpy as np
 
@@ -108,14 +100,9 @@ def _pair(scored: Scored) -> Pair:
 
 class Questions(NamedTuple):
     """
-    Counts over a set of scored responses.
-
-    :param responses: how many responses were scored.
-    :param questions: how many questions were asked about them.
-    :param no_answer: share of the questions that the knowledge does not answer, in
-        [0, 1]; None without questions.
-    :param coverage: share of the responses with a question, in [0, 1]; None without
-        responses.
+    How many responses were scored and how many questions asked about them; the share of
+    the questions that the knowledge does not answer, None without questions; and the
+    share of the responses with a question, None without responses.
     """
 
     responses: int
@@ -125,11 +112,7 @@ class Questions(NamedTuple):
 
 
 def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
-    """
-    Count a measure's questions.
-
-    :param responses: responses that it has scored.
-    """
+    """Count a measure's questions about responses that it has scored."""
     scores = [measure.score(r) for r in responses]
     answers = [v.comparison != Comparison.NO_ANSWER for s in scores for v in s.verdicts]
     return Questions(

@@ -9,7 +9,7 @@ Scorers go by their names in this package: ``q2_f1`` is the paper's "Q2 w/o NLI"
 ``nli`` its "E2E NLI", ``content_overlap`` its "Overlap" as the released code counts it.
 """
 
-from typing import Any, Mapping
+from typing import Mapping
 
 from parlai_q2.bootstrap import Interval
 
@@ -172,9 +172,3 @@ BEGIN_MACRO_F1: Mapping[str, Mapping[str, float]] = {
         'BEGIN-adversarial + MNLI': 0.452,
     },
 }
-
-
-def table_2_row(system: str, responses: str) -> dict[str, Any]:
-    """One row of Table 2 by column name; empty where the paper has no such row."""
-    values = TABLE_2.get((system, responses), ())
-    return dict(zip(TABLE_2_COLUMNS, values))

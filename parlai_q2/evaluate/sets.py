@@ -120,12 +120,7 @@ class AnnotatedSet:
 
 
 def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
-    """
-    The contexts to which exactly one of two systems responded inconsistently.
-
-    :param crossed: contexts with their responses.
-    :return: a contrast for each context that has one response of each class.
-    """
+    """The contexts to which exactly one of two systems responded inconsistently."""
     found = []
     for responses in crossed:
         by_label = {r.label: r for r in responses}
@@ -266,6 +261,29 @@ def random_sample(
     found = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
     return rng.sample(found, min(SAMPLE, len(found)))
+
+
+ALL = 'all'
+
+
+def by_system_and_class(
+    annotated: AnnotatedSet, seed: int
+) -> dict[tuple[str, str], list[AnnotatedResponse]]:
+    """
+    The responses of each system and class, and a random sample of each system. In a set
+    without contexts that several systems answered, all count as one system.
+    """
+    systems = annotated.groups('system') if annotated.crossed else {}
+    found = {}
+    for system, responses in (systems or {ALL: [*annotated.responses]}).items():
+        for label in (Label.INCONSISTENT, Label.CONSISTENT, Label.GENERIC):
+            of_class = [r for r in responses if r.label == label]
+            if of_class or label in BINARY:
+                found[system, label] = of_class
+        sample = random_sample(annotated, system, seed)
+        if sample:
+            found[system, RANDOM] = sample
+    return found
 
 
 def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:

@@ -48,6 +48,31 @@ class Sweep:
         alarms = np.cumsum(ordered * (1 - self.positive), axis=1)[:, self.ends]
         return found, alarms
 
+    def areas(self, weights: 'np.ndarray') -> tuple['np.ndarray', 'np.ndarray']:
+        """
+        The areas under the ROC curve and under the precision-recall curve.
+
+        :param weights: (R, n), how often each response counts.
+        :return: the probability that a positive response scores above a negative one,
+            where a tie counts half; and precision, averaged over the steps in recall.
+            R values each, NaN where a class is missing.
+        """
+        import numpy as np
+
+        found, alarms = self.counts(weights)
+        if not found.shape[1]:
+            return np.full(len(found), np.nan), np.full(len(found), np.nan)
+        before = np.pad(found, ((0, 0), (1, 0)))[:, :-1]
+        rise = np.diff(found, axis=1, prepend=0)
+        steps = np.diff(alarms, axis=1, prepend=0)
+        roc = (steps * (found + before) / 2).sum(axis=1)
+        precision = (rise * ratio(found, found + alarms, 0.0)).sum(axis=1)
+        positive, negative = found[:, -1], alarms[:, -1]
+        return (
+            ratio(roc, positive * negative, np.nan),
+            ratio(precision, np.where(negative > 0, positive, 0.0), np.nan),
+        )
+
     def curve(self) -> tuple['np.ndarray', 'np.ndarray']:
         """Recall and precision at K thresholds of a set that has positives."""
         import numpy as np
@@ -56,51 +81,11 @@ class Sweep:
         return found / found[-1], found / (found + alarms)
 
 
-def area_under_roc(found: 'np.ndarray', alarms: 'np.ndarray') -> 'np.ndarray':
-    """
-    The probability that a positive response scores above a negative one; a tie counts
-    half.
-
-    :param found: (R, K), positive responses found at each threshold.
-    :param alarms: (R, K), negative responses found at each threshold.
-    :return: R values; NaN where a class is missing.
-    """
-    import numpy as np
-
-    if not found.shape[1]:
-        return np.full(len(found), np.nan)
-    before = np.pad(found, ((0, 0), (1, 0)))[:, :-1]
-    steps = np.diff(alarms, axis=1, prepend=0)
-    area = (steps * (found + before) / 2).sum(axis=1)
-    return ratio(area, found[:, -1] * alarms[:, -1], np.nan)
-
-
-def average_precision(found: 'np.ndarray', alarms: 'np.ndarray') -> 'np.ndarray':
-    """
-    Precision, averaged over the steps in recall.
-
-    :param found: (R, K), positive responses found at each threshold.
-    :param alarms: (R, K), negative responses found at each threshold.
-    :return: R values; NaN where a class is missing.
-    """
-    import numpy as np
-
-    if not found.shape[1]:
-        return np.full(len(found), np.nan)
-    steps = np.diff(found, axis=1, prepend=0)
-    area = (steps * ratio(found, found + alarms, 0.0)).sum(axis=1)
-    defined = np.where(alarms[:, -1] > 0, found[:, -1], 0.0)
-    return ratio(area, defined, np.nan)
-
-
 def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """
     The probability that a positive example scores above a negative one; a tie counts
-    half.
+    half, and 0.5 is chance (Hanley and McNeil 1982).
 
-    :param positive: scores of the positive examples, at least one.
-    :param negative: scores of the negative examples, at least one.
-    :return: in [0, 1]; 0.5 is chance (Hanley and McNeil 1982).
     :raises ValueError: when a class has no examples.
     """
     import numpy as np
@@ -109,8 +94,7 @@ def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
         raise ValueError('AUC needs at least one example of each class.')
     scores = np.array([*positive, *negative], dtype=float)
     is_positive = np.arange(len(scores)) < len(positive)
-    counts = Sweep(scores, is_positive).counts(np.ones((1, len(scores))))
-    return float(area_under_roc(*counts)[0])
+    return float(Sweep(scores, is_positive).areas(np.ones((1, len(scores))))[0][0])
 
 
 # In the order of the columns that threshold_figures returns.
@@ -152,14 +136,13 @@ def threshold_figures(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    Compute the figures for R resamples at once.
+    :data:`FIGURES` of R resamples.
 
     :param weights: (R, n), how often each response counts.
-    :param scores: n scores.
+    :param scores: n scores; one of at most ``at`` is inconsistent.
     :param consistent: n booleans, whether the annotators found a response consistent.
-    :param at: a score of at most this is inconsistent.
-    :return: (R, 7), in the order of :data:`FIGURES`; the figures of a class are NaN in
-        a resample without annotated responses of that class.
+    :return: (R, 7); the figures of a class are NaN in a resample without annotated
+        responses of that class.
     """
     import numpy as np
 
@@ -178,10 +161,8 @@ MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 def predicted_class(score: Score, threshold: float) -> str:
     """
-    The class that a score predicts, one of the three.
-
-    :param score: a score with its label.
-    :param threshold: a score of at most this predicts ``inconsistent``.
+    The class that a score predicts, one of the three; a value of at most the threshold
+    predicts ``inconsistent``.
     """
     if score.label in UNVERIFIABLE:
         return Label.GENERIC
@@ -204,12 +185,11 @@ def macro_figures(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
     """
-    The F1 of each class, and the means of precision, recall and F1.
+    :data:`MACRO`, (R, 6), of R resamples.
 
     :param weights: (R, n), how often each response counts.
     :param truth: n classes, from the annotators.
     :param predicted: n classes, from the scorer.
-    :return: (R, 6), in the order of :data:`MACRO`.
     """
     import numpy as np
 
@@ -240,12 +220,9 @@ def correlation(
     groups: Optional[Sequence[Hashable]] = None,
 ) -> Correlation:
     """
-    Correlate scores with ratings.
+    Correlate n scores with n ratings on any scale.
 
-    :param scores: n scores.
-    :param ratings: n ratings on any scale.
-    :param groups: n group names; responses of one group are drawn together. None draws
-        each response alone.
+    :param groups: as for :func:`parlai_q2.bootstrap.intervals`.
     :return: both coefficients, each None where it is undefined: for fewer than two
         responses, or where all scores or all ratings are equal.
     """

@@ -132,16 +132,14 @@ class WorkerProcess:
         except (EOFError, OSError):
             return None
 
-    def end(self, at_once: bool = False) -> str:
-        """
-        Stop the process, if it is still running.
+    def stop(self) -> None:
+        """Stop the process; :meth:`receive` then returns None."""
+        self._process.terminate()
 
-        :param at_once: terminate it now; otherwise give it time to end by itself.
-        :return: how it ended, for messages.
-        """
+    def end(self) -> str:
+        """Wait for the end of a stopped or dead process; return how it ended."""
         self.pipe.close()
-        if not at_once:
-            self._process.join(PATIENCE)
+        self._process.join(PATIENCE)
         for stop in (self._process.terminate, self._process.kill):
             if self._process.is_alive():
                 stop()

@@ -1,21 +1,24 @@
 """
 Scores chunks in worker processes on this machine; results come out in order.
 
-Each worker has one chunk at a time. If a worker dies, another one gets its chunk and
-the worker is replaced. Each result is counted once, so nothing is lost or duplicated. A
-chunk that kills several workers ends the run, with an error that names its lines.
+A thread for each worker gives it one chunk at a time and waits for the result. If the
+worker dies, it is replaced and its chunk is scored again, so nothing is lost or
+duplicated. A chunk that kills several workers ends the run, with an error that names
+its lines.
 """
 
 import logging
 from collections import deque
-from multiprocessing import connection
-from typing import Generator, Iterator, NamedTuple, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import LifoQueue
+from threading import Lock
+from typing import Generator, Iterator, Optional, Sequence
 
 from parlai_q2.errors import WorkerError
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.scale.placement import Place
 from parlai_q2.scale.score_chunk import Engine, MakeScorer, ScoredChunk
-from parlai_q2.scale.worker_process import FAILED, READY, WorkerProcess
+from parlai_q2.scale.worker_process import FAILED, WorkerProcess
 
 logger = logging.getLogger(__name__)
 
@@ -24,12 +27,14 @@ MAX_DEATHS = 3
 # Chunks per worker that may be read but not yet written: one being scored, and enough
 # others that a slow chunk at the front does not leave the other workers idle.
 AHEAD = 4
+# The end of a thread of a run that was stopped; nobody sees it.
+STOPPED = 'The run was stopped.'
 
 
 def in_workers(make: MakeScorer, where: Sequence[Place], signature: str) -> Engine:
     """
-    The engine that scores in several processes. It starts them when the first result is
-    requested, and stops them when it finishes, is closed or raises an error.
+    The engine that scores in several processes. It starts them when they are needed,
+    and stops them when it finishes, is closed or raises an error.
 
     :param make: creates a worker's scorer; must be picklable.
     :param where: a place for each worker.
@@ -39,144 +44,119 @@ def in_workers(make: MakeScorer, where: Sequence[Place], signature: str) -> Engi
     """
 
     def engine(chunks: Iterator[Chunk]) -> Generator[ScoredChunk, None, None]:
-        workers = Workers(make, where, signature)
+        workers = [Worker(make, place, signature) for place in where]
+        # The last one that was put back comes first: it has loaded its model.
+        free: LifoQueue[Worker] = LifoQueue()
+        for worker in reversed(workers):
+            free.put(worker)
+
+        def score(chunk: Chunk) -> ScoredChunk:
+            worker = free.get()
+            try:
+                return worker.score(chunk)
+            finally:
+                free.put(worker)
+
+        threads = ThreadPoolExecutor(len(where))
+        ahead: deque[Future[ScoredChunk]] = deque()
         try:
-            yield from workers.run(chunks)
+            while True:
+                waiting = [future for future in ahead if not future.done()]
+                # Even if all workers are busy, keep one chunk ready.
+                while len(ahead) < AHEAD * len(where) and len(waiting) <= len(where):
+                    chunk = next(chunks, None)
+                    if chunk is None:
+                        break
+                    ahead.append(threads.submit(score, chunk))
+                    waiting.append(ahead[-1])
+                if not ahead:
+                    return
+                if ahead[0].done():
+                    yield ahead.popleft().result()
+                else:
+                    wait(waiting, return_when=FIRST_COMPLETED)
         finally:
-            workers.stop()
+            threads.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.stop()
+            threads.shutdown()
 
     return engine
 
 
-class Task(NamedTuple):
-    """A chunk to score, and how many workers have died on it."""
+class Worker:
+    """
+    One worker of a run, a process that is started when it is needed and replaced when
+    it dies; parameters as for :func:`in_workers`.
+    """
 
-    chunk: Chunk
-    deaths: int = 0
+    # Processes start one at a time: each is given its environment by this one's.
+    _starting = Lock()
 
+    def __init__(self, make: MakeScorer, place: Place, signature: str):
+        self._make, self._place, self._signature = make, place, signature
+        self._process: Optional[WorkerProcess] = None
+        self._stopped = False
 
-class Workers:
-    """The workers of one run; parameters as for :func:`in_workers`."""
-
-    def __init__(self, make: MakeScorer, where: Sequence[Place], signature: str):
-        self._make, self._signature = make, signature
-        # Places without a worker, and the workers by their pipes: those that are
-        # starting, those without work, and those with a task.
-        self._places = deque(where)
-        self._starting: dict[connection.Connection, WorkerProcess] = {}
-        self._idle: dict[connection.Connection, WorkerProcess] = {}
-        self._busy: dict[connection.Connection, tuple[WorkerProcess, Task]] = {}
-        self._failed_starts = 0
-        # Tasks to do, results that are done, and the most chunks under way at a time.
-        self._tasks: deque[Task] = deque()
-        self._done: dict[int, ScoredChunk] = {}
-        self._most = AHEAD * len(where)
-
-    def run(self, chunks: Iterator[Chunk]) -> Iterator[ScoredChunk]:
-        """Score chunks, in order, reading only as far ahead as :data:`AHEAD` allows."""
-        order: deque[int] = deque()
-        while True:
-            while len(order) < self._most and len(self._tasks) < self._free():
-                chunk = next(chunks, None)
-                if chunk is None:
-                    break
-                order.append(chunk.number)
-                self._tasks.append(Task(chunk))
-            self._hand_out()
-            if not order:
-                return
-            if order[0] in self._done:
-                yield self._done.pop(order.popleft())
-            else:
-                self._wait()
-
-    def stop(self) -> None:
-        """Stop all workers, including those that are scoring."""
-        waiting = [*self._starting.values(), *self._idle.values()]
-        busy = [worker for worker, _ in self._busy.values()]
-        self._starting, self._idle, self._busy = {}, {}, {}
-        for worker in waiting:
-            worker.pipe.close()
-        for worker in busy:
-            worker.end(at_once=True)
-        for worker in waiting:
-            worker.end()
-
-    def _free(self) -> int:
-        # Even if all workers are busy, keep one chunk ready.
-        return max(1, len(self._places) + len(self._starting) + len(self._idle))
-
-    def _hand_out(self) -> None:
-        while self._idle and self._tasks:
-            pipe, worker = self._idle.popitem()
-            task = self._tasks.popleft()
-            self._busy[pipe] = worker, task
-            if not worker.send(task.chunk):
-                self._replace(pipe)
-        while self._places and len(self._starting) < len(self._tasks):
-            place = self._places.popleft()
-            worker = WorkerProcess(self._make, place, self._signature)
-            self._starting[worker.pipe] = worker
-
-    def _wait(self) -> None:
-        for pipe in connection.wait([*self._starting, *self._idle, *self._busy]):
-            assert isinstance(pipe, connection.Connection)
-            worker = self._worker(pipe)
-            answer = worker.receive()
-            if answer is None:
-                self._replace(pipe)
-                continue
-            kind, value = answer
-            if kind == FAILED:
+    def score(self, chunk: Chunk) -> ScoredChunk:
+        """Score a chunk, by a new process if one dies of it."""
+        for deaths in range(1, MAX_DEATHS + 1):
+            process = self._started()
+            answer = process.receive() if process.send(chunk) else None
+            if answer is not None:
+                kind, value = answer
+                if kind != FAILED:
+                    return value
                 message, trace = value
                 if trace:
                     logger.error('A worker process failed:\n%s', trace)
                 raise WorkerError(message)
-            if kind == READY:
-                self._failed_starts = 0
-                del self._starting[pipe]
-            else:
-                del self._busy[pipe]
-                self._done[value.number] = value
-            self._idle[pipe] = worker
-
-    def _worker(self, pipe: connection.Connection) -> WorkerProcess:
-        if pipe in self._busy:
-            return self._busy[pipe][0]
-        return self._idle.get(pipe) or self._starting[pipe]
-
-    def _replace(self, pipe: connection.Connection) -> None:
-        """Free the place of a worker that has died, and give its chunk to another."""
-        worker = self._worker(pipe)
-        ending = worker.end()
-        self._places.append(worker.place)
-        if self._starting.pop(pipe, None):
-            self._failed_starts += 1
-            if self._failed_starts >= MAX_DEATHS:
-                raise WorkerError(
-                    f'{MAX_DEATHS} worker processes in a row ended before they '
-                    f'could start, the last {ending}. A killed process has often '
-                    'run out of memory: use fewer --workers. A script that asks '
-                    'for workers must be a file and must do so below "if __name__ '
-                    "== '__main__':\"."
+            ending = self._clear(process)
+            if deaths < MAX_DEATHS:
+                logger.warning(
+                    'A worker process ended %s. Lines %s of the input are being '
+                    'scored again.',
+                    ending,
+                    chunk.lines,
                 )
-        elif self._idle.pop(pipe, None) is None:
-            _, task = self._busy.pop(pipe)
-            self._do_again(task, ending)
-
-    def _do_again(self, task: Task, ending: str) -> None:
-        task = Task(task.chunk, task.deaths + 1)
-        if task.deaths >= MAX_DEATHS:
-            raise WorkerError(
-                f'{task.deaths} worker processes died while scoring lines '
-                f'{task.chunk.lines} of the input, the last {ending}. A killed '
-                'process has often run out of memory: use fewer --workers or a '
-                'smaller --chunk-size. Earlier scores are kept: run the same '
-                'command again to continue.'
-            )
-        logger.warning(
-            'A worker process ended %s. Lines %s of the input are being scored again.',
-            ending,
-            task.chunk.lines,
+        raise WorkerError(
+            f'{MAX_DEATHS} worker processes died while scoring lines {chunk.lines} of '
+            f'the input, the last {ending}. A killed process has often run out of '
+            'memory: use fewer --workers or a smaller --chunk-size. Earlier scores '
+            'are kept: run the same command again to continue.'
         )
-        self._tasks.appendleft(task)
+
+    def _started(self) -> WorkerProcess:
+        if self._process is not None:
+            return self._process
+        for _ in range(MAX_DEATHS):
+            with self._starting:
+                if self._stopped:
+                    raise WorkerError(STOPPED)
+                process = WorkerProcess(self._make, self._place, self._signature)
+                self._process = process
+            # It says that it has started.
+            if process.receive() is not None:
+                return process
+            ending = self._clear(process)
+        raise WorkerError(
+            f'{MAX_DEATHS} worker processes in a row ended before they could start, '
+            f'the last {ending}. A killed process has often run out of memory: use '
+            'fewer --workers. A script that asks for workers must be a file and must '
+            'do so below "if __name__ == \'__main__\':".'
+        )
+
+    def _clear(self, process: WorkerProcess) -> str:
+        """Clear up after a process that has died, and return how it ended."""
+        self._process = None
+        ending = process.end()
+        if self._stopped:
+            raise WorkerError(STOPPED)
+        return ending
+
+    def stop(self) -> None:
+        """End the process, even if it is scoring; no other is started."""
+        with self._starting:
+            self._stopped = True
+            if self._process is not None:
+                self._process.stop()

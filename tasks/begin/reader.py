@@ -37,12 +37,12 @@ SYSTEMS = ('gpt2', 't5', 'ctrl', 'doha')
 GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOLDS}
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
-    """The dev set, or the test set if a word or the fold asks for it."""
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
+    """The dev set, or the test set if a word asks for it."""
     folds = [word for word in dict.fromkeys(words) if word in FOLDS]
     if len(folds) > 1:
         raise ConfigError('An annotated set has one fold: dev or test. Name one.')
-    fold = folds[0] if folds else fold
+    fold = folds[0] if folds else FOLDS[0]
     others = [word for word in words if word not in FOLDS]
     found = read_part(datapath, others, fold)
     return AnnotatedSet(

@@ -6,17 +6,15 @@ A corpus for training detectors, built from Wizard of Wikipedia. It has a wizard
 replies with the sentences they are based on, and the same replies perturbed in three
 ways. Knowledge and response are shown; the label is ``consistent`` or ``inconsistent``.
 After the teacher's name, a task string may name perturbations, what they changed
-(``response``, ``knowledge``, ``context``), and Wizard of Wikipedia's split
+(``response``, ``knowledge``), and Wizard of Wikipedia's split
 (``random_split``, ``topic_split``).
 """
 
 from typing import Optional
 
-import parlai.utils.logging as logging
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
@@ -27,21 +25,21 @@ from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.conv_fever.build import build
 from parlai_q2.tasks.conv_fever.reader import (
-    CONTEXT,
     ENTITY_SWAP,
+    KNOWLEDGE,
     NEGATION,
     NONE,
     PERTURBATIONS,
-    PERTURBED,
+    RESPONSE,
     ConvFeverExample,
     ExampleFile,
 )
-from parlai_q2.tasks.conv_fever.wow import SPLITS, TRAIN
+from parlai_q2.tasks.wizard_of_wikipedia.reader import SPLITS, TRAIN
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
 # The names of the perturbations in a task string.
 WORDS = {Label.CONSISTENT if name == NONE else name: name for name in PERTURBATIONS}
-GROUPS = {'kind': [*WORDS], 'changed text': PERTURBED, 'split': SPLITS}
+GROUPS = {'kind': [*WORDS], 'changed text': (RESPONSE, KNOWLEDGE), 'split': SPLITS}
 
 
 class ClassificationTeacher(FixedDialogTeacher):
@@ -50,37 +48,8 @@ class ClassificationTeacher(FixedDialogTeacher):
     # The words that apply when the task string has none; empty for all examples.
     words: tuple[str, ...] = ()
 
-    @classmethod
-    def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
-    ) -> ParlaiParser:
-        """Add ``--conv-fever-context`` and ``--conv-fever-balance``."""
-        super().add_cmdline_args(parser, partial_opt)
-        group = parser.add_argument_group('Conv-FEVER')
-        group.add_argument(
-            '--conv-fever-context',
-            type='bool',
-            default=False,
-            help='put the conversation so far in front of knowledge and response. '
-            'Without it, examples whose context was perturbed are left out, '
-            'since the perturbation cannot be seen',
-        )
-        group.add_argument(
-            '--conv-fever-balance',
-            type='bool',
-            default=False,
-            help='in training, repeat the examples of the smaller class so that both '
-            'are shown equally often',
-        )
-        return parser
-
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        self._context = opt.get('conv_fever_context', False)
-        if shared:
-            self._examples, self._order = shared['conv_fever']
-        else:
-            self._examples = self._open(opt)
-            self._order = self._ordered(opt)
+        self._examples = shared['conv_fever'] if shared else self._open(opt)
         super().__init__(opt, shared)
         self.reset()
 
@@ -98,52 +67,34 @@ class ClassificationTeacher(FixedDialogTeacher):
             fold = f'{fold}_{(chosen["split"] or SPLITS)[0]}'
         perturbations = [WORDS[word] for word in chosen['kind']]
         path = build(opt, fold)
-        examples = ExampleFile(
-            path, perturbations, chosen['changed text'], self._context
-        )
+        examples = ExampleFile(path, perturbations, chosen['changed text'])
         if not len(examples):
-            unseen, advice = '', ''
-            if examples.left_out:
-                unseen = ' whose context was not perturbed'
-                advice = ', or give --conv-fever-context true'
             raise TaskDataError(
-                f'{path} has no example of {" ".join(words) or "any kind"}{unseen}. '
-                f'Ask for another kind{advice}.'
-            )
-        if examples.left_out:
-            logging.info(
-                f'{examples.left_out:,} examples with a perturbed {CONTEXT} are left '
-                'out, since the context is not shown (--conv-fever-context true).'
+                f'{path} has no example of {" ".join(words) or "any kind"} whose '
+                'context was not perturbed. Ask for another kind.'
             )
         return examples
 
-    def _ordered(self, opt: Opt) -> 'range | list[int]':
-        training = DatatypeHelper.is_training(opt['datatype'])
-        if training and opt.get('conv_fever_balance', False):
-            return self._examples.balanced()
-        return range(len(self._examples))
-
     def share(self) -> dict:
         shared = super().share()
-        shared['conv_fever'] = self._examples, self._order
+        shared['conv_fever'] = self._examples
         return shared
 
     def num_examples(self) -> int:
-        return len(self._order)
+        return len(self._examples)
 
     def num_episodes(self) -> int:
-        return len(self._order)
+        return len(self._examples)
 
     def get(self, episode_idx: int, entry_idx: int = 0) -> Message:
-        return self.message(self._examples[self._order[episode_idx]])
+        return self.message(self._examples[episode_idx])
 
     def message(self, example: ConvFeverExample) -> Message:
         """An example as this view shows it."""
-        shown = [*(example.context if self._context else ())]
         return Message(
             {
                 'id': self.id,
-                'text': '\n'.join([*shown, example.knowledge, example.response]),
+                'text': f'{example.knowledge}\n{example.response}',
                 'labels': [example.label],
                 'label_candidates': list(CLASSES),
                 'episode_done': True,

@@ -8,27 +8,39 @@ fold that was built elsewhere, with its record, in ``<datapath>/conv_fever``.
 """
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any, Mapping
 
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
-from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
+from tqdm import tqdm
 
-from parlai_q2.errors import InputError, RecordError, TaskDataError
+from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.io.files import locked
-from parlai_q2.io.write import meta_of
-from parlai_q2.tasks.conv_fever.fold import build_fold
+from parlai_q2.io.strict_json import write_json
+from parlai_q2.io.write import encode_line, meta_of, whole_file, write_text
+from parlai_q2.perturb.entity_swap import EntityFinder
+from parlai_q2.tasks.conv_fever.corpus import (
+    collect_texts,
+    examples_of,
+    texts_to_parse,
+)
 from parlai_q2.tasks.conv_fever.reader import (
     ENTITY_SWAP,
     NEGATION,
     NONE,
+    PERTURBATIONS,
     RANDOM_PAIRING,
 )
-from parlai_q2.tasks.conv_fever.wow import TRAIN
+from parlai_q2.tasks.wizard_of_wikipedia.build import build as build_wow
+from parlai_q2.tasks.wizard_of_wikipedia.reader import TRAIN, read_conversations
+from parlai_q2.text.pipeline import pipeline_name
 
 VERSION = '1.2'
 SEED = 2021
+# Conversations that are parsed together.
+CHUNK = 64
 # Another process may be downloading and building: minutes, or more on a busy machine.
 PATIENCE_SECONDS = 3600.0
 # The paper's counts (Santhanam et al. 2021, the table of Conv-FEVER's sizes), compared
@@ -44,49 +56,36 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     Make sure that a fold is built.
 
     :param opt: ParlAI options; ``datapath`` is read.
-    :param fold: one of :data:`~parlai_q2.tasks.conv_fever.wow.FOLDS`.
+    :param fold: one of :data:`~parlai_q2.tasks.wizard_of_wikipedia.reader.FOLDS`.
     :param seed: decides what is drawn. A fold with another seed is built anew.
     :return: the fold's file.
     :raises TaskDataError: when Wizard of Wikipedia cannot be fetched or is broken, or
         the folder cannot be written.
     """
     folder = Path(opt['datapath']) / 'conv_fever'
-    outfile, wow = folder / f'{fold}.jsonl', wow_file(opt, fold)
-    if is_built(outfile, seed, wow):
+    outfile = folder / f'{fold}.jsonl'
+    source = Path(opt['datapath']) / 'wizard_of_wikipedia' / f'{fold}.json'
+    if is_built(outfile, seed, source):
         return outfile
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # Other processes may want the same fold, for instance in one evaluation.
         with locked(folder, PATIENCE_SECONDS, needed=False):
-            if not is_built(outfile, seed, wow):
-                _build(opt, outfile, seed, wow)
+            if not is_built(outfile, seed, source):
+                if not source.is_file():
+                    build_wow(opt, [source.name])
+                logging.info(f'Building {outfile} from {source}. This is done once.')
+                report(build_fold(source, outfile, seed))
+    except RecordError as e:
+        raise TaskDataError(
+            f'{e}. Delete {source.parent} to have Wizard of Wikipedia downloaded again.'
+        ) from e
     except OSError as e:
         raise TaskDataError(f'Cannot write {outfile}: {e.strerror}.') from e
     return outfile
 
 
-def _build(opt: Opt, outfile: Path, seed: int, wow: Path) -> None:
-    source = wow if wow.is_file() else fetch_wow(opt, wow)
-    recipe = {
-        'version': VERSION,
-        'fold': outfile.stem,
-        'seed': seed,
-        'source': source.name,
-        'source_bytes': source.stat().st_size,
-    }
-    logging.info(f'Building {outfile} from {source}. This is done once.')
-    try:
-        record = build_fold(source, outfile, recipe)
-    except RecordError as e:
-        raise TaskDataError(
-            f'{e}. Delete {source.parent} to have Wizard of Wikipedia downloaded again.'
-        ) from e
-    except InputError as e:
-        raise TaskDataError(f'Cannot write {outfile}: {e.__cause__ or e}.') from e
-    report(record)
-
-
-def is_built(outfile: Path, seed: int, wow: Path) -> bool:
+def is_built(outfile: Path, seed: int, source: Path) -> bool:
     """Whether a fold is whole, and of this version, seed and source, if that exists."""
     try:
         record = json.loads(meta_of(outfile).read_text(encoding='utf-8'))
@@ -94,39 +93,54 @@ def is_built(outfile: Path, seed: int, wow: Path) -> bool:
         wanted['bytes'] = outfile.stat().st_size
     except (OSError, ValueError):
         return False
-    if wow.is_file():
-        wanted['source_bytes'] = wow.stat().st_size
+    if source.is_file():
+        wanted['source_bytes'] = source.stat().st_size
     return all(record.get(name) == value for name, value in wanted.items())
 
 
-def wow_file(opt: Opt, fold: str) -> Path:
-    """The path of a fold's file in Wizard of Wikipedia."""
-    return Path(opt['datapath']) / 'wizard_of_wikipedia' / f'{fold}.json'
-
-
-def fetch_wow(opt: Opt, path: Path) -> Path:
+def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
     """
-    Have ParlAI download Wizard of Wikipedia.
+    Build a fold, which gets its name when it is complete.
 
-    :param path: the file that must exist afterwards.
-    :raises TaskDataError: when it does not; the message says where to place it.
+    :param source: a file of Wizard of Wikipedia.
+    :param outfile: the JSON lines file to write; the record is written beside it.
+    :return: the record: what determines the examples, and the counts.
+    :raises RecordError: when the source is broken.
     """
-    try:
-        build_wow(opt)
-    except Exception as e:
-        # ParlAI passes on whatever its network library raises.
-        raise TaskDataError(
-            f'Could not download Wizard of Wikipedia ({e}). Without a network, fetch '
-            f'it elsewhere and place {path.name} in {path.parent}. Then run the '
-            'command again.'
-        ) from e
-    if not path.is_file():
-        raise TaskDataError(
-            f'Wizard of Wikipedia is marked as downloaded, but {path} is not there. '
-            f'Delete {path.parent / ".built"} to have it downloaded again, or place '
-            'the file there.'
-        )
-    return path
+    # First, because the pipeline may be missing.
+    entities = pipeline_name()
+    conversations = read_conversations(source)
+    texts, finder = collect_texts(conversations), EntityFinder()
+    counts = Counter[str]()
+    with whole_file(outfile) as unfinished:
+        with (
+            open(unfinished, 'wb') as stream,
+            tqdm(
+                desc=outfile.name, unit=' conversations', total=len(conversations)
+            ) as bar,
+        ):
+            for start in range(0, len(conversations), CHUNK):
+                chunk = conversations[start : start + CHUNK]
+                found = finder.find(text for c in chunk for text in texts_to_parse(c))
+                for conversation in chunk:
+                    for example in examples_of(conversation, texts, found, str(seed)):
+                        stream.write(encode_line(example.to_dict()))
+                        counts[example.perturbation] += 1
+                bar.update(len(chunk))
+            size = stream.tell()
+    record = {
+        'version': VERSION,
+        'fold': outfile.stem,
+        'seed': seed,
+        'source': source.name,
+        'source_bytes': source.stat().st_size,
+        'entities': entities,
+        'conversations': len(conversations),
+        'bytes': size,
+        'counts': {name: counts[name] for name in PERTURBATIONS},
+    }
+    write_text(meta_of(outfile), write_json(record, indent=1) + '\n')
+    return record
 
 
 def report(record: Mapping[str, Any]) -> None:

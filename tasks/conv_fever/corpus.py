@@ -8,8 +8,8 @@ Each wizard's reply that is based on a sentence gives
 - up to two by negation: one of the reply, one of the sentence;
 - up to two by an entity swap: one in the context, one in the sentence.
 
-What is drawn for a reply depends only on the seed and the reply's place, so that a
-build that resumes a stopped one makes the same corpus.
+What is drawn for a reply depends only on the seed and the reply's place, so that
+every build makes the same corpus.
 """
 
 import random
@@ -28,71 +28,52 @@ from parlai_q2.tasks.conv_fever.reader import (
     RESPONSE,
     ConvFeverExample,
 )
-from parlai_q2.tasks.conv_fever.wow import Conversation
+from parlai_q2.tasks.wizard_of_wikipedia.reader import Conversation
 
 Entities = Mapping[str, Sequence[Entity]]
 # Draws before all texts are searched, which only a tiny collection needs.
 TRIES = 50
 
 
-class Drawn(NamedTuple):
-    """A text drawn at random, and the title of its article, if any."""
+class Text(NamedTuple):
+    """A text to draw, the conversation it belongs to, and its article, if any."""
 
     text: str
-    title: str
-
-
-class Texts:
-    """Texts to draw from, each with the conversation it belongs to."""
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._titles: list[str] = []
-        self._episodes: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def add(self, text: str, episode: int, title: str = '') -> None:
-        self._texts.append(text)
-        self._titles.append(title)
-        self._episodes.append(episode)
-
-    def draw(self, text: str, episode: int, draw: random.Random) -> Optional[Drawn]:
-        """
-        Draw another text of any other conversation, as in the paper; now and then it
-        may fit by accident. None where there is none.
-        """
-
-        def fits(i: int) -> bool:
-            return self._episodes[i] != episode and self._texts[i] != text
-
-        for _ in range(TRIES if self._texts else 0):
-            place = draw.randrange(len(self._texts))
-            if fits(place):
-                return self._drawn(place)
-        places = [i for i in range(len(self)) if fits(i)]
-        return self._drawn(draw.choice(places)) if places else None
-
-    def _drawn(self, place: int) -> Drawn:
-        return Drawn(self._texts[place], self._titles[place])
+    episode: int
+    title: str = ''
 
 
 class FoldTexts(NamedTuple):
     """What random pairing draws from: all replies and sentences of a fold."""
 
-    responses: Texts
-    knowledge: Texts
+    responses: list[Text]
+    knowledge: list[Text]
 
 
 def collect_texts(conversations: Iterable[Conversation]) -> FoldTexts:
     """Collect what random pairing needs."""
-    found = FoldTexts(Texts(), Texts())
+    found = FoldTexts([], [])
     for conversation in conversations:
         for example in consistent_examples(conversation):
-            found.responses.add(example.response, example.episode)
-            found.knowledge.add(example.knowledge, example.episode, example.title)
+            episode = example.episode
+            found.responses.append(Text(example.response, episode))
+            found.knowledge.append(Text(example.knowledge, episode, example.title))
     return found
+
+
+def draw_other(
+    texts: Sequence[Text], text: str, episode: int, draw: random.Random
+) -> Optional[Text]:
+    """
+    Draw another text of any other conversation, as in the paper; now and then it may
+    fit by accident. None where there is none.
+    """
+    for _ in range(TRIES if texts else 0):
+        found = texts[draw.randrange(len(texts))]
+        if found.episode != episode and found.text != text:
+            return found
+    others = [t for t in texts if t.episode != episode and t.text != text]
+    return draw.choice(others) if others else None
 
 
 def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
@@ -164,13 +145,15 @@ def paired(
     ):
         draw = _random(seed, RANDOM_PAIRING, perturbed)
         text = getattr(example, perturbed)
-        other = source.draw(text, example.episode, draw)
+        other = draw_other(source, text, example.episode, draw)
         if other is None:
             continue
-        changes = {perturbed: other.text}
+        changes: dict[str, Any] = {perturbed: other.text}
         if perturbed == KNOWLEDGE:
             changes['title'] = other.title
-        yield _perturbed(example, RANDOM_PAIRING, perturbed, **changes)
+        yield replace(
+            example, perturbation=RANDOM_PAIRING, perturbed=perturbed, **changes
+        )
 
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
@@ -182,13 +165,14 @@ def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
         draw = _random(seed, NEGATION, perturbed)
         found = negate(getattr(example, perturbed), draw)
         if found:
-            yield _perturbed(
+            changes: dict[str, Any] = {perturbed: found.text}
+            yield replace(
                 example,
-                NEGATION,
-                perturbed,
+                perturbation=NEGATION,
+                perturbed=perturbed,
                 before=found.before,
                 after=found.after,
-                **{perturbed: found.text},
+                **changes,
             )
 
 
@@ -214,25 +198,15 @@ def swapped(
         found = swap_entity(texts, there, example.response, indexes[perturbed], draw)
         if found:
             changed = found.texts if perturbed == CONTEXT else found.texts[0]
-            yield _perturbed(
+            changes: dict[str, Any] = {perturbed: changed}
+            yield replace(
                 example,
-                ENTITY_SWAP,
-                perturbed,
+                perturbation=ENTITY_SWAP,
+                perturbed=perturbed,
                 before=found.before,
                 after=found.after,
-                **{perturbed: changed},
+                **changes,
             )
-
-
-def _perturbed(
-    example: ConvFeverExample, perturbation: str, perturbed: str, **changes: Any
-) -> ConvFeverExample:
-    return replace(
-        example,
-        perturbation=perturbation,
-        perturbed=perturbed,
-        **changes,
-    )
 
 
 def _random(*seeds: str) -> random.Random:

@@ -11,7 +11,7 @@ import re
 from array import array
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from parlai_q2.errors import RecordError
 from parlai_q2.records import Label
@@ -20,7 +20,6 @@ NONE, RANDOM_PAIRING = 'none', 'random_pairing'
 NEGATION, ENTITY_SWAP = 'negation', 'entity_swap'
 PERTURBATIONS = (NONE, RANDOM_PAIRING, NEGATION, ENTITY_SWAP)
 RESPONSE, KNOWLEDGE, CONTEXT = 'response', 'knowledge', 'context'
-PERTURBED = (RESPONSE, KNOWLEDGE, CONTEXT)
 
 # Each line begins with these two fields, so that lines can be chosen without parsing.
 _START = re.compile(rb'\{"perturbation": "(\w+)", "perturbed": "(\w*)", ')
@@ -33,8 +32,8 @@ class ConvFeverExample:
 
     :param perturbation: one of :data:`PERTURBATIONS`; ``none`` for a wizard's own words
         with the sentence that he checked, which are consistent.
-    :param perturbed: the text that was changed, one of :data:`PERTURBED`; empty for
-        none.
+    :param perturbed: the text that was changed: ``response``, ``knowledge`` or
+        ``context``; empty for none.
     :param episode: the conversation's place in Wizard of Wikipedia's file, from 0.
     :param turn: the place of the wizard's turn in the conversation, from 0.
     :param title: the article that the knowledge comes from.
@@ -73,13 +72,12 @@ class ConvFeverExample:
 
 class ExampleFile:
     """
-    Examples of a file that the task built, by place.
+    Examples of a file that the task built, by place. An example whose context was
+    perturbed is left out, since from knowledge and response it looks consistent.
 
     :param perturbations: the perturbations to show; empty for all.
     :param perturbed: the changed texts to show; empty for all. Consistent examples have
         none, and are shown if ``perturbations`` names them.
-    :param context: whether the context is shown. If it is not, an example whose context
-        was perturbed looks like a consistent one; such are counted in ``left_out``.
     :raises RecordError: when a line is not an example.
     """
 
@@ -88,14 +86,9 @@ class ExampleFile:
         path: Path,
         perturbations: Sequence[str] = (),
         perturbed: Sequence[str] = (),
-        context: bool = True,
     ):
-        self.path, self.context = path, context
-        self.perturbations, self.perturbed = perturbations, perturbed
-        self.left_out = 0
+        self.path = path
         self._starts = array('Q')
-        # Which examples are consistent, a byte for each.
-        self._consistent = bytearray()
         with open(path, 'rb') as stream:
             # An empty file cannot be mapped.
             self._bytes: Any = (
@@ -108,21 +101,15 @@ class ExampleFile:
             found = _START.match(self._bytes, start)
             if not found:
                 raise self._broken(start)
-            perturbation = found[1].decode()
-            if self._chosen(perturbation, found[2].decode()):
+            kind, changed = found[1].decode(), found[2].decode()
+            named = kind == NONE and NONE in perturbations
+            if (
+                changed != CONTEXT
+                and kind in (perturbations or PERTURBATIONS)
+                and (not perturbed or changed in perturbed or named)
+            ):
                 self._starts.append(start)
-                self._consistent.append(perturbation == NONE)
             start = self._bytes.find(b'\n', start) + 1 or len(self._bytes)
-
-    def _chosen(self, perturbation: str, perturbed: str) -> bool:
-        if self.perturbations and perturbation not in self.perturbations:
-            return False
-        named = perturbation == NONE and NONE in self.perturbations
-        if self.perturbed and perturbed not in self.perturbed and not named:
-            return False
-        unseen = perturbed == CONTEXT and not self.context
-        self.left_out += unseen
-        return not unseen
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -135,23 +122,6 @@ class ExampleFile:
             return ConvFeverExample.from_dict(json.loads(line))
         except (ValueError, TypeError, KeyError) as e:
             raise self._broken(start, f': {e}') from e
-
-    def __iter__(self) -> Iterator[ConvFeverExample]:
-        return (self[i] for i in range(len(self)))
-
-    def balanced(self) -> list[int]:
-        """
-        All places, those of the smaller class repeated until both classes occur equally
-        often; if there is only one class, each once.
-        """
-        classes: tuple[list[int], list[int]] = ([], [])
-        for place, consistent in enumerate(self._consistent):
-            classes[consistent].append(place)
-        smaller, larger = sorted(classes, key=len)
-        if not smaller:
-            return larger
-        times = -(-len(larger) // len(smaller))
-        return sorted(larger + (smaller * times)[: len(larger)])
 
     def _broken(self, start: int, why: str = '') -> RecordError:
         # The line in the file, not among the chosen examples.

@@ -42,9 +42,9 @@ FILES = {
 GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """The chosen pairs; the word ``gold`` chooses the verified test set."""
-    found = read_part(datapath, words, fold)
+    found = read_part(datapath, words)
     return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(found))
 
 
@@ -64,7 +64,7 @@ def read_part(
     responses = []
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
-        found = read_file(Path(build(datapath, file)))
+        found = read_file(build(datapath, file))
         if len(found) != published:
             logging.getLogger(__name__).warning(
                 f'{file} has {len(found):,} pairs; the paper counts {published:,}. Is '

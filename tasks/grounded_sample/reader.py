@@ -11,7 +11,7 @@ SAMPLE = Path(__file__).parent / 'sample.jsonl'
 ALL_FOLDS = 'all'
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """The evaluation turns that words choose; both folds are the same turns."""
     return AnnotatedSet(
         'grounded_sample', 'the grounded sample', tuple(read_part(words))

@@ -3,9 +3,8 @@ The annotated Wizard of Wikipedia responses of the Q2 paper (Honovich et al. 202
 
 It has 150 consistent and 150 inconsistent responses of each of two systems, Dodeca and
 MemNet, and 544 contexts for which both systems' responses were annotated. After the
-teacher's name, a task string may name a part: a system, a class, both
-(``dodeca_inconsistent``), or ``cross_annotation``. It is an evaluation set: train,
-valid and test are the same rows.
+teacher's name, a task string may name a system, a class and ``cross_annotation``. It is
+an evaluation set: train, valid and test are the same rows.
 """
 
 from parlai.core.opt import Opt
@@ -19,7 +18,7 @@ from parlai_q2.parlai.annotated_task import (
     warn_of_training,
 )
 from parlai_q2.parlai.task_strings import task_arguments
-from parlai_q2.tasks.q2_wow.reader import CLASSES, CROSS, GROUPS, read_part, words_of
+from parlai_q2.tasks.q2_wow.reader import CLASSES, CROSS, GROUPS, read_part
 
 
 class Q2WowTeacher(AnnotatedTaskTeacher):
@@ -31,7 +30,7 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
         warn_of_training(opt, 'q2_wow')
-        words = words_of(task_arguments(opt.get('task', '')))
+        words = task_arguments(opt.get('task', ''))
         words = narrowed(type(self).__name__, self.words, words, GROUPS)
         return read_part(opt['datapath'], words)
 

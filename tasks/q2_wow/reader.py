@@ -23,7 +23,7 @@ CROSS_FILE = 'cross_annotation.csv'
 GROUPS = {'system': SYSTEMS, 'class': CLASSES, 'part': [CROSS]}
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The 600 responses of the paper, or those that words choose. Without words, the 544
     contexts that both systems answered come with them. There is only one fold.
@@ -47,7 +47,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :return: the responses: Dodeca's before MemNet's, consistent before inconsistent.
     :raises UnknownNameError: for a word that does not name a part.
     """
-    chosen = chosen_words('q2_wow', words_of(words), GROUPS)
+    chosen = chosen_words('q2_wow', words, GROUPS)
     systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
     if chosen['part']:
         folder = build(datapath, [CROSS_FILE])
@@ -60,18 +60,6 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
         for name, (system, label) in files.items()
         for response in read_system_file(folder / name, system, label)
     ]
-
-
-def words_of(parts: Sequence[str]) -> list[str]:
-    """
-    Split the names of parts into words.
-
-    :param parts: e.g. ``['cross_annotation', 'dodeca_inconsistent']``.
-    :return: e.g. ``['cross_annotation', 'dodeca', 'inconsistent']``.
-    """
-    part = '_'.join(parts).lower()
-    words = [word for word in part.replace(CROSS, '').split('_') if word]
-    return [CROSS, *words] if CROSS in part else words
 
 
 def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedResponse]:

@@ -70,7 +70,7 @@ GROUPS = {
 }
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The chosen responses, with the ratings of factual correctness. There is one fold.
     """

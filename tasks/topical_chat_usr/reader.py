@@ -45,7 +45,7 @@ NO_FACT = '_nofact'
 PUBLISHED_RESPONSES = 360
 
 
-def annotated_set(datapath: str, words: Sequence[str], fold: str) -> AnnotatedSet:
+def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The chosen responses to the 52 contexts with knowledge, which have ratings and no
     classes of ours. Without words, the person's own responses are left out, which makes

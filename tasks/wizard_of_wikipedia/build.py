@@ -7,6 +7,7 @@ the mark is set.
 """
 
 from pathlib import Path
+from typing import Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.build_data import built, mark_done
@@ -14,7 +15,7 @@ from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia.build import build as build_wow
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.tasks.conv_fever.wow import FOLDS
+from parlai_q2.tasks.wizard_of_wikipedia.reader import FOLDS
 
 # The version in ParlAI's mark.
 VERSION = '1.0'
@@ -22,27 +23,37 @@ VERSION = '1.0'
 FILES = (*(f'{fold}.json' for fold in FOLDS), 'data.json')
 
 
-def build(opt: Opt) -> None:
+def build(opt: Opt, needed: Sequence[str] = FILES) -> Path:
     """
     Make sure that the files are there.
 
     :param opt: ParlAI options; ``datapath`` is read.
+    :param needed: the names of those to be read.
+    :return: the folder they are in.
     :raises TaskDataError: when they cannot be fetched; says which to place where.
     """
     folder = Path(opt['datapath']) / 'wizard_of_wikipedia'
-    missing = [name for name in FILES if not is_list(folder / name)]
+    cut = [name for name in FILES if not is_list(folder / name)]
     try:
-        if not missing and not built(str(folder), VERSION):
+        if not cut and not built(str(folder), VERSION):
             logging.info(f'Using the files that were placed by hand in {folder}.')
             mark_done(str(folder), VERSION)
         build_wow(opt)
+        missing = [name for name in needed if not (folder / name).is_file()]
+        if missing:
+            raise FileNotFoundError(
+                f'it is marked as downloaded, but {missing[0]} is not there; without '
+                f'{folder / ".built"}, it is downloaded again'
+            )
     except Exception as e:
         # ParlAI passes on whatever its network library raises.
+        names = ', '.join(name for name in cut if name in needed)
         raise TaskDataError(
             f'Could not download Wizard of Wikipedia ({e}). Without a network, fetch '
-            f'its files elsewhere and place them in {folder}: {", ".join(missing)}. '
+            f'its files elsewhere and place them in {folder}: {names}. '
             'Then run the command again.'
         ) from e
+    return folder
 
 
 def is_list(path: Path) -> bool:

@@ -10,7 +10,8 @@ from parlai.core.script import superscript_main
 from parlai_q2.__main__ import run
 from tests.agents.tiny_classifiers import on_pairs, tiny_bert, write_pairs
 from tests.docs.code_in_docs import ROOT, code_of
-from tests.docs.scratch import expect_data, place_data
+from tests.docs.scratch import place_data
+from tests.tasks import annotated_sets
 
 PAGE = ROOT / 'docs' / 'agents' / 'hf_classifier.md'
 
@@ -19,7 +20,7 @@ def test_its_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
     monkeypatch.chdir(tmp_path)
     place_data(tmp_path)
-    expect_data(monkeypatch)
+    annotated_sets.expect(monkeypatch)
     (tmp_path / 'agents').symlink_to(ROOT / 'agents')
     for folder in ('fever', 'bert'):
         (tmp_path / folder).mkdir()

@@ -5,13 +5,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
 from tests.report.samples import scored, simple
 from tests.tasks import annotated_sets
-from tests.tasks.conv_fever_wow import write_wow
-from tests.tasks.wow_files import Q2_WOW, write_q2_wow
+from tests.tasks.wow_files import write_wow
 from tests.tiny import tiny_bert
 
 BEES = 'Honeybees do a waggle dance to tell their nestmates where food is.'
@@ -87,7 +85,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     tiny_bert(folder / 'models' / 'my-encoder', num_hidden_layers=9)
     checkpoint('t5', folder / 'path' / 'to' / 'folder', steps=0)
     causal_checkpoint(folder / 'path' / 'to' / 'causal')
-    place_sets(folder / 'data')
+    annotated_sets.place(folder / 'data')
     (folder / 'fever').mkdir()
     for fold in ('train', 'valid', 'test'):
         lines(folder / 'fever' / f'{fold}.jsonl', *FEVER)
@@ -96,25 +94,8 @@ def prepare(folder: Path, generator: bool = True) -> Path:
 
 def place_data(datapath: Path) -> None:
     """Place the files of all tasks, of our own writing, in ParlAI's data folder."""
-    wow = write_wow(datapath)
-    shutil.copy(wow / 'train.json', wow / 'data.json')
-    place_sets(datapath)
-
-
-def place_sets(datapath: Path) -> None:
-    """Place the files of the annotated sets."""
-    write_q2_wow(datapath / 'q2_wow')
-    for task, files in annotated_sets.SETS.items():
-        (datapath / task).mkdir(parents=True)
-        for name, data in files.items():
-            (datapath / task / name).write_bytes(data)
-
-
-def expect_data(monkeypatch) -> None:
-    """Let the tasks expect those files in place of the published ones."""
-    annotated_sets.expect(annotated_sets.begin_build, annotated_sets.BEGIN, monkeypatch)
-    annotated_sets.expect(annotated_sets.rome_build, annotated_sets.ROME, monkeypatch)
-    annotated_sets.expect(q2_wow_build, Q2_WOW, monkeypatch)
+    write_wow(datapath)
+    annotated_sets.place(datapath)
 
 
 def lines(path: Path, *records: dict) -> None:

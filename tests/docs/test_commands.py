@@ -10,7 +10,8 @@ import pytest
 from tests.docs.code_in_docs import Code, code_of, pages
 from tests.docs.exceptions import EXCEPTIONS, reason_not_to_run
 from tests.docs.running import run_command
-from tests.docs.scratch import expect_data, place_data, prepare
+from tests.docs.scratch import place_data, prepare
+from tests.tasks import annotated_sets
 
 ALL = [code for page in pages() for code in code_of(page)]
 COMMANDS = [code for code in ALL if code.kind == 'command']
@@ -87,7 +88,7 @@ def test_what_the_documentation_tells_to_run_runs(
     folder, names = scratch(code.page)
     monkeypatch.chdir(folder)
     monkeypatch.setenv('PARLAI_DATAPATH', str(data))
-    expect_data(monkeypatch)
+    annotated_sets.expect(monkeypatch)
     if code.kind == 'python':
         monkeypatch.syspath_prepend(str(folder))
         exec(compile(code.text, f'{code.page}:{code.line}', 'exec'), names)

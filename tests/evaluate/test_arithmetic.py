@@ -36,18 +36,6 @@ def test_a_correlation_worked_out_by_hand():
     assert correlation([], [])[:3] == (None, None, 0)
 
 
-def test_what_belongs_together_is_drawn_together():
-    groups = ['a', 'b', 'a', 'c', 'a']
-    (weights,) = resamples(groups, rounds=500, seed=3)
-    assert weights.shape == (500, 5)
-    assert (weights[:, 0] == weights[:, 2]).all()
-    assert (weights[:, 0] == weights[:, 4]).all()
-    # Three groups a resample, whatever their sizes.
-    assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()
-    assert set(weights.sum(axis=1)) > {5}
-    assert weights[:, 0].mean() == pytest.approx(1, abs=0.15)
-
-
 def test_responses_that_stand_and_fall_together_widen_the_interval():
     # Ten passages of ten responses each, right or wrong as a whole.
     values = np.repeat([0.0, 1] * 5, 10)

@@ -151,7 +151,6 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
     assert not isinstance(scorers['overlap'], CachedScorer)
     assert len(variants_from_opt(opt)) == 3
     assert variants_from_opt({**opt, 'ablations': False}) == {}
-    assert variants_from_opt({**opt, 'scorers': 'overlap'}) == {}
     bare = scorers_from_opt({**opt, 'cache': False}, 'q2_wow')
     assert not isinstance(bare['q2'], CachedScorer)
 

@@ -12,12 +12,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from parlai_q2.evaluate.statistics import (
-    Sweep,
-    area_under_roc,
-    average_precision,
-    roc_auc,
-)
+from parlai_q2.evaluate.statistics import Sweep, roc_auc
 
 # Few values, so that ties are the rule.
 SCORES = st.lists(
@@ -30,8 +25,7 @@ def sweep(*pairs):
 
 
 def whole(swept):
-    counts = swept.counts(np.ones((1, len(swept.order))))
-    return area_under_roc(*counts)[0], average_precision(*counts)[0]
+    return [float(area[0]) for area in swept.areas(np.ones((1, len(swept.order))))]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +40,7 @@ def whole(swept):
     ],
 )
 def test_values_worked_out_by_hand(pairs, auc, precision):
-    assert whole(sweep(*pairs)) == pytest.approx((auc, precision))
+    assert whole(sweep(*pairs)) == pytest.approx([auc, precision])
 
 
 @settings(deadline=None, max_examples=30)
@@ -57,7 +51,7 @@ def test_both_agree_with_scikit_learn_ties_included(pairs):
         roc_auc_score(positive, scores),
         average_precision_score(positive, scores),
     )
-    assert whole(sweep(*pairs)) == pytest.approx(expected)
+    assert whole(sweep(*pairs)) == pytest.approx([*expected])
 
 
 @settings(deadline=None, max_examples=30)
@@ -65,8 +59,8 @@ def test_both_agree_with_scikit_learn_ties_included(pairs):
 def test_weights_are_repetitions(pairs, seed):
     weights = np.random.default_rng(seed).integers(0, 3, len(pairs))
     repeated = [p for p, w in zip(pairs, weights) for _ in range(w)]
-    counts = sweep(*pairs).counts(weights[None].astype(float))
-    found = area_under_roc(*counts)[0], average_precision(*counts)[0]
+    areas = sweep(*pairs).areas(weights[None].astype(float))
+    found = [float(area[0]) for area in areas]
     if 0 < sum(p for _, p in repeated) < len(repeated):
         assert found == pytest.approx(whole(sweep(*repeated)))
     else:

@@ -4,44 +4,33 @@ import pytest
 
 from parlai_q2.io.knowledge import find_knowledge, find_passages
 
+IN_TEXT = '__knowledge__ K __endknowledge__'
+
 
 @pytest.mark.parametrize(
-    'message, expected, why',
+    'message, expected',
     [
-        (
-            {'checked_sentence': 'A', 'knowledge': 'B'},
-            'A',
-            'what was chosen comes first',
-        ),
-        ({'checked_sentence': '', 'knowledge': 'B'}, 'B', 'then what was shown'),
-        (
-            {'checked_sentence': 'no_passages_used', 'knowledge': 'B'},
-            'B',
-            'WoW: none used',
-        ),
-        ({'checked_sentence': ['A', 'B']}, 'A\nB', 'several sentences'),
-        ({'knowledge': ' no_passages_used\n A '}, 'A', 'white space around them'),
-        (
-            {'knowledge': 'T __knowledge__ S1.\nU __knowledge__ S2.'},
-            'S1.\nS2.',
-            'titles are taken off',
-        ),
-        (
-            {
-                'knowledge': 'no_passages_used __knowledge__ no_passages_used\n'
-                'T __knowledge__ S'
-            },
-            'S',
-            'the line for none used is no knowledge',
-        ),
-        ({'text': '__knowledge__ K __endknowledge__\nhi'}, 'K', 'marked in the text'),
-        ({'text': 'hi'}, None, 'none at all'),
-        ({}, None, 'an empty message'),
-        ({'knowledge': None, 'text': None}, None, 'empty fields'),
+        # What was chosen, then what was shown; in WoW none may be used.
+        ({'checked_sentence': 'A', 'knowledge': 'B'}, 'A'),
+        ({'checked_sentence': '', 'knowledge': 'B'}, 'B'),
+        ({'checked_sentence': 'no_passages_used', 'knowledge': 'B'}, 'B'),
+        ({'checked_sentence': ['A', 'B']}, 'A\nB'),
+        ({'knowledge': ' no_passages_used\n A '}, 'A'),
+        ({'knowledge': 'T __knowledge__ S1.\nU __knowledge__ S2.'}, 'S1.\nS2.'),
+        ({'knowledge': 1969}, '1969'),
+        ({'text': IN_TEXT + '\nhi'}, 'K'),
+        # Where the jsonfile teacher keeps it; the text there is what was said.
+        ({'x_turn': {'knowledge': 'K'}}, 'K'),
+        ({'x_turn': {'knowledge': 'K'}, 'knowledge': 'own'}, 'own'),
+        ({'x_turn': {'checked_sentence': 'no_passages_used'}, 'text': IN_TEXT}, 'K'),
+        ({'x_turn': {'text': IN_TEXT}}, None),
+        ({'x_turn': 'K'}, None),
+        ({'text': 'hi'}, None),
+        ({'knowledge': None, 'text': None}, None),
     ],
 )
-def test_find_knowledge(message, expected, why):
-    assert find_knowledge(message) == expected, why
+def test_find_knowledge(message, expected):
+    assert find_knowledge(message) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,32 +44,6 @@ def test_find_knowledge(message, expected, why):
 )
 def test_a_passage_in_the_text_by_a_delimiter(text, delimiter, expected):
     assert find_knowledge({'text': text}, delimiter) == expected
-
-
-@pytest.mark.parametrize(
-    'message, expected, why',
-    [
-        ({'x_turn': {'knowledge': 'K'}}, 'K', 'where the jsonfile teacher keeps it'),
-        ({'x_turn': {'knowledge': 'K'}, 'knowledge': 'own'}, 'own', 'own fields first'),
-        (
-            {
-                'x_turn': {'checked_sentence': 'no_passages_used'},
-                'text': '__knowledge__ T __endknowledge__',
-            },
-            'T',
-            'none there, then the text',
-        ),
-        (
-            {'x_turn': {'text': '__knowledge__ T __endknowledge__'}},
-            None,
-            'the text of a turn is what was said, and no knowledge',
-        ),
-        ({'x_turn': 'K'}, None, 'no fields'),
-        ({'knowledge': 1969}, '1969', 'a number'),
-    ],
-)
-def test_the_fields_of_a_turn_are_looked_into(message, expected, why):
-    assert find_knowledge(message) == expected, why
 
 
 @pytest.mark.parametrize(

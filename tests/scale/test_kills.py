@@ -146,18 +146,6 @@ def test_scoring_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
     assert_same('score', tmp_path, scored)
 
 
-def test_filtering_on_a_full_disk_says_so_and_leaves_no_half_file(filtered, tmp_path):
-    def run():
-        full_disk(30_000)
-        filter_()
-
-    assert Forked(tmp_path, run).wait() == 1
-    assert 'InputError: Cannot write' in (tmp_path / 'said.txt').read_text()
-    assert [path.name for path in tmp_path.glob('kept*')] == []
-    assert Forked(tmp_path, filter_).wait() == 0
-    assert_same('filter', tmp_path, filtered)
-
-
 def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():

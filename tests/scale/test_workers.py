@@ -61,7 +61,8 @@ def test_ctrl_c_does_not_reach_a_worker_that_still_imports(tmp_path):
     try:
         assert blocked(worker._process.pid) and not blocked(os.getpid())
     finally:
-        worker.end(at_once=True)
+        worker.stop()
+        assert worker.end() == 'by SIGTERM'
 
 
 def test_two_workers_write_what_one_process_writes_in_its_order(run, tmp_path):

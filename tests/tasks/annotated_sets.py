@@ -1,6 +1,6 @@
 """
-Small files in the formats of BEGIN, "Rome was built in 1776", Dialogue NLI and USR, of
-our own writing.
+Small files in the formats of the Q2 paper's set, BEGIN, "Rome was built in 1776",
+Dialogue NLI and USR, of our own writing.
 """
 
 import csv
@@ -8,14 +8,19 @@ import hashlib
 import io
 import json
 from pathlib import Path
-from types import ModuleType
 
 from parlai_q2.io.published import PublishedFile
-from parlai_q2.tasks.begin import build as begin_build
+from parlai_q2.tasks.begin import build as begin
 from parlai_q2.tasks.begin.reader import COLUMNS
-from parlai_q2.tasks.rome import build as rome_build
+from parlai_q2.tasks.q2_wow import build as q2_wow
+from parlai_q2.tasks.rome import build as rome
 from parlai_q2.tasks.rome.reader import COLUMNS as ROME_COLUMNS
 from parlai_q2.tasks.topical_chat_usr.reader import QUALITIES, SYSTEMS
+
+# Quoted commas, doubled quotes, a line break inside quotes, no message, no gold reply;
+# CRLF in cross_annotation.csv.
+FILES = Path(__file__).parent / 'q2_wow_files'
+Q2_WOW = {path.name: path.read_bytes() for path in sorted(FILES.glob('*.csv'))}
 
 FULLY, NOT_FULLY = 'Fully attributable', 'Not fully attributable'
 KITES, OWLS = 'Kites need wind.', 'Most owls hunt at night.'
@@ -194,6 +199,7 @@ USR = [
 
 
 SETS = {
+    'q2_wow': Q2_WOW,
     'begin': BEGIN,
     'rome': ROME,
     'dialogue_nli': DNLI,
@@ -201,24 +207,25 @@ SETS = {
 }
 
 
-def place(datapath: Path, monkeypatch) -> None:
-    """Place all of them by hand, and let the tasks expect them."""
+def place(datapath: Path) -> None:
+    """Place all of them by hand."""
     for task, files in SETS.items():
         (datapath / task).mkdir(parents=True)
         for name, data in files.items():
             (datapath / task / name).write_bytes(data)
-    expect(begin_build, BEGIN, monkeypatch)
-    expect(rome_build, ROME, monkeypatch)
 
 
-def expect(build: ModuleType, files: dict, monkeypatch) -> None:
-    """Let a task expect these files, known in the way its own are."""
-    expected = []
-    for published in build.FILES:
-        data = files[published.name]
-        known = {'sha256': hashlib.sha256(data).hexdigest()} if published.sha256 else {}
-        if published.characters:
-            known = {'characters': len(data.decode())}
-        url = f'https://example.invalid/{published.name}'
-        expected.append(PublishedFile(url, published.name, **known))
-    monkeypatch.setattr(build, 'FILES', expected)
+def expect(monkeypatch) -> None:
+    """Let the tasks expect these files, known in the way their own are."""
+    for build, files in ((q2_wow, Q2_WOW), (begin, BEGIN), (rome, ROME)):
+        expected = []
+        for published in build.FILES:
+            data = files[published.name]
+            known: dict = {}
+            if published.sha256:
+                known = {'sha256': hashlib.sha256(data).hexdigest()}
+            if published.characters:
+                known = {'characters': len(data.decode())}
+            url = f'https://example.invalid/{published.name}'
+            expected.append(PublishedFile(url, published.name, **known))
+        monkeypatch.setattr(build, 'FILES', expected)

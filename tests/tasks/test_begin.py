@@ -4,7 +4,6 @@ import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import UnknownNameError
-from tests.tasks.annotated_sets import KITES
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.begin.agents'
@@ -41,16 +40,6 @@ def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
         messages(f'{ANNOTATED}:topical_chat')
     with pytest.raises(UnknownNameError, match="fold of begin 'tset'. Did .* 'test'"):
         messages(f'{ANNOTATED}:wow:tset')
-
-
-def test_the_annotated_view_asks_for_the_annotated_response(sets):
-    second = messages(f'{TASK}:WowTeacher')[1]
-    assert second['text'] == 'do they need wind?'
-    assert second['eval_labels'] == ['No , they need "snow .']
-    assert second['q2_label'] == 'inconsistent'
-    assert second['begin_label'] == 'Not fully attributable'
-    assert (second['system'], second['corpus']) == ('gpt2', 'wow')
-    assert second['checked_sentence'] == second['knowledge'] == KITES
 
 
 def test_the_classification_view_may_ask_in_the_published_words(sets):

@@ -4,23 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.build import PAPER, PUBLISHED_CONVERSATIONS
-from tests.tasks.conv_fever_wow import CONVERSATIONS, write_wow
 from tests.tasks.evaluating import messages
+from tests.tasks.wow_files import CONVERSATIONS, write_wow
 
 TASK = 'parlai_q2.tasks.conv_fever.agents'
 FIELDS = {'response': 'response', 'knowledge': 'checked_sentence'}
-
-
-@pytest.fixture
-def datapath(conv_fever):
-    return conv_fever
 
 
 @pytest.fixture
@@ -31,18 +24,16 @@ def own(tmp_path, monkeypatch):
     return tmp_path
 
 
-def teacher_of(task, datatype):
-    opt = ParlaiParser(True, True).parse_kwargs(task=task, datatype=datatype)
-    return create_task_agent_from_taskname(opt)[0]
-
-
 class TestBuilding:
-    @pytest.mark.parametrize('change', ['seed', 'version', 'source', 'lost record'])
+    @pytest.mark.parametrize(
+        'change', ['seed', 'version', 'source', 'lost record', 'cut']
+    )
     def test_another_seed_version_or_source_builds_it_anew(
         self, own, monkeypatch, change
     ):
         opt = {'datapath': str(own)}
         path = module.build(opt, 'valid_random_split')
+        whole = path.read_bytes()
         made = []
         real = module.build_fold
         monkeypatch.setattr(module, 'build_fold', lambda *a: made.append(1) or real(*a))
@@ -54,11 +45,13 @@ class TestBuilding:
         elif change == 'source':
             source = own / 'wizard_of_wikipedia' / 'valid_random_split.json'
             source.write_text(source.read_text() + '\n')
+        elif change == 'cut':
+            path.write_bytes(whole[:-100])
         else:
             path.with_name(path.name + '.meta.json').unlink()
         assert module.build(opt, 'valid_random_split', seed) == path
         assert module.build(opt, 'valid_random_split', seed) == path
-        assert len(made) == 1
+        assert len(made) == 1 and (path.read_bytes() == whole) == (change != 'seed')
 
     def test_a_fold_that_was_built_elsewhere_needs_no_source(self, own):
         first = messages(TASK)
@@ -66,32 +59,12 @@ class TestBuilding:
             path.unlink()
         assert messages(TASK) == first
 
-    def test_without_a_network_it_says_where_to_place_the_file(
-        self, tmp_path, monkeypatch
-    ):
-        def no_network(opt):
-            raise RuntimeError('Connection broken too many times.')
-
-        monkeypatch.setattr(module, 'build_wow', no_network)
-        with pytest.raises(TaskDataError, match='place train.json in .*wikipedia'):
-            module.build({'datapath': str(tmp_path)}, 'train')
-
     def test_a_broken_source_is_named_and_leaves_nothing_built(self, own):
         source = own / 'wizard_of_wikipedia' / 'train.json'
         source.write_text(source.read_text()[:-500])
         with pytest.raises(TaskDataError, match='train.json, line 1: .*cut short'):
             module.build({'datapath': str(own)}, 'train')
         assert not (own / 'conv_fever' / 'train.jsonl').exists()
-
-    @pytest.mark.parametrize('cut', ['a line', 'half a line'])
-    def test_a_fold_that_was_cut_short_is_built_anew(self, own, cut):
-        path = module.build({'datapath': str(own)}, 'train')
-        whole = path.read_bytes()
-        kept = whole[: whole.rindex(b'\n', 0, -1) + 1]
-        if cut == 'half a line':
-            kept = whole[:-100]
-        path.write_bytes(kept)
-        assert module.build({'datapath': str(own)}, 'train').read_bytes() == whole
 
     @pytest.mark.parametrize(
         'negations, level', [(107_000, 'info'), (90_000, 'warning')]
@@ -117,53 +90,19 @@ class TestBuilding:
 
 
 class TestTheViews:
-    def test_knowledge_and_response_go_in_and_the_class_comes_out(self, datapath):
-        found = messages(TASK)
-        first, second = found[:2]
-        knowledge, response = CONVERSATIONS[0][1][0], CONVERSATIONS[0][2][1][0]
-        assert first['text'] == f'{knowledge}\n{response}'
-        assert first['eval_labels'] == ['consistent']
-        assert first['label_candidates'] == ['consistent', 'inconsistent']
-        assert first['checked_sentence'] == knowledge
-        assert first['title'] == first['chosen_topic'] == 'Marie Curie'
-        assert first['knowledge'] == f'Marie Curie __knowledge__ {knowledge}'
-        assert first['context'] == 'Do you know Marie Curie?'
-        assert first['perturbation'] == 'none' and first['q2_label'] == 'consistent'
-        assert second['perturbation'] == 'random_pairing'
-        assert second['perturbed'] == 'response'
-        assert second['eval_labels'] == ['inconsistent']
-        assert all(m['episode_done'] for m in found)
-
-    def test_the_context_may_be_shown(self, datapath):
-        with_context = messages(f'{TASK}:DefaultTeacher:conv_fever_context=true')
-        for message in with_context:
-            shown = [message['context'], message['checked_sentence']]
-            expected = '\n'.join([*filter(None, shown), message['response']])
-            assert message['text'] == expected
-
-    def test_a_perturbed_context_is_left_out_where_it_is_not_shown(self, datapath):
+    def test_a_perturbed_context_is_left_out_since_it_is_not_shown(self, conv_fever):
         task = f'{TASK}:EntitySwapTeacher:topic_split'
-        shown = messages(f'{task}:conv_fever_context=true')
-        hidden = messages(task)
-        assert {m['perturbed'] for m in shown} == {'knowledge', 'context'}
-        assert {m['perturbed'] for m in hidden} == {'knowledge'}
-        assert len(hidden) == sum(m['perturbed'] == 'knowledge' for m in shown)
+        assert {m['perturbed'] for m in messages(task)} == {'knowledge'}
+        with pytest.raises(TaskDataError, match='entity_swap response topic_split'):
+            messages(f'{TASK}:EntitySwapTeacher:response:topic_split')
 
-    def test_a_kind_of_which_there_is_none_is_told(self, datapath):
-        with pytest.raises(TaskDataError, match='--conv-fever-context true'):
-            messages(f'{TASK}:EntitySwapTeacher:context:topic_split')
-        # A context is never negated.
-        with pytest.raises(TaskDataError, match='negation context. Ask for') as caught:
-            messages(f'{TASK}:NegationTeacher:context')
-        assert '--conv-fever-context' not in str(caught.value)
-
-    def test_two_splits_are_two_tasks(self, datapath):
+    def test_two_splits_are_two_tasks(self, conv_fever):
         with pytest.raises(ConfigError, match='names both splits'):
             messages(f'{TASK}:DefaultTeacher:random_split:topic_split')
 
 
 class TestTheFolds:
-    def test_they_are_wizard_of_wikipedias(self, datapath):
+    def test_they_are_wizard_of_wikipedias(self, conv_fever):
         def topics(datatype, task=TASK):
             return {m['chosen_topic'] for m in messages(task, datatype)}
 
@@ -174,16 +113,8 @@ class TestTheFolds:
         assert topics('test') == set(names[2:6])
         assert topics('test', f'{TASK}:DefaultTeacher:topic_split') == set(names[6:9])
 
-    def test_training_can_be_balanced_and_evaluation_is_not(self, datapath):
-        task = f'{TASK}:DefaultTeacher:conv_fever_balance=true'
-        labels = [m['eval_labels'][0] for m in messages(task)]
-        assert labels.count('consistent') == 8
-        teacher = teacher_of(task, 'train:ordered')
-        shown = [teacher.act()['labels'][0] for _ in range(teacher.num_examples())]
-        assert shown.count('consistent') == shown.count('inconsistent') > 60
 
-
-def test_accuracy_is_reported_for_each_perturbation(datapath):
+def test_accuracy_is_reported_for_each_perturbation(conv_fever):
     report = EvalModel.main(
         task=f'{TASK}:ClassificationTeacher',
         model='fixed_response',
@@ -197,7 +128,7 @@ def test_accuracy_is_reported_for_each_perturbation(datapath):
     assert values['accuracy'] == pytest.approx(8 / values['exs'])
 
 
-def test_the_readme_shows_what_is_built(datapath):
+def test_the_readme_shows_what_is_built(conv_fever):
     readme = Path(module.__file__).with_name('README.md').read_text(encoding='utf-8')
     (block,) = re.findall(r'```\n(Marie.*?)```', readme, re.DOTALL)
     shown = [line.split('  ')[0] for line in block.splitlines() if line]

@@ -1,8 +1,8 @@
 """
-From Wizard of Wikipedia's files to a fold of Conv-FEVER: reading, making, stopping and
-going on.
+From Wizard of Wikipedia's files to a fold of Conv-FEVER: reading and making.
 """
 
+import json
 import random
 from collections import Counter
 
@@ -10,14 +10,11 @@ import pytest
 
 from parlai_q2.errors import RecordError
 from parlai_q2.perturb.entity_swap import EntityFinder
-from parlai_q2.tasks.conv_fever import fold as fold_module
-from parlai_q2.tasks.conv_fever.corpus import Texts
-from parlai_q2.tasks.conv_fever.fold import build_fold
-from parlai_q2.tasks.conv_fever.reader import ExampleFile
-from parlai_q2.tasks.conv_fever.wow import read_conversations
-from tests.tasks.conv_fever_wow import CONVERSATIONS, write_wow
-
-RECIPE = {'seed': 5, 'fold': 'train'}
+from parlai_q2.tasks.conv_fever.build import build_fold
+from parlai_q2.tasks.conv_fever.corpus import Text, draw_other
+from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile
+from parlai_q2.tasks.wizard_of_wikipedia.reader import read_conversations
+from tests.tasks.wow_files import CONVERSATIONS, write_wow
 
 
 @pytest.fixture(scope='module')
@@ -28,13 +25,13 @@ def source(tmp_path_factory):
 @pytest.fixture(scope='module')
 def built(source):
     outfile = source.parent / 'train.jsonl'
-    record = build_fold(source, outfile, RECIPE)
-    return outfile, record
+    return outfile, build_fold(source, outfile, 5)
 
 
 @pytest.fixture(scope='module')
 def examples(built):
-    return list(ExampleFile(built[0]))
+    lines = built[0].read_text(encoding='utf-8').splitlines()
+    return [ConvFeverExample.from_dict(json.loads(line)) for line in lines]
 
 
 class TestReading:
@@ -53,7 +50,6 @@ class TestReading:
         from parlai.core.params import ParlaiParser
         from parlai.tasks.wizard_of_wikipedia.agents import WizardDialogKnowledgeTeacher
 
-        (source.parent / 'data.json').write_text(source.read_text())
         opt = ParlaiParser(True, True).parse_kwargs(
             task='wizard_of_wikipedia',
             datatype='train:evalmode',
@@ -135,45 +131,14 @@ class TestTheCorpus:
                 assert example.after.lower() in of_text[example.topic]
 
 
-class TestABuildThatIsStopped:
-    @pytest.fixture(autouse=True)
-    def small_chunks(self, monkeypatch):
-        monkeypatch.setattr(fold_module, 'CHUNK', 2)
+def test_a_build_that_is_stopped_leaves_nothing(source, tmp_path, monkeypatch):
+    def stopped(*args):
+        raise KeyboardInterrupt
 
-    def stop_after(self, monkeypatch, chunks):
-        real, calls = fold_module._examples, []
-
-        def examples(*args):
-            calls.append(1)
-            if len(calls) > chunks:
-                raise KeyboardInterrupt
-            return real(*args)
-
-        monkeypatch.setattr(fold_module, '_examples', examples)
-
-    @pytest.mark.parametrize('cut', [0, 1, 100, 5000])
-    def test_it_goes_on_and_makes_the_same(
-        self, source, built, tmp_path, monkeypatch, cut
-    ):
-        outfile = tmp_path / 'train.jsonl'
-        with monkeypatch.context() as patch:
-            self.stop_after(patch, 3)
-            with pytest.raises(KeyboardInterrupt):
-                build_fold(source, outfile, RECIPE)
-        assert not outfile.exists()
-        part = tmp_path / 'train.jsonl.part'
-        written = part.read_bytes()
-        # A kill may leave any part of what was written last.
-        part.write_bytes(written[: len(written) - cut])
-        parsed = []
-        real = EntityFinder.find
-        monkeypatch.setattr(
-            EntityFinder, 'find', lambda self, t: parsed.append(1) or real(self, t)
-        )
-        record = build_fold(source, outfile, RECIPE)
-        assert outfile.read_bytes() == built[0].read_bytes()
-        assert record == built[1]
-        assert len(parsed) < 6, 'what was written is not made again'
+    monkeypatch.setattr(EntityFinder, 'find', stopped)
+    with pytest.raises(KeyboardInterrupt):
+        build_fold(source, tmp_path / 'train.jsonl', 5)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -184,37 +149,26 @@ def test_a_line_that_is_no_example_is_named(built, tmp_path, line):
     first = built[0].read_text().split('\n')[0]
     path.write_text(f'{first}\n{line}\n')
     with pytest.raises(RecordError, match='not an example') as caught:
-        list(ExampleFile(path))
+        ExampleFile(path)[1]
     assert caught.value.line == 2
 
 
 @pytest.mark.parametrize(
-    'perturbations, perturbed, context, expected',
+    'perturbations, perturbed, expected',
     [
-        ([], ['response'], True, {'response'}),
+        ([], ['response'], {'response'}),
         # Named beside a changed text, the consistent ones are there too.
-        (['none', 'negation'], ['response'], True, {'', 'response'}),
-        # What cannot be seen is left out.
-        (['entity_swap'], [], False, {'knowledge'}),
+        (['none', 'negation'], ['response'], {'', 'response'}),
+        # A change of the context cannot be seen.
+        (['entity_swap'], [], {'knowledge'}),
     ],
 )
 def test_examples_are_chosen_by_kind_and_by_changed_text(
-    built, examples, perturbations, perturbed, context, expected
+    built, examples, perturbations, perturbed, expected
 ):
-    chosen = ExampleFile(built[0], perturbations, perturbed, context)
-    assert {e.perturbed for e in chosen} == expected
-    unseen = [e for e in examples if e.perturbed == 'context']
-    assert chosen.left_out == (0 if context else len(unseen)) and unseen
-
-
-def test_balancing_repeats_the_smaller_class(built):
-    examples = ExampleFile(built[0])
-    order = examples.balanced()
-    assert set(order) == set(range(len(examples)))
-    times = Counter(i for i in order if examples[i].label == 'consistent')
-    assert sum(times.values()) == len(examples) - 24 == len(order) / 2
-    assert max(times.values()) - min(times.values()) <= 1
-    assert ExampleFile(built[0], ['none']).balanced() == list(range(24))
+    chosen = ExampleFile(built[0], perturbations, perturbed)
+    assert {chosen[i].perturbed for i in range(len(chosen))} == expected
+    assert 'context' in {e.perturbed for e in examples}
 
 
 def test_entities_are_remembered_as_they_were_found():
@@ -226,24 +180,18 @@ def test_entities_are_remembered_as_they_were_found():
         assert finder.find([*texts, texts[0]]) == fresh
 
 
-def made_of(*entries):
-    made = Texts()
-    for text, episode in entries:
-        made.add(text, episode)
-    return made
+TEXTS = [Text(*text) for text in (('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))]
 
 
-def drawn(made, *known):
-    found = [made.draw(*known, random.Random(seed)) for seed in range(60)]
-    return {f.text if f else None for f in found}
-
-
-def test_another_text_comes_from_any_other_conversation():
-    made = made_of(('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))
-    assert drawn(made, 'a', 0) == {'c', 'd', 'e'}
-    assert drawn(made, 'd', 2) == {'a', 'b', 'c', 'e'}
-
-
-@pytest.mark.parametrize('entries', [[], [('a', 0), ('b', 0), ('a', 1)]])
-def test_where_there_is_no_other_text_there_is_no_pair(entries):
-    assert drawn(made_of(*entries), 'a', 0) == {None}
+@pytest.mark.parametrize(
+    'texts, text, episode, expected',
+    [
+        (TEXTS, 'a', 0, {'c', 'd', 'e'}),
+        (TEXTS, 'd', 2, {'a', 'b', 'c', 'e'}),
+        ([*TEXTS[:2], Text('a', 1)], 'a', 0, set()),
+        ([], 'a', 0, set()),
+    ],
+)
+def test_another_text_comes_from_any_other_conversation(texts, text, episode, expected):
+    drawn = (draw_other(texts, text, episode, random.Random(n)) for n in range(60))
+    assert {found.text for found in drawn if found} == expected

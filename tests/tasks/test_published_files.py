@@ -11,26 +11,26 @@ from parlai_q2.errors import TaskDataError
 from parlai_q2.io import published
 from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from parlai_q2.tasks.q2_wow.reader import read_part
-from tests.tasks.wow_files import Q2_WOW
+from tests.tasks.annotated_sets import Q2_WOW
 
 REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'q2_wow'
 
 
-def read(datapath, *words):
-    return read_part(str(datapath), words)
+def read(sets, *words):
+    return read_part(str(sets), words)
 
 
-def test_a_wrong_file_is_refused_with_its_name_and_the_remedy(datapath):
-    path = datapath / 'q2_wow' / 'memnet_consistent.csv'
+def test_a_wrong_file_is_refused_with_its_name_and_the_remedy(sets):
+    path = sets / 'q2_wow' / 'memnet_consistent.csv'
     path.write_text('another file')
     with pytest.raises(TaskDataError, match='Delete it') as caught:
-        read(datapath)
+        read(sets)
     assert str(path) in str(caught.value)
     assert path.exists(), 'a file placed by hand is never deleted'
 
 
-def test_a_failed_download_says_where_to_place_the_file(datapath, monkeypatch):
-    folder = datapath / 'q2_wow'
+def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
+    folder = sets / 'q2_wow'
     (folder / 'dodeca_consistent.csv').unlink()
     (folder / 'memnet_consistent.csv').unlink()
 
@@ -39,13 +39,13 @@ def test_a_failed_download_says_where_to_place_the_file(datapath, monkeypatch):
 
     monkeypatch.setattr(published, 'download', no_network)
     with pytest.raises(TaskDataError, match='https://example.invalid/dodeca') as caught:
-        read(datapath)
+        read(sets)
     names = 'dodeca_consistent.csv, memnet_consistent.csv'
     assert f'{names} in ~/parlai_data/q2_wow, and --datapath' in str(caught.value)
 
 
-def test_a_broken_download_is_not_left_behind(datapath, monkeypatch):
-    path = datapath / 'q2_wow' / 'dodeca_consistent.csv'
+def test_a_broken_download_is_not_left_behind(sets, monkeypatch):
+    path = sets / 'q2_wow' / 'dodeca_consistent.csv'
     path.unlink()
 
     def error_page(url, path):
@@ -53,22 +53,22 @@ def test_a_broken_download_is_not_left_behind(datapath, monkeypatch):
 
     monkeypatch.setattr(published, 'download', error_page)
     with pytest.raises(TaskDataError, match='Could not download'):
-        read(datapath)
+        read(sets)
     assert not path.exists()
 
 
-def test_what_is_downloaded_is_read(datapath, monkeypatch):
+def test_what_is_downloaded_is_read(sets, monkeypatch):
     asked = []
     for name in Q2_WOW:
-        os.remove(datapath / 'q2_wow' / name)
+        os.remove(sets / 'q2_wow' / name)
 
     def download(url, path):
         asked.append(url)
         path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
 
     monkeypatch.setattr(published, 'download', download)
-    assert len(read(datapath, 'cross_annotation')) == 4
-    assert len(read(datapath)) == len(read(datapath)) == 7
+    assert len(read(sets, 'cross_annotation')) == 4
+    assert len(read(sets)) == len(read(sets)) == 7
     assert len(asked) == len(set(asked)) == 5
 
 
@@ -76,24 +76,24 @@ def test_what_is_downloaded_is_read(datapath, monkeypatch):
 @pytest.mark.skipif(not REAL.exists(), reason='the published files are not here')
 class TestThePublishedFiles:
     @pytest.fixture
-    def datapath(self, tmp_path, monkeypatch):
+    def sets(self, tmp_path, monkeypatch):
         monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
         (tmp_path / 'q2_wow').mkdir()
         for path in REAL.glob('*.csv'):
             shutil.copy(path, tmp_path / 'q2_wow')
         return tmp_path
 
-    def test_they_have_the_checksums_that_build_expects(self, datapath):
+    def test_they_have_the_checksums_that_build_expects(self, sets):
         names = [file.name for file in q2_wow_build.FILES]
-        assert q2_wow_build.build(str(datapath), names) == datapath / 'q2_wow'
+        assert q2_wow_build.build(str(sets), names) == sets / 'q2_wow'
 
-    def test_there_are_150_responses_of_each_system_and_class(self, datapath):
-        turns = read(datapath)
+    def test_there_are_150_responses_of_each_system_and_class(self, sets):
+        turns = read(sets)
         counts = Counter((t.more['system'], t.label) for t in turns)
         assert len(counts) == 4 and set(counts.values()) == {150}
 
-    def test_244_contexts_have_exactly_one_inconsistent_response(self, datapath):
-        turns = read(datapath, 'cross_annotation')
+    def test_244_contexts_have_exactly_one_inconsistent_response(self, sets):
+        turns = read(sets, 'cross_annotation')
         pairs = list(zip(turns[::2], turns[1::2]))
         assert len(pairs) == 544
         assert sum(dodeca.label != memnet.label for dodeca, memnet in pairs) == 244

@@ -103,15 +103,6 @@ def test_scoring_can_be_turned_off(made):
     assert NAME not in evaluate(q2_metrics=False) and not made
 
 
-@pytest.mark.parametrize(
-    'scorer, metric', [('overlap', 'overlap'), ('precision', 'knowledge_precision')]
-)
-def test_another_scorer_reports_under_its_own_name(scorer, metric):
-    report = evaluate(scorer=scorer)
-    assert 0 < report[metric] < 1 and report['unverifiable'] == 0
-    assert report['precision'] == 1 and 'coverage' not in report
-
-
 @pytest.mark.slow
 def test_q2_itself_ranks_consistent_responses_above_inconsistent_ones():
     means = {

@@ -30,14 +30,6 @@ def test_a_batch_is_scored_in_one_call(made):
         assert [len(call) for call in made[0].calls] == [8] * parleys
 
 
-def test_short_last_batches_and_their_padding_lose_and_double_nothing(made):
-    evaluate(batchsize=1)
-    evaluate(batchsize=16)
-    alone, batched = made
-    assert texts(batched) == texts(alone) and sum(texts(alone).values()) == TURNS
-    assert len(batched.calls[0]) == 16 and len(batched.calls[-1]) < 16
-
-
 @pytest.mark.parametrize('batching', ['full', 'batchsort'])
 @pytest.mark.parametrize('model', ['EchoAgent', 'PlainDictAgent'])
 def test_dynamic_batching_scores_every_response_once(made, tmp_path, batching, model):

@@ -9,8 +9,8 @@ from parlai_q2.tasks.q2_wow.reader import (
     read_part,
     read_system_file,
 )
+from tests.tasks.annotated_sets import Q2_WOW
 from tests.tasks.evaluating import messages
-from tests.tasks.wow_files import Q2_WOW
 
 TASK = 'parlai_q2.tasks.q2_wow.agents'
 HEADER, CROSS_HEADER = (
@@ -19,66 +19,42 @@ HEADER, CROSS_HEADER = (
 )
 
 
-# What of the files each name selects, as (system, class): rows.
+# What of the files the words select: rows.
 PARTS = {
     '': 7,
     'dodeca': 4,
-    'memnet': 3,
-    'consistent': 4,
     'inconsistent': 3,
-    'dodeca_consistent': 3,
-    'dodeca_inconsistent': 1,
-    'memnet_consistent': 1,
-    'memnet_inconsistent': 2,
+    'memnet:inconsistent': 2,
     'cross_annotation': 4,
-    'cross_annotation_dodeca': 2,
-    'cross_annotation_inconsistent': 2,
-    'cross_annotation_memnet_consistent': 1,
+    'inconsistent:cross_annotation': 2,
+    'cross_annotation:memnet:consistent': 1,
 }
 
 
 @pytest.mark.parametrize('part, rows', PARTS.items())
-def test_a_part_holds_the_rows_that_its_name_says(datapath, part, rows):
-    turns = read_part(str(datapath), [part])
+def test_words_choose_systems_classes_and_the_part(sets, part, rows):
+    words = [word for word in part.split(':') if word]
+    turns = read_part(str(sets), words)
     assert len(turns) == rows
     for turn in turns:
-        assert turn.label in part.split('_') or 'consistent' not in part
-        assert turn.more['system'] in part or not ('dodeca' in part or 'memnet' in part)
+        assert turn.label in words or 'consistent' not in part
+        assert turn.more['system'] in words or not {'dodeca', 'memnet'} & set(words)
 
 
-def test_an_unknown_part_is_answered_with_the_nearest_one(datapath):
+def test_an_unknown_part_is_answered_with_the_nearest_one(sets):
     with pytest.raises(UnknownNameError, match="Did you mean 'dodeca'"):
         messages(f'{TASK}:AnnotatedTeacher:dodecca')
 
 
-def test_quotes_and_line_breaks_inside_a_field_are_read(datapath):
-    second, third = messages(f'{TASK}:AnnotatedTeacher:dodeca_consistent')[1:]
+def test_quotes_and_line_breaks_inside_a_field_are_read(sets):
+    second, third = messages(f'{TASK}:AnnotatedTeacher:dodeca:consistent')[1:]
     assert second['response'] == 'a man called " ben " .'
     assert third['checked_sentence'] == 'Ferns are old.\nThey have no seeds.'
     assert third['response'] == 'ferns are old , they have no seeds .'
 
 
-def test_the_dialogue_view_asks_for_the_human_reply(datapath):
-    first = messages(TASK)[0]
-    assert first['text'] == 'So, do they need wind?'
-    assert first['eval_labels'] == ['Yes!']
-    assert first['title'] == first['chosen_topic'] == 'Kites'
-    assert first['checked_sentence'] == 'Kites need wind.'
-    assert first['knowledge'] == 'Kites __knowledge__ Kites need wind.'
-    assert first['response'] == 'they need some wind .'
-    assert first['q2_label'] == 'consistent' and first['system'] == 'dodeca'
-    assert first['episode_done'] and 'Yes!' in first['label_candidates']
-
-
-def test_the_classification_view_asks_for_the_class(datapath):
-    (message,) = messages(f'{TASK}:ClassificationTeacher:memnet_consistent')
-    assert message['text'] == 'Most owls sleep by day.\nowls sleep by day .'
-    assert message['eval_labels'] == ['consistent']
-    assert message['label_candidates'] == ['consistent', 'inconsistent']
-
-
-def test_a_cross_label_of_1_means_inconsistent(datapath):
-    turns = read_part(str(datapath), ['cross_annotation'])
+def test_a_cross_label_of_1_means_inconsistent(sets):
+    turns = read_part(str(sets), ['cross_annotation'])
     assert [(t.more['system'], t.response, t.label) for t in turns] == [
         ('dodeca', 'they need wind .', 'consistent'),
         ('memnet', 'they need snow .', 'inconsistent'),
@@ -87,7 +63,7 @@ def test_a_cross_label_of_1_means_inconsistent(datapath):
     ]
 
 
-def test_rows_without_a_human_reply_are_scored_too(datapath):
+def test_rows_without_a_human_reply_are_scored_too(sets):
     report = EvalModel.main(
         task=f'{TASK}:DialogueTeacher:inconsistent',
         model='fixed_response',

@@ -35,27 +35,6 @@ def test_words_choose_parts_models_decodings_and_classes(sets, part, rows):
     assert len(messages(ANNOTATED + part)) == rows
 
 
-def test_the_class_is_that_of_the_annotators(sets):
-    shown = messages(f'{TASK}:ExpertTeacher')
-    assert [m['q2_label'] for m in shown] == ['consistent', 'inconsistent', 'generic']
-    assert [m['factual'] for m in shown] == [1.0, 0.17, 0.5]
-    assert [m['verifiable'] for m in shown] == [True, True, False]
-    assert [m['hallucination'] for m in shown] == [False, True, False]
-
-
-def test_the_message_is_the_conversation_without_its_speakers(sets):
-    first = messages(f'{TASK}:AnnotatedTeacher:gt')[0]
-    turns = ['I like the sea.', 'Me too!', 'Is it "salty"?']
-    assert first['history'] == turns and first['text'] == '\n'.join(turns)
-    assert first['eval_labels'] == ['Yes, very.']
-    assert first['checked_sentence'] == SALT
-    assert (first['model'], first['decoding'], first['part']) == (
-        'small',
-        'nucleus',
-        'gt',
-    )
-
-
 def test_a_verifiable_response_that_nobody_annotated_is_left_out(
     sets, monkeypatch, caplog
 ):

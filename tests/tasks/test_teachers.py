@@ -14,7 +14,7 @@ TEACHERS = {
         [DEFAULT, 'AnnotatedTeacher', 'InconsistentTeacher', 'ClassificationTeacher'],
     ),
     'q2_wow': (
-        'datapath',
+        'sets',
         [
             DEFAULT,
             'AnnotatedTeacher',

@@ -9,7 +9,7 @@ import pytest
 
 from parlai_q2.errors import RecordError
 from parlai_q2.tasks.topical_chat_usr.reader import read_file, read_part
-from tests.tasks.annotated_sets import OWLS, USR
+from tests.tasks.annotated_sets import USR
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.topical_chat_usr.agents'
@@ -25,25 +25,6 @@ def test_the_message_has_the_mean_of_three_ratings(sets):
     assert third['annotations']['uses_knowledge'] == [0, 1, 1]
     assert third['human_ratings']['overall'] == pytest.approx(11 / 3)
     assert third['human_ratings']['uses_knowledge'] == third['human_score']
-
-
-def test_the_label_is_what_most_annotators_say(sets):
-    shown = messages(f'{TASK}:ClassificationTeacher')
-    assert [m['eval_labels'] for m in shown] == [
-        ['uses_knowledge'],
-        ['uses_none'],
-        ['uses_knowledge'],
-        ['uses_none'],
-        ['uses_none'],
-    ]
-    assert shown[0]['text'] == f'{OWLS}\nthey hunt at night .'
-
-
-def test_the_conversation_is_the_message(sets):
-    first = messages(ANNOTATED)[0]
-    assert first['history'] == ['hi , do you like owls ?', 'yes , i do']
-    assert first['text'] == 'hi , do you like owls ?\nyes , i do'
-    assert first['checked_sentence'] == first['knowledge'] == OWLS
 
 
 def test_a_file_of_another_size_is_read_with_a_warning(sets, caplog):

@@ -11,16 +11,29 @@ from parlai.scripts.eval_model import EvalModel
 from parlai_q2.errors import TaskDataError
 from parlai_q2.parlai.task_strings import task_arguments, without_repo
 from tests.tasks.evaluating import messages
-from tests.tasks.wow_files import write_wizard_of_wikipedia
+from tests.tasks.wow_files import NOTHING, write_wow
 
 TASK = 'parlai_q2.tasks.wizard_of_wikipedia.agents'
 SPLITS = ['random_split', 'topic_split']
+LAKES = [
+    (
+        f'Lake {n}',
+        [f'Lake {n} is deep.', f'Lake {n} is {n + 2} miles long.'],
+        [
+            ('tell me more', None),
+            (f'it is {n + 2} miles long', 1),
+            ('and?', None),
+            (f'it is {n + 2} miles long', NOTHING),
+        ],
+    )
+    for n in range(9)
+]
 
 
 @pytest.fixture
 def datapath(tmp_path, monkeypatch):
     monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
-    write_wizard_of_wikipedia(tmp_path)
+    write_wow(tmp_path, LAKES)
 
 
 @pytest.mark.parametrize('batchsize', [1, 4])
@@ -35,19 +48,18 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
         batchsize=batchsize,
     )
     report = {name: metric.value() for name, metric in report.items()}
-    assert report['exs'] == 6 and report['f1'] == 1 and 'knowledge_f1' in report
+    assert report['exs'] == 8 and report['f1'] == 1 and 'knowledge_f1' in report
     # "it is N miles long" against "Lake N is N miles long.": 4 of 5 words. Where the
-    # wizard checked nothing, the knowledge is all that was shown.
-    assert report['knowledge_precision'] == pytest.approx(0.8)
+    # wizard checked nothing, the knowledge is all that was shown, which also has "it".
+    assert report['knowledge_precision'] == pytest.approx(0.9)
 
 
 class TestFilesPlacedByHand:
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):
-        write_wizard_of_wikipedia(tmp_path)
+        write_wow(tmp_path, LAKES)
         folder = tmp_path / 'wizard_of_wikipedia'
         (folder / '.built').unlink()
-        (folder / 'test_topic_split.json').write_text('[]')
 
         def no_network(*args):
             raise RuntimeError('Connection broken too many times.')
@@ -75,7 +87,8 @@ def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
     )
     opt['task'] = f'{prefix}wizard_of_wikipedia:default:{split}'
     first = next(iter(DefaultTeacher(opt)))
-    assert f'of valid_{split} is deep' in first['knowledge']
+    lake = LAKES[0 if split == 'random_split' else 4][0]
+    assert f'{lake} is deep' in first['knowledge']
 
 
 def test_importing_the_module_downloads_nothing(tmp_path):

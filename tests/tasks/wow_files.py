@@ -1,71 +1,250 @@
-"""Small files in the formats of the published data, written for these tests."""
+"""
+Conversations of our own writing in the format of Wizard of Wikipedia's files: who
+opens, what was shown and checked, and all the ways of checking nothing.
+"""
 
-import hashlib
 import json
 from pathlib import Path
 
-# Files of our own writing in the published format: quoted commas, doubled quotes, a
-# line break inside quotes, no message, no gold reply; CRLF in cross_annotation.csv.
-FILES = Path(__file__).parent / 'q2_wow_files'
-Q2_WOW = {path.name: path.read_bytes() for path in sorted(FILES.glob('*.csv'))}
+# Ways in which the published files say that the wizard used no sentence.
+NOTHING: dict = {}
+NO_PASSAGE = {'no_passages_used': 'no_passages_used'}
+
+# topic, sentences of its article, and what was said in turns. A wizard's turn has the
+# number of the sentence that he checked, or what stands in the file in its place.
+CONVERSATIONS = [
+    (
+        'Marie Curie',
+        [
+            'Marie Curie was a physicist who was born in Warsaw in 1867.',
+            'She was the first woman to win a Nobel Prize, in 1903.',
+            'With her husband Pierre Curie she discovered polonium in Paris.',
+        ],
+        [
+            ('Do you know Marie Curie?', None),
+            ('Yes! She was born in Warsaw in 1867.', 0),
+            ('Did she work in Paris?', None),
+            ('She did, she discovered polonium there with Pierre Curie.', 2),
+            ('That is impressive.', None),
+            ('I think so too!', NOTHING),
+        ],
+    ),
+    (
+        'Iceland',
+        [
+            'Iceland is an island country in the North Atlantic Ocean.',
+            'Its capital is Reykjavik, where most of its people live.',
+            'The island was settled by people from Norway in 874.',
+        ],
+        [
+            ('Iceland is my favourite country, have you ever been there?', NO_PASSAGE),
+            ('No, what is it like?', None),
+            ('Most people live in Reykjavik, the capital.', 1),
+            ('Who came there first?', None),
+            ('It was settled from Norway in 874.', 2),
+        ],
+    ),
+    (
+        'The Beatles',
+        [
+            'The Beatles were a rock band that was formed in Liverpool in 1960.',
+            'John Lennon, Paul McCartney, George Harrison and Ringo Starr were in it.',
+            'They can be said to have changed popular music for ever.',
+        ],
+        [
+            ('I love the Beatles.', None),
+            ('They were formed in Liverpool in 1960.', 0),
+            ('Who was your favourite?', None),
+            ('I like Ringo Starr, but John Lennon wrote more songs.', 1),
+        ],
+    ),
+    (
+        'Honey bee',
+        [
+            "A honey bee can't sting twice, since its sting stays behind.",
+            'Honey bees have five eyes and do not sleep like we do.',
+            'A queen may live for five years.',
+        ],
+        [
+            ('Bees frighten me.', None),
+            ('They can not sting you twice, they die of it.', 0),
+            ('Really? How many eyes do they have?', None),
+            ('They have five eyes.', 1),
+            ('And how old do they get?', None),
+            ('A queen may live for five years!', 2),
+        ],
+    ),
+    (
+        'Chess',
+        [
+            'Chess is played by two people on a board of 64 squares.',
+            'Garry Kasparov became champion in 1985, by beating Anatoly Karpov.',
+            'In 1997 Kasparov lost a match to Deep Blue, a computer of IBM.',
+        ],
+        [
+            ('Are you good at chess?', {'self_Chess_0': 'no_passages_used'}),
+            ('No, but I would like to be.', None),
+            ('Garry Kasparov was only 22 when he became champion in 1985.', 1),
+            ('Did he ever lose to a computer?', None),
+            ('Yes, in 1997 he lost to Deep Blue, which IBM had built.', 2),
+            ('Wow, I did not know that.', None),
+        ],
+    ),
+    (
+        'Mount Everest',
+        [
+            'Mount Everest is on the border of Nepal and China.',
+            'Edmund Hillary and Tenzing Norgay were the first to climb it, in 1953.',
+            "It isn't the hardest mountain to climb.",
+        ],
+        [
+            ('I would like to climb Mount Everest.', None),
+            ('Edmund Hillary was the first, with Tenzing Norgay, in 1953.', 1),
+            ('Is it very hard?', None),
+            ("It isn't even the hardest mountain!", 2),
+            ('Where is it?', None),
+            ('It lies between Nepal and China.', 0),
+        ],
+    ),
+    (
+        'Pizza',
+        [
+            'Pizza comes from Naples, a city in Italy.',
+            'The pizza Margherita is named after a queen of Italy.',
+            'In 2017 the art of making it was honoured by UNESCO.',
+        ],
+        [
+            ('What is your favourite food?', None),
+            ('Pizza! It was invented in Naples, in Italy.', 0),
+            ('I thought it was from Rome.', None),
+            ('no, the margherita is named after a queen of italy', 1),
+        ],
+    ),
+    (
+        'Moon',
+        [
+            'Neil Armstrong and Buzz Aldrin landed on the Moon in July 1969.',
+            'The Moon is about 384,400 km away from the Earth.',
+            'We will never see its far side from the Earth.',
+        ],
+        [
+            ('The Moon is about 384,400 km away.', 1),
+            ('Has anybody been there?', None),
+            ('Neil Armstrong and Buzz Aldrin landed there in July 1969.', 0),
+            ('I could not do that.', None),
+            ('We will never see the far side from here.', 2),
+        ],
+    ),
+    (
+        'Amsterdam',
+        [
+            'Amsterdam is the capital of the Netherlands.',
+            'It has more than 1,200 bridges, and more bicycles than people.',
+            'Anne Frank hid there from 1942 to 1944.',
+        ],
+        [
+            ('Have you been to Amsterdam?', None),
+            ('It is the capital of the Netherlands, is it not?', 0),
+            ('It is. I liked the bridges.', None),
+            ('There are more than 1,200 of them.', 1),
+            ('And the house of Anne Frank.', None),
+            ('Anne Frank hid there until 1944.', 2),
+        ],
+    ),
+    (
+        'Tea',
+        [
+            'Tea was first drunk in China.',
+            'It was brought to Portugal by traders in the 16th century.',
+            'After water, it is the most popular drink.',
+        ],
+        [
+            ('I drink tea all day.', None),
+            ('So do I. Tea was first drunk in China.', 0),
+            ('How did it come to Europe?', None),
+            ('Traders brought it to Portugal.', 1),
+        ],
+    ),
+    (
+        'Guitar',
+        [
+            'A guitar usually has six strings.',
+            'Jimi Hendrix was left-handed, and played in Seattle and London.',
+            'Fender built its first electric guitar in California in 1950.',
+        ],
+        [
+            ('Do you play the guitar?', None),
+            ('Six strings are too many for me.', 0),
+            ('Jimi Hendrix managed.', None),
+            ('And Jimi Hendrix was left-handed!', 1),
+        ],
+    ),
+    (
+        'Sleep',
+        ['Adults need seven hours of sleep.', 'Dolphins sleep with half a brain.'],
+        [
+            ('I am so tired.', None),
+            ('Me too.', NO_PASSAGE),
+            ('How long should we sleep?', None),
+            ('Seven hours!', 0),
+        ],
+    ),
+]
 
 
-def write_q2_wow(folder: Path) -> dict:
-    """
-    Write the five files.
-
-    :return: their checksums by name.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    checksums = {}
-    for name, data in Q2_WOW.items():
-        (folder / name).write_bytes(data)
-        checksums[name] = hashlib.sha256(data).hexdigest()
-    return checksums
-
-
-def write_wizard_of_wikipedia(datapath: Path) -> None:
-    """Write what ParlAI's own task takes for a finished download."""
-    folder = datapath / 'wizard_of_wikipedia'
-    folder.mkdir(parents=True)
-    (folder / '.built').write_text('by hand\n1.0')
-    for name in (
-        'train',
-        'valid_random_split',
-        'valid_topic_split',
-        'test_random_split',
-    ):
-        dialogues = [_wow_dialogue(name, i) for i in range(3)]
-        (folder / f'{name}.json').write_text(json.dumps(dialogues))
-    (folder / 'data.json').write_text((folder / 'train.json').read_text())
-
-
-def _wow_dialogue(split: str, number: int) -> dict:
-    topic = f'Lake {number}'
-    passages = [f'{topic} of {split} is deep.', f'{topic} is {number + 2} miles long.']
-    retrieved = [{topic: passages}]
-    dialog = []
-    for turn, checked in enumerate([{'self_Lake_0': passages[1]}, {}]):
-        dialog += [
-            {
-                'speaker': '0_Apprentice',
-                'text': f'tell me more, {turn}',
-                'retrieved_passages': retrieved,
-                'retrieved_topics': [topic],
-            },
-            {
-                'speaker': '1_Wizard',
-                'text': f'it is {number + 2} miles long',
-                'checked_sentence': checked,
-                'checked_passage': {'passage': topic} if checked else {},
-                'retrieved_passages': retrieved,
-                'retrieved_topics': [topic],
-                'candidate_responses': [f'it is {number + 2} miles long', 'no idea'],
-            },
-        ]
+def conversation(topic: str, passage: list, said: list) -> dict:
+    """A conversation as the published files have it."""
+    opened = said[0][1] is not None
+    dialog = [
+        entry(topic, passage, text, checked, wizard=(i % 2 == 0) == opened)
+        for i, (text, checked) in enumerate(said)
+    ]
     return {
         'chosen_topic': topic,
-        'chosen_topic_passage': passages,
+        'persona': f'i like {topic.lower()}.',
         'wizard_eval': 5,
         'dialog': dialog,
+        'chosen_topic_passage': passage,
     }
+
+
+def entry(topic: str, passage: list, text: str, checked, wizard: bool) -> dict:
+    fields = {
+        'speaker': '0_Wizard' if wizard else '1_Apprentice',
+        'text': text,
+        'retrieved_passages': [{topic: passage}, {'Elsewhere': ['It is far away.']}],
+        'retrieved_topics': [topic, 'Elsewhere'],
+    }
+    if not wizard:
+        return fields
+    key, title = f'self_{topic.replace(" ", "_")}_0', topic
+    sentence = passage[checked] if isinstance(checked, int) else None
+    return {
+        **fields,
+        'candidate_responses': [text, 'I do not know.'],
+        'checked_sentence': {key: sentence} if sentence else checked,
+        'checked_passage': {'chosen_topic_0': title} if sentence else NO_PASSAGE,
+    }
+
+
+def write_wow(datapath: Path, train: list = CONVERSATIONS) -> Path:
+    """
+    Write the files as ParlAI unpacks them; a smaller part for each other fold.
+
+    :return: their folder.
+    """
+    folder = datapath / 'wizard_of_wikipedia'
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / '.built').write_text('by hand\n1.0')
+    parts = {
+        'train': train,
+        'valid_random_split': train[:4],
+        'valid_topic_split': train[4:7],
+        'test_random_split': train[2:6],
+        'test_topic_split': train[6:9],
+    }
+    for name, part in parts.items():
+        dialogues = [conversation(*c) for c in part]
+        (folder / f'{name}.json').write_text(json.dumps(dialogues))
+    (folder / 'data.json').write_text((folder / 'train.json').read_text())
+    return folder

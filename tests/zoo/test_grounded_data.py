@@ -107,7 +107,7 @@ def test_auc_by_corpus_and_the_gain_over_another_file_by_hand(tmp_path):
 
 def test_files_that_cannot_be_compared_are_refused(tmp_path):
     whole = scored(tmp_path / 'w.jsonl', ('a', 1, 0.5), ('a', 0, 0.5))
-    with pytest.raises(InputError, match='grounded_data'):
+    with pytest.raises(InputError, match='all examples of the corpus'):
         aucs(scored(tmp_path / 'x.jsonl', ('a', 1, 0.5)))
     more = scored(tmp_path / 'm.jsonl', ('a', 1, 0.5), ('a', 0, 0.5), ('a', 0, 0.5))
     with pytest.raises(InputError, match='different examples'):

@@ -64,6 +64,7 @@ def test_it_is_written_in_files_of_limited_size_with_checksums(folder):
     assert all(path.stat().st_size < 70_000 for path in files)
     listed = json.loads((folder / 'sha256.json').read_text())
     assert {path.name for path in files} <= set(listed)
+    assert {path.name for path in folder.iterdir()} == {*listed, 'sha256.json'}
 
 
 def test_it_computes_what_was_trained_within_the_rounding_of_int8(folder, model):
@@ -93,3 +94,12 @@ def test_what_is_written_again_leaves_no_old_files(model, folder, tmp_path):
         weights.write_folder(model, tokenizer(), tmp_path)
     weights.write_folder(model, tokenizer(), tmp_path)
     assert not further_parts(tmp_path / 'model.int8.safetensors')
+
+
+def test_what_is_measured_is_what_would_ship():
+    # One row of 4,097 numbers, the largest 127: the grid's step is 1.
+    weight = torch.full((1, 4097), 3.4)
+    weight[0, 0] = 127.0
+    rounded = weights.as_shipped({'w': weight, 'b': torch.tensor([0.1])})
+    assert rounded['w'][0, :2].tolist() == [127.0, 3.0]
+    assert rounded['b'].item() == torch.tensor(0.1).half().item()

@@ -2,9 +2,8 @@
 The shipped models on the worked examples of Honovich et al. 2021.
 
 The knowledge sentences and responses are those the paper and its annotated data discuss
-(coffee, Red Hot Chili Peppers, giant panda, Madonna, Sephora). What is asserted is what
-a reader of the evidence would rely on: which spans the knowledge supports and which
-not.
+(Red Hot Chili Peppers, Sephora). What is asserted is what a reader of the evidence
+would rely on: which spans the knowledge supports and which not.
 """
 
 import pytest
@@ -15,31 +14,17 @@ from parlai_q2.models.references import shipped_folder
 from parlai_q2.q2.metric import q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 
-COFFEE = (
-    'Coffee is slightly acidic and has a stimulating effect on humans because of its '
-    'caffeine content.'
-)
 CHILI_PEPPERS = (
     'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles '
     'in 1983.'
 )
-PANDA = 'The giant panda is a conservation reliant vulnerable species.'
-MADONNA = (
-    'Born and raised in Michigan, Madonna moved to New York City in 1978 to '
-    'pursue a career '
-    'in modern dance.'
-)
 SEPHORA = 'Sephora is a French chain of cosmetics stores founded in 1969.'
 
 EXAMPLES = {
-    'coffee': (COFFEE, 'coffee is very acidic . it has stimulating effects on humans'),
     'peppers': (
         CHILI_PEPPERS,
         "i've never seen them live but i know they were formed in 1983 in la .",
     ),
-    'panda': (PANDA, 'giant pandas are a vulnerable species .'),
-    'madonna, grounded': (MADONNA, 'she was born and raised in michigan .'),
-    'madonna, not': (MADONNA, 'she was born in 1968 and raised in new york city .'),
     'sephora, grounded': (
         'Sephora first launched in Paris on August 14, 1969.',
         'yes , they first launched back in 1969 in paris .',

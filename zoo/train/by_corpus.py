@@ -19,39 +19,12 @@ from parlai.utils import logging
 
 from parlai_q2.bootstrap import Interval, intervals
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.statistics import Sweep, area_under_roc
+from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.records import Label
 from parlai_q2.text.normalize import passage_key
-from parlai_q2.zoo.train.data import Row, read_rows
+from parlai_q2.zoo.train.data import read_labelled
 
 MEAN = 'mean'
-
-
-def labelled(path: str) -> dict[str, Row]:
-    """
-    The consistent and inconsistent responses of a scored file, by their id.
-
-    :raises InputError: when no corpus has both classes.
-    """
-    rows = {
-        r['id']: r
-        for r in read_rows(path)
-        if r.get('q2_label') in (Label.CONSISTENT, Label.INCONSISTENT)
-        and {'id', 'corpus', 'score'} <= r.keys()
-    }
-    if not corpora_of(list(rows.values())):
-        raise InputError(
-            f'{path} has no corpus with consistent and inconsistent responses. Score '
-            'the examples of parlai_q2.zoo.train.grounded_data.'
-        )
-    return rows
-
-
-def corpora_of(rows: Sequence[Row]) -> list[str]:
-    """The corpora that have both classes, in alphabetical order."""
-    found = {(r['corpus'], r['q2_label']) for r in rows}
-    names = sorted({corpus for corpus, _ in found})
-    return [name for name in names if sum(corpus == name for corpus, _ in found) == 2]
 
 
 def aucs(
@@ -64,15 +37,20 @@ def aucs(
     :param beside: another with the same examples.
     :return: rows of name, number of responses, and the AUC; with a second file also
         that one's AUC and the first one's gain over it.
-    :raises InputError: when the files have different examples.
+    :raises InputError: when the files have different examples, or a corpus has only one
+        class.
     """
-    files = [labelled(p) for p in (path, beside) if p]
+    files = [
+        {r['id']: r for r in read_labelled(p, 'id', 'corpus', 'score')}
+        for p in (path, beside)
+        if p
+    ]
     if len({frozenset(rows) for rows in files}) > 1:
         raise InputError(f'{path} and {beside} have different examples.')
     rows = list(files[0].values())
     corpora = np.array([r['corpus'] for r in rows])
     right = np.array([r['q2_label'] == Label.CONSISTENT for r in rows])
-    names = corpora_of(rows)
+    names = sorted(set(corpora))
     parts = [
         (corpora == name, [float(scored[one]['score']) for one in files[0]])
         for scored in files
@@ -81,7 +59,7 @@ def aucs(
     sweeps = [(use, Sweep(np.array(values)[use], right[use])) for use, values in parts]
 
     def statistic(weights: np.ndarray) -> np.ndarray:
-        of_each = [area_under_roc(*s.counts(weights[:, use])) for use, s in sweeps]
+        of_each = [s.areas(weights[:, use])[0] for use, s in sweeps]
         table = np.stack(of_each, 1).reshape(len(weights), len(files), len(names))
         table = np.concatenate([table, table.mean(2, keepdims=True)], 2)
         if beside:

@@ -14,6 +14,8 @@ from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar, Union
 
 import torch
 
+from parlai_q2.errors import InputError
+from parlai_q2.evaluate.sets import ALL, BINARY
 from parlai_q2.io.write import whole_file
 
 Row = dict[str, Any]
@@ -27,6 +29,34 @@ def read_rows(path: Union[str, Path]) -> list[Row]:
     """The records of a JSON lines file; its ending says how it is compressed."""
     with _opener(path)(path, 'rt', encoding='utf-8') as stream:
         return [json.loads(line) for line in stream if line.strip()]
+
+
+def read_labelled(path: Union[str, Path], *fields: str) -> list[Row]:
+    """
+    The examples of a scored file of ``grounded_data`` that are consistent or
+    inconsistent and have some fields.
+
+    :raises InputError: when there are none, or those of a corpus are all of one class.
+    """
+    labels: dict[str, set[str]] = {}
+    rows = []
+    for row in read_rows(path):
+        if row.get('q2_label') in BINARY and {*fields} <= row.keys():
+            rows.append(row)
+            labels.setdefault(row.get('corpus', ALL), set()).add(row['q2_label'])
+    if not rows:
+        raise InputError(
+            f'{path} has no labelled examples with {", ".join(fields)}. Make it with '
+            '"parlai_q2 score" from those of parlai_q2.zoo.train.grounded_data.'
+        )
+    for corpus, classes in sorted(labels.items()):
+        if len(classes) < 2:
+            raise InputError(
+                f'{path}: all examples of the corpus {corpus!r} are {classes.pop()}. '
+                'Each corpus needs both classes; give it examples of the other, or let '
+                'it be part of another "corpus".'
+            )
+    return rows
 
 
 def write_rows(path: Union[str, Path], rows: Iterable[Row]) -> int:

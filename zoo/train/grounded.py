@@ -32,6 +32,7 @@ from parlai_q2.calibrate.logistic import (
     quality,
 )
 from parlai_q2.errors import InputError
+from parlai_q2.evaluate.sets import ALL
 from parlai_q2.io.write import write_text
 from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.scorers.grounded import (
@@ -41,7 +42,7 @@ from parlai_q2.scorers.grounded import (
     GROUNDED_FAST,
 )
 from parlai_q2.text.normalize import passage_key
-from parlai_q2.zoo.train.data import Row, read_rows, write_rows
+from parlai_q2.zoo.train.data import Row, read_labelled, write_rows
 
 # What the shipped coefficients were fitted and measured with.
 RIDGE, FOLDS = 0.003, 5
@@ -82,35 +83,19 @@ def read_scored(path: str) -> Data:
     :raises InputError: when there are none, when they lack a feature, or when a corpus
         has only one class.
     """
-    rows = read_rows(path)
+    rows = read_labelled(path, 'parts')
     signature = next((r['signature'] for r in rows if r.get('signature')), '')
     settings = dict(p.split(':', 1) for p in signature.split('|')[1:] if ':' in p)
-    rows = [
-        r
-        for r in rows
-        if r.get('q2_label') in (Label.CONSISTENT, Label.INCONSISTENT) and 'parts' in r
-    ]
     missing = [f for r in rows for f in FEATURES if f not in r['parts']]
-    if not rows or missing:
-        what = f'has no feature {missing[0]!r}' if missing else 'has no example'
+    if missing:
         raise InputError(
-            f'{path} {what}. Make it with "parlai_q2 score --scorer grounded" from '
-            'the examples of parlai_q2.zoo.train.grounded_data.'
+            f'{path} has no feature {missing[0]!r}. Score it with "parlai_q2 score '
+            '--scorer grounded".'
         )
-    corpora = [r.get('corpus', 'all') for r in rows]
-    labels = [r['q2_label'] for r in rows]
-    for corpus in sorted(set(corpora)):
-        classes = {y for c, y in zip(corpora, labels, strict=True) if c == corpus}
-        if len(classes) < 2:
-            raise InputError(
-                f'{path}: all examples of the corpus {corpus!r} are {classes.pop()}. '
-                'Each corpus needs both classes; give it examples of the other, or let '
-                'it be part of another "corpus".'
-            )
     return Data(
         np.array([[r['parts'][f] for f in FEATURES] for r in rows]),
-        np.array([float(label == Label.CONSISTENT) for label in labels]),
-        np.array(corpora),
+        np.array([float(r['q2_label'] == Label.CONSISTENT) for r in rows]),
+        np.array([r.get('corpus', ALL) for r in rows]),
         np.array([r['label'] == Label.GENERIC for r in rows]),
         np.array([passage_key(r['knowledge']) for r in rows]),
         settings.get('preset', 'custom'),

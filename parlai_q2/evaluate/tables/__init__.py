@@ -19,10 +19,8 @@ BRACKETS = (
 @dataclass(frozen=True)
 class Column:
     """
-    One column.
+    One column: its name in rows and in JSON, and its heading.
 
-    :param key: its name in rows and in JSON.
-    :param head: its heading.
     :param decimals: decimals printed of its numbers.
     :param scale: numbers are multiplied by this when printed; 100 for percentages.
     :param bounds: whether a figure's interval is printed, or the figure alone.
@@ -43,9 +41,7 @@ class Table:
     """
     Rows and columns, with a title and notes.
 
-    :param name: e.g. ``q2_wow_table_3``, for labels and file names.
-    :param title: one line.
-    :param columns: the columns, in order.
+    :param name: e.g. ``q2_wow_table_3``.
     :param rows: cells by column key; one that is missing or None is printed as a dash.
         A row's ``source``, :data:`OURS` or :data:`PAPER`, says whose figures it has.
     :param notes: sentences below the table.

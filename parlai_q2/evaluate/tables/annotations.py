@@ -12,7 +12,7 @@ from parlai_q2.bootstrap import mean_interval
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import passages
 from parlai_q2.evaluate.published import TABLE_11
-from parlai_q2.evaluate.sets import BINARY, RANDOM, AnnotatedResponse, random_sample
+from parlai_q2.evaluate.sets import AnnotatedResponse, by_system_and_class
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 
 # Where a response has what each annotator said, by question.
@@ -98,23 +98,20 @@ def agreement_table(evaluation: Evaluation) -> Optional[Table]:
 def lengths_table(evaluation: Evaluation) -> Optional[Table]:
     """Mean characters and tokens of responses (Honovich et al. 2021, Table 11)."""
     annotated, rows = evaluation.annotated, Rows('system', 'responses')
-    systems = annotated.groups('system') if annotated.crossed else {}
-    for system, responses in systems.items():
-        groups = {c: [r for r in responses if r.label == c] for c in BINARY}
-        groups[RANDOM] = random_sample(annotated, system, evaluation.seed)
-        for name, members in groups.items():
-            if members:
-                texts = [r.response for r in members]
-                rows.ours(
-                    system,
-                    name,
-                    count=len(texts),
-                    characters=fmean(map(len, texts)),
-                    tokens=fmean(len(text.split()) for text in texts),
-                )
-                if annotated.name == 'q2_wow' and (system, name) in TABLE_11:
-                    characters, tokens = TABLE_11[system, name]
-                    rows.paper(system, name, characters=characters, tokens=tokens)
+    groups = by_system_and_class(annotated, evaluation.seed)
+    for (system, name), members in groups.items() if annotated.crossed else ():
+        texts = [r.response for r in members]
+        if texts:
+            rows.ours(
+                system,
+                name,
+                count=len(texts),
+                characters=fmean(map(len, texts)),
+                tokens=fmean(len(text.split()) for text in texts),
+            )
+            if annotated.name == 'q2_wow' and (system, name) in TABLE_11:
+                characters, tokens = TABLE_11[system, name]
+                rows.paper(system, name, characters=characters, tokens=tokens)
     columns = [Column('count', 'n')]
     columns += [Column(name, name, 2) for name in ('characters', 'tokens')]
     note = 'Tokens: what white space separates; the responses are tokenised.'

@@ -10,26 +10,24 @@ from parlai_q2.evaluate.published import (
     ACCURACY,
     BEGIN_MACRO_F1,
     ROME_EXPERT,
+    TABLE_2,
+    TABLE_2_COLUMNS,
     TABLE_3,
     TABLE_6,
-    table_2_row,
 )
 from parlai_q2.evaluate.sets import (
-    BINARY,
     CLASSES,
     RANDOM,
     AnnotatedResponse,
+    by_system_and_class,
     density_groups,
-    random_sample,
 )
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 from parlai_q2.records import Label
 
-ALL = 'all'
 Q2 = 'q2'
 # The paper averages BERTScore's F1 before it is clipped to [0, 1].
 PARTS = {'bertscore': 'f1'}
-ORDER = (Label.INCONSISTENT, Label.CONSISTENT, Label.GENERIC)
 
 
 def means_table(evaluation: Evaluation) -> Optional[Table]:
@@ -39,16 +37,16 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
     """
     labelled = evaluation.annotated.of_classes(CLASSES)
     rows, drawn = Rows('system', 'responses'), 0
-    for system, groups in _systems(evaluation).items() if labelled else ():
-        for name, responses in groups.items():
-            # A mean over part of the random sample would be that of another sample.
-            cells = _cells(evaluation, responses, whole=name == RANDOM)
-            rows.ours(system, name, **cells)
-            paper = table_2_row(system, name)
-            if paper and evaluation.annotated.name == 'q2_wow':
-                rows.paper(system, name, **paper)
-            if name == RANDOM:
-                drawn = drawn or len(responses)
+    groups = by_system_and_class(evaluation.annotated, evaluation.seed)
+    for (system, name), responses in groups.items() if labelled else ():
+        # A mean over part of the random sample would be that of another sample.
+        cells = _cells(evaluation, responses, whole=name == RANDOM)
+        rows.ours(system, name, **cells)
+        paper = TABLE_2.get((system, name))
+        if paper and evaluation.annotated.name == 'q2_wow':
+            rows.paper(system, name, **dict(zip(TABLE_2_COLUMNS, paper)))
+        if name == RANDOM:
+            drawn = drawn or len(responses)
     columns = [Column('count', 'n')]
     for measure in evaluation.measures:
         if measure.name == Q2:
@@ -67,27 +65,6 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
         )
     what = 'Mean scores by class'
     return rows.table(evaluation, 'table_2', what, columns, *notes, cited='Table 2')
-
-
-def _systems(
-    evaluation: Evaluation,
-) -> dict[str, dict[str, Sequence[AnnotatedResponse]]]:
-    # Sets with many systems have a table by system; here all of them count as one.
-    systems = evaluation.annotated.groups('system')
-    if not evaluation.annotated.crossed or not systems:
-        systems = {ALL: list(evaluation.annotated.responses)}
-    found: dict[str, dict[str, Sequence[AnnotatedResponse]]] = {}
-    for system, responses in systems.items():
-        by_class: dict[str, Sequence[AnnotatedResponse]] = {}
-        for label in ORDER:
-            of_class = [r for r in responses if r.label == label]
-            if of_class or label in BINARY:
-                by_class[label] = of_class
-        sample = random_sample(evaluation.annotated, system, evaluation.seed)
-        if sample:
-            by_class[RANDOM] = sample
-        found[system] = by_class
-    return found
 
 
 def _cells(

@@ -24,6 +24,7 @@ from parlai_q2.evaluate.sets import (
     RANDOM_DIALOGUE,
     SAME_DIALOGUE,
     AnnotatedResponse,
+    by_system_and_class,
     contrasts,
 )
 from parlai_q2.evaluate.statistics import correlation
@@ -160,7 +161,7 @@ def _p(value: Optional[float]) -> Optional[str]:
 
 # The classes in column headings.
 SHORT = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
-ALL, OWN, Q2 = 'all', "the response's own", 'q2'
+OWN, Q2 = "the response's own", 'q2'
 
 
 def coverage_table(evaluation: Evaluation) -> Optional[Table]:
@@ -168,12 +169,11 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     Questions, coverage and mean scores of Q2 in all its settings, by system and class.
     """
     annotated, rows = evaluation.annotated, Rows('system', 'label', 'setting')
-    systems = annotated.groups('system') if annotated.crossed else {}
-    systems = systems or {ALL: list(annotated.responses)}
+    groups = by_system_and_class(annotated, evaluation.seed)
     for measure in _settings(evaluation):
-        for system, responses in systems.items():
-            for label in SHORT:
-                known = measure.known([r for r in responses if r.label == label])
+        for (system, label), responses in groups.items():
+            if label in SHORT:
+                known = measure.known(responses)
                 rows.ours(
                     system,
                     label,
@@ -220,13 +220,11 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     annotated = evaluation.annotated.of_classes()
     if len({r.label for r in annotated}) < 2:
         return None
-    systems = (
-        evaluation.annotated.groups('system') if evaluation.annotated.crossed else {}
-    )
+    by_class = by_system_and_class(evaluation.annotated, evaluation.seed)
     groups = {
-        f'{system} {short}'.strip(): [r for r in responses if r.label == label]
-        for system, responses in (systems or {'': annotated}).items()
-        for label, short in SHORT.items()
+        f'{system} {SHORT[label]}': responses
+        for (system, label), responses in by_class.items()
+        if label in SHORT
     }
     rows = Rows('setting')
     for measure in _settings(evaluation):
