@@ -3,66 +3,49 @@ Measures what reranking adds to a turn: the time to find candidates, to score th
 to explain those that are shown, which happens after the reply.
 """
 
-import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import fmean, median
 from typing import Any
 
-from parlai_q2.benchmark.clock import spread
+from parlai_q2.benchmark.clock import StageClock, spread, timed
 
 
-def measure_reranking(
-    agent: Any, turns: Sequence[tuple[str, str]], warm_up: int = 1
-) -> dict[str, Any]:
+def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """
     Time an agent's turns, separately for its search, its scorer and its evidence.
 
     :param agent: a GroundedRerankAgent.
-    :param turns: (knowledge, message), each answered in an episode of its own.
-    :param warm_up: number of turns answered first that are not timed.
+    :param turns: (knowledge, message), each answered in an episode of its own; the
+        first is answered twice, to warm up.
     :return: seconds a turn to generate, to score and to explain, and the median ratio
         of scoring to generating.
     """
-    generate: list[float] = []
-    score: list[float] = []
-    explain: list[float] = []
-    distinct: list[int] = []
-    rank = agent.reranker.rank_batch
-    spent: list[float] = []
 
-    def timed_rank(*args: Any) -> Any:
-        start = time.perf_counter()
-        rankings = rank(*args)
-        spent.append(time.perf_counter() - start)
-        return rankings
+    def answer(message: dict[str, Any]) -> Any:
+        agent.observe(message)
+        return agent.act()
 
-    agent.reranker.rank_batch = timed_rank
-    try:
-        for n, (knowledge, text) in enumerate([*turns[:warm_up], *turns]):
-            agent.reset()
-            message = {'text': text, 'knowledge': knowledge, 'episode_done': True}
-            start = time.perf_counter()
-            agent.observe(message)
-            reply = agent.act()
-            whole = time.perf_counter() - start
-            start = time.perf_counter()
-            agent.explain(reply)
-            explained = time.perf_counter() - start
-            if n >= warm_up:
-                score.append(spent[-1])
-                generate.append(whole - spent[-1])
-                explain.append(explained)
-                distinct.append(len(reply['rerank']))
-    finally:
-        del agent.reranker.rank_batch
+    rank, found = agent.reranker.rank_batch, []
+    for knowledge, text in [turns[0], *turns]:
+        message = {'text': text, 'knowledge': knowledge, 'episode_done': True}
+        clock = StageClock()
+        agent.reranker.rank_batch = clock.timed('score', rank)
+        agent.reset()
+        whole, reply = timed(partial(answer, message))
+        explained, _ = timed(partial(agent.explain, reply))
+        score = clock.seconds['score']
+        found.append((whole - score, score, explained, len(reply['rerank'])))
+    del agent.reranker.rank_batch
+    generate, scored, explain, distinct = zip(*found[1:], strict=True)
     return {
         'turns': len(turns),
         'distinct_candidates': fmean(distinct),
         'generate': spread(generate),
-        'score': spread(score),
+        'score': spread(scored),
         'explain': spread(explain),
         'score_over_generate': median(
-            s / g for s, g in zip(score, generate, strict=True)
+            s / g for s, g in zip(scored, generate, strict=True)
         ),
     }
 

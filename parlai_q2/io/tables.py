@@ -1,9 +1,14 @@
-"""Reads csv files with known columns, such as published data sets."""
+"""Reads csv files with known columns and JSON lists, as data sets are published."""
 
 import csv
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 from parlai_q2.errors import RecordError
+
+Made = TypeVar('Made')
 
 
 def read_rows(
@@ -35,3 +40,31 @@ def read_rows(
             # DictReader's own line_num stops at the last good row.
             line = reader.reader.line_num
             raise RecordError(path, line, f'cannot be read as csv: {e}') from e
+
+
+def read_list(
+    path: Path, kind: str, data_set: str, make: Callable[[Any, int], Made]
+) -> list[Made]:
+    """
+    Read a file that is one JSON list.
+
+    :param kind: what an item is, e.g. ``pair``, for messages.
+    :param data_set: what the file is of, for messages.
+    :param make: makes something of an item and its number, from 1.
+    :raises RecordError: when the file is another, or an item has another form; the line
+        is the item's number.
+    """
+    try:
+        items = json.loads(path.read_text(encoding='utf-8'))
+    except ValueError as e:
+        raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
+    if not isinstance(items, list):
+        raise RecordError(str(path), 1, f'must hold a list of {kind}s')
+    made = []
+    for number, item in enumerate(items, 1):
+        try:
+            made.append(make(item, number))
+        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            problem = f'({kind} {number}) is not a {kind} of {data_set}: {e!r}'
+            raise RecordError(str(path), number, problem) from e
+    return made

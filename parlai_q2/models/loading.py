@@ -7,7 +7,7 @@ safetensors or, if a hub model has only older files, by torch's ``weights_only``
 """
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from parlai_q2.errors import (
     ConfigError,
@@ -211,16 +211,20 @@ def _from_pretrained(
                 f'{reference!r} comes with Python code of its own, which is never '
                 'run. Use a model whose architecture transformers has.'
             ) from e
-        if isinstance(place, Path):
-            # The libraries raise all sorts of errors for damaged or unsuitable files.
-            raise ModelError(
-                f'Cannot load {reference!r} from {place}: {type(e).__name__}: {e}'
-            ) from e
-        if not isinstance(e, (OSError, ValueError)):
+        # The libraries raise all sorts of errors for damaged or unsuitable files.
+        if isinstance(place, str) and not isinstance(e, (OSError, ValueError)):
             raise
-        raise ModelNotFoundError(
-            f'{reference!r} is not in the local Hugging Face cache and could not be '
-            'fetched from the hub. Connect once to fetch it, or copy the model to a '
-            'folder and name the folder in its place, or use the preset "mini", which '
-            f'needs no network. Cause: {str(e).splitlines()[0]}'
-        ) from e
+        raise not_loaded(reference, place, e) from e
+
+
+def not_loaded(reference: str, place: Union[Path, str], cause: Exception) -> ModelError:
+    """The error for a model that is at a place but cannot be loaded, or is nowhere."""
+    if isinstance(place, Path):
+        said = f'{type(cause).__name__}: {cause}'
+        return ModelError(f'Cannot load {reference!r} from {place}: {said}')
+    return ModelNotFoundError(
+        f'{reference!r} is not in the local Hugging Face cache and could not be '
+        'fetched from the hub. Connect once to fetch it, or copy the model to a '
+        'folder and name the folder in its place, or use the preset "mini", which '
+        f'needs no network. Cause: {str(cause).splitlines()[0]}'
+    )

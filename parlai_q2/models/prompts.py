@@ -11,6 +11,7 @@ This module handles text only: the caller passes in the function that counts tok
 """
 
 import re
+from bisect import bisect
 from dataclasses import dataclass
 from string import Formatter
 from typing import Callable, Optional, Sequence
@@ -184,16 +185,6 @@ def first_characters(text: str, n: int) -> str:
     return re.sub(r'\S*$', '', start).rstrip()
 
 
-def _largest(total: int, fits: Callable[[int], bool], start: int = 256) -> int:
-    """The largest number up to ``total`` that fits, by doubling and bisecting."""
-    low, high = 0, start
-    while high < total and fits(high):
-        low, high = high, 2 * high
-    high = min(high, total + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low
+def _largest(total: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to ``total`` that fits, where 0 does."""
+    return bisect(range(1, total + 1), False, key=lambda n: not fits(n))

@@ -16,6 +16,7 @@ Wikipedia, so that its models can be evaluated.
 """
 
 import copy
+from types import ModuleType
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
 from parlai.core.message import Message
@@ -147,16 +148,20 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
       differ from ours: ``--published-labels true``;
     - knowledge without a title is shown without Wizard of Wikipedia's marker.
 
-    A subclass sets ``classes`` and the attributes below, and implements
-    :meth:`read_turns`.
+    A subclass declares the attributes below, of which ``reader`` and ``classes`` are
+    needed.
     """
+
+    # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
+    # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
+    # words, in lower case, and those that they stand for.
+    reader: ModuleType
+    # The reader's fold for each of ParlAI's, a third argument of ``read_part``; empty
+    # where all show the same turns.
+    folds: Mapping[str, str] = {}
 
     # Words that select a part of the set, before those of the task string.
     words: tuple[str, ...] = ()
-    # What words can select, e.g. a corpus, and the words for it.
-    groups: Mapping[str, Sequence[str]] = {}
-    # Further words, in lower case, and the words of the groups that they stand for.
-    aliases: Mapping[str, Sequence[str]] = {}
     # Fields of a turn's ``more`` that belong to its context, not to its response.
     context_fields: tuple[str, ...] = ()
     # The field of ``more`` with the published label, and all published labels.
@@ -184,14 +189,16 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         self._as_published = opt.get('published_labels', False)
         super().__init__(opt, shared)
 
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
-        """Read the turns that the words of a task string select."""
-        raise NotImplementedError
-
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        words = spelt_out(task_arguments(opt.get('task', '')), self.aliases)
-        words = narrowed(type(self).__name__, self.words, words, self.groups)
-        turns = self.read_turns(opt, words)
+        reader = self.reader
+        words = task_arguments(opt.get('task', ''))
+        words = spelt_out(words, getattr(reader, 'ALIASES', {}))
+        words = narrowed(type(self).__name__, self.words, words, reader.GROUPS)
+        folds = self.folds
+        if not folds or folds['train'] == folds['valid']:
+            warn_of_training(opt)
+        fold = [folds[DatatypeHelper.fold(opt['datatype'])]] if folds else []
+        turns = reader.read_part(opt['datapath'], words, *fold)
         return _distinct_contexts(turns) if self.view == DIALOGUE else turns
 
     def message(self, turn: AnnotatedResponse) -> Message:
@@ -208,11 +215,12 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         return message
 
 
-def warn_of_training(opt: Opt, task: str) -> None:
+def warn_of_training(opt: Opt) -> None:
     """Warn once that a task has no training turns of its own."""
     if DatatypeHelper.is_training(opt['datatype']):
         warn_once(
-            f'{task} is for evaluation: train, valid and test are the same turns.'
+            f'{opt.get("task")} is for evaluation: it has no training turns, and train '
+            'shows those of valid.'
         )
 
 

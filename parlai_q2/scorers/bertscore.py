@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
+from parlai_q2.errors import ConfigError
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
 from parlai_q2.optional import check_package, import_package
@@ -32,10 +32,11 @@ class BertScorer(Scorer):
     ``recall`` and ``f1`` as the package computes them; after rescaling they can be
     negative. A text that is too long for the model is truncated at its end.
 
+    If the package has a baseline for the model, as for the paper's, the score of
+    unrelated sentences is mapped to 0; it has none for a folder.
+
     :param num_layers: the layer whose embeddings are compared; needed for a folder and
         for models of which the package does not know the best layer.
-    :param rescale: map the score of unrelated sentences to 0, as the paper did. None
-        rescales if the package has a baseline for the model; it has none for a folder.
     :param batch_size: texts embedded in one call. With 1, a score does not depend on
         what else is scored, bit for bit; in larger batches the seventh digit may.
     :raises MissingPackageError: if bert-score is not installed.
@@ -48,7 +49,6 @@ class BertScorer(Scorer):
         self,
         config: ModelConfig,
         num_layers: Optional[int] = None,
-        rescale: Optional[bool] = None,
         batch_size: int = 1,
         device: str = 'cpu',
         threshold: float = Scorer.threshold,
@@ -60,7 +60,7 @@ class BertScorer(Scorer):
                 'or name a folder with that revision of the model.'
             )
         self.config, self.model = config, config.model
-        self._num_layers, self._rescale = num_layers, rescale
+        self._num_layers = num_layers
         self.batch_size, self.device, self.threshold = batch_size, device, threshold
         self._loaded = Lazy(self._load)
 
@@ -115,14 +115,9 @@ class BertScorer(Scorer):
 
     @property
     def rescaled(self) -> bool:
-        """Whether the baseline is mapped to 0; a ConfigError if there has to be one."""
-        there = self._baseline().is_file()
-        if self._rescale and not there:
-            raise ConfigError(
-                f'bert-score has no baseline for {self.model!r}, so its scores cannot '
-                'be rescaled. Give rescale=False.'
-            )
-        return there if self._rescale is None else self._rescale
+        """Whether the baseline is mapped to 0."""
+        package = Path(str(import_package(*_PACKAGE).__file__)).parent
+        return (package / 'rescale_baseline' / ENGLISH / f'{self.model}.tsv').is_file()
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         if not examples:
@@ -156,14 +151,11 @@ class BertScorer(Scorer):
         ]
         return max(0.0, 1 - most / max(counts))
 
-    def _baseline(self) -> Path:
-        package = Path(str(import_package(*_PACKAGE).__file__)).parent
-        return package / 'rescale_baseline' / ENGLISH / f'{self.model}.tsv'
-
     def _load(self) -> Any:
+        from parlai_q2.models.loading import not_loaded
+
         package = import_package(*_PACKAGE)
         place = resolve(self.model)
-        _check_path(place)
         try:
             scorer = package.BERTScorer(
                 model_type=str(place),
@@ -180,32 +172,9 @@ class BertScorer(Scorer):
             ) from e
         # Tokenizers raise the last two if files are missing.
         except (OSError, ValueError, AttributeError, TypeError) as e:
-            raise _not_loaded(self.model, place, e) from e
+            raise not_loaded(self.model, place, e) from e
         _limit_length(scorer)
         return scorer
-
-
-def _check_path(place: Any) -> None:
-    # bert-score treats any path that contains "t5" as a T5 model.
-    if isinstance(place, Path) and 't5' in str(place):
-        raise ConfigError(
-            'bert-score takes every model with "t5" in its path for a T5: '
-            f'{place}. Move the folder, or give a link whose path does not have '
-            'these letters.'
-        )
-
-
-def _not_loaded(model: str, place: Any, cause: Exception) -> ModelError:
-    reason = str(cause).splitlines()[0]
-    if isinstance(place, Path):
-        return ModelError(f'Cannot load {model!r} from {place}: {reason}')
-    return ModelNotFoundError(
-        f'{model!r} is not in the local Hugging Face cache and could not be fetched '
-        'from the hub. Connect once to fetch it, or copy a model to a folder and name '
-        'the folder in its place: model="path/to/folder", num_layers=9 in Python, or '
-        'a section "bertscore" with "model" and "num_layers" in a preset. Cause: '
-        f'{reason}'
-    )
 
 
 def _limit_length(scorer: Any) -> None:

@@ -1,7 +1,7 @@
 """``parlai_q2 cache``: shows what the score cache holds, and clears it."""
 
 import sys
-from datetime import datetime
+from datetime import date
 from typing import Any, Mapping, Optional
 
 from parlai_q2.cache import ScoreCache
@@ -38,31 +38,30 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
     Clear what options name, and show what the cache holds.
 
-    :return: the contents, and how many scores were deleted.
+    :return: :func:`contents`, and how many scores were ``cleared``.
     """
     cache = cache_from_opt(opt)
     if not cache.path.exists():
         log.info(f'There is no score cache at {cache.path}.')
         return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
-    cleared = None
+    found: dict[str, Any] = {}
     if opt['clear'] or opt['older_than'] is not None:
-        cleared = clear(cache, opt['clear'], opt['older_than'])
-        log.info(f'Deleted {cleared} scores.')
-    found = contents(cache)
+        found['cleared'] = clear(cache, opt['clear'], opt['older_than'])
+        log.info(f'Deleted {found["cleared"]} scores.')
+    found.update(contents(cache))
     sys.stdout.write(table(found, opt['verbose']))
-    return {**found, **({} if cleared is None else {'cleared': cleared})}
+    return found
 
 
 def clear(
     cache: ScoreCache, which: Optional[str] = ALL, older_than: Optional[float] = None
 ) -> int:
     """
-    Delete scores from the cache.
+    Delete scores from the cache; return how many.
 
     :param which: ``all``, or the first digits of a signature's hash; None means all.
     :param older_than: delete only scores that were not used for this many days, at
         least 0.
-    :return: how many scores were deleted.
     :raises ConfigError: when no signature, or more than one, begins with these digits.
     """
     if older_than is not None and older_than < 0:
@@ -84,24 +83,24 @@ def clear(
 
 def contents(cache: ScoreCache) -> dict[str, Any]:
     """
-    The contents of a cache: ``path``, ``bytes`` on disk, ``max_bytes``; and in
-    ``signatures``, for each one, ``short``, ``signature``, ``rows``, ``bytes`` and
-    ``used``, the day of its last use.
+    The ``path`` of a cache, ``bytes`` on disk, ``max_bytes``, and its ``signatures``
+    with ``used`` as the day of their last use.
     """
+    signatures = [
+        {
+            'short': digits(one.text),
+            'signature': one.text,
+            'rows': one.rows,
+            'bytes': one.bytes,
+            'used': date.fromtimestamp(one.used).isoformat(),
+        }
+        for one in cache.signatures()
+    ]
     return {
         'path': str(cache.path),
         'bytes': cache.file_bytes(),
         'max_bytes': cache.max_bytes,
-        'signatures': [
-            {
-                'short': digits(one.text),
-                'signature': one.text,
-                'rows': one.rows,
-                'bytes': one.bytes,
-                'used': datetime.fromtimestamp(one.used).date().isoformat(),
-            }
-            for one in cache.signatures()
-        ],
+        'signatures': signatures,
     }
 
 
@@ -110,12 +109,12 @@ def table(found: dict[str, Any], full: bool = False) -> str:
     size, limit = readable(found['bytes']), readable(found['max_bytes'])
     lines = [f'{found["path"]}: {size} of at most {limit}']
     for one in found['signatures']:
-        lines.append(
-            f'{one["short"]}  {one["rows"]:>8} scores  {readable(one["bytes"]):>9}  '
-            f'last used {one["used"]}'
-        )
         text = one['signature'] if full else short_form(one['signature'])
-        lines.append(f'          {text}')
+        lines += [
+            f'{one["short"]}  {one["rows"]:>8} scores  {readable(one["bytes"]):>9}  '
+            f'last used {one["used"]}',
+            f'          {text}',
+        ]
     if not found['signatures']:
         lines.append('It holds no scores.')
     return '\n'.join(lines) + '\n'

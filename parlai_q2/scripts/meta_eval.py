@@ -93,12 +93,6 @@ def add_options(parser: Any) -> None:
         help='rounds of each bootstrap, at least 1',
     )
     group.add_argument(
-        '--seed',
-        type=int,
-        default=SEED,
-        help='seed of everything drawn at random, at least 0',
-    )
-    group.add_argument(
         '--figures', type='bool', default=True, help='draw figures with matplotlib'
     )
     group.add_argument(
@@ -123,10 +117,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     folder = Path(opt['outdir'])
     with writing(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
-    log.info(f'Seed {opt["seed"]}, {opt["rounds"]} rounds of each bootstrap.')
     reports = []
     for annotated in sets:
-        annotated = sampled(annotated, opt['num_examples'], opt['seed'])
+        annotated = sampled(annotated, opt['num_examples'], SEED)
         evaluation = evaluate(
             annotated,
             scorers[annotated.name],
@@ -134,8 +127,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             variants if annotated.name.startswith(ABLATED) else None,
             opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
             opt['rounds'],
-            opt['seed'],
-            counting,
+            counting=counting,
         )
         reports.append(SetReport(evaluation))
     # Printed first, since writing to the folder may fail.
@@ -217,10 +209,7 @@ def _check(opt: Any) -> None:
             'There is nothing to evaluate. Give scorers, --scorers q2,overlap, or a '
             'column of scores, --score-columns FILE:COLUMN'
         )
-    if opt['rounds'] < 1 or opt['seed'] < 0:
-        raise ConfigError(
-            '--rounds must be at least 1 and --seed at least 0, not '
-            f'{opt["rounds"]} and {opt["seed"]}.'
-        )
+    if opt['rounds'] < 1:
+        raise ConfigError(f'--rounds must be at least 1, not {opt["rounds"]}.')
     if opt['figures']:
         check_matplotlib()

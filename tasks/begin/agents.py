@@ -8,44 +8,24 @@ may name corpora (``wow``, ``cmu``, ``topicalchat`` or ``tc``), systems, classes
 fold (``dev``, ``test``) that replaces the datatype's.
 """
 
-from typing import Sequence
-
-from parlai.core.opt import Opt
-from parlai.utils.data import DatatypeHelper
-from parlai.utils.misc import warn_once
-
-from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_task import (
     AnnotatedSetTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
 )
-from parlai_q2.tasks.begin.reader import (
-    ALIASES,
-    CLASSES,
-    GROUPS,
-    LABELS,
-    read_part,
-)
+from parlai_q2.tasks.begin import reader
 
 
 class BeginTeacher(AnnotatedSetTeacher):
     """Reads the files; its subclasses show it in their views."""
 
-    classes = CLASSES
-    groups = GROUPS
-    aliases = ALIASES
+    reader = reader
+    classes = reader.CLASSES
+    folds = {'train': 'dev', 'valid': 'dev', 'test': 'test'}
     context_fields = ('corpus',)
     published_field = 'begin_label'
-    published_classes = tuple(LABELS)
-
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
-        datatype = opt.get('datatype', 'valid')
-        if DatatypeHelper.is_training(datatype):
-            warn_once('begin has no training turns: train is its dev set, as valid is.')
-        fold = 'test' if DatatypeHelper.fold(datatype) == 'test' else 'dev'
-        return read_part(opt['datapath'], words, fold)
+    published_classes = tuple(reader.LABELS)
 
 
 class DialogueTeacher(DialogueView, BeginTeacher):

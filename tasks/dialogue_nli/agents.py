@@ -12,12 +12,10 @@ The Q2 scorers are set up as in the Q2 paper for this set: see
 """
 
 import copy
-from typing import Optional, Sequence
+from typing import Optional
 
 from parlai.core.opt import Opt
-from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_task import (
     AnnotatedSetTeacher,
     AnnotatedView,
@@ -26,27 +24,17 @@ from parlai_q2.parlai.annotated_task import (
 )
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.scorers.persona import scorer_options
-from parlai_q2.tasks.dialogue_nli.reader import (
-    CLASSES,
-    GROUPS,
-    LABELS,
-    read_part,
-)
-
-FOLDS = {'train': 'train', 'valid': 'dev', 'test': 'test'}
+from parlai_q2.tasks.dialogue_nli import reader
 
 
 class DialogueNliTeacher(AnnotatedSetTeacher):
     """Reads the files; its subclasses show them in their views."""
 
-    classes = CLASSES
-    groups = GROUPS
+    reader = reader
+    classes = reader.CLASSES
+    folds = {'train': 'train', 'valid': 'dev', 'test': 'test'}
     published_field = 'nli_label'
-    published_classes = tuple(LABELS)
-
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
-        fold = FOLDS[DatatypeHelper.fold(opt['datatype'])]
-        return read_part(opt['datapath'], words, fold)
+    published_classes = tuple(reader.LABELS)
 
 
 class DialogueNliQ2Mixin(Q2TeacherMixin):

@@ -6,13 +6,12 @@ Although the published files are named ``.jsonl``, each is one JSON list. A pair
 ``id``, and the triples that it was made from.
 """
 
-import json
 import logging
 from pathlib import Path
 from typing import Any, Sequence
 
-from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.io.tables import read_list
 from parlai_q2.records import Label
 from parlai_q2.tasks.dialogue_nli.build import build
 
@@ -88,32 +87,12 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     :raises RecordError: when the file has another format; the line is the pair's
         number.
     """
-    turns = []
-    for number, pair in enumerate(_pairs(path), 1):
-        try:
-            turns.append(_turn(pair, number))
-        except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise RecordError(
-                str(path),
-                number,
-                f'(pair {number}) is not a pair of Dialogue NLI: {e!r}',
-            ) from e
-    return turns
+    return read_list(path, 'pair', 'Dialogue NLI', _turn)
 
 
 def kind_of(dtype: str) -> str:
     """The ending of a dtype: in the published files, one of :data:`KINDS`."""
     return dtype.rpartition('_')[2]
-
-
-def _pairs(path: Path) -> list[Any]:
-    try:
-        pairs = json.loads(path.read_text(encoding='utf-8'))
-    except ValueError as e:
-        raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
-    if not isinstance(pairs, list):
-        raise RecordError(str(path), 1, 'must hold a list of pairs')
-    return pairs
 
 
 def _turn(pair: dict[str, Any], number: int) -> AnnotatedResponse:

@@ -29,7 +29,7 @@ class Q2WowTeacher(AnnotatedTaskTeacher):
     words: tuple[str, ...] = ()
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        warn_of_training(opt, 'q2_wow')
+        warn_of_training(opt)
         words = task_arguments(opt.get('task', ''))
         words = narrowed(type(self).__name__, self.words, words, GROUPS)
         return read_part(opt['datapath'], words)

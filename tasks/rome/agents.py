@@ -9,37 +9,21 @@ may also name model sizes, decodings and classes. It is an evaluation set: train
 and test are the same rows.
 """
 
-from typing import Sequence
-
-from parlai.core.opt import Opt
-
-from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_task import (
     AnnotatedSetTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
-    warn_of_training,
 )
-from parlai_q2.tasks.rome.reader import (
-    ALIASES,
-    CLASSES,
-    GROUPS,
-    read_part,
-)
+from parlai_q2.tasks.rome import reader
 
 
 class RomeTeacher(AnnotatedSetTeacher):
     """Reads the files; its subclasses show them in their views."""
 
-    classes = CLASSES
-    groups = GROUPS
-    aliases = ALIASES
+    reader = reader
+    classes = reader.CLASSES
     context_fields = ('part', 'conv_index', 'history')
-
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
-        warn_of_training(opt, 'rome')
-        return read_part(opt['datapath'], words)
 
 
 class DialogueTeacher(DialogueView, RomeTeacher):

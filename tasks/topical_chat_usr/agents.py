@@ -11,30 +11,21 @@ After the teacher's name, a task string may name systems: ``argmax``, ``nucleus_
 ``new_human``. It is an evaluation set: train, valid and test are the same rows.
 """
 
-from typing import Sequence
-
-from parlai.core.opt import Opt
-
-from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_task import (
     AnnotatedSetTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
-    warn_of_training,
 )
-from parlai_q2.tasks.topical_chat_usr.reader import USES, USES_NONE, read_part
+from parlai_q2.tasks.topical_chat_usr import reader
 
 
 class TopicalChatUsrTeacher(AnnotatedSetTeacher):
     """Reads the file; its subclasses show it in their views."""
 
-    classes = (USES, USES_NONE)
+    reader = reader
+    classes = reader.CLASSES
     context_fields = ('context_id', 'history')
-
-    def read_turns(self, opt: Opt, words: Sequence[str]) -> list[AnnotatedResponse]:
-        warn_of_training(opt, 'topical_chat_usr')
-        return read_part(opt['datapath'], words)
 
 
 class DialogueTeacher(DialogueView, TopicalChatUsrTeacher):

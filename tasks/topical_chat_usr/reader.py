@@ -8,15 +8,14 @@ ratings for each quality. "Uses Knowledge" is 0 or 1; the other qualities have s
 their own.
 """
 
-import json
 import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Sequence
 
-from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.strict_json import is_number
+from parlai_q2.io.tables import read_list
 from parlai_q2.tasks.topical_chat_usr.build import build
 
 USES_KNOWLEDGE = 'uses_knowledge'
@@ -38,7 +37,8 @@ SYSTEMS = {
     'nucleus_0.7': 'Nucleus Decoding (p = 0.7)',
     'new_human': 'New Human Generated',
 }
-USES, USES_NONE = 'uses_knowledge', 'uses_none'
+CLASSES = USES, USES_NONE = 'uses_knowledge', 'uses_none'
+GROUPS = {'system': [*SYSTEMS]}
 # Topical-Chat's mark for a turn without knowledge, in the data that USR was made from.
 NO_FACT = '_nofact'
 # 60 contexts with 6 responses each.
@@ -64,7 +64,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :return: the responses; those of one context follow each other.
     :raises UnknownNameError: for any other word.
     """
-    chosen = chosen_words('topical_chat_usr', words, {'system': [*SYSTEMS]})
+    chosen = chosen_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath))
     if len(responses) != PUBLISHED_RESPONSES:
         logging.getLogger(__name__).warning(
@@ -84,22 +84,8 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     :raises RecordError: when the file has another format; the line is the context's
         number.
     """
-    try:
-        with open(path, encoding='utf-8') as stream:
-            contexts = json.load(stream)
-    except ValueError as e:
-        raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
-    if not isinstance(contexts, list):
-        raise RecordError(str(path), 1, 'must hold a list of contexts')
-    turns = []
-    for number, context in enumerate(contexts, 1):
-        try:
-            turns += _turns(context, number)
-        except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise RecordError(
-                str(path), number, f'(context {number}) is not a context of USR: {e!r}'
-            ) from e
-    return turns
+    contexts = read_list(path, 'context', 'USR', _turns)
+    return [turn for turns in contexts for turn in turns]
 
 
 def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:

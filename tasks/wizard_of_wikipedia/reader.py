@@ -3,13 +3,13 @@ Reads the files of Wizard of Wikipedia (Dinan et al. 2019, arXiv 1811.01241) as 
 downloads them.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
 from parlai_q2.errors import RecordError
 from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
+from parlai_q2.io.tables import read_list
 
 # The folds, named as their files are.
 TRAIN = 'train'
@@ -74,29 +74,15 @@ def read_conversations(path: Path) -> list[Conversation]:
     :raises RecordError: when the file is not such a list, is empty or cut short; it
         gives the conversation's number instead of a line.
     """
-    try:
-        listed = json.loads(path.read_text(encoding='utf-8'))
-    except ValueError as e:
-        raise RecordError(str(path), 1, f'the file is cut short or broken: {e}') from e
-    if not isinstance(listed, list) or not listed:
-        raise RecordError(str(path), 1, 'there is no conversation; a list is expected')
-    found = []
-    for episode, fields in enumerate(listed):
-        try:
-            found.append(_conversation(episode, fields))
-        except (KeyError, TypeError, AttributeError) as e:
-            raise RecordError(
-                str(path),
-                episode + 1,
-                'this conversation does not have the format of Wizard of '
-                f'Wikipedia: {e!r}',
-            ) from e
+    found = read_list(path, 'conversation', 'Wizard of Wikipedia', _conversation)
+    if not found:
+        raise RecordError(str(path), 1, 'there is no conversation')
     return found
 
 
-def _conversation(episode: int, fields: Mapping[str, Any]) -> Conversation:
+def _conversation(fields: Mapping[str, Any], number: int) -> Conversation:
     return Conversation(
-        episode,
+        number - 1,
         fields['chosen_topic'],
         tuple(fields['chosen_topic_passage']),
         tuple(_turn(entry) for entry in fields['dialog']),

@@ -93,7 +93,6 @@ def test_a_new_scorer_takes_part_by_its_class(meta_eval):
         (['--task', 'begin:wwo'], UnknownNameError, "Did you mean 'wow'"),
         (['--task', ','], ConfigError, 'names no set'),
         (['--rounds', '0'], ConfigError, 'at least 1'),
-        (['--seed', '-1'], ConfigError, 'at least 0'),
         (['--score-columns', 'scores.csv'], ConfigError, 'FILE:COLUMN'),
         (['--score-columns', 'none.csv:mine'], InputError, 'Cannot read'),
     ],

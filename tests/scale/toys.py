@@ -17,13 +17,6 @@ from parlai_q2.scorers.overlap import OverlapScorer
 K = 'Sephora is a French chain of shops founded in 1969 in Limoges.'
 
 
-# What pipes raise too.
-HANG_UPS = {
-    f'hang up {n}': error
-    for n, error in enumerate((EOFError, BrokenPipeError, ConnectionResetError))
-}
-
-
 class ToyScorer(OverlapScorer):
     """
     Overlap, a little later; each process notes that it has one.
@@ -54,8 +47,6 @@ class ToyScorer(OverlapScorer):
                 self.die(once=False)
             if 'raise' in example.response:
                 raise ZeroDivisionError('of the scorer')
-            if 'hang up' in example.response:
-                raise HANG_UPS[example.response]('of the scorer')
             if 'fill once' in example.response and not self.marked():
                 raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
             if 'fill always' in example.response:

@@ -101,7 +101,6 @@ def test_a_preset_may_name_the_model(folder, tmp_path):
     [
         ({'num_layers': 4}, ConfigError, 'num_layers is 4'),
         ({}, ConfigError, 'Give num_layers'),
-        ({'num_layers': 1, 'rescale': True}, ConfigError, 'Give rescale=False'),
     ],
 )
 def test_a_wrong_setting_says_what_to_give(folder, options, error, message):
@@ -111,7 +110,7 @@ def test_a_wrong_setting_says_what_to_give(folder, options, error, message):
 
 
 def test_a_model_that_cannot_be_fetched_says_what_to_do():
-    with pytest.raises(ModelNotFoundError, match='Connect once.*"bertscore"'):
+    with pytest.raises(ModelNotFoundError, match='Connect once'):
         load_scorer('bertscore').score([Example(KNOWLEDGE, 'wow')])
 
 
@@ -127,13 +126,6 @@ def test_a_folder_that_is_not_there_or_holds_no_model_is_named(tmp_path):
         scorer = load_scorer('bertscore', model=str(tmp_path / name), num_layers=1)
         with pytest.raises(ModelError, match='Cannot load'):
             scorer.score([Example(KNOWLEDGE, 'wow')])
-
-
-def test_a_folder_that_the_package_takes_for_a_t5_is_refused(tmp_path):
-    folder = tiny_bert(tmp_path / 'not-t5')
-    scorer = load_scorer('bertscore', model=folder, num_layers=1)
-    with pytest.raises(ConfigError, match='Move the folder'):
-        scorer.score([Example(KNOWLEDGE, 'wow')])
 
 
 def test_a_revision_is_refused():

@@ -8,7 +8,6 @@ import pytest
 
 from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.io.published import _tell_unverified
-from parlai_q2.tasks.begin import build as begin_build
 from parlai_q2.tasks.begin.reader import (
     COLUMNS,
     read_file,
@@ -85,11 +84,6 @@ class TestThePublishedDevFiles:
         (tmp_path / 'begin').symlink_to(REAL)
         monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
         return tmp_path
-
-    def test_they_are_the_files_that_build_expects(self, published):
-        for name in ('begin_dev_wow.tsv', 'begin_dev_cmu.tsv', 'begin_dev_tc.tsv'):
-            (file,) = (r for r in begin_build.FILES if r.name == name)
-            assert file.sha256 and not file.problem(published / 'begin' / name)
 
     def test_the_classes_have_the_counts_of_the_files(self, published):
         turns = read_part(str(published))

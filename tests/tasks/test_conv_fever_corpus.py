@@ -70,11 +70,11 @@ class TestReading:
     @pytest.mark.parametrize(
         'text, line, problem',
         [
-            ('{"a": 1}', 1, 'a list is expected'),
+            ('{"a": 1}', 1, 'must hold a list of conversations'),
             ('[]', 1, 'no conversation'),
-            ('', 1, 'cut short'),
-            ('[{"dialog": []}, {"dia', 1, 'cut short'),
-            ('[[1]]', 1, 'not have the format of Wizard of Wikipedia'),
+            ('', 1, 'cannot be read as JSON'),
+            ('[{"dialog": []}, {"dia', 1, 'cannot be read as JSON'),
+            ('[[1]]', 1, 'not a conversation of Wizard of Wikipedia'),
         ],
     )
     def test_another_file_is_refused_with_the_place(

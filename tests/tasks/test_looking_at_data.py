@@ -27,7 +27,7 @@ def test_training_on_a_view_without_labels_names_those_that_have(sets, monkeypat
     for name in labelled:
         VerifyData.main(task=name, datatype='train:ordered')
     VerifyData.main(task=task, datatype='valid')
-    assert not said
+    assert not [line for line in said if 'label' in line]
     VerifyData.main(task=task, datatype='train:ordered')
-    (line,) = said
+    (line,) = [line for line in said if 'label' in line]
     assert 'AnnotatedTeacher and ClassificationTeacher of the same task have' in line

@@ -9,7 +9,6 @@ import pytest
 
 from parlai_q2.errors import TaskDataError
 from parlai_q2.io import published
-from parlai_q2.tasks.q2_wow import build as q2_wow_build
 from parlai_q2.tasks.q2_wow.reader import read_part
 from tests.tasks.annotated_sets import Q2_WOW
 
@@ -82,10 +81,6 @@ class TestThePublishedFiles:
         for path in REAL.glob('*.csv'):
             shutil.copy(path, tmp_path / 'q2_wow')
         return tmp_path
-
-    def test_they_have_the_checksums_that_build_expects(self, sets):
-        names = [file.name for file in q2_wow_build.FILES]
-        assert q2_wow_build.build(str(sets), names) == sets / 'q2_wow'
 
     def test_there_are_150_responses_of_each_system_and_class(self, sets):
         turns = read(sets)

@@ -10,7 +10,6 @@ from parlai_q2.records import (
     Score,
     Span,
     Verdict,
-    not_verifiable,
 )
 
 EXAMPLE = Example('knowledge', 'response')
@@ -59,12 +58,6 @@ def test_scores_are_averaged_over_responses_and_no_answer_over_questions():
             'unverifiable': 1 / 3,
         }
     )
-
-
-@pytest.mark.parametrize('knowledge, response', [('', 'r'), ('k', ''), (' ', '\n')])
-def test_a_blank_side_is_counted_and_has_no_value(knowledge, response):
-    report = values(not_verifiable(), example=Example(knowledge, response))
-    assert report == {'unverifiable': 1}
 
 
 def test_a_scorer_without_questions_reports_its_value_alone():

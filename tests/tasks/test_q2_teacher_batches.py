@@ -1,7 +1,6 @@
 """The Q2 teacher in every world that ParlAI evaluates in."""
 
 import pytest
-from parlai.core.teachers import create_task_agent_from_taskname
 
 from tests.tasks.evaluating import (
     MODELS,
@@ -9,7 +8,6 @@ from tests.tasks.evaluating import (
     TURNS,
     evaluate,
     logged,
-    make_opt,
     make_world,
     run,
     texts,
@@ -57,19 +55,6 @@ def test_tasks_that_are_mixed_in_one_world_are_reported_each(made, batchsize):
     assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 42
     assert report[f'{tasks[0]}/{NAME}'] > report[f'{tasks[1]}/{NAME}']
     assert report[f'{tasks[0]}/exs'] == 28 and report[f'{tasks[1]}/exs'] == 42
-
-
-@pytest.mark.parametrize('batchsize', [1, 8])
-def test_a_multi_task_teacher_has_all_its_responses_scored(made, batchsize):
-    opt = make_opt(task=f'{SAMPLE}:ConsistentTeacher,{SAMPLE}:GenericTeacher')
-    teacher = create_task_agent_from_taskname(opt)[0]
-    copies = [teacher] if batchsize == 1 else [teacher.clone() for _ in range(8)]
-    while not teacher.epoch_done() and not all(c.epoch_done() for c in copies):
-        acts = [copy.act() for copy in copies]
-        for copy, act in zip(copies, acts):
-            copy.observe(dict(id='m', text=act.get('eval_labels', [''])[0]))
-    teacher.report()
-    assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 14
 
 
 def test_a_report_in_the_middle_of_a_batch_counts_what_was_said(made):

@@ -1,8 +1,5 @@
 """Q2 on ParlAI's own Wizard of Wikipedia teachers, with files of the true format."""
 
-import subprocess
-import sys
-
 import pytest
 from parlai.core.build_data import DownloadableFile
 from parlai.core.params import ParlaiParser
@@ -89,17 +86,6 @@ def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
     first = next(iter(DefaultTeacher(opt)))
     lake = LAKES[0 if split == 'random_split' else 4][0]
     assert f'{lake} is deep' in first['knowledge']
-
-
-def test_importing_the_module_downloads_nothing(tmp_path):
-    code = f'import {TASK}'
-    subprocess.run(
-        [sys.executable, '-c', code],
-        check=True,
-        env={'PATH': '', 'PYTHONPATH': ':'.join(sys.path), 'HOME': str(tmp_path)}
-        | {'PARLAI_DATAPATH': str(tmp_path)},
-    )
-    assert not list(tmp_path.rglob('wizard_of_wikipedia'))
 
 
 @pytest.mark.parametrize(

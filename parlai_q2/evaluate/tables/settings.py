@@ -4,12 +4,7 @@ from dataclasses import replace
 from typing import Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.levels import (
-    PROPORTIONS,
-    RESPONSES,
-    SystemLevel,
-    system_level,
-)
+from parlai_q2.evaluate.levels import PROPORTIONS, RESPONSES, system_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages, questions
 from parlai_q2.evaluate.published import (
     TABLE_4,
@@ -32,34 +27,26 @@ from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 from parlai_q2.records import Label
 
 
-def system_levels(evaluation: Evaluation) -> list[tuple[Measure, SystemLevel]]:
+def systems_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    The system level of each measure that has scored all of the contexts. Over fewer
-    contexts, different systems would be simulated and the figures could not be
-    compared.
-
-    :return: empty for a set without contexts that were annotated for two systems.
+    One row for each scorer that has scored all contexts of two systems, with its mean
+    rho. Over fewer contexts, different systems would be simulated and the figures could
+    not be compared.
     """
-    found = []
+    rows, published = Rows('scorer'), evaluation.annotated.name == 'q2_wow'
     crossed = contrasts(evaluation.annotated.crossed)
     responses = [response for contrast in crossed for response in contrast]
-    for measure in evaluation.measures:
-        if crossed and len(measure.known(responses)) == len(responses):
-            level = system_level(
-                measure.values([c.consistent for c in crossed]).tolist(),
-                measure.values([c.inconsistent for c in crossed]).tolist(),
-                rounds=evaluation.rounds,
-                seed=evaluation.seed,
-            )
-            found.append((measure, level))
-    return found
-
-
-def systems_table(evaluation: Evaluation) -> Optional[Table]:
-    """One row for each scorer, with its mean rho."""
-    levels = system_levels(evaluation)
-    rows, published = Rows('scorer'), evaluation.annotated.name == 'q2_wow'
-    for measure, level in levels:
+    absent = []
+    for measure in evaluation.measures if crossed else ():
+        if len(measure.known(responses)) < len(responses):
+            absent.append(measure.name)
+            continue
+        level = system_level(
+            measure.values([c.consistent for c in crossed]).tolist(),
+            measure.values([c.inconsistent for c in crossed]).tolist(),
+            rounds=evaluation.rounds,
+            seed=evaluation.seed,
+        )
         rows.ours(
             measure.name,
             contexts=level.contexts,
@@ -72,8 +59,6 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
     if rows and published:
         for name, smaller in TABLE_7.items():
             rows.paper(name, spearman=smaller)
-    there = {measure.name for measure, _ in levels}
-    absent = [m.name for m in evaluation.measures if m.name not in there]
     notes = []
     if absent:
         notes.append(

@@ -55,22 +55,12 @@ class Int8Linear(nn.Module):
         self._choice = current_choice()
         self._kernel: Optional[Kernel] = None
 
-    def __call__(
-        self, x: torch.Tensor, room: Optional[torch.Tensor] = None
-    ) -> torch.Tensor:
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """:meth:`forward` without ``nn.Module``'s overhead, for thousands of calls."""
-        return self.forward(x, room)
+        return self.forward(x)
 
-    def forward(
-        self, x: torch.Tensor, room: Optional[torch.Tensor] = None
-    ) -> torch.Tensor:
-        """
-        The output of the layer, fp32 [..., out].
-
-        :param x: [..., in].
-        :param room: fp32 [tokens or more, out], a buffer that a large product may
-            overwrite; allocating new memory for every product would be slower.
-        """
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """[..., in] to [..., out], fp32."""
         rows = x.float() if x.dim() == 2 else x.reshape(-1, x.shape[-1]).float()
         kernel = self._kernel or self._taken(len(rows))
         scale, bias = self._buffers['scale'], self._buffers['bias']
@@ -79,8 +69,7 @@ class Int8Linear(nn.Module):
         if len(rows) <= at_once:
             out = product(rows, kernel, scale, bias)
         else:
-            out = rows.new_empty(len(rows), len(scale)) if room is None else room
-            out = out[: len(rows)]
+            out = rows.new_empty(len(rows), len(scale))
             for to, some in zip(out.split(at_once), rows.split(at_once), strict=True):
                 to.copy_(product(some, kernel, scale, bias))
         return out if x.dim() == 2 else out.view(*x.shape[:-1], -1)

@@ -18,7 +18,6 @@ from torch import nn
 
 from parlai_q2.models.device import inference, is_cpu
 from parlai_q2.models.engine.batching import length_batches, length_step, padded_length
-from parlai_q2.models.engine.int8_linear import Int8Linear
 from parlai_q2.models.engine.t5.beams import NEVER, Beams, BeamSettings, Finished
 from parlai_q2.models.engine.t5.decoder import Decoder, Lane
 from parlai_q2.models.engine.t5.layers import Encoder, Layer
@@ -77,8 +76,6 @@ class T5Search:
         results: list[list[Finished]] = [[] for _ in inputs]
         waiting = _Waiting(inputs, self.step)
         bias = self.decoder.position_bias(settings.max_new_tokens)
-        most = min(len(inputs), spans_at_once) * settings.num_beams
-        memory = room_for(self.output, most)
         running: list[tuple[Lane, Beams]] = []
         with inference(self.device):
             while running or waiting:
@@ -87,7 +84,7 @@ class T5Search:
                     room = 0
                 for spans in waiting.take(room, urgent=not running):
                     running.append(self._begin(inputs, spans, settings))
-                running = list(self._step(running, settings, bias, memory, results))
+                running = list(self._step(running, settings, bias, results))
         return results
 
     def _begin(
@@ -113,7 +110,6 @@ class T5Search:
         running: Sequence[tuple[Lane, Beams]],
         settings: BeamSettings,
         bias: torch.Tensor,
-        memory: Optional[torch.Tensor],
         results: list[list[Finished]],
     ) -> Iterator[tuple[Lane, Beams]]:
         lanes = [lane for lane, _ in running]
@@ -131,7 +127,6 @@ class T5Search:
             hidden,
             2 * settings.num_beams,
             torch.cat(banned) if banned else None,
-            memory,
         )
         for (lane, beams), value, word in zip(
             running, values.split(rows), words.split(rows), strict=True
@@ -203,7 +198,6 @@ def likeliest(
     x: torch.Tensor,
     k: int,
     banned: Optional[torch.Tensor],
-    room: Optional[torch.Tensor] = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
     The log-probabilities (among all words) of the k likeliest words of each row, best
@@ -212,11 +206,10 @@ def likeliest(
     :param layer: the output layer, which maps [rows, M] to [rows, V].
     :param x: hidden states [rows, M].
     :param banned: pairs (row, word) that may not come next, [banned, 2], or None.
-    :param room: the result of :func:`room_for`.
     """
     values: list[torch.Tensor] = []
     words: list[torch.Tensor] = []
-    logits = (layer(x) if room is None else layer(x, room)).float()
+    logits = layer(x).float()
     at_once = ROWS_AT_ONCE if is_cpu(x.device.type) else len(x)
     for start in range(0, len(x), at_once):
         logs = logits[start : start + at_once].log_softmax(-1)  # [r, V]
@@ -228,13 +221,6 @@ def likeliest(
         values.append(value)
         words.append(index)
     return torch.cat(values), torch.cat(words)
-
-
-def room_for(layer: Layer, rows: int) -> Optional[torch.Tensor]:
-    """Memory for all words' scores [rows, V], reused at every step; None if useless."""
-    if not isinstance(layer, Int8Linear):
-        return None
-    return layer.scale.new_empty(rows, len(layer.scale))
 
 
 def top(scores: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
