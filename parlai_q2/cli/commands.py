@@ -56,7 +56,6 @@ GROUPS = {
     ),
     'Chat and evaluate models': (
         Command('interactive_web', 'Chat in the browser, with evidence', True),
-        Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
     ),
 }
 COMMANDS = {command.name: command for group in GROUPS.values() for command in group}

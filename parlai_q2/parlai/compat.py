@@ -6,9 +6,8 @@ are unchanged for all other code. It cannot help plain ``parlai`` with setuptool
 which fails before it imports parlai_q2: run ``parlai_q2`` instead, or
 ``pip install "setuptools<81"``.
 
-Without a GPU, ``multiprocessing_eval`` fails; its bridge is in
-:mod:`parlai_q2.parlai.distributed`. TorchAgent, RAG and vacuum unpickle everything, as
-ParlAI intends (our own agents do not, see :mod:`parlai_q2.parlai.model_files`).
+TorchAgent, RAG and vacuum unpickle everything, as ParlAI intends (our own agents do
+not, see :mod:`parlai_q2.parlai.model_files`).
 """
 
 import argparse
