@@ -37,13 +37,7 @@ from parlai_q2.agents.hf_classifier.options import (
     pair_input,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai.classification import (
-    HOW_TO_ASK,
-    Pair,
-    class_metrics,
-    find_pair,
-    need_pair,
-)
+from parlai_q2.parlai.classification import class_metrics, need_pair
 from parlai_q2.parlai.model_files import WeightsOnly
 from parlai_q2.text.class_map import map_classes, parse_class_map
 
@@ -76,13 +70,10 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             self.classifier = classifier_config(opt)
             self.pair_input = pair_input(self.classifier, opt.get('text_truncate'))
             _settle_classes(opt, default_classes(self.classifier))
-        # Keeps ParlAI from freezing the head too: it knows the head by another name.
-        head_only = opt.get('update_classifier_head_only', False)
-        self._head_only = head_only
-        opt['update_classifier_head_only'] = False
+            if opt.get('update_classifier_head_only'):
+                # ParlAI knows the head by another name, and would freeze it too.
+                raise ConfigError('HfClassifier has no --update-classifier-head-only.')
         super().__init__(opt, shared)
-        opt['update_classifier_head_only'] = head_only
-        self.opt['update_classifier_head_only'] = head_only
         self.id = 'HfClassifier'
         if not shared:
             limit = longest_input(self.network, self.dict.hf_tokenizer)
@@ -114,8 +105,6 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
                 f'{name!r}, so it is never answered. Use --class-map to give it '
                 'one.'
             )
-        if self._head_only:
-            hf.base_model.requires_grad_(False)
         return HfClassifierModel(hf, classes)
 
     def save(self, path: Optional[str] = None) -> None:
@@ -134,9 +123,9 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         Put the pair's tokens into the message; earlier turns of the episode are not
         read.
         """
-        pair = self._pair(obs)
-        if pair is None:
+        if obs.is_padding() or not ('text' in obs or 'response' in obs):
             return obs
+        pair = need_pair(obs)
         encoded = self.pair_input.encode(self.dict.hf_tokenizer, [pair])
         obs.force_set('full_text', '\n'.join(pair))
         obs.force_set('text_vec', torch.LongTensor(encoded['input_ids'][0]))
@@ -144,13 +133,6 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             segments = torch.LongTensor(encoded['token_type_ids'][0])
             obs.force_set(SEGMENTS, segments)
         return obs
-
-    def _pair(self, obs: Message) -> Optional[Pair]:
-        if self.opt.get('interactive_mode'):
-            return find_pair(obs)
-        if obs.is_padding() or not ('text' in obs or 'response' in obs):
-            return None
-        return need_pair(obs)
 
     def is_valid(self, obs: Message) -> bool:
         return super().is_valid(obs) and obs.get('text_vec') is not None
@@ -165,17 +147,6 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
                     padded[i, : len(row)] = row
                 batch[SEGMENTS] = padded
         return batch
-
-    def batch_act(self, observations: Any) -> list[Message]:
-        """
-        Answer a batch. In chat, explain how to ask where there is nothing to classify.
-        """
-        replies = super().batch_act(observations)
-        if self.opt.get('interactive_mode'):
-            for observation, reply in zip(observations, replies):
-                if 'text' not in reply and not observation.is_padding():
-                    reply['text'] = HOW_TO_ASK
-        return replies
 
     def score(self, batch: Batch) -> torch.Tensor:
         """The scores of the classes, [B, C]."""

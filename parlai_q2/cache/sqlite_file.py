@@ -76,18 +76,18 @@ class SqliteFile:
         :param needed: raise a ConfigError instead of a warning.
         :raises ConfigError: if the file is none of ours.
         """
-        for last in (False, True):
-            if not (self.usable or needed):
-                break
-            here = _here()
+        here, damage = _here(), None
+        while self.usable or needed:
             try:
+                if damage:
+                    self._begin_anew(damage)
                 if here not in self._connections:
                     self._connections[here] = self._open()
                 return action(self._connections[here])
             except (sqlite3.Error, UnicodeDecodeError, OSError) as e:
                 self.close()
-                if not last and is_damage(e) and not self.read_only:
-                    self._begin_anew(e)
+                if not damage and is_damage(e) and not self.read_only:
+                    damage = e
                     continue
                 if busy := is_busy(e):
                     problem = f'The score cache {self.path} is busy: {e}.'

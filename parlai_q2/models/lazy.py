@@ -1,6 +1,4 @@
-"""
-Loads a model on first use, once, even if several threads need it at the same time.
-"""
+"""Loads a model on first use, once, even if several threads need it at once."""
 
 import threading
 from typing import Any, Callable, Generic, TypeVar
@@ -24,9 +22,6 @@ class Lazy(Generic[Loaded]):
                     self._given.append(self._loader())
         return self._given[0]
 
-    def __getstate__(self) -> Any:
+    def __reduce__(self) -> Any:
         # Locks cannot be pickled; another process loads its own copy.
-        return {'_loader': self._loader}
-
-    def __setstate__(self, state: Any) -> None:
-        self.__init__(state['_loader'])  # type: ignore[misc]
+        return Lazy, (self._loader,)

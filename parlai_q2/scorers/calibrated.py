@@ -155,10 +155,5 @@ def check_same(path: str, calibration: Calibration, signature: Signature) -> Non
 
 
 def settings_of(signature: str) -> Mapping[str, str]:
-    """
-    The settings in a signature, as text.
-
-    >>> settings_of('precision|threshold:0.5|version:1')
-    {'threshold': '0.5', 'version': '1'}
-    """
+    """The settings in a signature, as text, by name."""
     return dict(part.split(':', 1) for part in signature.split('|') if ':' in part)

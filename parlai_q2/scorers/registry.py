@@ -52,9 +52,6 @@ def scorer_class(name: str) -> type[Scorer]:
     :param name: one of :func:`scorer_names`, or ``module:Class``.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
     :raises ConfigError: if the class does not exist or is not a Scorer.
-
-    >>> scorer_class('precision').has_models
-    False
     """
     if not isinstance(name, str):
         raise ConfigError(f'The name of a scorer must be a string, not {name!r}.')

@@ -212,10 +212,5 @@ def _verbs(doc: 'Doc') -> Iterator[tuple[int, int]]:
 
 
 def without(text: str, phrase: Span) -> str:
-    """
-    A text without one of its phrases.
-
-    >>> without('It is not far.', Span('not', 6, 9))
-    'It is far.'
-    """
+    """A text without one of its phrases, "It is far." of "It is not far."."""
     return ' '.join((text[: phrase.start] + text[phrase.end :]).split())

@@ -35,7 +35,7 @@ def preset(folder, model, **settings):
     return str(path)
 
 
-def agent(tmp_path, model, settings=None, chat=False, **options):
+def agent(tmp_path, model, settings=None, **options):
     options = {
         'model': AGENT,
         'classifier': preset(tmp_path, model, **(settings or {})),
@@ -43,9 +43,7 @@ def agent(tmp_path, model, settings=None, chat=False, **options):
         'datatype': 'valid',
         **options,
     }
-    opt = ParlaiParser(True, True).parse_kwargs(**options)
-    opt['interactive_mode'] = chat
-    return create_agent(opt)
+    return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
 
 
 def ask(model, pairs=PAIRS, label=None):
@@ -138,11 +136,6 @@ def test_an_episodes_past_is_not_read(tmp_path, model):
 def test_a_message_without_a_response(tmp_path, model):
     with pytest.raises(InputError, match='ClassificationTeacher'):
         agent(tmp_path, model).observe({'text': 'hello', 'episode_done': True})
-    chatting = agent(tmp_path, model, chat=True, print_scores=True)
-    chatting.observe({'text': 'hello', 'episode_done': True})
-    assert 'line break' in chatting.act()['text']
-    chatting.observe({'text': 'the moon is old\nit is red', 'episode_done': True})
-    assert chatting.act()['text'].startswith('Predicted class: ')
 
 
 def test_the_class_of_the_threshold_comes_first(tmp_path, model):
@@ -211,14 +204,6 @@ def test_a_new_head_has_the_classes_that_are_asked_for(tmp_path):
     config = classifier.network.config
     assert config.num_labels == 3 and config.id2label == {0: 'a', 1: 'b', 2: 'c'}
     assert {r['text'] for r in ask(classifier)} <= {'a', 'b', 'c'}
-
-
-def test_only_the_head_is_trained_where_that_is_asked_for(tmp_path, model):
-    options = {'datatype': 'train', 'update_classifier_head_only': True}
-    classifier = agent(tmp_path, model, **options)
-    trained = {n for n, p in classifier.model.named_parameters() if p.requires_grad}
-    assert trained == {'hf.classifier.weight', 'hf.classifier.bias'}
-    assert classifier.opt['update_classifier_head_only'] is True
 
 
 def test_the_shipped_detector_is_the_default():

@@ -13,7 +13,7 @@ from parlai_q2.evaluate.sets import contrasts
 from parlai_q2.evaluate.tables.responses import means_table
 from parlai_q2.evaluate.tables.settings import systems_table
 from parlai_q2.scorers import load_scorer
-from tests.evaluate.helpers import BAD, GENERIC, GOOD
+from tests.evaluate.helpers import GOOD
 
 
 def read(placed, task):
@@ -91,16 +91,6 @@ def test_every_set_can_be_read_and_knows_its_name(placed, task):
 )
 def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
     assert read(placed, task).name == name
-
-
-def test_begin_has_its_corpora_systems_and_folds(placed):
-    found = read(placed, 'begin')
-    assert set(found.groups('corpus')) == {'wow', 'cmu', 'tc'}
-    assert {r.label for r in found.responses} == {GOOD, BAD, GENERIC}
-    test = read(placed, 'begin:test')
-    assert (len(test.responses), len(found.responses)) == (3, 7)
-    assert test.title.startswith('BEGIN test')
-    assert {r.corpus for r in read(placed, 'begin:wow').responses} == {'wow'}
 
 
 def test_scorers_were_fitted_on_the_dev_set_alone(placed):

@@ -9,7 +9,6 @@ from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import three_way
-from parlai_q2.evaluate.measures import by_likeliest_class
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.statistics import nli_class
@@ -40,14 +39,6 @@ def with_classes(responses, *probabilities, name='nli'):
 
 # Supports 0.45, not enough information 0.30, refutes 0.25: the papers predict supports.
 MERGED = (0.45, 0.30, 0.25)
-
-
-def test_the_likeliest_of_three_classes_decides_before_two_are_merged():
-    responses = [annotated(0, GOOD), annotated(1, BAD)]
-    found = by_likeliest_class(with_classes(responses, MERGED, (0.3, 0.4, 0.3)))
-    assert [found.score(r).value for r in responses] == [1, 0]
-    assert found.threshold == 0.5 and found.name == 'nli, likeliest class'
-    assert by_likeliest_class(measure(responses, [1, 0])) is None
 
 
 def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():

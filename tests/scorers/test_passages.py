@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2 import Example, Label, Score, load_scorer
-from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import InputError
 from parlai_q2.records import Passage
 from parlai_q2.scorers import base
@@ -75,16 +74,6 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
         assert passage == 2
         assert BEES['text'][span.start : span.end] == span.text
     assert Score.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-
-
-def test_a_cached_score_says_which_passage_of_the_example_asked_for(tmp_path):
-    scorer = CachedScorer(load_scorer('consistency'), ScoreCache(tmp_path / 'c.sqlite'))
-    response = 'Bees have five eyes.'
-    divided = [[TOWER, BEES], [f'{TOWER}\n{BEES["text"]}'], ['', TOWER, BEES]]
-    found = [scorer.score([Example(k, response)])[0] for k in divided]
-    assert [s.statements[0].evidence[0].passage for s in found] == [1, 0, 2]
-    assert (scorer.hits, scorer.misses) == (1, 2)
-    assert found[0].value == found[1].value
 
 
 def test_a_statement_may_rest_on_sentences_of_two_passages():

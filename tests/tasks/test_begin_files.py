@@ -21,14 +21,6 @@ ANNOTATED = f'{TASK}:AnnotatedTeacher'
 REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'begin'
 
 
-def test_a_file_with_another_checksum_is_refused(sets):
-    path = sets / 'begin' / 'begin_dev_wow.tsv'
-    path.write_bytes(path.read_bytes() + b'x')
-    with pytest.raises(TaskDataError, match='its SHA-256 is not') as caught:
-        messages(f'{TASK}:WowTeacher')
-    assert str(path) in str(caught.value) and 'Delete it' in str(caught.value)
-
-
 def test_a_file_of_another_length_is_refused(sets):
     path = sets / 'begin' / 'begin_test_wow.tsv'
     text = path.read_text('utf-8')

@@ -40,18 +40,14 @@ def files(tmp_path):
     return tmp_path
 
 
-def make(files, monkeypatch):
+def test_three_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     out = files / 'examples.jsonl'
     words = ['--begin', files, '--dial', files / 'dial.jsonl.gz', '--outfile', out]
     words += ['--pairs', files / 'pairs.jsonl.gz']
     monkeypatch.setattr(sys, 'argv', ['x', *map(str, words)])
     monkeypatch.setattr(grounded_data, 'PER_KIND', 2)
     grounded_data.main()
-    return [json.loads(line) for line in out.read_text().splitlines()]
-
-
-def test_three_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
-    found = make(files, monkeypatch)
+    found = [json.loads(line) for line in out.read_text().splitlines()]
     kinds = sorted((r['corpus'], r['q2_label'], r['kind']) for r in found)
     begin = [
         (corpus, label, 't5')

@@ -9,8 +9,6 @@ from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.zoo.train import train_classifier, train_qa
 from parlai_q2.zoo.train.train_classifier import ClassJob
 from parlai_q2.zoo.train.train_qa import SpanJob
-from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
-from tests.agents.hf_models import tokenizer
 from tests.zoo.tiny_training import SPAN_ROWS, encoder
 
 
@@ -109,14 +107,3 @@ def test_a_teacher_counts_for_seven_tenths_in_any_company(words):
     assert [plain, taught, wrong] == pytest.approx(expected, abs=1e-6)
     together = job.loss(Says(logits=logits.repeat(3, 1)), job.collate(job.encode(rows)))
     assert together.item() == pytest.approx(sum(expected) / 3, abs=1e-6)
-
-
-def test_prompts_are_those_of_use_with_the_end_token():
-    words = tokenizer('t5')
-    row = {'k': 'the cat', 'h': ['hello'], 'r': 'i am'}
-    ((prompt, reply),) = TextJob(words, REPLIES).encode([row])
-    # The tiny tokenizer knows "respond" and ":" apart, the prompt has them together.
-    assert words.convert_ids_to_tokens(prompt)[1:] == (
-        ['[0]', 'hello', '<unk>', 'the', 'cat', '</s>']
-    )
-    assert words.convert_ids_to_tokens(reply) == ['i', 'am', '</s>']

@@ -80,12 +80,7 @@ def in_parts(
 
 
 def part_name(number: int) -> str:
-    """
-    The name of a model's file, numbered from 1.
-
-    >>> part_name(1), part_name(2)
-    ('model.int8.safetensors', 'model.int8.2.safetensors')
-    """
+    """The name of a model's file, numbered from 1."""
     return INT8_WEIGHTS if number == 1 else f'model.int8.{number}.safetensors'
 
 
