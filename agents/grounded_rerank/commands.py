@@ -10,7 +10,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.records import PASSAGE_END, Passage, Score
 from parlai_q2.report.terminal import render_candidates, render_score
-from parlai_q2.rerank.guards import COPY, GENERIC
+from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
 
 HELP = """\
 /knowledge <text>      set the knowledge replies must stick to
@@ -25,6 +25,7 @@ NAMES = ('knowledge', 'why', 'candidates', 'help')
 SAID_OF = {
     COPY: 'a copy of the knowledge',
     GENERIC: 'chit-chat that states nothing',
+    REPEAT: 'what was said before',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

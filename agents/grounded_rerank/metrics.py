@@ -5,7 +5,7 @@ from typing import Optional
 from parlai.core.metrics import AverageMetric
 
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.rerank.guards import COPY, GENERIC
+from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
 
 
 def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
@@ -14,8 +14,9 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
 
     Scores are the scorer's, before the guards, of the candidate that now comes first,
     even where the agent abstained. A turn without anything to verify counts in
-    ``rerank/unverifiable`` and in no score. ``rerank/generic`` and ``rerank/copy`` are
-    the shares of turns whose first candidate is generic or a copy.
+    ``rerank/unverifiable`` and in no score. ``rerank/generic``, ``rerank/copy`` and
+    ``rerank/repeat`` are the shares of turns whose first candidate is generic, a copy
+    or a repetition.
     """
     chosen = [_average(r, _value(r.chosen)) for r in rankings]
     first = [_average(r, _value(r.first)) for r in rankings]
@@ -29,6 +30,7 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
         'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
         'rerank/generic': [_guarded(r, GENERIC) for r in rankings],
         'rerank/copy': [_guarded(r, COPY) for r in rankings],
+        'rerank/repeat': [_guarded(r, REPEAT) for r in rankings],
     }
 
 

@@ -114,7 +114,7 @@ def search_one_by_one(
             # A generator may write into its batch (RAG does), so each search gets a
             # copy.
             copy = type(batch)(**batch)
-            with decoding(agent, strategy), seeded(agent, batch, strategy, seed):
+            with decoding(agent, strategy), seeded(agent, batch, strategy.name, seed):
                 _, searches = generate(copy, strategy.width)
             by_example = _by_example(agent, searches, batch.batchsize)
             found.append([by_example[example] for example in examples])

@@ -9,88 +9,54 @@ nor on the other examples in the batch.
 import hashlib
 from collections.abc import Sequence
 from contextlib import contextmanager
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 import torch
 
 
 class SearchSeeds:
     """
-    Seeds the searches of one batch, in the order of the batch's rows.
+    Seeds the searches of one batch.
 
-    :param contexts: B rows of tokens, right- or left-padded; None for a batch without
-        text.
+    :param recipe: the seed and the strategy.
+    :param contexts: the tokens of B contexts; empty for a batch without text.
     """
 
-    def __init__(
-        self,
-        seed: int,
-        strategy: str,
-        contexts: Optional[torch.Tensor],
-        padding: int,
-    ):
-        rows = [] if contexts is None else contexts.tolist()
-        self._keys: list[str] = [
-            f'{seed}|{strategy}|{[token for token in row if token != padding]}'
-            for row in rows
-        ]
-        self._rest = f'{seed}|{strategy}'
-        # How many searches have been seeded, and whether one has taken a step since.
-        self._given = 0
-        self._begun = False
+    def __init__(self, recipe: str, contexts: Sequence[Sequence[int]]):
+        self.recipe, self.contexts = recipe, contexts
 
     def give(self, search: Any) -> Any:
-        """Seed one of ParlAI's searches, whose ``select_paths`` is replaced."""
-        if self._begun:
-            # A new search begins: some models search twice (RAG with ReGReT).
-            self._given, self._begun = 0, False
-        place, self._given = self._given, self._given + 1
-        select = search.select_paths
-        key: list[str] = []
+        """Seed one of ParlAI's searches, two of whose methods are replaced."""
+        set_batch_context, select_paths = search.set_batch_context, search.select_paths
+        key = self.recipe
 
-        def select_paths(logprobs, prior_scores, current_length):
-            if not key:
-                # Only now is the number of searches known.
-                key.append(self._key(place))
-            self._begun = True
-            _reseed(logprobs.device, f'{key[0]}|{current_length}')
-            return select(logprobs, prior_scores, current_length)
+        def set_and_note(rows, index, *more):
+            nonlocal key
+            key = self._key(index, len(rows))
+            return set_batch_context(rows, index, *more)
 
-        search.select_paths = select_paths
+        def reseed_and_select(logprobs, prior_scores, current_length):
+            _reseed(logprobs.device, f'{key}|{current_length}')
+            return select_paths(logprobs, prior_scores, current_length)
+
+        search.set_batch_context = set_and_note
+        search.select_paths = reseed_and_select
         return search
 
-    def _key(self, place: int) -> str:
-        each, rest = divmod(self._given, max(len(self._keys), 1))
-        if not each or rest:
-            return f'{self._rest}|search {place}'
+    def _key(self, index: int, searches: int) -> str:
         # Some models run several searches for an example, one for each document.
-        example, document = divmod(place, each)
-        return self._keys[example] + (f'|document {document}' if each > 1 else '')
+        each = -(-searches // len(self.contexts))
+        example, document = divmod(index, each)
+        key = f'{self.recipe}|{self.contexts[example]}'
+        return f'{key}|document {document}' if each > 1 else key
 
 
 @contextmanager
-def seeded(
-    agent: Any,
-    batch: Any,
-    strategy: Any,
-    seed: int,
-    examples: Optional[Sequence[int]] = None,
-) -> Iterator[None]:
-    """
-    Seed the searches that an agent makes while the context lasts, if the strategy
-    samples.
-
-    :param agent: it reads ``search_seeds`` when it makes a search.
-    :param examples: the examples that searches are made for, in that order; None for
-        all.
-    """
-    if not strategy.samples:
-        yield
-        return
-    contexts = batch.text_vec
-    if contexts is not None and examples is not None:
-        contexts = contexts[list(examples)]
-    agent.search_seeds = SearchSeeds(seed, strategy.name, contexts, agent.NULL_IDX)
+def seeded(agent: Any, batch: Any, strategy: str, seed: int) -> Iterator[None]:
+    """Seed the searches that an agent makes for a batch while the context lasts."""
+    rows = [] if batch.text_vec is None else batch.text_vec.tolist()
+    contexts = [[token for token in row if token != agent.NULL_IDX] for row in rows]
+    agent.search_seeds = SearchSeeds(f'{seed}|{strategy}', contexts)
     try:
         yield
     finally:

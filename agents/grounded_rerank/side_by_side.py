@@ -8,7 +8,6 @@ What a search does in a step is ParlAI's code; this is the loop of
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Optional
 
 import torch
@@ -23,17 +22,6 @@ Asked = list[tuple[Strategy, Sequence[int]]]
 
 # With more rows than this, decoding time grows with them and memory starts to matter.
 MOST_ROWS = 64
-
-
-@dataclass(frozen=True)
-class Running:
-    """
-    A running search for one example of the batch, and the rows that it reads a step.
-    """
-
-    search: Any
-    example: int
-    width: int
 
 
 def few_rows(batch: Batch, asked: Asked) -> bool:
@@ -62,8 +50,9 @@ def search_side_by_side(
     model = getattr(agent.model, 'module', agent.model)
     states = model.encoder(*agent._encoder_input(batch))
     found = [_searches(agent, batch, strategy, own, seed) for strategy, own in asked]
+    # A search, its example, and how many rows it reads a step.
     running = [
-        Running(search, example, strategy.width)
+        (search, example, strategy.width)
         for (strategy, own), searches in zip(asked, found, strict=True)
         for example, search in zip(own, searches, strict=True)
     ]
@@ -83,19 +72,17 @@ def search_side_by_side(
                 _only(scores, prefix_tokens[_rows(running, device), step])
             # The searches that go on, and the rows that their next step continues.
             going_on, rows, first = [], [], 0
-            for one in running:
-                one.search.advance(scores[0, first : first + one.width], step)
-                if not one.search.is_done():
-                    going_on.append(one)
-                    rows.append(first + one.search.get_backtrack_from_current_step())
-                first += one.width
+            for search, example, width in running:
+                search.advance(scores[0, first : first + width], step)
+                if not search.is_done():
+                    going_on.append((search, example, width))
+                    rows.append(first + search.get_backtrack_from_current_step())
+                first += width
             if not going_on or step + 1 == max_ts:
                 break
             kept = torch.cat(rows)
             past = model.reorder_decoder_incremental_state(past, kept)
-            chosen = torch.cat(
-                [one.search.get_output_from_current_step() for one in going_on]
-            )
+            chosen = torch.cat([s.get_output_from_current_step() for s, *_ in going_on])
             inputs = agent._get_next_decoder_input(inputs, chosen.unsqueeze(-1), kept)
             if len(going_on) < len(running):
                 running = going_on
@@ -108,7 +95,7 @@ def _searches(
 ) -> list[Any]:
     context = agent._get_batch_context(batch)
     blocking_on_gpu = agent.opt.get('gpu_beam_blocking', False)
-    with decoding(agent, strategy), seeded(agent, batch, strategy, seed, examples):
+    with decoding(agent, strategy), seeded(agent, batch, strategy.name, seed):
         return [
             agent._treesearch_factory(
                 batch.text_vec.device, verbose=agent.show_token_details
@@ -119,9 +106,9 @@ def _searches(
         ]
 
 
-def _rows(running: Sequence[Running], device: torch.device) -> torch.Tensor:
-    """The example that each row belongs to."""
-    examples = [one.example for one in running for _ in range(one.width)]
+def _rows(running: Sequence[tuple[Any, int, int]], device: torch.device) -> Any:
+    """The example that each row belongs to, [R]."""
+    examples = [example for _, example, width in running for _ in range(width)]
     return torch.tensor(examples, dtype=torch.long, device=device)
 
 

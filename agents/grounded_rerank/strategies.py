@@ -50,10 +50,6 @@ class Strategy:
             return self.number
         return self.beam or max(self.number, DEFAULT_BEAM)
 
-    @property
-    def samples(self) -> bool:
-        return self.name != 'beam'
-
     def __str__(self) -> str:
         beam = f'/{self.beam}' if self.beam else ''
         return f'{self.name}:{self.number}{beam}'

@@ -20,6 +20,7 @@ from parlai_q2.rerank.reranker import (
     DEFAULT_EVIDENCE,
     DEFAULT_GENERIC_PENALTY,
     DEFAULT_PREFILTER_KEEP,
+    DEFAULT_REPEAT_PENALTY,
     DEFAULT_SCORER,
     Reranker,
 )
@@ -36,6 +37,7 @@ RANGES: Mapping[str, tuple[type, float, float]] = {
     'prefilter_keep': (int, 1, inf),
     'copy_penalty': (float, 0, inf),
     'generic_penalty': (float, 0, inf),
+    'repeat_penalty': (float, 0, inf),
 }
 
 
@@ -125,6 +127,13 @@ def add_choice_options(parser: Any) -> Any:
         'most down to the threshold; 0: nothing',
     )
     group.add_argument(
+        '--repeat-penalty',
+        type=float,
+        default=DEFAULT_REPEAT_PENALTY,
+        help='amount subtracted from the score of a reply that says an earlier turn '
+        'again, at most down to the threshold; 0: nothing',
+    )
+    group.add_argument(
         '--evidence',
         type=str,
         default=DEFAULT_EVIDENCE,
@@ -164,6 +173,7 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
         prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
         copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),
         generic_penalty=opt.get('generic_penalty', DEFAULT_GENERIC_PENALTY),
+        repeat_penalty=opt.get('repeat_penalty', DEFAULT_REPEAT_PENALTY),
         evidence=_other_scorer(opt, opt.get('evidence', DEFAULT_EVIDENCE)),
     )
 

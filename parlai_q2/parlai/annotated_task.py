@@ -58,12 +58,21 @@ class ClassificationView:
 
 class AnnotatedTaskTeacher(DialogTeacher):
     """
-    Shows annotated turns in the view of its subclass, which sets ``classes`` and
-    implements :meth:`load_turns`.
+    Shows annotated turns in the view of its subclass, which declares ``classes`` and
+    ``reader``, and the other attributes where they differ.
     """
 
     view: str = DIALOGUE
     classes: Sequence[str] = ()
+    # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
+    # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
+    # words, in lower case, and those that they stand for.
+    reader: ModuleType
+    # The reader's fold for each of ParlAI's, a third argument of ``read_part``; empty
+    # where all show the same turns.
+    folds: Mapping[str, str] = {}
+    # Words that select a part of the set, before those of the task string.
+    words: tuple[str, ...] = ()
 
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
         # Whether the last turn shown awaits an answer and has no label.
@@ -83,8 +92,23 @@ class AnnotatedTaskTeacher(DialogTeacher):
         super().__init__(opt, shared)
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        """Read the turns; those of a conversation are consecutive."""
-        raise NotImplementedError
+        """
+        Read the turns that the task string selects; those of a conversation are
+        consecutive.
+        """
+        reader, folds = self.reader, self.folds
+        words = task_arguments(opt.get('task', ''))
+        words = spelt_out(words, getattr(reader, 'ALIASES', {}))
+        words = narrowed(type(self).__name__, self.words, words, reader.GROUPS)
+        datatype = opt['datatype']
+        own = folds and folds['train'] != folds['valid']
+        if DatatypeHelper.is_training(datatype) and not own:
+            warn_once(
+                f'{opt.get("task")} is for evaluation: it has no training turns, and '
+                'train shows those of valid.'
+            )
+        fold = [folds[DatatypeHelper.fold(datatype)]] if folds else []
+        return reader.read_part(opt['datapath'], words, *fold)
 
     def share(self) -> dict:
         return {**super().share(), 'turns': self.turns}
@@ -148,20 +172,8 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
       differ from ours: ``--published-labels true``;
     - knowledge without a title is shown without Wizard of Wikipedia's marker.
 
-    A subclass declares the attributes below, of which ``reader`` and ``classes`` are
-    needed.
     """
 
-    # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
-    # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
-    # words, in lower case, and those that they stand for.
-    reader: ModuleType
-    # The reader's fold for each of ParlAI's, a third argument of ``read_part``; empty
-    # where all show the same turns.
-    folds: Mapping[str, str] = {}
-
-    # Words that select a part of the set, before those of the task string.
-    words: tuple[str, ...] = ()
     # Fields of a turn's ``more`` that belong to its context, not to its response.
     context_fields: tuple[str, ...] = ()
     # The field of ``more`` with the published label, and all published labels.
@@ -190,15 +202,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
         super().__init__(opt, shared)
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        reader = self.reader
-        words = task_arguments(opt.get('task', ''))
-        words = spelt_out(words, getattr(reader, 'ALIASES', {}))
-        words = narrowed(type(self).__name__, self.words, words, reader.GROUPS)
-        folds = self.folds
-        if not folds or folds['train'] == folds['valid']:
-            warn_of_training(opt)
-        fold = [folds[DatatypeHelper.fold(opt['datatype'])]] if folds else []
-        turns = reader.read_part(opt['datapath'], words, *fold)
+        turns = super().load_turns(opt)
         return _distinct_contexts(turns) if self.view == DIALOGUE else turns
 
     def message(self, turn: AnnotatedResponse) -> Message:
@@ -213,15 +217,6 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
             message.force_set('labels', [turn.more[self.published_field]])
             message.force_set('label_candidates', list(self.published_classes))
         return message
-
-
-def warn_of_training(opt: Opt) -> None:
-    """Warn once that a task has no training turns of its own."""
-    if DatatypeHelper.is_training(opt['datatype']):
-        warn_once(
-            f'{opt.get("task")} is for evaluation: it has no training turns, and train '
-            'shows those of valid.'
-        )
 
 
 def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:

@@ -27,8 +27,6 @@ from parlai_q2.scorers.base import Scorer
 
 ABSTAINED = 'the model abstained'
 GOLD = 'gold_labels'
-# Fields of a reply that explain why it was chosen.
-ROWS, KNOWLEDGE, SIGNATURE = 'rerank', 'rerank_knowledge', 'rerank_signature'
 
 Episode = Sequence[dict[str, Any]]
 
@@ -82,24 +80,16 @@ def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     The parts of a model's message that are stored, as JSON-safe values.
 
-    :return: ``text``, ``knowledge``, ``chosen`` (the row of the chosen candidate),
-        ``first`` (the text of the generator's first candidate) and ``signature``. All
-        but ``text`` are None or empty if the reply was not reranked.
+    :return: ``text``; ``knowledge``, None if the reply was not reranked; and whether
+        the model ``abstained``: it gave that text instead of the chosen candidate.
     """
-    rows = reply.get(ROWS) or []
+    text = str(reply.get('text') or '')
+    chosen = [row['text'] for row in reply.get('rerank') or [] if row['chosen']]
     return {
-        'text': str(reply.get('text') or ''),
-        'knowledge': reply.get(KNOWLEDGE),
-        'chosen': next((row for row in rows if row['chosen']), None),
-        'first': next((row['text'] for row in rows if row['first']), None),
-        'signature': reply.get(SIGNATURE, ''),
+        'text': text,
+        'knowledge': reply.get('rerank_knowledge'),
+        'abstained': bool(chosen) and chosen != [text],
     }
-
-
-def abstained(record: Mapping[str, Any]) -> bool:
-    """Whether a model gave its abstaining text instead of the chosen candidate."""
-    chosen = record['chosen']
-    return chosen is not None and chosen['text'] != record['text']
 
 
 def judge_replies(
@@ -128,7 +118,7 @@ def judge_replies(
                 yield [message]
 
     for judged in judge_episodes(single(), scorer, policy):
-        if abstained(waiting.popleft()):
+        if waiting.popleft()['abstained']:
             judged = [replace(judged[0], decision=Decision(False, ABSTAINED))]
         yield judged
 
@@ -148,7 +138,7 @@ def references(
     for message, record, own in zip(episode, records, passages, strict=True):
         fields = with_history(message, before)
         fields.pop('eval_labels', None)
-        fields['labels'] = [] if abstained(record) else [record['text']]
+        fields['labels'] = [] if record['abstained'] else [record['text']]
         fields[GOLD] = labels_of(message)
         # A message's own knowledge may be inside its text, which now begins with the
         # history; or the model got it from elsewhere, e.g. from --knowledge-file.

@@ -5,9 +5,9 @@ of both. The conversations are in the format of ParlAI's ``jsonfile`` teacher.
 
 import datetime
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
 
 import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
@@ -38,73 +38,55 @@ from parlai_q2.signature import short_form
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
 
 
-class ConversationFile:
+@contextmanager
+def conversation_file(
+    path: Path, opt: Mapping[str, Any], signature: str
+) -> Iterator[Callable[[Iterable[Mapping[str, Any]]], None]]:
     """
-    A file of conversations, with ParlAI's metadata beside it. It gets its name only
-    when it is complete. As a context manager, it leaves nothing behind if it was not
-    finished.
+    Write a file of conversations, with ParlAI's metadata beside it. It gets its name
+    when the context ends; after an error nothing is left of it.
 
     :param path: the file, ending in ``.jsonl``. For a link, the target is written.
+    :param opt: the options of the run, for the metadata.
+    :return: a function that writes conversations.
     :raises InputError: when the name has another ending, the file cannot be written, or
         another run is writing it.
     """
+    place, metadata = _places_of(path)
+    part = beside(place, PART)
+    with writing(path, ANOTHER):
+        lock = hold(part)
+        stream = open(part, 'w', encoding='ascii')
 
-    def __init__(self, path: Path):
-        self.path, self.written = path, 0
-        self._place, self.metadata = _places_of(path)
-        self.part = beside(self._place, PART)
-        with writing(path, ANOTHER):
-            self._lock = hold(self.part)
-            self._stream = open(self.part, 'w', encoding='ascii')
-
-    def write(self, conversations: Iterable[Mapping[str, Any]]) -> None:
-        """Add conversations; an InputError if e.g. the disk is full."""
+    def write(conversations: Iterable[Mapping[str, Any]]) -> None:
         for conversation in conversations:
-            line = {**conversation, 'metadata_path': str(self.metadata)}
+            line = {**conversation, 'metadata_path': str(metadata)}
             # ASCII only: ParlAI also splits lines at Unicode line separators.
-            with writing(self.path, AGAIN):
-                self._stream.write(write_json(line) + '\n')
-            self.written += 1
+            with writing(path, AGAIN):
+                stream.write(write_json(line) + '\n')
 
-    def finish(self, opt: Mapping[str, Any], **more: Any) -> None:
-        """
-        Write the metadata and give the file its name.
-
-        :param opt: the options of the run, for the metadata.
-        :param more: its further entries.
-        """
-        metadata = {
-            'date': str(datetime.datetime.now()),
-            'opt': dict(opt),
-            'self_chat': False,
-            'speakers': ['teacher', 'label'],
-            'version': Metadata.version(),
-            **more,
-        }
-        with writing(self.path, AGAIN):
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
-            write_text(self.metadata, write_json(metadata, default=str))
+    about = {
+        'date': str(datetime.datetime.now()),
+        'opt': dict(opt),
+        'self_chat': False,
+        'speakers': ['teacher', 'label'],
+        'version': Metadata.version(),
+        'signature': signature,
+    }
+    try:
+        yield write
+        with writing(path, AGAIN):
+            stream.flush()
+            os.fsync(stream.fileno())
+            write_text(metadata, write_json(about, default=str))
             # Renamed while the lock is held, so that no other run can interfere.
-            os.replace(self.part, self._place)
-        self._stream.close()
-        let_go(self._lock)
-
-    def __enter__(self) -> 'ConversationFile':
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.abandon()
-
-    def abandon(self) -> None:
-        """Delete an unfinished file; a finished one is left as it is."""
-        if self._stream.closed:
-            return
-        self.part.unlink(missing_ok=True)
+            os.replace(part, place)
+    finally:
+        part.unlink(missing_ok=True)
         # Closing flushes again; if the disk is full, that was reported before.
         with suppress(OSError):
-            self._stream.close()
-        let_go(self._lock)
+            stream.close()
+        let_go(lock)
 
 
 def check_places(outfile: Path) -> None:
@@ -136,14 +118,16 @@ def write_filtered(
     """
     check_places(outfile)
     opt, signature, summary = opt or {}, str(scorer.signature), FilterSummary()
-    with (
-        ConversationFile(outfile) as kept,
-        ConversationFile(outfile.with_suffix(DROPPED)) as dropped,
-    ):
-        with Progress(scorer.name, total, 'turns') as bar:
+    dropped_file = outfile.with_suffix(DROPPED)
+    # The output gets its name last, which shows that all files are complete.
+    with conversation_file(outfile, opt, signature) as keep:
+        with (
+            conversation_file(dropped_file, opt, signature) as drop,
+            Progress(scorer.name, total, 'turns') as bar,
+        ):
             for episode in judged:
-                kept.write(conversations(episode))
-                dropped.write(conversations(episode, kept=False))
+                keep(conversations(episode))
+                drop(conversations(episode, kept=False))
                 summary.add(episode)
                 bar.update(len(episode))
         found = summary.to_dict(
@@ -151,16 +135,14 @@ def write_filtered(
             task=opt.get('task'),
             datatype=opt.get('datatype'),
             policy=vars(policy),
-            kept_file=str(kept.path),
-            dropped_file=str(dropped.path),
+            kept_file=str(outfile),
+            dropped_file=str(dropped_file),
             cache=(
                 {'hits': scorer.hits, 'misses': scorer.misses}
                 if isinstance(scorer, CachedScorer)
                 else None
             ),
         )
-        # The output gets its name last, which shows that all files are complete.
-        dropped.finish(opt, signature=signature)
         for ending, text in (
             (SUMMARY, write_json(found, indent=1) + '\n'),
             (SUMMARY_TEXT, render(found)),
@@ -168,7 +150,6 @@ def write_filtered(
             place = outfile.with_suffix(ending)
             with writing(place, AGAIN):
                 write_text(place, text)
-        kept.finish(opt, signature=signature)
     logging.info(f'Wrote {outfile}. {sentence(found)}')
     if not found['kept']:
         logging.warning(

@@ -1,24 +1,27 @@
 """
 Finds replies that are grounded without being good answers: verbatim copies of the
-knowledge, and generic replies.
+knowledge, generic replies, and repetitions of what was already said.
 
 Only the text is examined, but a scorer that recognises generic replies (by the label
 ``generic`` or a part of that name) is believed.
 """
 
 import math
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from parlai_q2.records import Label, Score
 from parlai_q2.text.normalize import tokens
 
 COPY = 'copy'
 GENERIC = 'generic'
+REPEAT = 'repeat'
 
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
 # this many. A short answer ("in 1776") also occurs in the knowledge, but is no copy.
 COPY_SHARE = 0.9
 COPY_LEAST_WORDS = 8
+# A short answer ("in 1776") may be given twice; a reply of this many words may not.
+REPEAT_LEAST_WORDS = 4
 
 # The part of a score that is the probability of a generic reply, and the least
 # probability at which it is believed.
@@ -48,17 +51,23 @@ _EMPTY_WORDS: frozenset[str] = frozenset(
 
 
 def guards_of(
-    response: str, knowledge: str, parts: Mapping[str, float], label: str = ''
+    response: str,
+    knowledge: str,
+    parts: Mapping[str, float],
+    label: str = '',
+    history: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """
     The ways in which a reply, with the parts and the label of its score, is degenerate:
-    any of :data:`COPY` and :data:`GENERIC`; usually none.
+    any of :data:`COPY`, :data:`GENERIC` and :data:`REPEAT`; usually none.
     """
     found: list[str] = []
     if is_copy(response, knowledge):
         found.append(COPY)
     if label == Label.GENERIC or is_generic(response, parts):
         found.append(GENERIC)
+    if is_repeat(response, history):
+        found.append(REPEAT)
     return tuple(found)
 
 
@@ -73,6 +82,17 @@ def is_copy(response: str, knowledge: str) -> bool:
     return any(
         f' {" ".join(words[i : i + needed])} ' in inside
         for i in range(len(words) - needed + 1)
+    )
+
+
+def is_repeat(response: str, history: Sequence[str]) -> bool:
+    """
+    Whether a reply of at least :data:`REPEAT_LEAST_WORDS` has the same normalised words
+    as an earlier turn, of either speaker.
+    """
+    words = tokens(response)
+    return len(words) >= REPEAT_LEAST_WORDS and any(
+        tokens(turn) == words for turn in history
     )
 
 

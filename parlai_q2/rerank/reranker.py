@@ -13,7 +13,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.records import Example
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
-from parlai_q2.rerank.guards import COPY, GENERIC, guarded_value, guards_of
+from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer
@@ -21,10 +21,11 @@ from parlai_q2.scorers.registry import load_scorer
 # Chosen on development data; docs/which_scorer.md has the table.
 DEFAULT_SCORER = 'grounded_fast'
 DEFAULT_EVIDENCE = 'spans'
-# A copy gives way to a reply in other words that is nearly as grounded, and an empty
-# phrase to anything consistent.
+# A copy gives way to a reply in other words that is nearly as grounded, an empty phrase
+# or a repetition to anything consistent.
 DEFAULT_COPY_PENALTY = 0.1
 DEFAULT_GENERIC_PENALTY = 0.5
+DEFAULT_REPEAT_PENALTY = 0.5
 DEFAULT_PREFILTER_KEEP = 4
 
 Rows = Sequence[dict[str, Any]]
@@ -41,6 +42,8 @@ class Reranker:
         generator's first, so that the gain over that can be measured.
     :param copy_penalty: subtracted from the score of a verbatim copy, at least 0.
     :param generic_penalty: subtracted from the score of a generic reply, at least 0.
+    :param repeat_penalty: subtracted from the score of a reply that repeats a turn of
+        the history, at least 0.
     :param evidence: the scorer that :meth:`explain` asks, or its name.
 
     >>> from parlai_q2 import Reranker
@@ -58,6 +61,7 @@ class Reranker:
         prefilter_keep: int = DEFAULT_PREFILTER_KEEP,
         copy_penalty: float = DEFAULT_COPY_PENALTY,
         generic_penalty: float = DEFAULT_GENERIC_PENALTY,
+        repeat_penalty: float = DEFAULT_REPEAT_PENALTY,
         evidence: Union[str, Scorer, None] = None,
     ):
         self.scorer = load_scorer(scorer) if isinstance(scorer, str) else scorer
@@ -65,7 +69,11 @@ class Reranker:
         self.prefilter = _loaded(prefilter)
         self.prefilter_keep = prefilter_keep
         self.evidence = _loaded(evidence)
-        self.penalties = {COPY: copy_penalty, GENERIC: generic_penalty}
+        self.penalties = {
+            COPY: copy_penalty,
+            GENERIC: generic_penalty,
+            REPEAT: repeat_penalty,
+        }
 
     def rank(
         self,
@@ -175,7 +183,13 @@ class Reranker:
             before = found[b][n].prefilter
             # A prefilter that recognises generic replies is believed as well.
             parts = {**(before.parts if before else {}), **score.parts}
-            guards = guards_of(example.response, example.knowledge, parts, score.label)
+            guards = guards_of(
+                example.response,
+                example.knowledge,
+                parts,
+                score.label,
+                example.history,
+            )
             value = guarded_value(score, guards, self.penalties, scorer.threshold)
             found[b][n] = replace(found[b][n], score=score, value=value, guards=guards)
         return [

@@ -1,7 +1,6 @@
 """Decides which device and how many threads each worker gets."""
 
 import os
-import sys
 from pathlib import Path
 from typing import NamedTuple, Optional
 
@@ -98,14 +97,6 @@ def usable_cores() -> int:
     except (OSError, ValueError):
         pass  # no such file, or "max": no quota
     return cores
-
-
-def use_threads(threads: int) -> None:
-    """Set this process's number of threads, unless its environment already does."""
-    os.environ.update(thread_settings(threads))
-    if 'torch' in sys.modules:
-        # torch is imported, perhaps by the main module, and has read the environment.
-        sys.modules['torch'].set_num_threads(threads_said('OMP_NUM_THREADS'))
 
 
 def thread_settings(threads: int) -> dict[str, str]:

@@ -46,7 +46,7 @@ def work(pipe: Connection, make: MakeScorer, place: Place, signature: str) -> No
     """
     # Ctrl-C reaches the whole process group; only the writing process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
+    threading.Thread(target=_end_after_parent, daemon=True).start()
     try:
         _serve(pipe, make, place, signature)
     except BaseException as e:
@@ -86,14 +86,8 @@ def _tell(pipe: Connection, word: str, value: Any) -> None:
         pipe.send((word, value))
 
 
-def end_with_parent() -> None:
-    """
-    Make this process end as soon as the one that started it has ended, for any reason.
-    """
-    threading.Thread(target=_end_after_parent, daemon=True).start()
-
-
 def _end_after_parent() -> None:
+    """End this process as soon as the one that started it has ended, for any reason."""
     parent: Any = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

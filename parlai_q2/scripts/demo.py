@@ -88,7 +88,7 @@ def evaluate(scorer: Scorer) -> Iterator[Record]:
         f'--scorer {scorer.name}\n'
         '   Loading the models first ...'
     )
-    began, responses = time.monotonic(), read_part([])
+    began, responses = time.monotonic(), read_part('', [])
     scores: list[Score] = []
     for start in range(0, len(responses), BATCH):
         pairs = (one.pair for one in responses[start : start + BATCH])

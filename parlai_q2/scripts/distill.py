@@ -160,7 +160,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
     run = {
         'options': options,
         'files': {k: state for k, v in options.items() if (state := file_state(v))},
-        'scorer': [scorer.name, recipe],
+        'chosen_by': [scorer.name, recipe],
     }
     return json.loads(json.dumps(run, default=str))
 

@@ -13,32 +13,21 @@ Examples are ``grounded_sample:annotated:inconsistent`` and
 ``grounded_sample:dialogue:berlin_wall``.
 """
 
-from parlai.core.opt import Opt
-from parlai.utils.data import DatatypeHelper
-
-from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed
 from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
 )
-from parlai_q2.parlai.task_strings import task_arguments
-from parlai_q2.tasks.grounded_sample.reader import CLASSES, read_part
+from parlai_q2.tasks.grounded_sample import reader
 
 
 class GroundedSampleTeacher(AnnotatedTaskTeacher):
     """Reads the sample; its subclasses show it in their views."""
 
-    classes = CLASSES
-    # The classes that this teacher keeps; empty for all.
-    only: tuple[str, ...] = ()
-
-    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        words = task_arguments(opt.get('task', ''))
-        words = narrowed(type(self).__name__, self.only, words, {'class': CLASSES})
-        training = DatatypeHelper.fold(opt['datatype']) == 'train'
-        return read_part(words, 'train' if training else 'eval')
+    reader = reader
+    classes = reader.CLASSES
+    folds = {'train': 'train', 'valid': 'eval', 'test': 'eval'}
 
 
 class DialogueTeacher(DialogueView, GroundedSampleTeacher):
@@ -56,19 +45,19 @@ class AnnotatedTeacher(AnnotatedView, GroundedSampleTeacher):
 class ConsistentTeacher(AnnotatedTeacher):
     """Only responses that their knowledge supports."""
 
-    only = ('consistent',)
+    words = ('consistent',)
 
 
 class InconsistentTeacher(AnnotatedTeacher):
     """Only responses that say something their knowledge does not."""
 
-    only = ('inconsistent',)
+    words = ('inconsistent',)
 
 
 class GenericTeacher(AnnotatedTeacher):
     """Only responses with nothing to verify."""
 
-    only = ('generic',)
+    words = ('generic',)
 
 
 class ClassificationTeacher(ClassificationView, GroundedSampleTeacher):

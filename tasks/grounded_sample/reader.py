@@ -9,19 +9,23 @@ from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
 
 SAMPLE = Path(__file__).parent / 'sample.jsonl'
 ALL_FOLDS = 'all'
+GROUPS = {'class': CLASSES}
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """The evaluation turns that words choose; both folds are the same turns."""
     return AnnotatedSet(
-        'grounded_sample', 'the grounded sample', tuple(read_part(words))
+        'grounded_sample', 'the grounded sample', tuple(read_part(datapath, words))
     )
 
 
-def read_part(words: Sequence[str], fold: str = 'eval') -> list[AnnotatedResponse]:
+def read_part(
+    datapath: str, words: Sequence[str], fold: str = 'eval'
+) -> list[AnnotatedResponse]:
     """
     Read the chosen turns.
 
+    :param datapath: not used, as the sample ships with the package.
     :param words: classes, names of conversations, and ``all`` for both folds.
     :param fold: ``eval`` or ``train``, where no conversation is named.
     :raises UnknownNameError: for any other word.

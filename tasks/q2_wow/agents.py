@@ -7,32 +7,20 @@ teacher's name, a task string may name a system, a class and ``cross_annotation`
 an evaluation set: train, valid and test are the same rows.
 """
 
-from parlai.core.opt import Opt
-
-from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed
 from parlai_q2.parlai.annotated_task import (
     AnnotatedTaskTeacher,
     AnnotatedView,
     ClassificationView,
     DialogueView,
-    warn_of_training,
 )
-from parlai_q2.parlai.task_strings import task_arguments
-from parlai_q2.tasks.q2_wow.reader import CLASSES, CROSS, GROUPS, read_part
+from parlai_q2.tasks.q2_wow import reader
 
 
 class Q2WowTeacher(AnnotatedTaskTeacher):
-    """Reads the files; its subclasses show them in their views."""
+    """Reads the files; its subclasses show it in their views."""
 
-    classes = CLASSES
-    # Words that choose a part; they come before those of the task string.
-    words: tuple[str, ...] = ()
-
-    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        warn_of_training(opt)
-        words = task_arguments(opt.get('task', ''))
-        words = narrowed(type(self).__name__, self.words, words, GROUPS)
-        return read_part(opt['datapath'], words)
+    reader = reader
+    classes = reader.CLASSES
 
 
 class DialogueTeacher(DialogueView, Q2WowTeacher):
@@ -52,4 +40,4 @@ class ClassificationTeacher(ClassificationView, Q2WowTeacher):
 
 
 class CrossAnnotationTeacher(AnnotatedTeacher):
-    words = (CROSS,)
+    words = (reader.CROSS,)

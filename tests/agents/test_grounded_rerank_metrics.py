@@ -38,6 +38,7 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             'rerank/generic': 1 / 3,
             # "red" twice, and it is shorter than a copy has to be.
             'rerank/copy': 0.0,
+            'rerank/repeat': 0.0,
         }
     )
 

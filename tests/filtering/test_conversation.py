@@ -6,7 +6,7 @@ from parlai.utils.conversations import Conversations
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy, judge_episodes
 from parlai_q2.filtering.conversation import conversations
-from parlai_q2.parlai.filtered_files import ConversationFile
+from parlai_q2.parlai.filtered_files import conversation_file
 from parlai_q2.records import Score
 from tests.filtering.toys import FIVE, WordScorer, episode, said
 
@@ -71,24 +71,24 @@ def test_fields_that_cannot_be_written_or_are_not_wanted_are_left_out():
 @pytest.mark.parametrize('odd', ['\u2028', '\x85', '\x0c', '\x1e', '\r\n', '\ud800'])
 def test_parlai_reads_every_text_back(tmp_path, odd):
     text = f'before{odd}after'
-    file = ConversationFile(tmp_path / 'kept.jsonl')
-    for _ in range(2):
-        file.write(conversations(judged(episode((text, 'a', 'a')))))
-    file.finish({'task': 'toy'}, signature='signed')
+    with conversation_file(tmp_path / 'kept.jsonl', {'task': 'toy'}, 'signed') as write:
+        for _ in range(2):
+            write(conversations(judged(episode((text, 'a', 'a')))))
     read = list(Conversations(str(tmp_path / 'kept.jsonl')))
     assert [c[0].text for c in read] == [text] * 2
     assert read[0][1].text == 'a' and read[0][0].knowledge == 'a'
 
 
 def test_a_file_has_its_name_only_when_whole(tmp_path):
-    file = ConversationFile(tmp_path / 'new' / 'kept.jsonl')
-    file.write(conversations(judged()))
-    assert not (tmp_path / 'new' / 'kept.jsonl').exists()
-    file.abandon()
+    with pytest.raises(KeyboardInterrupt):
+        with conversation_file(tmp_path / 'new' / 'kept.jsonl', {}, '') as write:
+            write(conversations(judged()))
+            assert not (tmp_path / 'new' / 'kept.jsonl').exists()
+            raise KeyboardInterrupt
     assert list((tmp_path / 'new').iterdir()) == []
 
 
-@pytest.mark.parametrize('name', ['kept.json', 'kept', 'kept.txt'])
-def test_another_ending_is_an_error(tmp_path, name):
+def test_another_ending_is_an_error(tmp_path):
     with pytest.raises(InputError, match='.jsonl'):
-        ConversationFile(tmp_path / name)
+        with conversation_file(tmp_path / 'kept.json', {}, ''):
+            pass

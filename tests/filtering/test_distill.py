@@ -8,7 +8,13 @@ from parlai.core.message import Message
 
 from parlai_q2.__main__ import run
 from parlai_q2.filtering import Policy
-from parlai_q2.parlai.distillation import ABSTAINED, judge_replies, references, replies
+from parlai_q2.parlai.distillation import (
+    ABSTAINED,
+    judge_replies,
+    references,
+    replies,
+    reply_record,
+)
 from parlai_q2.scripts import distill
 from tests.agents import rerank_toys
 from tests.agents.rerank_toys import MADE, TASK, TOY, trained_generator
@@ -19,22 +25,9 @@ EPISODE = episode(
 )
 
 
-def record(text, score=None, chosen=None, knowledge=None, signature=''):
-    row = {
-        'text': chosen or text,
-        'score': score,
-        'label': 'consistent',
-        'verdicts': [],
-        'fallback': False,
-        'parts': {},
-    }
-    return {
-        'text': text,
-        'knowledge': knowledge,
-        'chosen': row if score is not None else None,
-        'first': text,
-        'signature': signature,
-    }
+def record(text, chosen=None):
+    rows = [{'text': chosen or text, 'chosen': True}, {'text': 'x', 'chosen': False}]
+    return reply_record({'text': text, 'rerank': rows})
 
 
 def test_a_reply_becomes_the_label_after_what_people_said():
@@ -61,7 +54,7 @@ def judge(said, scorer, **choices):
 
 def test_an_abstention_is_no_reference():
     # What it chose was grounded enough, yet it said something else.
-    said = [record("I'm not sure", 0.9, chosen='a b'), record('c'), record('c')]
+    said = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
     assert judge(said, WordScorer())[0] == (False, ABSTAINED)
 
 

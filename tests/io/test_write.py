@@ -8,7 +8,7 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.io import write
 from parlai_q2.io.write import ResumableWriter, writable
-from parlai_q2.parlai.filtered_files import ConversationFile
+from parlai_q2.parlai.filtered_files import conversation_file
 
 RUN = {'signature': 's', 'infile': 'i'}
 
@@ -153,10 +153,14 @@ def test_the_disk_is_not_waited_for_after_every_write(tmp_path, monkeypatch):
 
 def test_two_runs_never_write_one_file(tmp_path):
     out = tmp_path / 'out.jsonl'
-    for make in (lambda: ResumableWriter(out, RUN), lambda: ConversationFile(out)):
-        first = make()
-        first.write([{'n': 1}])
+    first = ResumableWriter(out, RUN)
+    first.write([{'n': 1}])
+    with pytest.raises(InputError, match='Another run is writing'):
+        ResumableWriter(out, RUN)
+    first.finish({})
+    with conversation_file(out, {}, '') as write:
+        write([{'n': 2}])
         with pytest.raises(InputError, match='Another run is writing'):
-            make()
-        first.finish({})
-        assert lines(out)[0]['n'] == 1
+            with conversation_file(out, {}, ''):
+                pass
+    assert lines(out)[0]['n'] == 2

@@ -5,7 +5,13 @@ import pytest
 from parlai_q2.records import Label, Passage, Score
 from parlai_q2.rerank import Candidate, Reason, Rule
 from parlai_q2.rerank.choice import SCORE, SCORE_PLUS_GENERATOR, THRESHOLD, choose
-from parlai_q2.rerank.guards import guarded_value, guards_of, is_copy, is_generic
+from parlai_q2.rerank.guards import (
+    guarded_value,
+    guards_of,
+    is_copy,
+    is_generic,
+    is_repeat,
+)
 
 KNOWN = (Passage('knowledge'),)
 
@@ -167,6 +173,29 @@ def test_a_scorer_that_knows_generic_replies_is_believed():
     assert not is_generic("I don't know.", {'generic': 0.1})
     copy = 'coffee is a brewed drink prepared from roasted coffee beans'
     assert guards_of(copy, KNOWLEDGE, {'generic': 0.8}) == ('copy', 'generic')
+
+
+@pytest.mark.parametrize(
+    'response, repeat',
+    [
+        ('It is the deepest lake.', True),
+        ('it is the deepest lake !', True),
+        ('It is the deepest lake of all.', False),
+        ('Deepest lake.', False),
+        ('The deepest lake.', False),
+        ('', False),
+    ],
+)
+def test_what_a_repetition_is(response, repeat):
+    history = [
+        'Hi! It is the deepest lake.',
+        'It is the deepest lake.',
+        'Deepest lake.',
+    ]
+    assert is_repeat(response, history) is repeat
+    assert guards_of(response, 'k', {'generic': 0.0}, '', history) == (
+        ('repeat',) if repeat else ()
+    )
 
 
 @pytest.mark.parametrize(

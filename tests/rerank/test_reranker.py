@@ -80,6 +80,16 @@ def test_a_generic_reply_loses_to_any_other_grounded_reply():
     assert texts(free.rank(knowledge, candidates))[0] == 'here it is'
 
 
+def test_a_repetition_loses_to_what_was_not_said_yet():
+    said, new = 'the sky is blue here', 'grass is green and tall'
+    candidates, history = [said, new, 'pigs fly over us'], ['hi', said.title(), 'why?']
+    ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
+    assert texts(ranking) == [new, said, 'pigs fly over us']
+    assert ranking.candidates[1].guards == ('repeat',)
+    free = Reranker(ToyScorer(), repeat_penalty=0.0)
+    assert texts(free.rank(SKY, candidates, history))[0] == said
+
+
 def test_the_prefilter_prunes_and_the_scorer_decides():
     cheap, dear = ToyScorer(), ToyScorer()
     candidates = ['x y', 'red', 'red blue', 'x red blue', 'z']

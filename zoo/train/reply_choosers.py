@@ -87,7 +87,9 @@ def choices(turns: Sequence[Turn]) -> dict[str, list[str]]:
     rerankers = {
         'precision': Reranker('precision'),
         # ParlAI's AbstractReranker: the likeliest of the wanted class, nothing else.
-        CLASSIFIER: Reranker('consistency', copy_penalty=0, generic_penalty=0),
+        CLASSIFIER: Reranker(
+            'consistency', copy_penalty=0, generic_penalty=0, repeat_penalty=0
+        ),
         'grounded_fast': Reranker('grounded_fast'),
     }
     pools = [turn.pool for turn in turns]
