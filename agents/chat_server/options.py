@@ -16,7 +16,7 @@ KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 DEFAULT_SAMPLES = 10
 
 
-# Name, default, least value (None for a text or a truth value) and help of each option.
+# Name, default, least value (None for a text) and help of each option.
 OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
     (
         '--server-url',
@@ -42,12 +42,6 @@ OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
     ('--server-temperature', 0.9, 0, '0 for no sampling'),
     ('--server-topp', 0.95, 0, 'probability mass that is sampled from, in (0, 1]'),
     ('--server-max-tokens', 128, 1, 'the most tokens of a reply'),
-    (
-        '--server-logprobs',
-        False,
-        None,
-        'ask for log probabilities; --rerank-by score_plus_generator always does',
-    ),
     ('--server-timeout', 60.0, 0.1, 'seconds for one try'),
     (
         '--server-retries',
@@ -71,8 +65,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('ChatServer Agent')
     for name, default, _, explanation in OPTIONS:
-        kind = 'bool' if default is False else type(default)
-        group.add_argument(name, type=kind, default=default, help=explanation)
+        group.add_argument(name, type=type(default), default=default, help=explanation)
     return parser
 
 
@@ -115,8 +108,7 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
 
 def needs_logprobs(opt: Mapping[str, Any]) -> bool:
     """Whether replies must come with their log probabilities."""
-    by = opt.get('rerank_by')
-    return bool(opt['server_logprobs']) or by == 'score_plus_generator'
+    return opt.get('rerank_by') == 'score_plus_generator'
 
 
 def key_from(variable: str) -> str:
