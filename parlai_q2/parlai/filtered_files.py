@@ -13,7 +13,7 @@ import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
 
 from parlai_q2.cache import CachedScorer
-from parlai_q2.cli.counting import counting
+from parlai_q2.cli.progress import Progress
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import conversations
 from parlai_q2.filtering.judge import JudgedEpisode
@@ -123,7 +123,7 @@ def write_filtered(
     with conversation_file(outfile, opt, signature) as keep:
         with (
             conversation_file(dropped_file, opt, signature) as drop,
-            counting(scorer.name, total, 'turns') as bar,
+            Progress(scorer.name, total, 'turns') as bar,
         ):
             for episode in judged:
                 keep(conversations(episode))

@@ -8,9 +8,8 @@ have the responses in another order. A response may occur several times in a run
 first occurrences are paired, then the second ones, and so on.
 """
 
-from collections import defaultdict, deque
-from dataclasses import dataclass
-from typing import Any, Callable, Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from typing import Any, Callable, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
 from parlai_q2.report.entries import Entry
 
@@ -31,31 +30,22 @@ _SIDE = (
 )
 
 
-class Row:
-    """How a verdict differs between the two runs, in one word."""
-
-    SAME = 'same'
-    ANSWER = 'answer'  # the knowledge gave another answer
-    COMPARISON = 'comparison'  # the same answers, with another comparison
-    BEFORE = 'before'  # only the first run asked the question
-    AFTER = 'after'  # only the second run asked the question
-    MARK = 'mark'  # without a question: other words, another status or sentence
-
-
-# In the order of the page.
-_ORDER = (Row.ANSWER, Row.COMPARISON, Row.MARK, Row.BEFORE, Row.AFTER, Row.SAME)
+# How a verdict differs between the two runs, in the order of the page.
+FATES = (
+    'answer',  # the knowledge gave another answer
+    'comparison',  # the same answers, with another comparison
+    'mark',  # without a question: other words, another status or sentence
+    'before',  # only the first run asked the question
+    'after',  # only the second run asked the question
+    'same',
+)
 
 
-@dataclass(frozen=True)
-class Pairing:
+class Pairing(NamedTuple):
     """
-    The responses of two runs, side by side.
-
-    :param pairs: the responses in both runs, in the order of the second.
-    :param only_before: number of responses only in the first run.
-    :param only_after: number of responses only in the second run.
-    :param other_text: number of ids in both of these groups: the same record, with
-        another response or other knowledge.
+    The responses of two runs, side by side: pairs in the order of the second run, how
+    many are only in one of them, and how many ids are in both of these groups: the same
+    record, with another response or other knowledge.
     """
 
     pairs: list[tuple[Entry, Entry]]
@@ -66,35 +56,21 @@ class Pairing:
 
 def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
     """Pair the entries of two runs; there are no pairs if a run is empty."""
+    keys: tuple[Callable[[Entry], Hashable], ...] = (_with_id, _texts)
+    old, new = dict(enumerate(before)), dict(enumerate(after))
     partners: dict[int, Entry] = {}
-    old, new = list(before), list(enumerate(after))
-    for key in (_with_id, _texts):
-        old, new = _match(old, new, key, partners)
-    pairs = [(partners[n], entry) for n, entry in enumerate(after) if n in partners]
-    ids = {entry['id'] for entry in old} & {entry['id'] for _, entry in new}
+    for key in keys:
+        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+        for place, entry in old.items():
+            waiting[key(entry)].append(place)
+        for place, entry in list(new.items()):
+            if found := waiting.get(key(entry)):
+                partners[place] = old.pop(found.popleft())
+                del new[place]
+    pairs = [(partners[n], after[n]) for n in sorted(partners)]
+    ids = {entry['id'] for entry in old.values()}
+    ids &= {entry['id'] for entry in new.values()}
     return Pairing(pairs, len(old), len(new), len(ids))
-
-
-def _match(
-    old: list[Entry],
-    new: list[tuple[int, Entry]],
-    key: Callable[[Entry], Hashable],
-    partners: dict[int, Entry],
-) -> tuple[list[Entry], list[tuple[int, Entry]]]:
-    """Pair entries that have the same key, and return what is left of both runs."""
-    waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-    for place, entry in enumerate(old):
-        waiting[key(entry)].append(place)
-    taken: set[int] = set()
-    left = []
-    for place, entry in new:
-        found = waiting.get(key(entry))
-        if found:
-            taken.add(found[0])
-            partners[place] = old[found.popleft()]
-        else:
-            left.append((place, entry))
-    return [entry for n, entry in enumerate(old) if n not in taken], left
 
 
 def _texts(entry: Entry) -> tuple[str, str]:
@@ -117,13 +93,17 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
     :return: ``id``, ``class`` and ``history``; ``after``, and ``before`` unless nothing
         that is shown differs; ``difference`` of the scores in [-1, 1], and its ``bin``
         (-1 for none); ``flip``, whether the labels differ; ``rows`` of
-        :func:`compare_verdicts`; ``why``, see :func:`why`; ``changed``, whether the
-        score or the label differs.
+        :func:`compare_verdicts`; ``why``, how many verdicts differ in what way, and
+        ``whole`` where only one run compared the whole response; ``changed``, whether
+        the score or the label differs.
     """
     difference = round(after['score'] - before['score'], 4)
     rows = compare_verdicts(before['verdicts'], after['verdicts'])
     old, new = ({name: side[name] for name in _SIDE} for side in (before, after))
     flip = before['label'] != after['label']
+    fates = Counter(fate for _, _, fate in rows)
+    why = {name: fates[name] for name in FATES if name != 'same'}
+    why['whole'] = int(before['fallback'] != after['fallback'])
     change = {
         'id': after['id'],
         'class': after['class'] or before['class'],
@@ -133,7 +113,7 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
         'bin': bin_of(difference),
         'flip': flip,
         'rows': rows,
-        'why': why(before, after, rows),
+        'why': {name: count for name, count in why.items() if count},
         'changed': bool(difference or flip),
     }
     if old != {**new, 'signature': old['signature']}:
@@ -148,27 +128,21 @@ def compare_verdicts(
     The verdicts of two runs side by side, those that differ first.
 
     :return: for each verdict, its indices in both lists (-1 if missing) and one of
-        :class:`Row`'s words. The same question about the same words of the response is
-        one row; without questions, words that overlap are, those that are equal first.
+        :data:`FATES`. The same question about the same words of the response is one
+        row; without questions, words that overlap are, those that are equal first.
     """
-    left = list(range(len(before)))
+    left, new = list(range(len(before))), list(range(len(after)))
     rows: list[tuple[int, int, str]] = []
     for same in (_equal, _overlap):
-        paired = {now for _, now, _ in rows}
-        for now, verdict in enumerate(after):
-            if now in paired:
-                continue
-            old = next((n for n in left if same(before[n], verdict)), None)
+        for now in list(new):
+            old = next((n for n in left if same(before[n], after[now])), None)
             if old is not None:
                 left.remove(old)
-                rows.append((old, now, _fate(before[old], verdict)))
-    paired = {now for _, now, _ in rows}
-    for now, verdict in enumerate(after):
-        if now not in paired:
-            rows.append((-1, now, Row.AFTER if verdict['question'] else Row.MARK))
-    for old in left:
-        rows.append((old, -1, Row.BEFORE if before[old]['question'] else Row.MARK))
-    return sorted(rows, key=lambda row: (_ORDER.index(row[2]), row[1] < 0, row[1]))
+                new.remove(now)
+                rows.append((old, now, _fate(before[old], after[now])))
+    rows += [(-1, n, 'after' if after[n]['question'] else 'mark') for n in new]
+    rows += [(n, -1, 'before' if before[n]['question'] else 'mark') for n in left]
+    return sorted(rows, key=lambda row: (FATES.index(row[2]), row[1] < 0, row[1]))
 
 
 def _equal(before: Mapping, after: Mapping) -> bool:
@@ -182,31 +156,14 @@ def _overlap(before: Mapping, after: Mapping) -> bool:
 
 
 def _fate(before: Mapping, after: Mapping) -> str:
+    def same(*names: str) -> bool:
+        return all(before[name] == after[name] for name in names)
+
     if not after['question']:
-        names = ('response', 'knowledge', 'status')
-        same = all(before[name] == after[name] for name in names)
-        return Row.SAME if same else Row.MARK
-    if before['knowledge'] != after['knowledge']:
-        return Row.ANSWER
-    same = all(before[name] == after[name] for name in ('comparison', 'score'))
-    return Row.SAME if same else Row.COMPARISON
-
-
-def why(
-    before: Entry, after: Entry, rows: Sequence[tuple[int, int, str]]
-) -> dict[str, int]:
-    """
-    What may have changed a score: how many verdicts differ, and in what way.
-
-    :return: counts above 0, by one of :class:`Row`'s words; and ``whole``, which is 1
-        where only one of the runs fell back to comparing the whole response.
-    """
-    counts = dict.fromkeys(_ORDER, 0)
-    for _, _, fate in rows:
-        counts[fate] += 1
-    del counts[Row.SAME]
-    counts['whole'] = int(before['fallback'] != after['fallback'])
-    return {name: count for name, count in counts.items() if count}
+        return 'same' if same('response', 'knowledge', 'status') else 'mark'
+    if not same('knowledge'):
+        return 'answer'
+    return 'same' if same('comparison', 'score') else 'comparison'
 
 
 def bin_of(difference: float) -> int:
@@ -231,11 +188,9 @@ def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
 
 def _settings(signature: str) -> dict[str, str]:
     scorer, *pairs = signature.split('|')
-    found = {'scorer': scorer} if scorer else {}
-    for pair in pairs:
-        name, _, value = pair.partition(':')
-        found[name] = value
-    return found
+    split = (pair.partition(':') for pair in pairs)
+    found = {name: value for name, _, value in split}
+    return {'scorer': scorer, **found} if scorer else found
 
 
 def signatures_of(entries: Iterable[Mapping]) -> list[str]:

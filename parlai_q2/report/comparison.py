@@ -25,9 +25,6 @@ from parlai_q2.text.visible import one_line
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 DEFAULT_TITLE = 'Two runs compared'
 
-# The signatures of two runs.
-Both = tuple[list[str], list[str]]
-
 
 def write_comparison(
     before: Sequence[Entry],
@@ -47,36 +44,24 @@ def write_comparison(
     """
     pairing = pair_up(before, after)
     if not pairing.pairs:
-        same_id = (
-            f' {pairing.other_text:,} ids are in both files, but with different texts.'
-            if pairing.other_text
-            else ''
-        )
+        other = pairing.other_text
         raise InputError(
-            f'{names[0]} ({len(before):,} responses) and {names[1]} '
-            f'({len(after):,}) have no response in common: responses are matched '
-            f'by text and knowledge.{same_id} Compare two scorings of the same '
-            'responses.'
+            f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
+            'have no response in common: responses are matched by text and knowledge.'
+            + (f' {other:,} ids are in both, with different texts.' if other else '')
+            + ' Compare two scorings of the same responses.'
         )
-    shown = one_line(names[0]), one_line(names[1])
+    names = one_line(names[0]), one_line(names[1])
     signatures = signatures_of(before), signatures_of(after)
-    write_text(Path(path), _render(pairing, one_line(title), shown, signatures))
-    return Path(path)
-
-
-def _render(
-    pairing: Pairing, title: str, names: tuple[str, str], signatures: Both
-) -> str:
+    one_each = all(len(found) == 1 for found in signatures)
     changes = [change_of(*pair) for pair in pairing.pairs]
     figures = TwoRunFigures(changes)
-    settings = None
-    if all(len(found) == 1 for found in signatures):
-        settings = different_settings(signatures[0][0], signatures[1][0])
-    return render(
+    moved = figures.higher + figures.lower
+    page = render(
         'changes.html',
         ['page.css', 'changes.css'],
         SCRIPTS,
-        title=title,
+        title=one_line(title),
         summary=_summary(figures, names),
         figures=_figure_rows(figures, pairing),
         chart=difference_chart(figures),
@@ -84,31 +69,34 @@ def _render(
         labels_before=sorted({old for old, _ in figures.labels}),
         labels_after=sorted({new for _, new in figures.labels}),
         classes=[
-            (name, f'{count:,}', three(before), three(after))
-            for name, (count, before, after) in figures.classes.items()
+            (name, f'{count:,}', three(mean), three(later))
+            for name, (count, mean, later) in figures.classes.items()
         ],
-        unexplained=_unexplained(figures, signatures),
+        # Scores that differ although the signatures are the same.
+        unexplained=moved if one_each and signatures[0] == signatures[1] else 0,
         runs=list(zip(names, signatures, strict=True)),
-        settings=settings,
-        data=embed(_data(changes, names, signatures)),
+        settings=different_settings(signatures[0][0], signatures[1][0])
+        if one_each
+        else None,
+        data=embed(_data(changes, names, [*signatures[0], *signatures[1]])),
     )
+    write_text(Path(path), page)
+    return Path(path)
 
 
 def _data(
-    changes: list[dict[str, Any]], names: tuple[str, str], signatures: Both
+    changes: list[dict[str, Any]], names: tuple[str, str], signatures: list[str]
 ) -> dict[str, Any]:
     """
     The data that the script draws. Entries refer to signatures by index, since most
     share one.
     """
-    both = list(dict.fromkeys([*signatures[0], *signatures[1]]))
-    places = {signature: place for place, signature in enumerate(both)}
+    places = {name: place for place, name in enumerate(dict.fromkeys(signatures))}
     for change in changes:
         for side in ('before', 'after'):
-            if side in change:
-                entry = change[side]
+            if entry := change.get(side):
                 entry['signature'] = places.get(entry['signature'], -1)
-    return {'names': names, 'signatures': both, 'bins': BINS, 'changes': changes}
+    return {'names': names, 'signatures': [*places], 'bins': BINS, 'changes': changes}
 
 
 def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
@@ -122,38 +110,23 @@ def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
 
 
 def _figure_rows(figures: TwoRunFigures, pairing: Pairing) -> list[Row]:
-    count = figures.count
-    interval = figures.interval
-    low, high = signed(interval.low), signed(interval.high)
+    low, high = signed(figures.interval.low), signed(figures.interval.high)
+    higher, lower = f'{figures.higher:,}', f'{figures.lower:,}'
     means = f'{three(figures.before)} \u2192 {three(figures.after)}'
+    interval = f'95 % interval {low} to {high}, paired bootstrap'
+    of_all = f'of {figures.count:,}'
     rows = [
         ('Mean score', means, '1 means grounded'),
-        (
-            'Mean difference',
-            signed(interval.mean),
-            f'95 % interval {low} to {high}, paired bootstrap',
-        ),
-        ('Other label', f'{figures.flips:,}', f'of {count:,}'),
-        (
-            'Higher and lower',
-            f'{figures.higher:,} and {figures.lower:,}',
-            f'of {count:,}',
-        ),
+        ('Mean difference', signed(figures.interval.mean), interval),
+        ('Other label', f'{figures.flips:,}', of_all),
+        ('Higher and lower', f'{higher} and {lower}', of_all),
     ]
-    if pairing.only_before or pairing.only_after:
+    if left := pairing.only_before + pairing.only_after:
         note = f'{pairing.only_before:,} only before, {pairing.only_after:,} only after'
         if pairing.other_text:
             note += f'; {pairing.other_text:,} ids with different texts'
-        both = pairing.only_before + pairing.only_after
-        rows.append(('Not compared', f'{both:,}', note))
+        rows.append(('Not compared', f'{left:,}', note))
     return rows
-
-
-def _unexplained(figures: TwoRunFigures, signatures: Both) -> int:
-    """How many scores differ although the signatures are the same."""
-    if signatures[0] != signatures[1] or len(signatures[0]) != 1:
-        return 0
-    return figures.higher + figures.lower
 
 
 def signed(value: float) -> str:

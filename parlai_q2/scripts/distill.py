@@ -21,8 +21,8 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.agents.grounded_rerank import AGENT
-from parlai_q2.cli.counting import counting
 from parlai_q2.cli.files import given_file
+from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.rerank_options import reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
@@ -131,7 +131,7 @@ def make_replies(
         if done:
             logging.info(f'Continuing after the {done} replies already made.')
         agent = create_agent(opt)
-        with counting('replies', total, 'turns', done) as bar:
+        with Progress('replies', total, 'turns', done) as bar:
             for said in replies(agent, episodes, opt.get('batchsize') or 1):
                 writer.write([{'replies': [reply_record(reply) for reply in said]}])
                 bar.update(len(said))

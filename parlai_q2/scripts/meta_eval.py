@@ -8,7 +8,7 @@ from typing import Any, Mapping
 
 from parlai_q2.bootstrap import ROUNDS, SEED
 from parlai_q2.cli import log
-from parlai_q2.cli.counting import counting
+from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import (
     add_cache_options,
     add_model_options,
@@ -127,7 +127,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             variants if annotated.name.startswith(ABLATED) else None,
             opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
             opt['rounds'],
-            counting=counting,
+            counting=Progress,
         )
         reports.append(SetReport(evaluation))
     # Printed first, since writing to the folder may fail.

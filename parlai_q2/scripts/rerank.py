@@ -11,8 +11,8 @@ from typing import Any, Optional
 
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.cli import log
-from parlai_q2.cli.counting import counting
 from parlai_q2.cli.files import given_files, tell_signature
+from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
@@ -117,7 +117,7 @@ def rank(
 ) -> list[tuple[Ranking, list[dict[str, Any]]]]:
     """The ranking of each pool, and its rows with the evidence of the choices."""
     found = []
-    with counting(reranker.scorer.name, len(pools), 'pools') as bar:
+    with Progress(reranker.scorer.name, len(pools), 'pools') as bar:
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
             ranked = [(r, r.rows()) for r in reranker.rank_batch(chunk)]

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files, tell_signature
+from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scale_options import (
     add_scale_options,
     chunk_size_from_opt,
@@ -22,7 +23,6 @@ from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
 from parlai_q2.io.write import ResumableWriter, encode_line, writable
 from parlai_q2.records import Score
-from parlai_q2.scale.progress import Progress
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Tally, chunks_of, go_on
 from parlai_q2.scorers.base import Scorer
@@ -105,7 +105,6 @@ def score_file(
     explain: bool = False,
     engine: Optional[Engine] = None,
     chunk_size: int = CHUNK_RECORDS,
-    log_every: float = 10.0,
 ) -> dict[str, Any]:
     """
     Score a file, resuming a run that was stopped.
@@ -119,7 +118,6 @@ def score_file(
     :param explain: whether to print each response with its evidence, too.
     :param engine: what scores chunks; by default the scorer, in this process.
     :param chunk_size: records in one call of the scorer.
-    :param log_every: seconds between two lines of progress without a terminal.
     :return: the summary that is written beside the output.
     :raises InputError: when the input cannot be read, has no record or changes during
         the run, or another run is writing this output.
@@ -142,14 +140,12 @@ def score_file(
         )
     tally, problems = Tally(), Problems()
     try:
-        with closing(
-            Progress(scorer.name, state['size'], log.info, log_every)
-        ) as progress:
-            work = go_on(chunks, writer, tally)
-            cut_short = work.cut_short
-            if work.records:
-                log.info(f'Continuing after the {work.records} records already scored.')
-                progress.resume(work.records, work.read)
+        work = go_on(chunks, writer, tally)
+        cut_short = work.cut_short
+        if work.records:
+            log.info(f'Continuing after the {work.records} records already scored.')
+        bar = Progress(scorer.name, state['size'], 'records', work.records, work.read)
+        with bar as progress:
             with closing((engine or in_process(scorer))(work.chunks)) as scored:
                 for chunk in scored:
                     lines = chunk.lines

@@ -16,10 +16,9 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 from tqdm import tqdm
 
-from parlai_q2.errors import RecordError, TaskDataError
+from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.files import locked
-from parlai_q2.io.strict_json import write_json
-from parlai_q2.io.write import encode_line, meta_of, whole_file, write_text
+from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
     collect_texts,
@@ -32,6 +31,7 @@ from parlai_q2.tasks.conv_fever.reader import (
     NONE,
     PERTURBATIONS,
     RANDOM_PAIRING,
+    ConvFeverExample,
 )
 from parlai_q2.tasks.wizard_of_wikipedia.build import build as build_wow
 from parlai_q2.tasks.wizard_of_wikipedia.reader import TRAIN, read_conversations
@@ -39,7 +39,7 @@ from parlai_q2.text.pipeline import pipeline_name
 
 VERSION = '1.2'
 SEED = 2021
-# Conversations that are parsed together.
+# Conversations that are parsed together, and lost if the build is killed.
 CHUNK = 64
 # Another process may be downloading and building: minutes, or more on a busy machine.
 PATIENCE_SECONDS = 3600.0
@@ -80,8 +80,8 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
         raise TaskDataError(
             f'{e}. Delete {source.parent} to have Wizard of Wikipedia downloaded again.'
         ) from e
-    except OSError as e:
-        raise TaskDataError(f'Cannot write {outfile}: {e.strerror}.') from e
+    except (InputError, OSError) as e:
+        raise TaskDataError(f'Cannot write {outfile}: {e.__cause__ or e}.') from e
     return outfile
 
 
@@ -100,47 +100,73 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
 
 def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
     """
-    Build a fold, which gets its name when it is complete.
+    Build a fold, or go on with a build that was stopped.
 
     :param source: a file of Wizard of Wikipedia.
     :param outfile: the JSON lines file to write; the record is written beside it.
     :return: the record: what determines the examples, and the counts.
     :raises RecordError: when the source is broken.
+    :raises InputError: when the file cannot be written.
     """
-    # First, because the pipeline may be missing.
-    entities = pipeline_name()
-    conversations = read_conversations(source)
-    texts, finder = collect_texts(conversations), EntityFinder()
-    counts = Counter[str]()
-    with whole_file(outfile) as unfinished:
-        with (
-            open(unfinished, 'wb') as stream,
-            tqdm(
-                desc=outfile.name, unit=' conversations', total=len(conversations)
-            ) as bar,
-        ):
-            for start in range(0, len(conversations), CHUNK):
-                chunk = conversations[start : start + CHUNK]
-                found = finder.find(text for c in chunk for text in texts_to_parse(c))
-                for conversation in chunk:
-                    for example in examples_of(conversation, texts, found, str(seed)):
-                        stream.write(encode_line(example.to_dict()))
-                        counts[example.perturbation] += 1
-                bar.update(len(chunk))
-            size = stream.tell()
-    record = {
+    run = {
         'version': VERSION,
         'fold': outfile.stem,
         'seed': seed,
         'source': source.name,
         'source_bytes': source.stat().st_size,
-        'entities': entities,
-        'conversations': len(conversations),
-        'bytes': size,
-        'counts': {name: counts[name] for name in PERTURBATIONS},
+        # First, because the pipeline may be missing.
+        'entities': pipeline_name(),
     }
-    write_text(meta_of(outfile), write_json(record, indent=1) + '\n')
+    conversations = read_conversations(source)
+    texts, finder = collect_texts(conversations), EntityFinder()
+    writer = ResumableWriter(outfile, run)
+    try:
+        first, counts = _resume(writer)
+        with tqdm(
+            desc=outfile.name,
+            unit=' conversations',
+            total=len(conversations),
+            initial=first,
+        ) as bar:
+            for start in range(first, len(conversations), CHUNK):
+                chunk = conversations[start : start + CHUNK]
+                found = finder.find(text for c in chunk for text in texts_to_parse(c))
+                examples = [
+                    example
+                    for conversation in chunk
+                    for example in examples_of(conversation, texts, found, str(seed))
+                ]
+                writer.write(example.to_dict() for example in examples)
+                counts.update(example.perturbation for example in examples)
+                bar.update(len(chunk))
+        record = {
+            **run,
+            'conversations': len(conversations),
+            'bytes': writer.part.stat().st_size,
+            'counts': {name: counts[name] for name in PERTURBATIONS},
+        }
+        writer.finish(record)
+    finally:
+        writer.close()
     return record
+
+
+def _resume(writer: ResumableWriter) -> tuple[int, Counter[str]]:
+    """
+    The conversation that a stopped build goes on with, and the counts of those before
+    it. Drops the last one that was written, which may lack examples.
+    """
+    counts, pending = Counter[str](), list[str]()
+    episode = start = size = 0
+    for line in writer.raw_lines():
+        example = ConvFeverExample.from_dict(json.loads(line))
+        if example.episode != episode:
+            counts.update(pending)
+            episode, start, pending = example.episode, size, []
+        pending.append(example.perturbation)
+        size += len(line)
+    writer.keep(start)
+    return episode, counts
 
 
 def report(record: Mapping[str, Any]) -> None:

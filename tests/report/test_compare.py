@@ -176,9 +176,7 @@ def test_other_scores_of_the_same_signature_are_warned_of(tmp_path):
 
 
 def test_runs_that_have_nothing_in_common_are_an_error(tmp_path):
-    with pytest.raises(
-        InputError, match='1 ids are in both files, but with different texts'
-    ):
+    with pytest.raises(InputError, match='1 ids are in both, with different texts'):
         page_of(tmp_path, [simple(1)], [simple(1, response='Other.')])
     assert not list(tmp_path.iterdir())
 

@@ -10,6 +10,7 @@ import pytest
 
 from parlai_q2.errors import RecordError
 from parlai_q2.perturb.entity_swap import EntityFinder
+from parlai_q2.tasks.conv_fever import build
 from parlai_q2.tasks.conv_fever.build import build_fold
 from parlai_q2.tasks.conv_fever.corpus import Text, draw_other
 from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile
@@ -131,14 +132,31 @@ class TestTheCorpus:
                 assert example.after.lower() in of_text[example.topic]
 
 
-def test_a_build_that_is_stopped_leaves_nothing(source, tmp_path, monkeypatch):
-    def stopped(*args):
-        raise KeyboardInterrupt
+@pytest.mark.parametrize('cut', [0, 1, 100, 5000])
+def test_a_build_that_is_stopped_goes_on_and_makes_the_same(
+    source, built, tmp_path, monkeypatch, cut
+):
+    monkeypatch.setattr(build, 'CHUNK', 2)
+    outfile, find, parsed = tmp_path / 'train.jsonl', EntityFinder.find, []
 
-    monkeypatch.setattr(EntityFinder, 'find', stopped)
+    def stopping(self, texts):
+        parsed.append(1)
+        if len(parsed) == 4:
+            raise KeyboardInterrupt
+        return find(self, texts)
+
+    monkeypatch.setattr(EntityFinder, 'find', stopping)
     with pytest.raises(KeyboardInterrupt):
-        build_fold(source, tmp_path / 'train.jsonl', 5)
-    assert not list(tmp_path.iterdir())
+        build_fold(source, outfile, 5)
+    assert not outfile.exists()
+    part = tmp_path / 'train.jsonl.part'
+    # A kill may leave any part of what was written last.
+    part.write_bytes(part.read_bytes()[: part.stat().st_size - cut])
+    parsed.extend([1] * 4)
+    before = len(parsed)
+    record = build_fold(source, outfile, 5)
+    assert (outfile.read_bytes(), record) == (built[0].read_bytes(), built[1])
+    assert len(parsed) - before < 6, 'what was written is not made again'
 
 
 @pytest.mark.parametrize(

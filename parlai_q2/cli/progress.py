@@ -1,0 +1,112 @@
+"""
+Shows how far a command is: by a bar on a terminal, elsewhere (a log, a cluster job) by
+a line from time to time.
+"""
+
+import sys
+import time
+from datetime import timedelta
+from types import TracebackType
+from typing import Optional
+
+from tqdm import tqdm
+
+from parlai_q2.cli import log
+
+# Seconds between two lines.
+EVERY = 10.0
+# tqdm's own speed would include the time it takes to load models, so the description
+# shows ours instead.
+BAR = '{percentage:3.0f}%|{bar:20}| {desc}'
+
+
+class Progress:
+    """
+    A context manager that counts what is done. A run that was long enough for a line
+    of the log has another one at its end, unless that is an error.
+
+    :param total: how much there is to do; None if unknown.
+    :param unit: what is counted, e.g. ``pools``.
+    :param done: how much of it an earlier run has done.
+    :param place: how far in the input that run came, where ``total`` is the input's
+        size and not a count of units: the number of records in a file is known only at
+        its end, the number of bytes from the start.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        total: Optional[int],
+        unit: str,
+        done: int = 0,
+        place: Optional[int] = None,
+    ):
+        self._name, self._total, self._unit = name, total, unit
+        self._done, self._place = done, done if place is None else place
+        self._by_place = place is not None
+        self._began = self._told = time.monotonic()
+        self._said: Optional[int] = None
+        # Speed is measured from the first result (time, units, place), so that it does
+        # not include starting and loading models.
+        self._since: Optional[tuple[float, int, int]] = None
+        self._bar: Optional[tqdm] = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(total=total, bar_format=BAR if total else '{desc}')
+            self._draw(self._bar)
+
+    def __enter__(self) -> 'Progress':
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif kind is None and self._said not in (None, self._done):
+            self._say()
+
+    def update(self, count: int, place: Optional[int] = None) -> None:
+        """
+        Report the units done since the last call, and how far the input is done by now
+        where that is what is measured.
+        """
+        self._done += count
+        self._place = self._done if place is None else place
+        if self._since is None:
+            self._since = time.monotonic(), self._done, self._place
+        if self._bar is not None:
+            self._draw(self._bar)
+        elif time.monotonic() - self._told >= EVERY:
+            self._say()
+
+    def _draw(self, bar: tqdm) -> None:
+        bar.n = min(self._place, self._total or self._place)
+        bar.set_description_str(f'{self._name}: {self._state()}')
+
+    def _say(self) -> None:
+        self._told, self._said = time.monotonic(), self._done
+        share = ''
+        if self._by_place and self._total:
+            share = f'{min(1.0, self._place / self._total):.1%}, '
+        log.info(f'{self._name}: {share}{self._state()}')
+
+    def _state(self) -> str:
+        """What is done, how fast, and how long the rest will take."""
+        now, speed, left = time.monotonic(), '', ''
+        if self._since is not None and self._place > self._since[2]:
+            seconds = max(now - self._since[0], 1e-9)
+            speed = f', {(self._done - self._since[1]) / seconds:,.1f} a second'
+            if self._total:
+                rest = max(0, self._total - self._place)
+                pace = seconds / (self._place - self._since[2])
+                left = f', {_duration(pace * rest)} left'
+        of = f' of {self._total:,}' if self._total and not self._by_place else ''
+        amount = f'{self._done:,}{of} {self._unit}{speed}'
+        return f'{amount}, {_duration(now - self._began)} elapsed{left}'
+
+
+def _duration(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
