@@ -131,7 +131,7 @@ class ChatServerAgent(TorchAgent):
             if any(reply.logprob is None for pool in pools for reply in pool):
                 raise ServerError(
                     f'{self.server.url} gives no log probabilities. Leave out '
-                    '--server-logprobs and --rerank-by score_plus_generator.'
+                    '--rerank-by score_plus_generator.'
                 )
         return [[_candidate(r) for r in pool if r.text] for pool in pools]
 

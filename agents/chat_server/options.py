@@ -16,51 +16,45 @@ KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 DEFAULT_SAMPLES = 10
 
 
-# Name, type, default and help of each option.
+# Name, default, least value (None for a text) and help of each option.
 OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
     (
         '--server-url',
-        str,
+        '',
         None,
         'where the protocol starts, such as http://localhost:8000/v1; no other host is '
         'contacted',
     ),
-    ('--server-model', str, None, "the model's name there"),
+    ('--server-model', '', None, "the model's name there"),
     (
         '--prompt-template',
-        str,
         DEFAULT_PROMPT,
+        None,
         "the system's message, a format string with {knowledge}; with {history} as "
         'well, all turns are written into this one message',
     ),
     (
         '--server-samples',
-        int,
         DEFAULT_SAMPLES,
+        1,
         'how many replies to ask for when they are reranked; otherwise one',
     ),
-    ('--server-temperature', float, 0.9, '0 for no sampling'),
-    ('--server-topp', float, 0.95, 'probability mass that is sampled from, in (0, 1]'),
-    ('--server-max-tokens', int, 128, 'the most tokens of a reply'),
-    (
-        '--server-logprobs',
-        'bool',
-        False,
-        'ask for log probabilities; --rerank-by score_plus_generator always does',
-    ),
-    ('--server-timeout', float, 60.0, 'seconds for one try'),
+    ('--server-temperature', 0.9, 0, '0 for no sampling'),
+    ('--server-topp', 0.95, 0, 'probability mass that is sampled from, in (0, 1]'),
+    ('--server-max-tokens', 128, 1, 'the most tokens of a reply'),
+    ('--server-timeout', 60.0, 0.1, 'seconds for one try'),
     (
         '--server-retries',
-        int,
         4,
+        0,
         'how often to ask again, after longer and longer waits, where the server is '
         'busy, fails or breaks off',
     ),
-    ('--server-concurrency', int, 4, 'requests at a time'),
+    ('--server-concurrency', 4, 1, 'requests at a time'),
     (
         '--server-key-variable',
-        str,
         KEY_VARIABLE,
+        None,
         "the environment variable that holds the server's key, if it needs one; the "
         'key itself is never saved or shown',
     ),
@@ -70,8 +64,8 @@ OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
 def add_options(parser: ParlaiParser) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('ChatServer Agent')
-    for name, kind, default, explanation in OPTIONS:
-        group.add_argument(name, type=kind, default=default, help=explanation)
+    for name, default, _, explanation in OPTIONS:
+        group.add_argument(name, type=type(default), default=default, help=explanation)
     return parser
 
 
@@ -87,19 +81,12 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
                 'Name the server and its model: '
                 '--server-url http://localhost:8000/v1 --server-model NAME'
             )
-    for name, lowest in (
-        ('server_samples', 1),
-        ('server_temperature', 0),
-        ('server_max_tokens', 1),
-        ('server_retries', 0),
-        ('server_concurrency', 1),
-    ):
-        if not opt[name] >= lowest:
-            raise ConfigError(f'{_flag(name)} is {opt[name]}; the least is {lowest}.')
+    for name, _, least, _ in OPTIONS:
+        value = opt[name[2:].replace('-', '_')]
+        if least is not None and not value >= least:
+            raise ConfigError(f'{name} is {value}; the least is {least}.')
     if not 0 < opt['server_topp'] <= 1:
         raise ConfigError(f'--server-topp is {opt["server_topp"]}, not in (0, 1].')
-    if not opt['server_timeout'] > 0:
-        raise ConfigError(f'--server-timeout is {opt["server_timeout"]}, not above 0.')
     settings = {
         'model': opt['server_model'],
         'temperature': opt['server_temperature'],
@@ -121,8 +108,7 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
 
 def needs_logprobs(opt: Mapping[str, Any]) -> bool:
     """Whether replies must come with their log probabilities."""
-    by = opt.get('rerank_by')
-    return bool(opt['server_logprobs']) or by == 'score_plus_generator'
+    return opt.get('rerank_by') == 'score_plus_generator'
 
 
 def key_from(variable: str) -> str:
@@ -141,7 +127,3 @@ def key_from(variable: str) -> str:
     if not key and variable != KEY_VARIABLE:
         raise ConfigError(f'{variable} is not set. Run: export {variable}=...')
     return key
-
-
-def _flag(name: str) -> str:
-    return '--' + name.replace('_', '-')

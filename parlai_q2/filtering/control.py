@@ -17,8 +17,7 @@ is asked for at inference has been seen in training.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import NamedTuple, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.records import Example, Label, Score
@@ -34,22 +33,11 @@ BEST = [NO_FIRST_PERSON, HIGH, ENTAILED]
 _FIRST_PERSON = re.compile(r'\b(i|me|my|mine|myself)\b', re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class PrecisionGroups:
-    """
-    The lowest precision of the second and of the third group of lexical precision, in
-    [0, 1] and in this order.
-    """
+class PrecisionGroups(NamedTuple):
+    """Where the second and the third group of lexical precision begin, in [0, 1]."""
 
     medium: float
     high: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.medium <= self.high <= 1:
-            raise ConfigError(
-                'The bounds of lexical precision must be two numbers in [0, 1], '
-                f'the lower one first, not {self.medium} and {self.high}.'
-            )
 
     def token(self, precision: float) -> str:
         """The token of a precision."""

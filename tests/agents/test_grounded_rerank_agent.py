@@ -2,19 +2,14 @@
 The agent over a small trained generator: what it is, how it searches, what it says.
 """
 
-import json
-
 import pytest
 import torch
-from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
-from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import (
-    AGENT,
     MADE,
     TOY,
     make_agent,
@@ -39,13 +34,6 @@ def agent():
 
 def texts(reply):
     return [row['text'] for row in reply['rerank']]
-
-
-def test_it_is_its_generator(agent):
-    assert isinstance(agent, TransformerGeneratorAgent)
-    assert agent.opt['generator'] == 'transformer/generator'
-    assert agent.opt['model'] == AGENT
-    assert agent.id == 'GroundedRerank'
 
 
 def test_sharing_loads_nothing_again(agent):
@@ -77,14 +65,6 @@ def test_it_says_the_most_grounded_candidate(agent):
     assert reply['rerank'][0]['chosen']
     assert reply['rerank_knowledge'] == '3 1'
     assert reply['rerank_signature'].startswith('toy|')
-
-
-def test_beam_texts_are_in_the_new_order_with_the_scores_of_the_generator(agent):
-    (reply,) = reply_to(agent, '1 2 3 4', knowledge='4 3 2')
-    assert [text for text, _ in reply['beam_texts']] == texts(reply)
-    assert [score for _, score in reply['beam_texts']] == [
-        row['generator_score'] for row in reply['rerank']
-    ]
 
 
 def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
@@ -178,19 +158,6 @@ def test_outside_of_a_chat_a_command_is_a_text(agent):
     assert clone.history.history_raw_strings[0] == '/knowledge 1 2'
 
 
-def test_the_options_are_put_back_when_a_search_fails(agent, monkeypatch):
-    opt = agent.opt
-
-    def fail(*args, **kwargs):
-        raise RuntimeError('no memory')
-
-    monkeypatch.setattr(agent.model.decoder, 'forward', fail)
-    with pytest.raises(RuntimeError, match='no memory'):
-        reply_to(agent, '1 2 3 4')
-    assert agent.opt is opt
-    assert agent.search_seeds is None
-
-
 def test_the_encoder_runs_once_for_all_strategies(agent, monkeypatch):
     calls = []
     forward = agent.model.encoder.forward
@@ -261,11 +228,3 @@ def test_options_out_of_range_are_told_so():
     ]:
         with pytest.raises(ValueError, match=option.replace('_', '-')):
             make_agent(**{option: value})
-
-
-def test_so_are_those_of_a_file_with_options(tmp_path):
-    path = tmp_path / 'opt.json'
-    for option, value in [('prefilter_keep', '3'), ('abstain_below', 2)]:
-        path.write_text(json.dumps({option: value}))
-        with pytest.raises(ConfigError, match=f'^--{option.replace("_", "-")} is'):
-            make_agent(init_opt=str(path))

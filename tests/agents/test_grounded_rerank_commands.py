@@ -84,12 +84,6 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
     )
 
 
-def test_a_misspelt_command_is_told_the_right_one(knowledge):
-    text = answer(Command('knowlege', 'x'), knowledge, None)
-    assert "Did you mean 'knowledge'?" in text
-    assert knowledge.typed == ()
-
-
 def test_why_shows_the_evidence_for_what_was_said(knowledge):
     text = answer(Command('why', ''), knowledge, said())
     assert text.startswith('Chosen for: best score.\n')

@@ -62,12 +62,6 @@ def test_the_order_in_which_knowledge_is_looked_for(
     assert knowledge.find(message) == expected, why
 
 
-def test_none_at_all_is_none():
-    knowledge = EpisodeKnowledge(KnowledgeSource())
-    assert knowledge.find({'text': 'hi|there'}) is None
-    assert knowledge.find({}) is None
-
-
 def test_a_passage_in_the_text_holds_until_the_episode_ends():
     knowledge = EpisodeKnowledge(KnowledgeSource('\\n'))
     assert knowledge.find({'text': 'The passage.\nWho?'}).text == 'The passage.'
@@ -108,23 +102,6 @@ def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once(
     knowledge.typed = passages_in('V.')
     # Where there is no text, none is made up.
     assert knowledge.give({}, knowledge.find({})) == {'knowledge': 'V.'}
-
-
-def test_a_message_with_knowledge_of_its_own_is_given_as_it_is():
-    knowledge = EpisodeKnowledge(KnowledgeSource('|'))
-    for message in ({'text': 'hi', 'knowledge': 'K.'}, {'text': 'hi'}, {}):
-        assert knowledge.give(message, knowledge.find(message)) == message
-
-
-def test_passages_of_a_message_stay_apart_and_keep_their_titles():
-    knowledge = EpisodeKnowledge(KnowledgeSource())
-    # As ParlAI's Wizard of Wikipedia sends what was shown.
-    listed = [('Tea', 'It is hot.'), ('Tea', 'It is old.'), ('Cha', 'A dance.')]
-    shown = '\n'.join(f'{title} __knowledge__ {text}' for title, text in listed)
-    assert knowledge.find({'knowledge': shown}).passages == (
-        Passage('It is hot.\nIt is old.', 'Tea'),
-        Passage('A dance.', 'Cha'),
-    )
 
 
 def wizard(*documents, selected=()):

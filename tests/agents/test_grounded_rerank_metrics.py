@@ -1,7 +1,6 @@
 """The metrics of reranked turns."""
 
 import pytest
-from parlai.core.metrics import aggregate_unnamed_reports, dict_report
 
 from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.rerank import Reranker, Rule
@@ -41,23 +40,3 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             'rerank/repeat': 0.0,
         }
     )
-
-
-def test_metrics_of_several_processes_add_up():
-    pools = [
-        pool('red blue', 'green', 'red'),
-        pool('red', 'x'),
-        pool('', 'a'),
-        pool('blue', 'red', 'blue', 'x'),
-    ]
-    rankings = Reranker(ToyScorer()).rank_batch(pools)
-
-    def report(part):
-        sums = {name: total(values) for name, values in metrics(part).items()}
-        return {name: of_all for name, of_all in sums.items() if of_all is not None}
-
-    whole = report(rankings)
-    for cut in (1, 2, 3):
-        parts = [report(rankings[:cut]), report(rankings[cut:])]
-        together = aggregate_unnamed_reports(parts)
-        assert dict_report(together) == pytest.approx(dict_report(whole))

@@ -65,13 +65,6 @@ def test_every_kind_of_search(options, monkeypatch):
     assert_same(*replies_both_ways(agent, monkeypatch))
 
 
-def test_a_beam_may_be_wider_than_what_it_keeps():
-    (wide,) = reply_to(make_agent(candidate_strategies='beam:2'), TEXTS[0])
-    (whole,) = reply_to(make_agent(candidate_strategies='beam:5'), TEXTS[0])
-    by_score = sorted(whole['beam_texts'], key=lambda c: -c[1])
-    assert sorted(wide['beam_texts'], key=lambda c: -c[1]) == by_score[:2]
-
-
 def mixed_pools(agent):
     """The candidates of a batch in which the second example has no knowledge."""
     seen = []

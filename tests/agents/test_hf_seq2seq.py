@@ -124,12 +124,6 @@ def test_a_forced_first_token_is_the_first_token(tmp_path):
         assert reply['text'].startswith('cat')
 
 
-def test_weights_are_counted_and_saved_once(t5):
-    agent = make_agent(hf_model=t5)
-    names = agent.state_dict()['model']
-    assert all(name == 'START' or name.startswith('hf.') for name in names)
-
-
 def test_halving_keeps_the_layers_that_overflow(t5):
     agent = make_agent(hf_model=t5, inference='greedy')
     agent.model.half()

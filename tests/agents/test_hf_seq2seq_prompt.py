@@ -9,7 +9,6 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.prompts import (
     Prompt,
     fit,
-    reply_prompt,
 )
 from tests.agents.hf_models import checkpoint, make_agent, tokenizer
 
@@ -69,12 +68,6 @@ def test_a_template_without_known_fields_is_refused(template):
         Prompt(template)
 
 
-def test_braces_that_are_text_are_no_field():
-    prompt = Prompt('{{knowledge}} {text}')
-    assert not prompt.has_knowledge and prompt.is_plain
-    assert prompt.render(['hi'], 'k') == '{knowledge} hi'
-
-
 # -- what is cut, in words as tokens; "respond: [0] ... knowledge:" are three
 
 
@@ -110,26 +103,6 @@ def test_the_default_prompt_of_other_models_is_parlais_history(t5):
     seen = agent.observe({'text': 'what ?', 'episode_done': False})
     assert seen['full_text'] == 'hello\ni am fine\nwhat ?'
     assert read(agent, seen) == 'hello i am fine what ?'
-
-
-def test_the_named_prompt_is_the_one_the_shipped_model_was_trained_on(t5):
-    agent = make_agent(hf_model=t5, prompt_template='reply')
-    agent.observe({'text': 'hello', 'knowledge': 'the mat', 'episode_done': False})
-    agent.self_observe({'text': 'i am fine'})
-    seen = agent.observe(
-        {'text': 'what ?', 'checked_sentence': 'the cat', 'episode_done': False}
-    )
-    prompt = reply_prompt(['hello', 'i am fine', 'what ?'], 'the cat')
-    assert seen['text_vec'].tolist() == agent.dict.encode_text(prompt)
-    assert 'mat' not in read(agent, seen)
-
-
-def test_a_turn_without_knowledge_has_none_from_the_turn_before(t5):
-    agent = make_agent(hf_model=t5, prompt_template='{knowledge} : {history}')
-    agent.observe({'text': 'hello', 'knowledge': 'the mat', 'episode_done': False})
-    agent.self_observe({'text': 'i am'})
-    seen = agent.observe({'text': 'what', 'episode_done': False})
-    assert read(agent, seen) == ': hello i am what'
 
 
 WOW = '__knowledge__ the cat sat __endknowledge__\nhello there'
@@ -199,17 +172,6 @@ def test_the_end_token_is_added_where_the_tokenizer_adds_none(t5, bart):
     names = [ours[i] for i in ours.encode_text('the cat')]
     assert names == ['<s>', 'the', 'cat', '</s>']
     assert ours.frame_label(ours.txt2vec('the cat')) == ours.encode_text('the cat')
-
-
-def test_labels_are_what_the_tokenizer_gives_for_targets(t5, bart):
-    for folder in (t5, bart):
-        agent = make_agent(hf_model=folder)
-        seen = agent.observe(
-            {'text': 'hello', 'eval_labels': ['the cat .'], 'episode_done': True}
-        )
-        ids = agent.dict.hf_tokenizer(text_target='the cat .')['input_ids']
-        expected = ids if folder == bart else ids + [agent.END_IDX]
-        assert seen['eval_labels_vec'].tolist() == expected
 
 
 def test_person_and_special_tokens_are_one_token_each(bart):

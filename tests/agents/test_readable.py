@@ -16,14 +16,6 @@ def test_texts_are_mended_and_nothing_else_is_touched():
     assert isinstance(read, Message) and sent['text'] == 'bees \ud83d!'
 
 
-def test_labels_and_candidates_are_mended_too():
-    sent = Message({'labels': ['bees \ud83d'], 'label_candidates': ('a', '\udc1d')})
-    assert readable(sent) == {
-        'labels': ['bees \ufffd'],
-        'label_candidates': ('a', '\ufffd'),
-    }
-
-
 def test_the_generator_that_ships_answers_a_cut_emoji():
     words = ['-m', GENERATOR, '--no-cuda', '--beam-size', '1', '--beam-min-length', '1']
     agent = create_agent(ParlaiParser(True, True).parse_args(words))

@@ -36,13 +36,6 @@ def test_one_bad_turn_takes_its_episode_along_when_asked():
     assert first[1].decision.reason == Reason.NOT_GROUNDED
 
 
-def test_a_turn_stays_while_one_of_its_labels_does():
-    (judged,) = judge(episode(('one', 'a b', 'x x', 'a b', 'b')))
-    assert kept(judged) == [True]
-    assert judged[0].kept_labels == ['a b', 'b']
-    assert judged[0].shown.text == 'a b'
-
-
 def test_turns_without_labels_go_and_those_without_knowledge_are_a_choice():
     bare = episode(('one', 'a'), ('two', None, 'a'))
     (judged,) = judge(bare)

@@ -70,9 +70,3 @@ def test_it_is_json_and_reads_well():
         '       knowledge  a b',
     ]
     assert lines[-1] == 'signature: signed'
-
-
-def test_no_turns_are_no_error():
-    found = summary()
-    assert found['kept_share'] is None and found['mean_score'] is None
-    assert render(found).startswith('There were no turns.')

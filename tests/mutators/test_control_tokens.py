@@ -2,7 +2,6 @@
 
 import pytest
 
-from parlai_q2.errors import ConfigError
 from tests.mutators.running import (
     label,
     make_teacher,
@@ -36,18 +35,8 @@ def test_elsewhere_they_ask_for_the_best_and_nothing_is_scored(datatype):
     assert found == [{**m, 'text': f'{BEST} {m["text"]}'} for m in plain]
 
 
-def test_bounds_can_be_given():
-    found = training(5, control_precision='0.2,0.9')
-    assert [t.split()[1] for t in texts(found)][4] == '<med-prec>'
-
-
 def test_after_flatten_the_tokens_stand_before_the_whole_context():
     teacher = make_teacher(f'flatten+{NAME}', datatype='train:ordered')
     found = texts([teacher.act() for _ in range(3)])
     assert found[2].startswith(f'{BEST} train 0 0\nfact 0 0\ntrain 0 1')
     assert found[2].count('<entailed>') == 1
-
-
-def test_an_unknown_bound_is_an_error():
-    with pytest.raises(ConfigError, match='0.4,0.7'):
-        messages(NAME, control_precision='high')

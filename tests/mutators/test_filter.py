@@ -72,11 +72,6 @@ def test_whole_episodes_and_another_threshold():
     assert len(messages('q2_filter', q2_filter_threshold=0.4)) == 36
 
 
-def test_it_goes_with_other_mutators():
-    flat = messages('flatten+q2_filter')
-    assert len(flat) == 30 and all(m['episode_done'] for m in flat)
-
-
 def test_knowledge_in_the_text_of_an_earlier_turn_is_not_taken_for_its_own():
     found = messages('q2_filter', task='in_text')
     assert texts(found) == ['__knowledge__ b __endknowledge__ one', found[1]['text']]

@@ -122,17 +122,6 @@ def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
     assert valid[metric].value() == 0 and valid['unverifiable'].value() == 1
 
 
-def test_of_several_tasks_the_one_that_counts_may_have_no_score(tmp_path):
-    none, some = f'{UNKNOWING}/{SCORER}', f'{TASK}/{SCORER}'
-    both = f'{UNKNOWING},{TASK}'
-    valid, _ = train(tmp_path / 'none', *by(none), '-t', both)
-    assert valid[none].value() == 0
-    assert valid[SCORER].value() == valid[some].value() > 0
-    for name, metric in (('some', some), ('all', SCORER)):
-        valid, _ = train(tmp_path / name, *by(metric), '-t', both)
-        assert valid[SCORER].value() == valid[some].value() > 0
-
-
 @pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
 def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, metric):
     # A small model that nothing has taught what to say.

@@ -14,10 +14,8 @@ import parlai.utils.logging as logging
 from parlai.core.message import Message
 from parlai.core.mutators import register_mutator
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.control import (
     BEST,
     PrecisionGroups,
@@ -30,7 +28,6 @@ from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.records import Example
 
 NAME = 'q2_control_tokens'
-TERCILES = 'terciles'
 # The terciles are those of the first responses, up to this number: comparing words is
 # fast, but a whole corpus takes a while.
 SAMPLE = 20_000
@@ -41,26 +38,9 @@ NO_LABEL = Example('', '')
 class ControlTokensMutator(ScoringMutator):
     """Puts control tokens before each text."""
 
-    @classmethod
-    def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
-    ) -> ParlaiParser:
-        """Add the options of the features."""
-        super().add_cmdline_args(parser, partial_opt)
-        group = parser.add_argument_group('Control tokens')
-        group.add_argument(
-            '--control-precision',
-            type=str,
-            default=TERCILES,
-            help='where medium and high lexical precision begin: terciles of the '
-            f'first {SAMPLE} training labels, or two numbers in [0, 1], e.g. 0.4,0.7',
-        )
-        return parser
-
     def __init__(self, opt: Opt):
         super().__init__(opt)
-        given = opt.get('control_precision', TERCILES)
-        self._groups = None if given == TERCILES else groups_from(given)
+        self._groups: Optional[PrecisionGroups] = None
 
     @property
     def groups(self) -> PrecisionGroups:
@@ -75,7 +55,7 @@ class ControlTokensMutator(ScoringMutator):
             self._groups = terciles(found)
             logging.info(
                 f'Terciles of the lexical precision of {len(found)} training labels: '
-                f'--control-precision {self._groups.medium},{self._groups.high}'
+                f'{self._groups.medium:.3f} and {self._groups.high:.3f}'
             )
         return self._groups
 
@@ -109,15 +89,3 @@ def training_episodes(opt: Opt) -> Iterable[list[dict[str, Any]]]:
     names = (opt.get('mutators') or '').replace('+', ',').split(',')
     before = '+'.join(names[: names.index(NAME)]) or None
     return TaskEpisodes(Opt({**opt, 'datatype': 'train', 'mutators': before}))
-
-
-def groups_from(given: str) -> PrecisionGroups:
-    """Parse two numbers separated by a comma; a ConfigError for anything else."""
-    try:
-        medium, high = map(float, given.split(','))
-    except ValueError as e:
-        raise ConfigError(
-            f'--control-precision must be {TERCILES} or two numbers, e.g. '
-            f'0.4,0.7; not {given!r}.'
-        ) from e
-    return PrecisionGroups(medium, high)
