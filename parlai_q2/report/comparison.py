@@ -37,11 +37,11 @@ def write_comparison(
     """
     pairing = pair_up(before, after)
     if not pairing.pairs:
-        other = pairing.other_text
+        ids = pairing.other_text
         raise InputError(
             f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
             'have no response in common: responses are matched by text and knowledge.'
-            + (f' {other:,} ids are in both, with different texts.' if other else '')
+            + (f' {ids:,} ids are in both, with different texts.' if ids else '')
             + ' Compare two scorings of the same responses.'
         )
     shown = one_line(names[0]), one_line(names[1])
