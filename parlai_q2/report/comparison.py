@@ -5,21 +5,14 @@ loads nothing and runs nothing from a response.
 """
 
 from pathlib import Path
-from typing import Any, Sequence, Union
+from typing import Sequence, Union
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
-from parlai_q2.report.changes import (
-    BINS,
-    Pairing,
-    change_of,
-    different_settings,
-    pair_up,
-    signatures_of,
-)
+from parlai_q2.report.changes import Pairing, change_of, pair_up, signatures_of
 from parlai_q2.report.entries import Entry
-from parlai_q2.report.figures import TwoRunFigures, difference_chart
-from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, render, three
+from parlai_q2.report.figures import TwoRunFigures
+from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, numbered, render, three
 from parlai_q2.text.visible import one_line
 
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
@@ -44,88 +37,66 @@ def write_comparison(
     """
     pairing = pair_up(before, after)
     if not pairing.pairs:
-        other = pairing.other_text
+        ids = pairing.other_text
         raise InputError(
             f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
             'have no response in common: responses are matched by text and knowledge.'
-            + (f' {other:,} ids are in both, with different texts.' if other else '')
+            + (f' {ids:,} ids are in both, with different texts.' if ids else '')
             + ' Compare two scorings of the same responses.'
         )
-    names = one_line(names[0]), one_line(names[1])
-    signatures = signatures_of(before), signatures_of(after)
-    one_each = all(len(found) == 1 for found in signatures)
+    shown = one_line(names[0]), one_line(names[1])
+    one, other = signatures_of(before), signatures_of(after)
+    both = list(dict.fromkeys([*one, *other]))
     changes = [change_of(*pair) for pair in pairing.pairs]
     figures = TwoRunFigures(changes)
     moved = figures.higher + figures.lower
+    for side in ('before', 'after'):
+        sides = numbered([change[side] for change in changes], both)
+        for change, entry in zip(changes, sides, strict=True):
+            change[side] = entry
+    data = {'names': shown, 'signatures': both, 'changes': changes}
     page = render(
         'changes.html',
         ['page.css', 'changes.css'],
         SCRIPTS,
         title=one_line(title),
-        summary=_summary(figures, names),
+        summary=f'{shown[0]} \u2192 {shown[1]}: {figures.count:,} '
+        f'{"response" if figures.count == 1 else "responses"} in both, {moved:,} with '
+        f'a different score, {figures.flips:,} with a different label',
         figures=_figure_rows(figures, pairing),
-        chart=difference_chart(figures),
         labels=figures.labels,
         labels_before=sorted({old for old, _ in figures.labels}),
         labels_after=sorted({new for _, new in figures.labels}),
         classes=[
-            (name, f'{count:,}', three(mean), three(later))
-            for name, (count, mean, later) in figures.classes.items()
+            (name, f'{count:,}', three(was), three(now))
+            for name, (count, was, now) in figures.classes.items()
         ],
         # Scores that differ although the signatures are the same.
-        unexplained=moved if one_each and signatures[0] == signatures[1] else 0,
-        runs=list(zip(names, signatures, strict=True)),
-        settings=different_settings(signatures[0][0], signatures[1][0])
-        if one_each
-        else None,
-        data=embed(_data(changes, names, [*signatures[0], *signatures[1]])),
+        unexplained=moved if one == other and len(one) == 1 else 0,
+        runs=[(shown[0], one), (shown[1], other)],
+        data=embed(data),
     )
     write_text(Path(path), page)
     return Path(path)
 
 
-def _data(
-    changes: list[dict[str, Any]], names: tuple[str, str], signatures: list[str]
-) -> dict[str, Any]:
-    """
-    The data that the script draws. Entries refer to signatures by index, since most
-    share one.
-    """
-    places = {name: place for place, name in enumerate(dict.fromkeys(signatures))}
-    for change in changes:
-        for side in ('before', 'after'):
-            if entry := change.get(side):
-                entry['signature'] = places.get(entry['signature'], -1)
-    return {'names': names, 'signatures': [*places], 'bins': BINS, 'changes': changes}
-
-
-def _summary(figures: TwoRunFigures, names: tuple[str, str]) -> str:
-    count = figures.count
-    moved = figures.higher + figures.lower
-    responses = f'{count:,} {"response" if count == 1 else "responses"}'
-    return (
-        f'{names[0]} \u2192 {names[1]}: {responses} in both, {moved:,} with a '
-        f'different score, {figures.flips:,} with a different label'
-    )
-
-
 def _figure_rows(figures: TwoRunFigures, pairing: Pairing) -> list[Row]:
-    low, high = signed(figures.interval.low), signed(figures.interval.high)
-    higher, lower = f'{figures.higher:,}', f'{figures.lower:,}'
+    interval, of = figures.interval, f'of {figures.count:,}'
+    low, high = signed(interval.low), signed(interval.high)
     means = f'{three(figures.before)} \u2192 {three(figures.after)}'
-    interval = f'95 % interval {low} to {high}, paired bootstrap'
-    of_all = f'of {figures.count:,}'
+    doubt = f'95 % interval {low} to {high}, paired bootstrap'
     rows = [
         ('Mean score', means, '1 means grounded'),
-        ('Mean difference', signed(figures.interval.mean), interval),
-        ('Other label', f'{figures.flips:,}', of_all),
-        ('Higher and lower', f'{higher} and {lower}', of_all),
+        ('Mean difference', signed(interval.mean), doubt),
+        ('Other label', f'{figures.flips:,}', of),
+        ('Higher and lower', f'{figures.higher:,} and {figures.lower:,}', of),
     ]
-    if left := pairing.only_before + pairing.only_after:
+    if pairing.only_before or pairing.only_after:
         note = f'{pairing.only_before:,} only before, {pairing.only_after:,} only after'
         if pairing.other_text:
             note += f'; {pairing.other_text:,} ids with different texts'
-        rows.append(('Not compared', f'{left:,}', note))
+        both = pairing.only_before + pairing.only_after
+        rows.append(('Not compared', f'{both:,}', note))
     return rows
 
 

@@ -1,15 +1,14 @@
 """
-A page's figures over all its responses, and what its bar charts show.
+A page's figures over all its responses, and what its bar chart shows.
 ``pages/macros.html`` draws them.
 """
 
 from collections import Counter
 from statistics import fmean
-from typing import Iterable, Mapping, NamedTuple, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 from parlai_q2.bootstrap import mean_interval
 from parlai_q2.records import Comparison, Label
-from parlai_q2.report.changes import BINS as DIFFERENCE_BINS
 from parlai_q2.report.changes import signatures_of
 from parlai_q2.report.entries import before_and_after
 
@@ -70,7 +69,7 @@ class TwoRunFigures:
     """
 
     def __init__(self, changes: Sequence[Mapping]):
-        pairs = [(c.get('before', c['after']), c['after']) for c in changes]
+        pairs = [(change['before'], change['after']) for change in changes]
         differences = [change['difference'] for change in changes]
         self.count = len(pairs)
         self.before, self.after = means(pairs)
@@ -84,9 +83,6 @@ class TwoRunFigures:
         for name in sorted({c['class'] for c in changes if c['class']}):
             own = [p for p, c in zip(pairs, changes, strict=True) if c['class'] == name]
             self.classes[name] = (len(own), *means(own))
-        # The number of pairs by difference; pairs of equal scores are in no bin.
-        places = Counter(change['bin'] for change in changes)
-        self.bins = [places[place] for place in range(DIFFERENCE_BINS)]
         # The mean difference; the bootstrap draws whole pairs.
         self.interval = mean_interval(differences)
 
@@ -119,83 +115,37 @@ class Bar(NamedTuple):
 
 class Chart(NamedTuple):
     """
-    A bar chart whose columns can be clicked.
+    A bar chart of scores in tenths, whose columns can be clicked.
 
     :param described: what it shows, in words.
     :param tallest: the count at the plot's upper end.
-    :param columns: of each column the tooltip and the bars.
-    :param ticks: below the base line, as share of the width, text and ``text-anchor``.
-    :param middle: whether a line stands in the middle.
+    :param columns: of each tenth the tooltip and the bars.
     :param key: what the colours mean, as CSS class and text.
     """
 
-    title: str
     described: str
     tallest: int
     columns: list[tuple[str, list[Bar]]]
-    ticks: list[tuple[float, str, str]]
-    middle: bool
     key: list[tuple[str, str]]
 
 
 def score_chart(figures: Figures) -> Chart:
     """The scores of at least one response in tenths, each bar divided by label."""
-    counted = [sum(counts.values()) for counts in figures.bins]
-    tallest, columns = max(counted), []
+    tallest = max(sum(counts.values()) for counts in figures.bins)
+    columns, described = [], []
     for place, counts in enumerate(figures.bins):
         bars, below = [], 0
         labels = sorted(counts, key=_rank)
         for label in labels:
             bars.append(Bar(_kind(label), below / tallest, counts[label] / tallest))
             below += counts[label]
+        tenth = f'{place / BINS:.1f} to {(place + 1) / BINS:.1f}'
+        described.append(f'{tenth}: {below:,}')
         words = ', '.join(f'{counts[n]:,} {n.replace("_", " ")}' for n in labels)
-        title = f'score {_tenth(place)}: {below:,}' + (f' ({words})' if words else '')
+        title = f'score {tenth}: {below:,}' + (f' ({words})' if words else '')
         columns.append((title, bars))
-    ticks = [
-        (n / BINS, f'{n / BINS:.1f}', 'end' if n == BINS else 'middle')
-        for n in range(0, BINS + 1, 2)
-    ]
-    labels = sorted(figures.labels, key=_rank)
-    return Chart(
-        'Responses by score',
-        _described((_tenth(n), count) for n, count in enumerate(counted)),
-        tallest,
-        columns,
-        ticks,
-        False,
-        [(_kind(label), label.replace('_', ' ')) for label in labels],
-    )
-
-
-def difference_chart(figures: TwoRunFigures) -> Chart:
-    """
-    The differences between two runs below 0 and above 0; ``tallest`` is 0 if no score
-    differs.
-    """
-    tallest, half = max(figures.bins), DIFFERENCE_BINS // 2
-    kinds = ['inconsistent'] * half + ['consistent'] * half
-    columns = [
-        (f'{_fifth(n)}: {count:,}', [Bar(kinds[n], 0.0, count / tallest)])
-        for n, count in enumerate(figures.bins)
-        if tallest
-    ]
-    ends = {-1.0: 'start', 1.0: 'end'}
-    return Chart(
-        'Responses by score difference',
-        _described((_fifth(n), count) for n, count in enumerate(figures.bins)),
-        tallest,
-        columns,
-        [
-            ((value + 1) / 2, _signed(value), ends.get(value, 'middle'))
-            for value in (-1.0, -0.4, 0.0, 0.4, 1.0)
-        ],
-        True,
-        [('inconsistent', 'lower'), ('consistent', 'higher')],
-    )
-
-
-def _described(counts: Iterable[tuple[str, int]]) -> str:
-    return ', '.join(f'{span}: {count:,}' for span, count in counts)
+    key = [(_kind(n), n.replace('_', ' ')) for n in sorted(figures.labels, key=_rank)]
+    return Chart(', '.join(described), tallest, columns, key)
 
 
 def _kind(label: str) -> str:
@@ -204,17 +154,3 @@ def _kind(label: str) -> str:
 
 def _rank(label: str) -> int:
     return _ORDER.index(label) if label in _ORDER else len(_ORDER)
-
-
-def _tenth(place: int) -> str:
-    return f'{place / BINS:.1f} to {(place + 1) / BINS:.1f}'
-
-
-def _fifth(place: int) -> str:
-    half = DIFFERENCE_BINS // 2
-    low, high = (place - half) / half, (place - half + 1) / half
-    return f'{_signed(low)} to {_signed(high)}'
-
-
-def _signed(value: float) -> str:
-    return f'{value:+.1f}'.replace('-', '\u2212') if value else '0'

@@ -71,6 +71,7 @@ def write_page(
         )
     figures = Figures(entries)
     signatures = figures.signatures
+    data = {'signatures': signatures, 'entries': numbered(entries, signatures)}
     page = render(
         'responses.html',
         ['page.css'],
@@ -85,7 +86,7 @@ def write_page(
         chart=score_chart(figures),
         signatures=signatures,
         mixed=len(signatures) > 1,
-        data=embed(_data(entries, signatures)),
+        data=embed(data),
     )
     write_text(Path(path), page)
     return Path(path)
@@ -151,14 +152,10 @@ def _hash(text: str) -> str:
     return f'sha256-{base64.b64encode(digest).decode("ascii")}'
 
 
-def _data(entries: list[Entry], signatures: list[str]) -> dict[str, Any]:
-    """
-    The data that the script draws. Entries refer to signatures by index, since most
-    share one.
-    """
+def numbered(entries: Sequence[Entry], signatures: list[str]) -> list[Entry]:
+    """Entries that refer to signatures by index, since most share one; -1 for none."""
     places = {signature: place for place, signature in enumerate(signatures)}
-    rows = [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
-    return {'signatures': signatures, 'entries': rows}
+    return [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
 
 
 def _summary(figures: Figures) -> str:

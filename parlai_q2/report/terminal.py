@@ -73,8 +73,7 @@ def use_colour(stream: TextIO) -> bool:
     """
     if os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb':
         return False
-    isatty = getattr(stream, 'isatty', None)
-    return bool(isatty and isatty())
+    return stream.isatty()
 
 
 class Lines:
@@ -153,7 +152,8 @@ def render_score(
         head.append((f' ({unread:.0%} of a text not read)', 'dim'))
     lines.field('score', head)
     if score.parts and not _explained(score):
-        _made_of(lines, score.parts)
+        parts = (f'{_words(name)} {value:.2f}' for name, value in score.parts.items())
+        lines.field('made of', [(', '.join(parts), 'dim')])
     said = clip(response_pieces(response, score.verdicts), RESPONSE_LIMIT)
     passages = passages_of(knowledge)
     pieces = knowledge_pieces(passages, score.verdicts, score.statements)
@@ -191,19 +191,6 @@ def render_candidates(
     return lines.text()
 
 
-def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
-    """Add the parts of a score; a line ends between two of them, not within one."""
-    told = [f'{one_line(n).replace("_", " ")} {v:.2f}' for n, v in parts.items()]
-    held = ''
-    name = 'made of'
-    for part in [f'{part},' for part in told[:-1]] + told[-1:]:
-        if held and _FIELD + cell_len(f'{held} {part}') > lines.width:
-            lines.field(name, [(held, 'dim')])
-            held = name = ''
-        held = f'{held} {part}'.strip()
-    lines.field(name, [(held, 'dim')])
-
-
 def _rests_on(
     lines: Lines, statements: Sequence[Statement], passages: Sequence[Passage]
 ) -> None:
@@ -226,9 +213,12 @@ def _explained(score: Score) -> bool:
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
 
+def _words(name: str) -> str:
+    return one_line(name).replace('_', ' ')
+
+
 def _label(label: Optional[str]) -> list[Run]:
-    text = one_line(label or 'not scored').replace('_', ' ')
-    return [(text, _LABEL_COLOURS.get(label or '', ''))]
+    return [(_words(label or 'not scored'), _LABEL_COLOURS.get(label or '', ''))]
 
 
 def _marked(pieces: Sequence[Piece]) -> list[Run]:
@@ -250,22 +240,35 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
     return runs
 
 
-def _verdict_block(lines: Lines, verdict: Verdict, title: str) -> None:
-    status = status_of(verdict)
-    colour = COLOURS[status]
+def _found(verdict: Verdict, title: str = '') -> tuple[str, str, str]:
+    """What the response says, what the knowledge has, and how they compare."""
     answer = verdict.knowledge_answer
-    said, known = _short(verdict.response_answer.text), '(no answer)'
-    if answer:
-        known = _short(answer.text)
-        known = f'{one_line(title)}: {known}' if title else known
+    known = _short(answer.text) if answer else '(no answer)'
+    if answer and title:
+        known = f'{one_line(title)}: {known}'
+    compared = f'{SHOWN[status_of(verdict)]}, support'
     if verdict.question:
-        head = _short(verdict.question)
-        compared = f'{one_line(verdict.comparison)}, score {verdict.score:.2f}'
-        rows = [('response', said, ''), ('knowledge', known, '')]
-    else:
-        head, compared = said, f'{SHOWN[status]}, support {verdict.score:.2f}'
-        rows = [('knowledge', known, '')] if answer else []
-    lines.add([(head, 'bold')], (f'[{SIGNS[status]}] ', colour), ' ' * 4)
+        compared = one_line(verdict.comparison)
+    return _short(verdict.response_answer.text), known, compared
+
+
+def _sign(verdict: Verdict, indent: str = '') -> Run:
+    status = status_of(verdict)
+    return f'{indent}[{SIGNS[status]}] ', COLOURS[status]
+
+
+def _verdict_block(lines: Lines, verdict: Verdict, title: str) -> None:
+    said, known, compared = _found(verdict, title)
+    sign, colour = _sign(verdict)
+    rows = [('knowledge', known, '')]
+    if verdict.question:
+        rows.insert(0, ('response', said, ''))
+        compared += ', score'
+    elif not verdict.knowledge_answer:
+        rows = []
+    head = _short(verdict.question) or said
+    lines.add([(head, 'bold')], (sign, colour), ' ' * 4)
+    compared += f' {verdict.score:.2f}'
     for name, text, style in (*rows, ('compared', compared, colour)):
         lines.add([(text, style)], (f'    {name:<10}', ''), ' ' * 14)
 
@@ -273,50 +276,38 @@ def _verdict_block(lines: Lines, verdict: Verdict, title: str) -> None:
 def _candidate_block(lines: Lines, rank: int, row: Mapping[str, Any]) -> None:
     verdicts = [Verdict.from_dict(v) for v in row.get('verdicts') or ()]
     score, generator = row.get('score'), row.get('generator_score')
-    chosen = bool(row.get('chosen'))
-    head: list[Run] = []
-    if score is not None:
-        head.append((f'{score:.2f} ', 'bold'))
+    head: list[Run] = [] if score is None else [(f'{score:.2f} ', 'bold')]
     head += _label(row.get('label'))
     if generator is not None:
         head.append((f' | generator {generator:.2f}', 'dim'))
-    sources = ', '.join(map(one_line, row.get('strategies') or ()))
-    if sources:
+    if sources := ', '.join(map(one_line, row.get('strategies') or ())):
         head.append((f' | {sources}', 'dim'))
     if row.get('first'):
         head.append((" | generator's first", ''))
-    if chosen:
+    if row.get('chosen'):
         head.append((' | CHOSEN', 'bold'))
-    mark = f'{">" if chosen else " "}{rank:>3}  '
-    indent = ' ' * cell_len(mark)
+    mark = f'{">" if row.get("chosen") else " "}{rank:>3}  '
+    indent = ' ' * len(mark)
     lines.add(head, (mark, ''), indent)
     pieces = clip(response_pieces(row['text'], verdicts), RESPONSE_LIMIT)
     lines.add(_marked(pieces), (indent, ''), indent)
-    notes = '; '.join(notes_of(row))
-    if notes:
+    if notes := '; '.join(notes_of(row)):
         lines.add([(notes, 'dim')], (f'{indent}why: ', 'dim'), indent + ' ' * 5)
     for verdict in verdicts:
         _verdict_line(lines, verdict, indent)
 
 
 def _verdict_line(lines: Lines, verdict: Verdict, indent: str) -> None:
-    status = status_of(verdict)
-    colour = COLOURS[status]
-    answer = verdict.knowledge_answer
-    known = f'knowledge: {_short(answer.text)}' if answer else 'knowledge: (no answer)'
-    said = _short(verdict.response_answer.text)
+    said, known, compared = _found(verdict)
+    sign, colour = _sign(verdict, indent)
     if verdict.question:
-        runs = [
-            (f'{_short(verdict.question)} ', ''),
-            (f'response: {said}; {known}; ', ''),
-            (f'{one_line(verdict.comparison)} {verdict.score:.2f}', colour),
-        ]
+        said = f'{_short(verdict.question)} response: {said}; knowledge: {known}; '
+    elif verdict.knowledge_answer:
+        said = f'{said}; knowledge: {known}; '
     else:
-        runs = [
-            (f'{said}; {known}; ' if answer else f'{said}; ', ''),
-            (f'{SHOWN[status]}, support {verdict.score:.2f}', colour),
-        ]
-    lines.add(runs, (f'{indent}[{SIGNS[status]}] ', colour), indent + ' ' * 4)
+        said = f'{said}; '
+    runs = [(said, ''), (f'{compared} {verdict.score:.2f}', colour)]
+    lines.add(runs, (sign, colour), indent + ' ' * 4)
 
 
 def _short(text: str) -> str:

@@ -54,7 +54,6 @@ def test_other_labels_come_first_and_then_the_greatest_change(opened):
         ('moved', 'lower', '1 to 4 of 4 (of 43 in all)'),
         ('why', 'answer', '1 to 5 of 5 (of 43 in all)'),
         ('class', 'inconsistent', '1 to 4 of 4 (of 43 in all)'),
-        ('bin', '4', '1 to 4 of 4 (of 43 in all)'),
     ],
 )
 def test_the_lists_filter(opened, control, value, status):

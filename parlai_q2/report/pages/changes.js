@@ -1,7 +1,6 @@
 // Draws two runs side by side, with a row for each response that both have.
-const { names, signatures, bins, changes } = JSON.parse(byId('data').textContent);
+const { names, signatures, changes } = JSON.parse(byId('data').textContent);
 const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
-for (const change of changes) change.before = change.before || change.after;
 const classed = changes.some((c) => c.class);
 const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -149,7 +148,6 @@ const moves = {
   lower: (c) => c.difference < 0,
   level: (c) => !c.changed,
 };
-const edge = (i) => signed((i - bins / 2) / (bins / 2), 1);
 
 byId('class-control').hidden = !classed;
 showTable({
@@ -176,9 +174,6 @@ showTable({
       fits: (c, value) => Boolean(c.why[value]) },
     { id: 'class', options: choicesOf(changes.map((c) => c.class)),
       fits: (c, value) => c.class === value },
-    { id: 'bin', options: [['', 'all'], ...Array.from({ length: bins }, (_, i) =>
-      [String(i), `${edge(i)} to ${edge(i + 1)}`])],
-      fits: (c, value) => c.bin === Number(value) },
   ],
   haystack: (c) => [c.id, plain(c.after.response), plain(c.after.knowledge), ...c.history]
     .join('\n'),
