@@ -17,9 +17,37 @@ DEFAULT_SEED = 0
 
 def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
     """Add the options for candidates, choice, knowledge and chat, and the scorer's."""
-    _add_candidates(parser)
-    _add_scorer(add_choice_options(parser))
-    _add_knowledge(parser)
+    group = parser.add_argument_group('Reranking: candidates')
+    group.add_argument(
+        '--candidate-strategies',
+        type=_strategies,
+        default=strategies.DEFAULT_STRATEGIES,
+        help='comma-separated strategies with the number of candidates each finds, as '
+        'in beam:3; ties are decided in this order. Strategies: '
+        + ', '.join(strategies.NAMES),
+    )
+    group.add_argument(
+        '--candidate-seed',
+        type=int,
+        default=DEFAULT_SEED,
+        help='seed of the sampling strategies: the same context gives the same '
+        'candidates',
+    )
+    add_choice_options(parser).add_argument(
+        '--rerank-scorer',
+        type=str,
+        default=None,
+        help='the scorer that reranks, if it should differ from the one that a task '
+        'measures with; default: --scorer',
+    )
+    group = parser.add_argument_group('Reranking: knowledge and chat')
+    add_delimiter_option(group)
+    group.add_argument(
+        '--knowledge-file',
+        type=str,
+        default=None,
+        help='a text file: the knowledge for turns that bring none',
+    )
     return add_scorer_options(parser, scorer=DEFAULT_SCORER)
 
 
@@ -41,46 +69,6 @@ def forget_others_options(opt: dict[str, Any]) -> None:
     for action in parser._actions:
         if action.dest not in asked_for:
             opt.pop(action.dest, None)
-
-
-def _add_candidates(parser: ParlaiParser) -> None:
-    group = parser.add_argument_group('Reranking: candidates')
-    group.add_argument(
-        '--candidate-strategies',
-        type=_strategies,
-        default=strategies.DEFAULT_STRATEGIES,
-        help='comma-separated strategies with the number of candidates each finds, as '
-        'in beam:3; ties are decided in this order. Strategies: '
-        + ', '.join(strategies.NAMES),
-    )
-    group.add_argument(
-        '--candidate-seed',
-        type=int,
-        default=DEFAULT_SEED,
-        help='seed of the sampling strategies: the same context gives the same '
-        'candidates',
-    )
-
-
-def _add_scorer(group: Any) -> None:
-    group.add_argument(
-        '--rerank-scorer',
-        type=str,
-        default=None,
-        help='the scorer that reranks, if it should differ from the one that a task '
-        'measures with; default: --scorer',
-    )
-
-
-def _add_knowledge(parser: ParlaiParser) -> None:
-    group = parser.add_argument_group('Reranking: knowledge and chat')
-    add_delimiter_option(group)
-    group.add_argument(
-        '--knowledge-file',
-        type=str,
-        default=None,
-        help='a text file: the knowledge for turns that bring none',
-    )
 
 
 def _strategies(text: str) -> str:

@@ -90,7 +90,7 @@ def find_candidates(
     pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
     for (strategy, examples), searches in zip(asked, found, strict=True):
         for example, own in zip(examples, searches, strict=True):
-            pools[example] += _collect(agent, own, strategy)
+            pools[example] += collect(agent, own, strategy)
     return [merge(_speaking(pool)) for pool in pools]
 
 
@@ -130,50 +130,28 @@ def _asked(strategies: Sequence[Strategy], grounded: Sequence[bool]) -> Asked:
     return asked
 
 
-def _collect(
-    agent: Any, searches: Sequence[Any], strategy: Strategy
-) -> list[Candidate]:
+def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Candidate]:
+    """
+    The candidates that a strategy found for one example, at most as many as were asked
+    for; a beam often finishes more.
+
+    :param searches: finished searches: one, or one for each document.
+    """
     finished = [h for search in searches for h in search.get_rescored_finished()]
     if len(searches) > 1:
         finished.sort(key=lambda hypothesis: -float(hypothesis[1]))
-    return collect(
-        finished,
-        strategy.name,
-        strategy.number,
-        agent._v2t,
-        agent.opt.get('beam_length_penalty', PARLAI_LENGTH_PENALTY),
-    )
-
-
-def collect(
-    hypotheses: Sequence[Hypothesis],
-    strategy: str,
-    number: int,
-    to_text: Callable[[Any], str],
-    length_penalty: float,
-) -> list[Candidate]:
-    """
-    The candidates of one search for one example, at most ``number``.
-
-    :param hypotheses: the search's finished hypotheses, best first; a beam often
-        finishes more than were asked for.
-    :param to_text: turns tokens into text.
-    :param length_penalty: ParlAI's ``--beam-length-penalty``.
-    """
+    length_penalty = agent.opt.get('beam_length_penalty', PARLAI_LENGTH_PENALTY)
     found: list[Candidate] = []
-    for hypothesis in hypotheses:
-        if len(found) == number:
-            break
+    for hypothesis in finished:
         tokens, score, _ = hypothesis
         try:
-            text = to_text(tokens)
+            text = agent._v2t(tokens)
         except KeyError:
-            # The dictionary does not know one of the tokens; ParlAI skips these as
-            # well.
+            # A token that the dictionary does not know; ParlAI skips these as well.
             continue
         mean = mean_logprob(float(score), len(tokens), length_penalty)
-        found.append(Candidate(text, (strategy,), float(score), mean, hypothesis))
-    return found
+        found.append(Candidate(text, (strategy.name,), float(score), mean, hypothesis))
+    return found[: strategy.number]
 
 
 def mean_logprob(score: float, length: int, length_penalty: float) -> float:

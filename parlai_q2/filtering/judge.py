@@ -116,7 +116,7 @@ def examples_of(
 def judge_episode(
     episode: Sequence[Message],
     examples: Sequence[Sequence[Example]],
-    scores: Sequence[Sequence[Score]],
+    scores: Iterator[Score],
     policy: Policy,
     delimiter: Optional[str] = None,
 ) -> JudgedEpisode:
@@ -124,19 +124,19 @@ def judge_episode(
     Decide which turns of one episode are kept.
 
     :param examples: what :func:`examples_of` returned for it.
-    :param scores: the scores of the examples, in the same shape.
-    :param delimiter: as for :func:`knowledge_of`.
+    :param scores: the scores of the examples, one after another.
+    :param delimiter: as for :func:`passages_of_turns`.
     """
     turns = []
     passages = passages_of_turns(episode, delimiter)
-    for message, known, of_turn, given in zip(episode, passages, examples, scores):
+    for message, known, of_turn in zip(episode, passages, examples):
         labels = tuple(
             JudgedLabel(
                 example.response,
                 score if example.knowledge.strip() else None,
                 policy.decide(example, score),
             )
-            for example, score in zip(of_turn, given, strict=True)
+            for example, score in zip(of_turn, scores)
         )
         turns.append(JudgedTurn(message, known, labels, _of_turn(labels)))
     if policy.unit == EPISODES and not all(turn.decision.kept for turn in turns):
@@ -156,7 +156,7 @@ def judge_episodes(
     Decide which turns of many episodes are kept.
 
     :param episodes: the episodes, read only as far as the next chunk needs.
-    :param delimiter: as for :func:`knowledge_of`.
+    :param delimiter: as for :func:`passages_of_turns`.
     :param chunk: minimum number of responses in one call of the scorer.
     :return: the judged episodes, in order.
     """
@@ -181,8 +181,7 @@ def _judge(
     flat = [e for _, examples in held for of_turn in examples for e in of_turn]
     scores = iter(scorer.score(flat))
     for episode, examples in held:
-        given = [[next(scores) for _ in of_turn] for of_turn in examples]
-        yield judge_episode(episode, examples, given, policy, delimiter)
+        yield judge_episode(episode, examples, scores, policy, delimiter)
 
 
 def _of_turn(labels: Sequence[JudgedLabel]) -> Decision:

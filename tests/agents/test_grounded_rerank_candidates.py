@@ -1,8 +1,10 @@
 """Strategies as they are written, and candidates as they are merged."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from parlai_q2.agents.grounded_rerank.search import collect, mean_logprob
+from parlai_q2.agents.grounded_rerank.search import RankedBeam, collect, mean_logprob
 from parlai_q2.agents.grounded_rerank.strategies import (
     Strategy,
     parse_strategies,
@@ -81,16 +83,15 @@ def test_a_search_gives_no_more_than_was_asked_for():
         (['s', 'y'], -2.0, None),
         (['s', 'z'], -3.0, None),
     ]
-    pool = collect(found, 'beam', 2, lambda tokens: tokens[-1], 0.65)
-    assert [c.text for c in pool] == ['x', 'y']
+    texts = {'x': 'X', 'y': 'Y', 'z': 'Z'}
+    agent = SimpleNamespace(opt={}, _v2t=lambda tokens: texts[tokens[-1]])
+    pool = collect(agent, [RankedBeam(found)], Strategy('beam', 2))
+    assert [c.text for c in pool] == ['X', 'Y']
     assert [c.source for c in pool] == found[:2]
-
-
-def test_tokens_that_are_no_text_are_passed_over():
-    texts = {'good': 'fine'}
-    found = [(['bad'], -1.0, None), (['good'], -2.0, None)]
-    pool = collect(found, 'beam', 2, lambda tokens: texts[tokens[-1]], 0.65)
-    assert [c.text for c in pool] == ['fine']
+    # Tokens that are no text are passed over.
+    del texts['x']
+    pool = collect(agent, [RankedBeam(found)], Strategy('beam', 2))
+    assert [c.text for c in pool] == ['Y', 'Z']
 
 
 def test_the_mean_log_probability_undoes_the_length_penalty():

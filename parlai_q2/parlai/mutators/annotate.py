@@ -18,11 +18,10 @@ class AnnotateMutator(ScoringMutator):
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The episode with the scores in its messages."""
-        examples = [of_turn[:1] for of_turn in self.examples(episode)]
-        for message, asked, given in zip(episode, examples, self.scores(examples)):
-            scored = asked and asked[0].knowledge.strip() and asked[0].response.strip()
-            message.force_set(SCORE, given[0].value if scored else None)
-            message.force_set(LABEL, given[0].label if given else None)
-            if given:
-                message.force_set(EVIDENCE, given[0].to_dict())
+        for message, (asked, score) in zip(episode, self.first_labels(episode)):
+            scored = asked and asked.knowledge.strip() and asked.response.strip()
+            message.force_set(SCORE, score.value if score and scored else None)
+            message.force_set(LABEL, score.label if score else None)
+            if score:
+                message.force_set(EVIDENCE, score.to_dict())
         return [episode]

@@ -55,11 +55,13 @@ class ScoringMutator(ManyEpisodeMutator):
         """What to score in an episode: for each turn, one example for each label."""
         return examples_of(episode, self.delimiter)
 
-    def scores(self, examples: list[list[Example]]) -> list[list[Score]]:
-        """The scores of examples, in the same shape."""
-        flat = [example for of_turn in examples for example in of_turn]
-        scores = iter(self.scorer.score(flat))
-        return [[next(scores) for _ in of_turn] for of_turn in examples]
+    def first_labels(
+        self, episode: list[Message]
+    ) -> list[tuple[Optional[Example], Optional[Score]]]:
+        """The first label of each turn and its score; None without a label."""
+        examples = [next(iter(of_turn), None) for of_turn in self.examples(episode)]
+        scores = iter(self.scorer.score([e for e in examples if e is not None]))
+        return [(e, None if e is None else next(scores)) for e in examples]
 
 
 def mutator_scorer(opt: Opt) -> Scorer:

@@ -70,14 +70,9 @@ class ControlTokensMutator(ScoringMutator):
     def _tokens(self, episode: list[Message]) -> list[list[str]]:
         if not DatatypeHelper.is_training(self.opt['datatype']):
             return [BEST] * len(episode)
-        examples = [of_turn[:1] for of_turn in self.examples(episode)]
         return [
-            control_tokens(
-                of_turn[0] if of_turn else NO_LABEL,
-                score[0] if score else None,
-                self.groups,
-            )
-            for of_turn, score in zip(examples, self.scores(examples))
+            control_tokens(example or NO_LABEL, score, self.groups)
+            for example, score in self.first_labels(episode)
         ]
 
 

@@ -47,9 +47,9 @@ class FilterMutator(ScoringMutator):
             return [episode]
         policy = policy_from_opt(self.opt, self.scorer, PREFIX)
         examples = self.examples(episode)
-        judged = judge_episode(
-            episode, examples, self.scores(examples), policy, self.delimiter
-        )
+        flat = [example for of_turn in examples for example in of_turn]
+        scores = iter(self.scorer.score(flat))
+        judged = judge_episode(episode, examples, scores, policy, self.delimiter)
         staying = iter([turn for turn in judged if turn.decision.kept])
         parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])
         self._empty = 0 if parts else self._empty + 1
