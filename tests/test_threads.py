@@ -15,12 +15,6 @@ def test_what_the_user_has_set_stands(name):
     assert environment == {name: 'mine'}
 
 
-def test_when_torch_is_there_already_it_is_too_late():
-    environment: dict[str, str] = {}
-    assert not spin_briefly(environment, {'torch': None})
-    assert environment == {}
-
-
 def test_the_command_sets_it_before_torch_is_imported():
     code = (
         'import os, sys; from parlai_q2 import __main__ as m;'

@@ -15,7 +15,6 @@ from typing import Any, Iterator, Mapping, Union
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.knowledge import as_field, stripped
 from parlai_q2.io.read import Record, example_of, read_records
-from parlai_q2.io.write import meta_of
 from parlai_q2.records import not_verifiable
 from parlai_q2.report.entries import Entry, before_and_after, read_entry
 
@@ -34,7 +33,7 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
             f'There is no file {path}. Give a file that parlai_q2 score wrote.'
         )
     logs = holds_conversations(path)
-    signature, place = _sidecar_signature(path), 0
+    signature, place = '', 0
     for record in read_records(path, 'world_logs' if logs else 'jsonl'):
         place += 1
         try:
@@ -106,7 +105,6 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
         'q2_label': None if fields['abstained'] else chosen['q2_label'],
     }
     score = _score_of_choice(pool) if passages else not_verifiable().to_dict()
-    # Files written before 0.4 have the signature only in their metadata.
     return {**pool, **score, 'signature': fields.get('rerank_signature')}
 
 
@@ -165,13 +163,3 @@ def _with_texts(record: Record) -> dict[str, Any]:
         'response': example.response,
         'history': list(example.history),
     }
-
-
-def _sidecar_signature(path: Path) -> str:
-    """The signature from the metadata that the score command writes beside scores."""
-    try:
-        summary = json.loads(meta_of(path).read_text(encoding='utf-8'))
-        signature = summary.get('signature')
-    except (OSError, ValueError, AttributeError):
-        return ''
-    return signature if isinstance(signature, str) else ''

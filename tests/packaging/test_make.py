@@ -79,11 +79,7 @@ def test_the_first_run_builds_and_then_does_its_work(make):
     for line, file in zip(installs, files):
         assert line.endswith(file)
     assert told[-1] == TWO_AT_ONCE
-
-
-def test_a_second_run_builds_nothing(make):
-    make('test')
-    assert make('test') == [TWO_AT_ONCE]
+    assert make('test') == [TWO_AT_ONCE], 'a second run builds nothing'
 
 
 def test_what_one_asks_of_the_tests_comes_last_and_so_counts(make):

@@ -132,29 +132,6 @@ def test_the_lists_filter(opened, control, value, status):
     assert opened.text('#status') == status
 
 
-def test_a_bar_of_the_histogram_filters(opened):
-    opened.click('.column[data-bin="9"]')
-    assert opened.text('#status') == '1 to 4 of 4 (of 30 in all)'
-    opened.click('.column[data-bin="9"]')
-    assert opened.text('#status') == '1 to 25 of 30'
-
-
-def test_a_heading_sorts(opened):
-    scores = (
-        "[...document.querySelectorAll('.score')].map(s => parseFloat(s.innerText))"
-    )
-    opened.click('th[data-order="Score"] button')
-    found = opened.js(scores)
-    assert found == sorted(found)
-    opened.click('th[data-order="Score"] button')
-    found = opened.js(scores)
-    assert found == sorted(found, reverse=True)
-    assert (
-        opened.js("document.querySelector('th[data-order=Score]').ariaSort")
-        == 'descending'
-    )
-
-
 def test_hostile_text_is_read_not_run(opened):
     assert opened.js('document.title') == 'Evidence <b>'
     assert '<script>document.title="taken"</script>' in opened.text('#rows')

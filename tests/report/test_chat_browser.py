@@ -120,13 +120,6 @@ def test_a_screen_reader_hears_replies_problems_and_fields(opened):
     )
 
 
-def test_knowledge_goes_along_with_the_next_message(opened, chat):
-    know(opened, ' A new passage.\n')
-    assert chat.conversation.knowledge == ''
-    say(opened, 'Who is she?')
-    assert chat.conversation.knowledge.strip() == 'A new passage.'
-
-
 def test_the_command_fills_the_field(opened, chat):
     know(opened, 'old')
     say(opened, '/knowledge typed in the chat')

@@ -1,7 +1,6 @@
 """What a chat's server accepts, from browsers and from anybody else."""
 
 import json
-import socket
 import threading
 import time
 from pathlib import Path
@@ -195,15 +194,6 @@ def test_requests_do_not_interleave(server):
     for thread in threads:
         thread.join()
     assert most == [1] * 8
-
-
-def test_a_browser_that_goes_away_is_no_error(server, capfd):
-    with socket.create_connection(server.server_address[:2]) as gone:
-        gone.sendall(b'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n')
-    with socket.create_connection(server.server_address[:2]) as gone:
-        gone.sendall(b'POST /interact HTTP/1.0\r\n')
-    assert ask(server, 'GET', '/')[0] == 200
-    assert 'Traceback' not in capfd.readouterr().err
 
 
 def test_a_port_that_is_taken_is_told(server):

@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.report.entries import read_entry
-from tests.report.samples import reranked, scored, simple
+from tests.report.samples import scored, simple
 
 
 def test_a_record_is_cut_at_its_spans():
@@ -84,15 +84,6 @@ def test_a_bad_verdict_is_named_by_its_place(field, value):
     record['verdicts'][1] = {**record['verdicts'][1], field: value}
     with pytest.raises(InputError):
         read_entry(record)
-
-
-def test_candidates_are_cut_too():
-    chosen, first = read_entry(reranked())['rerank']
-    assert (
-        chosen['chosen'] and not chosen['first'] and chosen['note'] == 'highest score'
-    )
-    assert first['first'] and first['response'][1] == ['Madonna', 'supported', [0]]
-    assert first['strategies'] == ['beam', 'nucleus']
 
 
 TITLED = [

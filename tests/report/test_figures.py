@@ -1,7 +1,7 @@
 import pytest
 
 from parlai_q2.report.entries import read_entry
-from parlai_q2.report.figures import Figures, score_chart
+from parlai_q2.report.figures import Figures
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 
@@ -36,17 +36,3 @@ def test_reranked_turns_compare_first_and_chosen():
     first, chosen = figures.first_and_chosen
     assert first == pytest.approx((1 / 3 + 0.8) / 2, abs=1e-4)
     assert chosen == pytest.approx(0.9)
-
-
-def test_labels_stand_on_each_other_each_in_its_colour():
-    chart = score_chart(
-        figures_of(
-            simple(1, 0.5, label='<odd>'),
-            simple(2, 0.5, label='generic'),
-            simple(3, 0.5, label='consistent'),
-        )
-    )
-    title, bars = chart.columns[5]
-    assert [bar.kind for bar in bars] == ['consistent', 'generic', 'other']
-    assert [bar.bottom for bar in bars] == [0.0, 1 / 3, 2 / 3]
-    assert '1 <odd>' in title

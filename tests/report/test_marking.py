@@ -1,13 +1,11 @@
 import pytest
 
-from parlai_q2.records import Comparison, Span, Verdict, passages_of
+from parlai_q2.records import Comparison, Span, Verdict
 from parlai_q2.report.spans import (
     Piece,
     Status,
     clip,
     cut,
-    knowledge_pieces,
-    response_pieces,
     status_of,
 )
 
@@ -19,8 +17,8 @@ def span(start, end):
     return Span(TEXT[max(start, 0) : end], start, end)
 
 
-def verdict(comparison, score=0.0, response=(0, 7), knowledge=None, f1=0.0):
-    return Verdict('Who?', span(*response), knowledge, comparison, score, f1)
+def verdict(comparison, score=0.0, f1=0.0):
+    return Verdict('Who?', span(0, 7), None, comparison, score, f1)
 
 
 @pytest.mark.parametrize(
@@ -78,22 +76,6 @@ def test_a_verdict_has_one_status(comparison, score, f1, status):
 def test_a_text_is_cut_at_its_spans(spans, expected):
     pieces = cut(TEXT, [(span(start, end), status) for start, end, status in spans])
     assert [(p.text, p.status, p.verdicts) for p in pieces] == expected
-
-
-def test_response_and_knowledge_are_marked_each_by_its_own_spans():
-    knowledge = 'In 1983 she sang.'
-    verdicts = [
-        verdict(
-            Comparison.CONTRADICTION, response=(16, 20), knowledge=Span('1983', 3, 7)
-        ),
-        verdict(Comparison.NO_ANSWER),
-    ]
-    assert [p.text for p in response_pieces(TEXT, verdicts) if p.status] == [
-        'Madonna',
-        '1985',
-    ]
-    marked = [p for p in knowledge_pieces(passages_of(knowledge), verdicts) if p.status]
-    assert marked == [Piece('1983', BAD, (0,))]
 
 
 def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():

@@ -137,11 +137,6 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
 @pytest.mark.parametrize(
     'fields, note',
     [
-        ({'reason': 'best score'}, 'why: best score'),
-        (
-            {'score': 1.0, 'guards': ['copy'], 'guarded_score': 0.5},
-            'why: counted as 0.50, as a copy',
-        ),
         (
             {'reason': 'best', 'score': 1.0, 'guards': ['copy'], 'guarded_score': 0.5},
             'why: best; counted as 0.50, as a copy',
@@ -171,7 +166,6 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     'stream, environment, expected',
     [
-        (Terminal(), {'TERM': 'xterm'}, True),
         (Terminal(), {}, True),
         (Terminal(), {'TERM': 'dumb'}, False),
         (Terminal(), {'NO_COLOR': '1'}, False),

@@ -43,26 +43,10 @@ def warnings(monkeypatch):
     return said
 
 
-def test_scores_become_a_page(tmp_path):
-    path = write(tmp_path / 'my_scores.jsonl', scored(), simple(1))
-    page = run_command(
-        'report', str(path), '--outfile', str(tmp_path / 'out/my_page.html')
-    )
-    assert page == tmp_path / 'out' / 'my_page.html'
-    data = entries_of(page)
-    assert [entry['id'] for entry in data['entries']] == ['madonna', 'r1']
-
-
 def test_the_first_line_names_the_signature_for_all(tmp_path):
     path = write(tmp_path / 'scores.jsonl', scored(), simple(1), simple(2))
     entries = list(read_scored_file(path))
     assert {entry['signature'] for entry in entries} == {SIGNATURE}
-
-
-def test_the_signature_is_taken_from_beside_the_scores_too(tmp_path):
-    path = write(tmp_path / 'scores.jsonl', simple(1))
-    write(tmp_path / 'scores.jsonl.meta.json', {'signature': SIGNATURE})
-    assert [e['signature'] for e in read_scored_file(path)] == [SIGNATURE]
 
 
 def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):

@@ -108,19 +108,6 @@ def test_without_knowledge_the_given_order_stands(tmp_path):
     assert (lines[0]['order'], 'no knowledge' in lines[0]['reason']) == ([0, 1], True)
 
 
-def test_the_givers_score_can_weigh_in(tmp_path):
-    pool = {
-        'knowledge': K,
-        'candidates': [
-            {'text': 'founded in 1969 wow', 'score': -1, 'tokens': 4},
-            {'text': 'founded in 1969', 'score': -400, 'tokens': 4},
-        ],
-    }
-    assert run(tmp_path, [pool])[1][0]['order'] == [1, 0]
-    weighed = run(tmp_path, [pool], rerank_by='score_plus_generator')
-    assert weighed[1][0]['order'] == [0, 1]
-
-
 def test_where_nothing_is_grounded_enough_it_says_so(tmp_path):
     options = {'abstain_below': 0.5, 'abstain_text': 'I do not know.'}
     summary, lines = run(tmp_path, POOLS, **options)
