@@ -86,7 +86,8 @@ class ChatServer:
         self._scheme, self._host, self._port, self._path = parse_url(self.url)
         if not all('!' <= letter <= '~' for letter in self.key):
             raise ConfigError("The server's key has letters that no key can have.")
-        if self.key and self._scheme == 'http' and not self._is_here():
+        here = self._host in ('localhost', '::1') or self._host.startswith('127.')
+        if self.key and self._scheme == 'http' and not here:
             logging.warning(f'The key is sent to {self._host} unencrypted: no https.')
         self._free = threading.Semaphore(self.concurrency)
         # The most replies that one request was seen to give, once that is known.
@@ -170,7 +171,9 @@ class ChatServer:
         headers = {'Content-Type': 'application/json', 'Accept': 'application/json'}
         if self.key:
             headers['Authorization'] = f'Bearer {self.key}'
-        connection = self._connection()
+        https = self._scheme == 'https'
+        connect = http.client.HTTPSConnection if https else http.client.HTTPConnection
+        connection = connect(self._host, self._port, timeout=self.timeout)
         until = time.monotonic() + self.timeout
         try:
             connection.connect()
@@ -202,16 +205,6 @@ class ChatServer:
         if answer.status != 200:
             raise _refusal(answer, content)
         return content
-
-    def _connection(self) -> http.client.HTTPConnection:
-        if self._scheme == 'https':
-            return http.client.HTTPSConnection(
-                self._host, self._port, timeout=self.timeout
-            )
-        return http.client.HTTPConnection(self._host, self._port, timeout=self.timeout)
-
-    def _is_here(self) -> bool:
-        return self._host in ('localhost', '::1') or self._host.startswith('127.')
 
     def _hidden(self, text: str) -> str:
         """A text without the key, which a server may repeat."""

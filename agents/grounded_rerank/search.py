@@ -72,7 +72,9 @@ def find_candidates(
         # It knows how to find several by itself (as a model behind a server does).
         return [merge(pool) for pool in agent.candidate_pools(batch, grounded)]
     asked = _asked(strategies, grounded)
-    generate = generate_function(agent, generator, inherited)
+    generate = inherited
+    if generator._generate.__module__ in NOT_PARLAI_SEARCH:
+        generate = TorchGeneratorAgent._generate.__get__(agent)
     loop = getattr(generate, '__func__', None)
     parlai_searches = loop is TorchGeneratorAgent._generate
     if parlai_searches and not kwargs and few_rows(batch, asked):
@@ -91,7 +93,7 @@ def find_candidates(
     for (strategy, examples), searches in zip(asked, found, strict=True):
         for example, own in zip(examples, searches, strict=True):
             pools[example] += collect(agent, own, strategy)
-    return [merge(_speaking(pool)) for pool in pools]
+    return [merge([c for c in pool if c.text.strip()] or pool) for pool in pools]
 
 
 def search_one_by_one(
@@ -116,8 +118,15 @@ def search_one_by_one(
             copy = type(batch)(**batch)
             with decoding(agent, strategy), seeded(agent, batch, strategy.name, seed):
                 _, searches = generate(copy, strategy.width)
-            by_example = _by_example(agent, searches, batch.batchsize)
-            found.append([by_example[example] for example in examples])
+            # One for each example, or one for each of its documents (RAG-Sequence).
+            each, rest = divmod(len(searches), batch.batchsize)
+            if not each or rest:
+                raise ConfigError(
+                    f'{type(agent).__name__} cannot be reranked: for {batch.batchsize} '
+                    f'examples its _generate returned {len(searches)} searches to take '
+                    'candidates from.'
+                )
+            found.append([list(searches[i * each :][:each]) for i in examples])
     return found
 
 
@@ -163,27 +172,3 @@ def mean_logprob(score: float, length: int, length_penalty: float) -> float:
     :param length: the number of tokens, including the start token, which costs nothing.
     """
     return score * math.pow((1 + length) / 6, length_penalty) / max(length - 1, 1)
-
-
-def generate_function(agent: Any, generator: Any, inherited: Any) -> Any:
-    """The function that runs a generator's search: the inherited one or ParlAI's."""
-    if generator._generate.__module__ in NOT_PARLAI_SEARCH:
-        return TorchGeneratorAgent._generate.__get__(agent)
-    return inherited
-
-
-def _by_example(agent: Any, beams: Sequence[Any], examples: int) -> list[list[Any]]:
-    """The searches of each example: one, or one for each document (RAG-Sequence)."""
-    each, rest = divmod(len(beams), examples)
-    if not each or rest:
-        raise ConfigError(
-            f'{type(agent).__name__} cannot be reranked: for {examples} examples '
-            f'its _generate returned {len(beams)} searches to take candidates '
-            'from.'
-        )
-    return [list(beams[i * each : (i + 1) * each]) for i in range(examples)]
-
-
-def _speaking(pool: list[Candidate]) -> list[Candidate]:
-    """The pool without empty replies, unless there are no others."""
-    return [c for c in pool if c.text.strip()] or pool

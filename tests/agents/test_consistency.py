@@ -158,11 +158,6 @@ def test_in_chat_the_agent_says_how_to_ask():
     assert 'metrics' not in reply
 
 
-def test_a_label_that_is_no_class_is_an_error():
-    with pytest.raises(UnknownNameError, match='label of the task'):
-        ask([ENTAILED], label='Genric')
-
-
 def test_the_shipped_detector_classifies_the_sample(tmp_path):
     log = tmp_path / 'log.jsonl'
     report = EvalModel.main(

@@ -158,24 +158,6 @@ def test_outside_of_a_chat_a_command_is_a_text(agent):
     assert clone.history.history_raw_strings[0] == '/knowledge 1 2'
 
 
-def test_the_encoder_runs_once_for_all_strategies(agent, monkeypatch):
-    calls = []
-    forward = agent.model.encoder.forward
-
-    def counted(*args, **kwargs):
-        calls.append(args)
-        return forward(*args, **kwargs)
-
-    monkeypatch.setattr(agent.model.encoder, 'forward', counted)
-    (reply,) = reply_to(agent, '1 2 3 4')
-    assert len(agent.strategies) == 3 and len(calls) == 1
-    assert {s for row in reply['rerank'] for s in row['strategies']} == {
-        'beam',
-        'nucleus',
-        'delayedbeam',
-    }
-
-
 # A high temperature, since the little generator is very sure of itself.
 SAMPLING = {'candidate_strategies': 'nucleus:8,delayedbeam:2', 'temperature': 3}
 

@@ -106,17 +106,6 @@ def test_the_decoder_is_called_once_a_step_for_what_is_not_done(monkeypatch):
     assert sum(together) == sum(rows)
 
 
-def test_large_batches_are_searched_one_strategy_after_another(monkeypatch):
-    agent = make_agent(candidate_strategies='beam:4/4,nucleus:3')
-    rows = decoder_rows(agent, monkeypatch)
-    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 14)
-    reply_to(agent, '1 2', '3 4')
-    assert rows[0] == 14
-    rows.clear()
-    reply_to(agent, '1 2', '3 4', '5 6')
-    assert rows[0] == 12
-
-
 def test_outputs_begin_with_the_tokens_that_each_must_begin_with(monkeypatch):
     agent = make_agent(candidate_strategies='beam:2,nucleus:2', temperature=3)
     begins = [agent.dict[digit] for digit in '615']

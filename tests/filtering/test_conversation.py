@@ -8,22 +8,11 @@ from parlai_q2.filtering import Policy, judge_episodes
 from parlai_q2.filtering.conversation import conversations
 from parlai_q2.parlai.filtered_files import conversation_file
 from parlai_q2.records import Score
-from tests.filtering.toys import FIVE, WordScorer, episode, said
+from tests.filtering.toys import FIVE, WordScorer, episode
 
 
 def judged(one=FIVE, **choices):
     return next(judge_episodes([one], WordScorer(), Policy(**choices)))
-
-
-def test_what_stays_and_what_goes_are_the_whole():
-    assert said(conversations(judged())) == [
-        [('one', 'b b')],
-        [('one\nb b\ntwo\nx x\nthree\na x\nfour', 'hello'), ('five', 'c c c')],
-    ]
-    assert said(conversations(judged(), kept=False)) == [
-        [('one\nb b\ntwo', 'x x')],
-        [('one\nb b\ntwo\nx x\nthree', 'a x')],
-    ]
 
 
 def test_the_first_speaker_keeps_all_fields_and_the_second_has_the_score():
@@ -77,15 +66,6 @@ def test_parlai_reads_every_text_back(tmp_path, odd):
     read = list(Conversations(str(tmp_path / 'kept.jsonl')))
     assert [c[0].text for c in read] == [text] * 2
     assert read[0][1].text == 'a' and read[0][0].knowledge == 'a'
-
-
-def test_a_file_has_its_name_only_when_whole(tmp_path):
-    with pytest.raises(KeyboardInterrupt):
-        with conversation_file(tmp_path / 'new' / 'kept.jsonl', {}, '') as write:
-            write(conversations(judged()))
-            assert not (tmp_path / 'new' / 'kept.jsonl').exists()
-            raise KeyboardInterrupt
-    assert list((tmp_path / 'new').iterdir()) == []
 
 
 def test_another_ending_is_an_error(tmp_path):

@@ -4,7 +4,6 @@ import json
 from unittest.mock import patch
 
 import pytest
-from parlai.core.message import Message
 
 from parlai_q2.__main__ import run
 from parlai_q2.filtering import Policy
@@ -12,7 +11,6 @@ from parlai_q2.parlai.distillation import (
     ABSTAINED,
     judge_replies,
     references,
-    replies,
     reply_record,
 )
 from parlai_q2.scripts import distill
@@ -56,45 +54,6 @@ def test_an_abstention_is_no_reference():
     # What it chose was grounded enough, yet it said something else.
     said = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
     assert judge(said, WordScorer())[0] == (False, ABSTAINED)
-
-
-class Parrot:
-    """Says how many turns of its conversation it has heard, and what."""
-
-    def __init__(self, log):
-        self.log, self.heard = log, []
-
-    def clone(self):
-        return Parrot(self.log)
-
-    def observe(self, message):
-        assert 'labels' not in message
-        self.heard.append(message['text'])
-        self.done = message['episode_done']
-        return message
-
-    def batch_act(self, seen):
-        self.log.append(len(seen))
-        return [Message({'text': f'{m["text"]}!'}) for m in seen]
-
-    def self_observe(self, reply):
-        assert reply['text'] == f'{self.heard[-1]}!'
-        if self.done:
-            self.heard = []
-
-
-@pytest.mark.parametrize('batchsize', [1, 2, 10])
-def test_conversations_are_replied_to_in_batches_and_in_order(batchsize):
-    episodes = [
-        episode(*[(f'{n} {t}', 'k', 'g') for t in range(length)])
-        for n, length in enumerate([3, 1, 2, 2, 1])
-    ]
-    log = []
-    found = list(replies(Parrot(log), iter(episodes), batchsize))
-    assert [[r['text'] for r in one] for one in found] == [
-        [f'{m["text"]}!' for m in one] for one in episodes
-    ]
-    assert sum(log) == 9 and max(log) == min(batchsize, 5)
 
 
 def run_distill(outfile, *more):

@@ -28,14 +28,6 @@ def test_each_turn_is_judged_by_its_own_knowledge():
     assert judged[2].labels[0].score.value == 0.5
 
 
-def test_one_bad_turn_takes_its_episode_along_when_asked():
-    good = episode(('one', 'a', 'a'), ('two', 'a', 'hello'))
-    first, second = judge(FIVE, good, policy=Policy(unit='episodes'))
-    assert kept(first) == [False] * 5 and kept(second) == [True, True]
-    assert first[0].decision.reason == Reason.EPISODE
-    assert first[1].decision.reason == Reason.NOT_GROUNDED
-
-
 def test_turns_without_labels_go_and_those_without_knowledge_are_a_choice():
     bare = episode(('one', 'a'), ('two', None, 'a'))
     (judged,) = judge(bare)

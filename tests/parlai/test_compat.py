@@ -104,16 +104,6 @@ def test_without_pkg_resources_the_parlai_q2_command_runs():
     assert 'NEW EPISODE' in done.stdout
 
 
-def test_the_stand_in_for_pkg_resources_finds_what_packages_hold():
-    stand_in = compat.pkg_resources_stand_in()
-    assert stand_in.resource_exists('parlai', 'opt_presets/README.md')
-    assert not stand_in.resource_exists('parlai', 'opt_presets/no_such.opt')
-    found = stand_in.resource_filename('parlai', 'opt_presets/README.md')
-    assert Path(found).is_file()
-    with pytest.raises(ModuleNotFoundError):  # which ParlAI passes over
-        stand_in.resource_exists('no_such_package', 'x')
-
-
 def read_back(states):
     saved = io.BytesIO()
     torch.save(states, saved)
