@@ -18,18 +18,8 @@ from parlai_q2.report.entries import Entry
 # other words, another status or sentence; only one of the runs asked the question.
 FATES = ('answer', 'comparison', 'mark', 'before', 'after', 'same')
 
-# The fields that a page shows for each run.
-_SIDE = (
-    'score',
-    'label',
-    'fallback',
-    'response',
-    'knowledge',
-    'verdicts',
-    'statements',
-    'parts',
-    'signature',
-)
+# The fields that both runs share, and the candidates, which the page does not show.
+_NOT_OF_A_SIDE = ('id', 'class', 'history', 'rerank')
 
 
 class Pairing(NamedTuple):
@@ -95,14 +85,18 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
         'id': after['id'],
         'class': after['class'] or before['class'],
         'history': after['history'] or before['history'],
-        'before': {name: before[name] for name in _SIDE},
-        'after': {name: after[name] for name in _SIDE},
+        'before': _side(before),
+        'after': _side(after),
         'difference': difference,
         'flip': flip,
         'rows': rows,
         'why': why,
         'changed': bool(difference or flip),
     }
+
+
+def _side(entry: Entry) -> Entry:
+    return {k: v for k, v in entry.items() if k not in _NOT_OF_A_SIDE}
 
 
 def compare_verdicts(

@@ -194,7 +194,7 @@ def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     rows = [row for row in model['rerank'] if row['first'] or row['chosen']]
     show(f'person: {one_line(teacher["text"])}')
     show(f'knowledge: {one_line(joined(passages_of(model["rerank_knowledge"])))}')
-    show(f'chosen of {len(model["rerank"])} candidates:')
+    show(f'first and chosen of {len(model["rerank"])} candidates:')
     columns = shutil.get_terminal_size().columns
     show(render_candidates(rows, use_colour(sys.stdout), columns))
 
