@@ -10,8 +10,6 @@ are done; on a busy machine, scoring has been seen to take twenty times as long.
 
 import os
 import sys
-from collections.abc import Mapping, MutableMapping
-from typing import Any
 
 SPIN_COUNT = 'GOMP_SPINCOUNT'
 # Iterations of the spin loop: a few microseconds, enough for the next layer to start.
@@ -20,17 +18,10 @@ BRIEF = '1000'
 SAID = (SPIN_COUNT, 'OMP_WAIT_POLICY', 'KMP_BLOCKTIME')
 
 
-def spin_briefly(
-    environment: MutableMapping[str, str] = os.environ,
-    modules: Mapping[str, Any] = sys.modules,
-) -> bool:
+def spin_briefly() -> None:
     """
     Let threads spin only briefly, unless the user has chosen how they wait, or torch is
     imported and has read the setting.
-
-    :return: whether the environment was changed.
     """
-    if 'torch' in modules or any(name in environment for name in SAID):
-        return False
-    environment[SPIN_COUNT] = BRIEF
-    return True
+    if 'torch' not in sys.modules and not any(name in os.environ for name in SAID):
+        os.environ[SPIN_COUNT] = BRIEF

@@ -12,6 +12,27 @@ from parlai_q2.errors import Q2Error
 
 logger = logging.getLogger('parlai_q2')
 debug, info, warning, error = logger.debug, logger.info, logger.warning, logger.error
+# How many problems are logged one by one.
+MOST = 20
+
+
+class Named:
+    """
+    Logs problems, at most :data:`MOST`; the rest are only counted.
+
+    :param what: stands before each, e.g. ``Not scored``.
+    """
+
+    def __init__(self, what: str):
+        self.what, self.count = what, 0
+
+    def add(self, problem: object) -> None:
+        """Log one problem."""
+        self.count += 1
+        if self.count <= MOST:
+            error(f'{self.what}: {problem}')
+        elif self.count == MOST + 1:
+            error('Further bad records are only counted.')
 
 
 class CommandHandler(logging.Handler):

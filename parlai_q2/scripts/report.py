@@ -14,9 +14,6 @@ from parlai_q2.report.entries import Entry
 from parlai_q2.report.page import write_page
 from parlai_q2.report.scored_file import read_scored_file
 
-# How many bad records are named one by one; the rest are only counted.
-NAMED = 20
-
 
 def add_options(parser: Any) -> None:
     """Add the command's options."""
@@ -79,19 +76,15 @@ def run(opt: Mapping[str, Any]) -> Path:
 def _read(infile: Path) -> list[Entry]:
     """Read a file's entries, at least one, and count the records left out."""
     entries: list[Entry] = []
-    bad = 0
+    left_out = log.Named('Left out')
     for entry in read_scored_file(infile):
         if isinstance(entry, RecordError):
-            bad += 1
-            if bad <= NAMED:
-                log.warning(f'Left out: {entry}')
+            left_out.add(entry)
         else:
             entries.append(entry)
-    if bad > NAMED:
-        log.warning(f'Left out {bad - NAMED} more records.')
     if not entries:
         raise InputError(
-            f'None of the {bad} records in {infile} can be shown; see the warnings '
-            'above.'
+            f'None of the {left_out.count} records in {infile} can be shown; see the '
+            'errors above.'
         )
     return entries

@@ -27,9 +27,6 @@ from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Tally, chunks_of, go_on
 from parlai_q2.scorers.base import Scorer
 
-# How many bad records are logged; the output has the "error" of each of them.
-LOGGED_PROBLEMS = 20
-
 
 def add_options(parser: Any) -> None:
     """Add the command's options."""
@@ -138,7 +135,7 @@ def score_file(
             f'The unfinished {writer.part} was made from another input or with '
             'another scorer. Starting over.'
         )
-    tally, problems = Tally(), Problems()
+    tally, problems = Tally(), log.Named('Not scored')
     try:
         work = go_on(chunks, writer, tally)
         cut_short = work.cut_short
@@ -153,7 +150,8 @@ def score_file(
                         lines = sign(chunk, signature)
                     writer.write_lines(lines)
                     tally.add(chunk.outcomes, chunk.nulled)
-                    problems.log(chunk)
+                    for problem in chunk.problems:
+                        problems.add(problem)
                     cut_short |= chunk.cut_short
                     if explain:
                         _explain(lines)
@@ -209,22 +207,6 @@ def sign(chunk: ScoredChunk, signature: str) -> bytes:
             lines[place] = encode_line(first)
             break
     return b''.join(lines)
-
-
-class Problems:
-    """Logs bad records, up to :data:`LOGGED_PROBLEMS`."""
-
-    def __init__(self) -> None:
-        self._logged = 0
-
-    def log(self, chunk: ScoredChunk) -> None:
-        """Log a chunk's bad records."""
-        for problem in chunk.problems:
-            self._logged += 1
-            if self._logged <= LOGGED_PROBLEMS:
-                log.error(f'Not scored: {problem}')
-            elif self._logged == LOGGED_PROBLEMS + 1:
-                log.error('Further bad records are only counted.')
 
 
 def _explain(lines: bytes) -> None:

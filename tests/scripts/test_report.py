@@ -37,9 +37,9 @@ def conversation(*turns):
 
 @pytest.fixture()
 def warnings(monkeypatch):
-    """What is warned of."""
+    """What is left out."""
     said = []
-    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
+    monkeypatch.setattr('parlai_q2.cli.log.error', said.append)
     return said
 
 
