@@ -17,7 +17,6 @@ import parlai_q2.agents.hf_classifier.hf_classifier as module
 from parlai_q2 import Example, load_scorer
 from tests.agents.tiny_classifiers import AGENT, on_pairs, tiny_bert, write_pairs
 
-ROOT = Path(__file__).resolve().parents[2]
 RECIPES = Path(module.__file__).parent / 'training'
 
 

@@ -19,7 +19,6 @@ from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.lora import adaptable_layers
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = 'shipped:q2_mini/question_generation'
 
 

@@ -4,7 +4,6 @@ scores, and a task with knowledge.
 """
 
 import tempfile
-import time
 
 from parlai.core.loader import register_teacher
 from parlai.core.teachers import DialogTeacher
@@ -25,8 +24,6 @@ class WordScorer(Scorer):
 
     name = 'filter_toy'
     has_models = True
-    # Seconds that a response takes.
-    slowness = 0.0
     made: list['WordScorer'] = []
 
     def __init__(
@@ -45,7 +42,6 @@ class WordScorer(Scorer):
         return [self._score(e) for e in examples]
 
     def _score(self, example):
-        time.sleep(self.slowness)
         signature = str(self.signature)
         if example.response == 'hello':
             return Score(0.5, Label.GENERIC, signature=signature)
