@@ -145,3 +145,19 @@ def _fate(before: Mapping, after: Mapping) -> str:
 def signatures_of(entries: Iterable[Mapping]) -> list[str]:
     """The distinct signatures of a run's entries, in order of appearance."""
     return list(dict.fromkeys(e['signature'] for e in entries if e['signature']))
+
+
+def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
+    """
+    The settings in which two signatures differ, with both values; a value is empty if
+    its signature lacks the setting.
+    """
+    old, new = _settings(before), _settings(after)
+    rows = [(name, old.get(name, ''), new.get(name, '')) for name in {**old, **new}]
+    return [row for row in rows if row[1] != row[2]]
+
+
+def _settings(signature: str) -> dict[str, str]:
+    scorer, *pairs = signature.split('|')
+    split = (pair.partition(':') for pair in pairs)
+    return {'scorer': scorer, **{name: value for name, _, value in split}}

@@ -9,7 +9,13 @@ from typing import Sequence, Union
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
-from parlai_q2.report.changes import Pairing, change_of, pair_up, signatures_of
+from parlai_q2.report.changes import (
+    Pairing,
+    change_of,
+    different_settings,
+    pair_up,
+    signatures_of,
+)
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.figures import TwoRunFigures
 from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, numbered, render, three
@@ -73,6 +79,9 @@ def write_comparison(
         ],
         # Scores that differ although the signatures are the same.
         unexplained=moved if one == other and len(one) == 1 else 0,
+        settings=different_settings(one[0], other[0])
+        if len(one) == len(other) == 1
+        else (),
         runs=[(shown[0], one), (shown[1], other)],
         data=embed(data),
     )

@@ -10,6 +10,7 @@ import os
 from itertools import groupby
 from operator import itemgetter
 from statistics import fmean
+from textwrap import wrap
 from typing import Any, Mapping, Optional, Sequence, TextIO
 
 from rich.cells import cell_len
@@ -61,6 +62,7 @@ _LABEL_COLOURS = {
 }
 _NARROWEST = 24
 _FIELD = 10  # columns of a field's name
+_UNBROKEN = '\N{NO-BREAK SPACE}'
 
 # A text and its style.
 Run = tuple[str, str]
@@ -152,8 +154,7 @@ def render_score(
         head.append((f' ({unread:.0%} of a text not read)', 'dim'))
     lines.field('score', head)
     if score.parts and not _explained(score):
-        parts = (f'{_words(name)} {value:.2f}' for name, value in score.parts.items())
-        lines.field('made of', [(', '.join(parts), 'dim')])
+        _made_of(lines, score.parts)
     said = clip(response_pieces(response, score.verdicts), RESPONSE_LIMIT)
     passages = passages_of(knowledge)
     pieces = knowledge_pieces(passages, score.verdicts, score.statements)
@@ -189,6 +190,14 @@ def render_candidates(
     for rank, row in enumerate(rows, start=1):
         _candidate_block(lines, rank, row)
     return lines.text()
+
+
+def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
+    """Add the parts of a score; a line ends between two of them, not within one."""
+    told = (f'{_words(n)} {v:.2f}'.replace(' ', _UNBROKEN) for n, v in parts.items())
+    for n, line in enumerate(wrap(', '.join(told), lines.width - _FIELD)):
+        text = line.replace(_UNBROKEN, ' ')
+        lines.field('' if n else 'made of', [(text, 'dim')])
 
 
 def _rests_on(

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.report.changes import change_of, pair_up
+from parlai_q2.report.changes import change_of, different_settings, pair_up
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.figures import TwoRunFigures
 from tests.report.runs import AFTER, entries, rescored, two_runs
@@ -130,6 +130,14 @@ def test_figures_are_over_the_pairs():
     assert interval.low < interval.mean < interval.high
 
 
+def test_only_the_settings_that_differ_are_told():
+    assert different_settings('q2|a:1|b:x:y', 'q2_f1|a:1|b:x|c:3') == [
+        ('scorer', 'q2', 'q2_f1'),
+        ('b', 'x:y', 'x'),
+        ('c', '', '3'),
+    ]
+
+
 # --- the page
 
 
@@ -144,6 +152,8 @@ def test_the_page_says_the_figures(tmp_path):
     )
     assert '1 only before, 0 only after' in page
     assert '<td class="flip">' in page
+    assert '<th scope="row">preset</th><td><code>mini</code></td>' in page
+    assert '<td><code>paper</code></td>' in page
     assert data_of(page)['signatures'] == [SIGNATURE, AFTER]
 
 

@@ -181,14 +181,14 @@ def test_colour_is_for_terminals(monkeypatch, stream, environment, expected):
     assert use_colour(stream) is expected
 
 
-def test_what_a_score_is_made_of_is_said():
+def test_what_a_score_is_made_of_breaks_between_parts():
     parts = {'words': 0.25, 'numbers': 1.0, 'lexical_overlap': 0.5, 'generic': 0.0}
     shown = render_score(
         Score(0.6, 'consistent', parts=parts), 'a', 'b', colour=False, width=52
     )
     lines = shown.splitlines()
-    assert lines[1] == 'made of   words 0.25, numbers 1.00, lexical overlap'
-    assert lines[2] == ' ' * 10 + '0.50, generic 0.00'
+    assert lines[1] == 'made of   words 0.25, numbers 1.00,'
+    assert lines[2] == ' ' * 10 + 'lexical overlap 0.50, generic 0.00'
 
 
 def test_statements_show_what_they_rest_on():
