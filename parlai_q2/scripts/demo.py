@@ -17,9 +17,9 @@ from typing import Any, Iterator, Mapping
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.records import Example, Score, joined, passages_of
-from parlai_q2.report import render_candidates, use_colour, write_report
-from parlai_q2.report.entries import before_and_after
+from parlai_q2.records import Example, Score
+from parlai_q2.report import render_score, use_colour, write_report
+from parlai_q2.report.entries import before_and_after, notes_of
 from parlai_q2.scorers import Scorer, load_scorer, scorer_names
 from parlai_q2.tasks.grounded_sample.reader import read_part
 from parlai_q2.text.visible import one_line
@@ -190,13 +190,31 @@ def _world(scorer: str) -> Any:
 
 
 def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
-    """Print what was said and known, the generator's first candidate and the choice."""
-    rows = [row for row in model['rerank'] if row['first'] or row['chosen']]
-    show(f'person: {one_line(teacher["text"])}')
-    show(f'knowledge: {one_line(joined(passages_of(model["rerank_knowledge"])))}')
-    show(f'first and chosen of {len(model["rerank"])} candidates:')
+    first, chosen = before_and_after(model['rerank'])
+    show(f'person    {one_line(teacher["text"])}')
+    if chosen is None or first is None:
+        return
+    count = len(model['rerank'])
+    if first is chosen:
+        show(
+            f"-- kept: the generator's first of {count} candidates; {chosen['reason']}"
+        )
+    else:
+        notes = ["-- before: the generator's first candidate", *notes_of(first)]
+        show('; '.join(notes))
+        _show_candidate(first, model)
+        show(f'-- after: chosen of {count} candidates, {chosen["reason"]}')
+    _show_candidate(chosen, model)
+
+
+def _show_candidate(row: Mapping[str, Any], model: Mapping[str, Any]) -> None:
+    if row['score'] is None:
+        show(f'response  {one_line(row["text"])}')
+        return
+    score, knowledge = Score.from_dict(row), model['rerank_knowledge']
     columns = shutil.get_terminal_size().columns
-    show(render_candidates(rows, use_colour(sys.stdout), columns))
+    colour = use_colour(sys.stdout)
+    show(render_score(score, row['text'], knowledge, colour, columns))
 
 
 def show(text: str) -> None:
