@@ -1,14 +1,14 @@
 """The chat commands ``/knowledge``, ``/why``, ``/candidates`` and ``/help``."""
 
 import re
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     read_typed,
 )
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.records import PASSAGE_END, Passage, Score
+from parlai_q2.records import Passage, Score
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
 
@@ -78,7 +78,7 @@ def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
     if not text:
         if not knowledge.typed:
             return 'No knowledge was typed.'
-        return f'Knowledge: {PASSAGE_END.join(map(_shown, knowledge.typed))}'
+        return f'Knowledge: {_shown(knowledge.typed)}'
     if text.lower() == 'clear':
         knowledge.typed = ()
         return 'The typed knowledge is forgotten.'
@@ -87,12 +87,12 @@ def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
     knowledge.typed = (*knowledge.typed, *passages) if more else passages
     instead = ' in place of the knowledge file' if knowledge.source.passages else ''
     also = ' too' if more else ''
-    shown = PASSAGE_END.join(map(_shown, passages))
-    return f'Replies will stick to this{also}{instead}: {shown}'
+    return f'Replies will stick to this{also}{instead}: {_shown(passages)}'
 
 
-def _shown(passage: Passage) -> str:
-    return f'{passage.title}: {passage.text}' if passage.title else passage.text
+def _shown(passages: Sequence[Passage]) -> str:
+    # With a blank line between them, as they are typed.
+    return '\n\n'.join(f'{p.title}: {p.text}' if p.title else p.text for p in passages)
 
 
 def _why(said: Mapping[str, Any], colour: bool, width: int) -> str:

@@ -69,7 +69,7 @@ def test_further_passages_are_added(knowledge):
     added = say('/knowledge add Milk __knowledge__ It is white.')
     assert added == 'Replies will stick to this too: Milk: It is white.'
     assert knowledge.typed == (Passage('Tea is hot.'), Passage('It is white.', 'Milk'))
-    assert say('/knowledge') == 'Knowledge: Tea is hot.\nMilk: It is white.'
+    assert say('/knowledge') == 'Knowledge: Tea is hot.\n\nMilk: It is white.'
     # Not the word alone.
     say('/knowledge Addition is commutative.')
     assert knowledge.typed == (Passage('Addition is commutative.'),)
