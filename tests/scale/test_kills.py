@@ -4,7 +4,6 @@ last: what the next run makes is equal to what one run makes, byte for byte.
 """
 
 import json
-import os
 import random
 import resource
 import signal
@@ -168,17 +167,6 @@ def test_workers_end_with_a_killed_run_and_what_is_written_is_not_scored_again(
     # again: a few chunks of fifteen, and not all that came before.
     calls = [path.read_text().count('\n') for path in tmp_path.glob('worker.*')]
     assert 15 <= sum(calls) <= 15 + 2 * 2 * 2
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_the_workers_and_keeps_what_is_scored(infile, tmp_path):
-    part = tmp_path / 'out.jsonl.part'
-    run = Forked(tmp_path, lambda: score(infile, tmp_path, 2, 0.2))
-    wait_for(lambda: part.exists() and part.stat().st_size > 0)
-    os.kill(run.id, signal.SIGINT)
-    assert run.wait() != 0
-    assert part.stat().st_size > 0
-    assert not any(map(alive, set(worker_ids(tmp_path)) - {run.id}))
 
 
 def test_a_part_with_a_hole_is_scored_again_from_there(tmp_path):
