@@ -76,6 +76,17 @@ def digits(signature: str) -> str:
     return hashlib.sha256(signature.encode('utf-8', 'replace')).hexdigest()[:8]
 
 
+def settings_of(signature: str) -> dict[str, str]:
+    """
+    The settings in a full signature, as text, by name; without the scorer.
+
+    >>> settings_of('precision|threshold:0.5|version:1.0')
+    {'threshold': '0.5', 'version': '1.0'}
+    """
+    _, *settings = signature.split('|')
+    return dict(setting.split(':', 1) for setting in settings if ':' in setting)
+
+
 def short_form(signature: str) -> str:
     """
     A signature's scorer, preset, version and hash.

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict, deque
 from typing import Any, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
 from parlai_q2.report.entries import Entry
+from parlai_q2.signature import settings_of
 
 # How a verdict differs between two runs, in the order of the page: the knowledge gave
 # another answer; it was compared otherwise; what was marked without a question has
@@ -152,12 +153,9 @@ def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
     The settings in which two signatures differ, with both values; a value is empty if
     its signature lacks the setting.
     """
-    old, new = _settings(before), _settings(after)
+    old, new = (
+        {'scorer': signature.partition('|')[0], **settings_of(signature)}
+        for signature in (before, after)
+    )
     rows = [(name, old.get(name, ''), new.get(name, '')) for name in {**old, **new}]
     return [row for row in rows if row[1] != row[2]]
-
-
-def _settings(signature: str) -> dict[str, str]:
-    scorer, *pairs = signature.split('|')
-    split = (pair.partition(':') for pair in pairs)
-    return {'scorer': scorer, **{name: value for name, _, value in split}}

@@ -55,6 +55,10 @@ def write_comparison(
     both = list(dict.fromkeys([*one, *other]))
     changes = [change_of(*pair) for pair in pairing.pairs]
     figures = TwoRunFigures(changes)
+    # None where a run's scores were not all made in one way.
+    settings = None
+    if len(one) == len(other) == 1:
+        settings = different_settings(one[0], other[0])
     moved = figures.higher + figures.lower
     for side in ('before', 'after'):
         sides = numbered([change[side] for change in changes], both)
@@ -78,10 +82,8 @@ def write_comparison(
             for name, (count, was, now) in figures.classes.items()
         ],
         # Scores that differ although the signatures are the same.
-        unexplained=moved if one == other and len(one) == 1 else 0,
-        settings=different_settings(one[0], other[0])
-        if len(one) == len(other) == 1
-        else (),
+        unexplained=moved if settings == [] else 0,
+        settings=settings,
         runs=[(shown[0], one), (shown[1], other)],
         data=embed(data),
     )

@@ -11,13 +11,13 @@ import json
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.records import Example, Label, Score
 from parlai_q2.scorers.base import Scorer, StandInScorer, label_of
-from parlai_q2.signature import Signature
+from parlai_q2.signature import Signature, settings_of
 
 DIGITS = 8
 # Settings in which the scorer may differ from the one that was calibrated: they change
@@ -152,8 +152,3 @@ def check_same(path: str, calibration: Calibration, signature: Signature) -> Non
             f'{path} was fitted with another {calibration.scorer}: {listed}. Run '
             '"parlai_q2 calibrate" again, with the preset and options of this run.'
         )
-
-
-def settings_of(signature: str) -> Mapping[str, str]:
-    """The settings in a signature, as text, by name."""
-    return dict(part.split(':', 1) for part in signature.split('|') if ':' in part)

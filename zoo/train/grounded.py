@@ -41,6 +41,7 @@ from parlai_q2.scorers.grounded import (
     GROUNDED,
     GROUNDED_FAST,
 )
+from parlai_q2.signature import settings_of
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import Row, read_labelled, write_rows
 
@@ -85,7 +86,7 @@ def read_scored(path: str) -> Data:
     """
     rows = read_labelled(path, 'parts')
     signature = next((r['signature'] for r in rows if r.get('signature')), '')
-    settings = dict(p.split(':', 1) for p in signature.split('|')[1:] if ':' in p)
+    settings = settings_of(signature)
     missing = [f for r in rows for f in FEATURES if f not in r['parts']]
     if missing:
         raise InputError(
