@@ -152,6 +152,8 @@ def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Can
     length_penalty = agent.opt.get('beam_length_penalty', PARLAI_LENGTH_PENALTY)
     found: list[Candidate] = []
     for hypothesis in finished:
+        if len(found) == strategy.number:
+            break
         tokens, score, _ = hypothesis
         try:
             text = agent._v2t(tokens)
@@ -160,7 +162,7 @@ def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Can
             continue
         mean = mean_logprob(float(score), len(tokens), length_penalty)
         found.append(Candidate(text, (strategy.name,), float(score), mean, hypothesis))
-    return found[: strategy.number]
+    return found
 
 
 def mean_logprob(score: float, length: int, length_penalty: float) -> float:

@@ -7,6 +7,7 @@ Only the text is examined, but a scorer that recognises generic replies (by the 
 """
 
 import math
+from functools import lru_cache
 from typing import Mapping, Sequence
 
 from parlai_q2.records import Label, Score
@@ -78,7 +79,7 @@ def is_copy(response: str, knowledge: str) -> bool:
     """
     words = tokens(response)
     needed = max(COPY_LEAST_WORDS, math.ceil(COPY_SHARE * len(words)))
-    inside = f' {" ".join(tokens(knowledge))} '
+    inside = f' {" ".join(_words(knowledge))} '
     return any(
         f' {" ".join(words[i : i + needed])} ' in inside
         for i in range(len(words) - needed + 1)
@@ -90,10 +91,16 @@ def is_repeat(response: str, history: Sequence[str]) -> bool:
     Whether a reply of at least :data:`REPEAT_LEAST_WORDS` has the same normalised words
     as an earlier turn, of either speaker.
     """
-    words = tokens(response)
+    words = _words(response)
     return len(words) >= REPEAT_LEAST_WORDS and any(
-        tokens(turn) == words for turn in history
+        _words(turn) == words for turn in history
     )
+
+
+# All candidates of a turn are compared with the same knowledge and history.
+@lru_cache(maxsize=256)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(tokens(text))
 
 
 def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
