@@ -171,7 +171,6 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     - the classification view can ask for the labels as they were published, where they
       differ from ours: ``--published-labels true``;
     - knowledge without a title is shown without Wizard of Wikipedia's marker.
-
     """
 
     # Fields of a turn's ``more`` that belong to its context, not to its response.

@@ -146,8 +146,9 @@ def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
             'counts': {name: counts[name] for name in PERTURBATIONS},
         }
         writer.finish(record)
-    finally:
+    except BaseException:
         writer.close()
+        raise
     return record
 
 
