@@ -1,7 +1,4 @@
-"""
-The options for choosing among candidates, their valid ranges, and the reranker that
-they describe.
-"""
+"""The options for choosing among candidates, and the reranker that they describe."""
 
 from math import inf
 from typing import Any, Mapping, Optional
@@ -43,8 +40,7 @@ RANGES: Mapping[str, tuple[type, float, float]] = {
 
 def check_ranges(opt: Mapping[str, Any]) -> None:
     """
-    Check the options that are present, wherever they come from: the command line,
-    ``--init-opt``, a model file's options or a program.
+    Check the options that are present. They may come from a file or a program, too.
 
     :raises ConfigError: when one is out of its range or is not a number.
     """
@@ -89,19 +85,16 @@ def add_choice_options(parser: Any) -> Any:
     group.add_argument(
         '--abstain-below',
         type=float,
-        default=None,
         help='say --abstain-text if the score of the chosen candidate, in [0, 1], is '
         'below this',
     )
     group.add_argument(
         '--abstain-text',
-        type=str,
         default=DEFAULT_ABSTAIN_TEXT,
         help='what to say instead of a reply that is not grounded',
     )
     group.add_argument(
         '--prefilter',
-        type=str,
         default=NONE,
         help='a cheap scorer that prunes candidates first, e.g. consistency; or none',
     )
@@ -112,30 +105,21 @@ def add_choice_options(parser: Any) -> Any:
         help="number of candidates that the prefilter keeps; the generator's first is "
         'always kept as well',
     )
-    group.add_argument(
-        '--copy-penalty',
-        type=float,
-        default=DEFAULT_COPY_PENALTY,
-        help='amount subtracted from the score of a verbatim copy of the knowledge, '
-        'at most down to the threshold; 0: nothing',
+    penalties = (
+        ('copy', DEFAULT_COPY_PENALTY, 'a verbatim copy of the knowledge'),
+        ('generic', DEFAULT_GENERIC_PENALTY, 'a reply that would fit any turn'),
+        ('repeat', DEFAULT_REPEAT_PENALTY, 'a reply that says an earlier turn again'),
     )
-    group.add_argument(
-        '--generic-penalty',
-        type=float,
-        default=DEFAULT_GENERIC_PENALTY,
-        help='amount subtracted from the score of a reply that would fit any turn, at '
-        'most down to the threshold; 0: nothing',
-    )
-    group.add_argument(
-        '--repeat-penalty',
-        type=float,
-        default=DEFAULT_REPEAT_PENALTY,
-        help='amount subtracted from the score of a reply that says an earlier turn '
-        'again, at most down to the threshold; 0: nothing',
-    )
+    for name, default, reply in penalties:
+        group.add_argument(
+            f'--{name}-penalty',
+            type=float,
+            default=default,
+            help=f'amount subtracted from the score of {reply}, at most down to the '
+            'threshold; 0: nothing',
+        )
     group.add_argument(
         '--evidence',
-        type=str,
         default=DEFAULT_EVIDENCE,
         help='the scorer that explains the replies that are shown (the chosen one and '
         "the generator's first), if the scorer that chooses gives no evidence: spans "

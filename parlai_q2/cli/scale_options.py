@@ -17,14 +17,11 @@ def add_scale_options(parser: Any) -> Any:
     group.add_argument(
         '--workers',
         type=int,
-        default=None,
         help='number of processes that score, each with its own models; default: one '
         'per device of --devices, else this process alone',
     )
     group.add_argument(
         '--devices',
-        type=str,
-        default=None,
         help='torch devices to spread the workers over: cuda:0,cuda:1 or all; '
         'default: --scorer-device for all of them',
     )
@@ -40,9 +37,7 @@ def add_scale_options(parser: Any) -> Any:
 
 def chunk_size_from_opt(opt: Mapping[str, Any]) -> int:
     """The number of records in a chunk; a ConfigError if it is below 1."""
-    size = opt.get('chunk_size')
-    if size is None:
-        return CHUNK_RECORDS
+    size = opt['chunk_size']
     if size < 1:
         raise ConfigError(f'--chunk-size must be at least 1, not {size}.')
     return size
@@ -50,10 +45,8 @@ def chunk_size_from_opt(opt: Mapping[str, Any]) -> int:
 
 def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
     """
-    The scorer that an ``opt`` asks for, and the engine that scores with it.
+    The scorer that an ``opt`` asks for, for its name and signature, and the engine.
 
-    :return: a scorer whose models are not loaded, for its name and signature; and the
-        engine.
     :raises ConfigError: when workers and devices do not fit together.
     """
     make = partial(make_scorer, plain(opt))
@@ -73,10 +66,7 @@ def make_scorer(opt: dict[str, Any], device: Optional[str]) -> Scorer:
 
 
 def plain(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    The options that are plain values, which can be sent to another process without
-    ParlAI's classes.
-    """
+    """The options that are plain values, as a process without ParlAI can read them."""
     return {
         name: value
         for name, value in opt.items()

@@ -1,11 +1,8 @@
-"""
-The options with which ParlAI commands choose a scorer, and the scorer that they give.
-"""
+"""The options that choose a scorer, and the scorer that they give."""
 
 from typing import Any, Mapping
 
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
-from parlai_q2.errors import UnknownNameError
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.in_context import InContextScorer
@@ -13,7 +10,6 @@ from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
     load_scorer,
     scorer_class,
-    scorer_names,
 )
 
 MEGABYTE = 1024**2
@@ -23,7 +19,6 @@ def add_preset_option(group: Any) -> None:
     """Add ``--preset``, which names the models."""
     group.add_argument(
         '--preset',
-        type=str,
         default=DEFAULT_PRESET,
         help='the models: mini (shipped, offline), paper (fetched on first use), or a '
         'path to a YAML file',
@@ -34,23 +29,16 @@ def add_device_option(group: Any) -> None:
     """Add ``--scorer-device``."""
     group.add_argument(
         '--scorer-device',
-        type=str,
-        default=None,
         help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
         'else cpu',
     )
 
 
 def add_model_options(group: Any) -> None:
-    """
-    Add the options for a scorer's models: ``--preset``, ``--detector``,
-    ``--scorer-batch-size`` and ``--scorer-device``.
-    """
+    """Add the options for a scorer's models."""
     add_preset_option(group)
     group.add_argument(
         '--detector',
-        type=str,
-        default=None,
         help='another detector for consistency, grounded and grounded_fast: a preset '
         'such as minicheck or its YAML file, or a folder or hub name of a sequence '
         "classifier; default: the preset's",
@@ -58,7 +46,6 @@ def add_model_options(group: Any) -> None:
     group.add_argument(
         '--scorer-batch-size',
         type=int,
-        default=None,
         help="batch size: texts per call of a scorer's model; default: the preset's",
     )
     add_device_option(group)
@@ -78,14 +65,10 @@ def add_context_option(group: Any) -> None:
 
 
 def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
-    """
-    Add ``--scorer``, whose default is given, the options for its models and those of
-    the score cache to a parser; return it.
-    """
+    """Add the options for a scorer and its cache to a parser; return it."""
     group = parser.add_argument_group('Groundedness scorer')
     group.add_argument(
         '--scorer',
-        type=str,
         default=scorer,
         help='the scorer, which compares a response with its knowledge: q2, q2_f1 '
         '(without NLI), nli (end to end), consistency (the detector), spans (the same '
@@ -96,14 +79,11 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
     group.add_argument(
         '--scorer-threshold',
         type=float,
-        default=None,
         help='a response is inconsistent if its score is at most this, in [0, 1]; '
         "default: the scorer's own threshold",
     )
     group.add_argument(
         '--calibration',
-        type=str,
-        default=None,
         help='a file that parlai_q2 calibrate wrote: the prior and the threshold '
         'fitted to labelled pairs of your own',
     )
@@ -117,15 +97,12 @@ def add_cache_options(parser: Any) -> Any:
     group.add_argument(
         '--cache',
         type='bool',
-        default=None,
         help='keep scores on disk and reuse them; default: yes where the same texts '
         'are scored again (filter, mutators, meta_eval) or if --cache-file is '
         'given, no in chat and in evaluation',
     )
     group.add_argument(
         '--cache-file',
-        type=str,
-        default=None,
         help='the .sqlite file to keep scores in; default: $PARLAI_Q2_CACHE, else '
         'parlai_q2/scores.sqlite in your cache folder',
     )
@@ -147,13 +124,11 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     :return: the scorer; its models are loaded when it first scores.
     """
     name, preset = opt.get('scorer', 'q2'), opt.get('preset', DEFAULT_PRESET)
-    if ':' not in name and name not in scorer_names():
-        raise UnknownNameError('scorer', name, scorer_names())
     # Read before a scorer's class is imported, and torch with it.
     preset = load_preset(preset) if isinstance(preset, str) else preset
     if opt.get('detector'):
         preset = with_detector(preset, opt['detector'])
-    options = model_options(opt) if scorer_class(name).has_models else {}
+    options = model_options(opt, name)
     if opt.get('scorer_threshold') is not None:
         options['threshold'] = opt['scorer_threshold']
     if opt.get('calibration'):
@@ -166,11 +141,10 @@ def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
     return scorer
 
 
-def model_options(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    The device and batch size from :func:`add_model_options`, as arguments of a scorer
-    that has models.
-    """
+def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
+    """The device and batch size, as arguments of a scorer; none without models."""
+    if not scorer_class(scorer).has_models:
+        return {}
     options = {'device': scorer_device(opt)}
     if opt.get('scorer_batch_size') is not None:
         options['batch_size'] = opt['scorer_batch_size']

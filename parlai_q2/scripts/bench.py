@@ -1,8 +1,6 @@
 """
-``parlai_q2 bench``: measures how long Q2 and reranking take, all in one run.
-
-It times Q2 in batches, each stage of it, and one question at a time; and what reranking
-adds to a turn, which needs ParlAI.
+``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; and what
+reranking adds to a turn, which needs ParlAI.
 """
 
 import json
@@ -45,7 +43,6 @@ def add_options(parser: Any) -> None:
     )
     group.add_argument(
         '--parts',
-        type=str,
         default=','.join(PARTS),
         help='what to measure, separated by commas; reranking needs ParlAI',
     )
@@ -54,11 +51,7 @@ def add_options(parser: Any) -> None:
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Measure, print and write.
-
-    :return: what was written.
-    """
+    """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
     unknown = sorted(set(parts) - set(PARTS))
     if unknown:

@@ -35,11 +35,7 @@ def add_options(parser: Any) -> None:
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Clear what options name, and show what the cache holds.
-
-    :return: :func:`contents`, and how many scores were ``cleared``.
-    """
+    """Clear what options name, and show and return what the cache holds."""
     cache = cache_from_opt(opt)
     if not cache.path.exists():
         log.info(f'There is no score cache at {cache.path}.')
@@ -82,10 +78,7 @@ def clear(
 
 
 def contents(cache: ScoreCache) -> dict[str, Any]:
-    """
-    The ``path`` of a cache, ``bytes`` on disk, ``max_bytes``, and its ``signatures``
-    with ``used`` as the day of their last use.
-    """
+    """A cache's place and sizes, and its signatures with the day of their last use."""
     signatures = [
         {
             'short': digits(one.text),

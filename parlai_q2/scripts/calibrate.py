@@ -47,11 +47,7 @@ def add_options(parser: Any) -> None:
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Fit a calibration to the file that options name.
-
-    :return: what was written.
-    """
+    """Fit a calibration to the file that options name; return what was written."""
     from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
     from parlai_q2.calibrate.fit import read_target
 

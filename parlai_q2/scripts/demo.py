@@ -1,9 +1,6 @@
 """
-``parlai_q2 demo``: shows what parlai_q2 does, offline, on the sample that ships.
-
-It scores the annotated responses. Then, where ParlAI is installed, the reranking agent
-answers some turns of the dialogues, and shows its choice beside the generator's first
-candidate, with the reasons. A page has the evidence of both.
+``parlai_q2 demo``: scores the annotated responses of the sample that ships and, where
+ParlAI is installed, answers turns of its dialogues with reranked candidates.
 """
 
 import shutil
@@ -16,11 +13,11 @@ from typing import Any, Iterator, Mapping
 
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError
 from parlai_q2.records import Example, Score
 from parlai_q2.report import render_score, use_colour, write_report
 from parlai_q2.report.entries import before_and_after, notes_of
-from parlai_q2.scorers import Scorer, load_scorer, scorer_names
+from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.tasks.grounded_sample.reader import read_part
 from parlai_q2.text.visible import one_line
 
@@ -59,12 +56,10 @@ def run(opt: Mapping[str, Any]) -> Path:
     :return: the page of the evidence.
     """
     name, turns = opt['scorer'], opt['turns']
-    if name not in scorer_names():
-        raise UnknownNameError('scorer', name, scorer_names())
     if turns < 0:
         raise ConfigError(f'--turns is {turns}; it must be at least 0.')
-    began = time.monotonic()
-    records = list(evaluate(load_scorer(name)))
+    began, scorer = time.monotonic(), load_scorer(name)
+    records = list(evaluate(scorer))
     if turns and has_parlai():
         records = [*rerank(name, turns), *records]
     elif turns:
@@ -77,11 +72,7 @@ def run(opt: Mapping[str, Any]) -> Path:
 
 
 def evaluate(scorer: Scorer) -> Iterator[Record]:
-    """
-    Score the sample's annotated responses, and print the mean score of each class.
-
-    :return: a scored record for each response.
-    """
+    """Score the annotated responses, print each class's mean; give the records."""
     show(
         f'1. Scoring the annotated responses by {scorer.name}\n'
         f'   parlai_q2 eval_model -t {TASK}:annotated -m repeat_label '
@@ -114,14 +105,7 @@ def evaluate(scorer: Scorer) -> Iterator[Record]:
 
 
 def rerank(scorer: str, turns: int) -> Iterator[Record]:
-    """
-    Answer two of the sample's dialogues with reranked candidates, and print why they
-    were chosen.
-
-    :param scorer: the scorer's name.
-    :param turns: number of turns, at least 1.
-    :return: a scored record for each turn, with its candidates.
-    """
+    """Answer turns of two dialogues, print each choice and why; give the records."""
     show(
         f"2. Reranking the reply generator's candidates by {scorer}\n"
         f'   parlai_q2 eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}\n'
@@ -194,16 +178,14 @@ def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     show(f'person    {one_line(teacher["text"])}')
     if chosen is None or first is None:
         return
-    count = len(model['rerank'])
+    count, reason = len(model['rerank']), chosen['reason']
     if first is chosen:
-        show(
-            f"-- kept: the generator's first of {count} candidates; {chosen['reason']}"
-        )
+        show(f"-- kept: the generator's first of {count} candidates; {reason}")
     else:
         notes = ["-- before: the generator's first candidate", *notes_of(first)]
         show('; '.join(notes))
         _show_candidate(first, model)
-        show(f'-- after: chosen of {count} candidates, {chosen["reason"]}')
+        show(f'-- after: chosen of {count} candidates, {reason}')
     _show_candidate(chosen, model)
 
 
@@ -212,8 +194,7 @@ def _show_candidate(row: Mapping[str, Any], model: Mapping[str, Any]) -> None:
         show(f'response  {one_line(row["text"])}')
         return
     score, knowledge = Score.from_dict(row), model['rerank_knowledge']
-    columns = shutil.get_terminal_size().columns
-    colour = use_colour(sys.stdout)
+    colour, columns = use_colour(sys.stdout), shutil.get_terminal_size().columns
     show(render_score(score, row['text'], knowledge, colour, columns))
 
 

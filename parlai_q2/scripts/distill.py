@@ -1,10 +1,8 @@
 """
-``parlai_q2 distill``: makes a training set from the reranking agent's choices.
-
-This is best-of-n distillation by rejection sampling. The agent replies to every turn of
-a task, and the replies that score above the threshold become references in ParlAI's
-conversation format. The replies are kept beside the output, so that you can resume a
-stopped run, and try another threshold without new replies.
+``parlai_q2 distill``: best-of-n distillation by rejection sampling. The reranking agent
+replies to every turn of a task, and the replies that score above the threshold become
+references. The replies are kept beside the output, to resume a stopped run, and to try
+another threshold.
 """
 
 import json
@@ -64,8 +62,6 @@ class DistillScript(ParlaiScript):
         group = parser.add_argument_group('Distilling a model')
         group.add_argument(
             '--outfile',
-            type=str,
-            default=None,
             help='file of conversations to write (.jsonl); the files that filter '
             'writes go beside it, and the replies to <name>.replies.jsonl',
         )
@@ -108,8 +104,7 @@ def make_replies(
     Let the model reply, resuming a run that was stopped.
 
     :param total: number of turns.
-    :param path: receives one line for each episode, whose ``replies`` has one reply for
-        each turn.
+    :param path: receives one line for each episode, with one of ``replies`` a turn.
     :param data: the digest of the tasks' data.
     :return: the same path.
     """

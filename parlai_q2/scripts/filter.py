@@ -1,15 +1,12 @@
 """
 ``parlai_q2 filter``: keeps the turns of a task whose labels are grounded in their
-knowledge.
-
-Scores go through the score cache. A run that was stopped, even by ``kill -9``, resumes
-where it was when you start it again, and another threshold costs no new scores.
+knowledge. Scores go through the score cache, so a run that was stopped goes on where it
+was, and another threshold costs no new scores.
 """
 
 from itertools import chain
 from typing import Any
 
-from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
@@ -23,7 +20,6 @@ from parlai_q2.parlai.filter_options import (
 )
 from parlai_q2.parlai.filtered_files import write_filtered
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
-from parlai_q2.scorers.base import Scorer
 
 
 @register_script('filter', aliases=['q2_filter'])
@@ -36,8 +32,6 @@ class FilterScript(ParlaiScript):
         group = parser.add_argument_group('Filtering a task')
         group.add_argument(
             '--outfile',
-            type=str,
-            default=None,
             help='file of conversations to write (.jsonl); dropped turns go to '
             '<name>.dropped.jsonl, the summary to <name>.summary.json and .txt',
         )
@@ -47,20 +41,12 @@ class FilterScript(ParlaiScript):
         return parser
 
     def run(self) -> dict[str, Any]:
-        return filter_task(self.opt, scorer_from_opt(self.opt, cache=True))
-
-
-def filter_task(opt: Opt, scorer: Scorer) -> dict[str, Any]:
-    """
-    Judge the turns of the tasks that options name, write which are kept and which are
-    dropped, and return the summary.
-
-    :raises ConfigError: when no file or no task is named.
-    """
-    outfile = given_file(opt, 'outfile', 'kept.jsonl')
-    tasks = tasks_from_opt(opt)
-    policy = policy_from_opt(opt, scorer)
-    episodes = chain.from_iterable(tasks)
-    judged = judge_episodes(episodes, scorer, policy, delimiter_from_opt(opt))
-    total = sum(map(len, tasks))
-    return write_filtered(judged, outfile, scorer, policy, opt, total)
+        opt = self.opt
+        scorer = scorer_from_opt(opt, cache=True)
+        outfile = given_file(opt, 'outfile', 'kept.jsonl')
+        tasks = tasks_from_opt(opt)
+        policy = policy_from_opt(opt, scorer)
+        episodes = chain.from_iterable(tasks)
+        judged = judge_episodes(episodes, scorer, policy, delimiter_from_opt(opt))
+        total = sum(map(len, tasks))
+        return write_filtered(judged, outfile, scorer, policy, opt, total)

@@ -1,8 +1,6 @@
 """
-``parlai_q2 interactive_web``: chat with a model in the browser, with evidence.
-
-In ``parlai_q2`` it replaces ParlAI's command of the same name, and takes the same
-options. ``parlai interactive_web`` is unchanged.
+``parlai_q2 interactive_web``: chat with a model in the browser, with evidence. It takes
+the options of ParlAI's command of the same name, which it replaces in ``parlai_q2``.
 """
 
 import traceback
@@ -35,7 +33,6 @@ class InteractiveWebScript(ParlaiScript):
         parser.set_defaults(host=DEFAULT_HOST)
         parser.add_argument(
             '--allow-host',
-            type=str,
             default='',
             help='with --host 0.0.0.0: comma-separated names of this machine that '
             'browsers may use; its addresses and its host name always work',
@@ -81,11 +78,8 @@ class AgentConversation:
 
     def state(self) -> dict[str, Any]:
         """The agent's name, the knowledge that was typed, and all turns so far."""
-        return {
-            'model': self.agent.id,
-            'knowledge': self.knowledge,
-            'turns': self.turns,
-        }
+        name, known = self.agent.id, self.knowledge
+        return {'model': name, 'knowledge': known, 'turns': self.turns}
 
     def interact(self, text: str, knowledge: Optional[str] = None) -> dict[str, Any]:
         """
@@ -98,9 +92,14 @@ class AgentConversation:
         if knowledge is not None and self.knowledge is not None:
             self.agent.knowledge.typed = read_typed(knowledge)
         history = getattr(self.agent, 'history', None)
-        heard = _lists_of(history)
+        # Its lists grow in place.
+        heard = {
+            name: list(value) if isinstance(value, list) else value
+            for name, value in getattr(history, '__dict__', {}).items()
+        }
         try:
-            reply = self._reply_to(text)
+            self.agent.observe(Message({'text': text, 'episode_done': False}))
+            reply = self.agent.act()
             turn = read_turn(text, reply)
         except Exception:
             logging.error(traceback.format_exc())
@@ -124,15 +123,3 @@ class AgentConversation:
         self.agent.reset()
         self.turns, self._said = [], []
         return self.state()
-
-    def _reply_to(self, text: str) -> Mapping[str, Any]:
-        self.agent.observe(Message({'text': text, 'episode_done': False}))
-        return self.agent.act()
-
-
-def _lists_of(history: Any) -> dict[str, Any]:
-    """A copy of a history's contents, whose lists grow in place, to restore it."""
-    return {
-        name: list(value) if isinstance(value, list) else value
-        for name, value in getattr(history, '__dict__', {}).items()
-    }

@@ -27,7 +27,7 @@ from parlai_q2.options import split_names
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
-from parlai_q2.scorers.registry import load_scorer, scorer_class
+from parlai_q2.scorers.registry import load_scorer
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
@@ -154,7 +154,7 @@ def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer
         if name in scorers:
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
-        options = _model_options(opt, base)
+        options = model_options(opt, base)
         if annotated.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
         loaded = load_scorer(base, preset or opt['preset'], **options)
@@ -166,7 +166,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     """Q2 in the settings of the ablations, if ``q2`` is among the scorers."""
     if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
-    options = _model_options(opt, 'q2')
+    options = model_options(opt, 'q2')
     return {
         name: with_cache(
             opt, load_scorer('q2', opt['preset'], **options, **setting), default=True
@@ -195,10 +195,6 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:
         taken.add(column.name)
         columns.append(column)
     return columns
-
-
-def _model_options(opt: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return model_options(opt) if scorer_class(name).has_models else {}
 
 
 def _check(opt: Any) -> None:

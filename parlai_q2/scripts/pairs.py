@@ -40,11 +40,7 @@ def add_options(parser: Any) -> None:
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, int]:
-    """
-    Write the pairs of the file that options name.
-
-    :return: how many turns were read, how many pairs written, how many lines are bad.
-    """
+    """Write the pairs of the file that options name; count turns, pairs, bad lines."""
     infile, outfile = given_files(opt)
     outfile = writable(outfile, infile)
     margin = opt['margin']

@@ -1,7 +1,6 @@
 """
 ``parlai_q2 rerank``: ranks candidates that were generated elsewhere by how grounded
-each is in its knowledge. If people have labelled the candidates, it reports how much
-that helps.
+each is in its knowledge and, if they are labelled, reports how much that helps.
 """
 
 import json
@@ -50,11 +49,7 @@ def add_options(parser: Any) -> None:
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Rerank the file that options name.
-
-    :return: the summary that is written beside the output.
-    """
+    """Rerank the file that options name; return the summary written beside it."""
     infile, outfile = given_files(opt)
     outfile = writable(outfile, infile)
     reranker = reranker_from_opt(opt)

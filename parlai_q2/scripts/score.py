@@ -57,41 +57,25 @@ def add_options(parser: Any) -> None:
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Score the file that options name.
-
-    :return: the summary that is written beside the output.
-    """
+    """Score the file that options name; return the summary written beside it."""
     infile, outfile = given_files(opt)
     chunk_size = chunk_size_from_opt(opt)
     check_regular(infile)
     writable(outfile, infile)
     scorer, engine = scale_from_opt(opt)
-    return score_file(
-        infile,
-        outfile,
-        scorer,
-        opt['format'],
-        opt['explain'],
-        engine,
-        chunk_size,
-    )
+    form, explain = opt['format'], opt['explain']
+    return score_file(infile, outfile, scorer, form, explain, engine, chunk_size)
 
 
 def check_regular(infile: Path) -> None:
-    """
-    Check that a file is there and can be read twice.
-
-    :raises InputError: when it is not.
-    """
-    if infile.is_file():
-        return
-    if infile.exists():
+    """Check that a file is there and can be read twice; else an InputError."""
+    if not infile.exists():
+        raise InputError(f'There is no file {infile}. Check --infile.')
+    if not infile.is_file():
         raise InputError(
             f'{infile} is not a regular file. Save its contents to a file and give '
             'that as --infile: a run that was stopped has to read it again.'
         )
-    raise InputError(f'There is no file {infile}. Check --infile.')
 
 
 def score_file(
@@ -121,13 +105,8 @@ def score_file(
     """
     check_regular(infile)
     state = state_of(infile)
-    signature = str(scorer.signature)
-    run = {
-        'signature': signature,
-        'infile': str(infile.resolve()),
-        'format': format,
-        **state,
-    }
+    signature, place = str(scorer.signature), str(infile.resolve())
+    run = {'signature': signature, 'infile': place, 'format': format, **state}
     chunks = chunks_of(infile.resolve(), format, chunk_size)
     writer = ResumableWriter(outfile, run, infile)
     if writer.started_over:
