@@ -2,10 +2,9 @@
 Compares two runs over the same responses: which responses both have, what changed in
 each, and why.
 
-Two entries are paired if their id, knowledge and response are equal. Of the remaining
-ones, those with equal knowledge and response are paired, since a run may lack ids, or
-have the responses in another order. A response may occur several times in a run: its
-first occurrences are paired, then the second ones, and so on.
+Two entries are paired if their id, knowledge and response are equal; of the remaining
+ones, those with equal knowledge and response, since a run may lack ids. The occurrences
+of a response that a run has several times are paired in order.
 """
 
 from collections import Counter, defaultdict, deque
@@ -25,13 +24,9 @@ _NOT_OF_A_SIDE = ('id', 'class', 'history', 'rerank')
 
 class Pairing(NamedTuple):
     """
-    The responses of two runs, side by side.
-
-    :param pairs: the responses in both runs, in the order of the second.
-    :param only_before: number of responses only in the first run.
-    :param only_after: number of responses only in the second run.
-    :param other_text: number of ids in both of these groups: the same record, with
-        another response or other knowledge.
+    The responses in both of two runs, in the order of the second; how many are only in
+    the first, and only in the second; and how many ids are in both of these groups, as
+    the same record with another response or other knowledge.
     """
 
     pairs: list[tuple[Entry, Entry]]

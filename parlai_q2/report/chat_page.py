@@ -1,8 +1,6 @@
 """
-Makes the page of the browser chat, and converts turns to its data.
-
-The page reuses the report's style and its scripts for marks and evidence. Like the
-report it loads nothing, and it connects only to the server that it came from.
+Makes the page of the browser chat, with the report's style, marks and evidence, and
+converts turns to its data. The page connects only to the server that it came from.
 """
 
 from typing import Any, Mapping
@@ -26,11 +24,9 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     Convert one turn of a chat to the page's data.
 
-    :param reply: the model's message; the reranking agent's ``rerank``,
-        ``rerank_knowledge`` and ``rerank_signature`` may be missing.
+    :param reply: the model's message, perhaps with the reranking agent's evidence.
     :return: JSON-safe values without NaN; control characters are shown as escapes.
-        ``as_chosen`` says whether the text is that of the chosen candidate; an agent
-        that abstains says something else.
+        ``as_chosen`` is false where an agent abstained, and says something else.
     :raises InputError: when the evidence cannot be shown.
     """
     text, rows = str(reply.get('text') or ''), reply.get('rerank') or []

@@ -7,16 +7,13 @@ Handles the HTTP requests of the browser chat.
     POST /evidence      {number, conversation}: {turn}, with its evidence
     POST /reset         {}: as /conversation
 
-A request without ``knowledge`` leaves the knowledge as it is; an answer has null where
-the model takes none. ``conversation`` is a number that changes with each reset, and
-``pending`` is the message that is being replied to, or null. A refusal or a failure is
-``{error}``, a message for the user.
+Knowledge that is null stays as it is; in an answer, the model takes none. The number
+``conversation`` changes with each reset; ``pending`` is the message that is being
+replied to, or null. A refusal or a failure is ``{error}``, a message for the user.
 
-Pages of other sites cannot take part in the chat. Browsers do not let them send JSON
-here without asking first. The server answers only to names that are its own, so that no
-other name can be pointed at it (DNS rebinding). Where the browser names the origin of a
-request, it must be this server. A request must arrive whole within
-:data:`PATIENCE_SECONDS`. Answers to other machines name no file of this one.
+Pages of other sites cannot take part: browsers do not let them send JSON here without
+asking first; the server answers only to its own names (DNS rebinding), and only to its
+own origin, where the browser names one.
 """
 
 import io
@@ -81,14 +78,7 @@ class ChatRequest(BaseHTTPRequestHandler):
         self.rfile = io.BufferedReader(_Timely(self.connection, until))
 
     def do_GET(self) -> None:
-        """Send the page, or the state that it shows."""
-        self._answer()
-
-    def do_POST(self) -> None:
-        """Take a message, or start a new conversation."""
-        self._answer()
-
-    def _answer(self) -> None:
+        """Answer a request."""
         status, kind = HTTPStatus.OK, 'application/json'
         try:
             found = self._carry_out()
@@ -109,6 +99,8 @@ class ChatRequest(BaseHTTPRequestHandler):
         self.connection.settimeout(PATIENCE_SECONDS)
         self.end_headers()
         self.wfile.write(body)
+
+    do_POST = do_GET
 
     def _explained(self, error: Exception) -> str:
         name = type(error).__name__
@@ -158,10 +150,8 @@ class ChatRequest(BaseHTTPRequestHandler):
 
     def _check_origin(self) -> None:
         """Refuse a request that its browser says comes from another site's page."""
-        origin = self.headers.get('Origin')
-        if origin is not None and origin.partition('://')[2] != self.headers.get(
-            'Host'
-        ):
+        origin, host = self.headers.get('Origin'), self.headers.get('Host')
+        if origin is not None and origin.partition('://')[2] != host:
             raise Refused(
                 HTTPStatus.FORBIDDEN,
                 f'Requests from pages of {visible(origin)} are not allowed.',
@@ -236,11 +226,7 @@ def read_message(body: bytes) -> tuple[str, Optional[str]]:
 
 
 def read_place(body: bytes) -> tuple[int, int]:
-    """
-    The number of a turn and that of its conversation.
-
-    :raises Refused: when the body is anything else.
-    """
+    """The numbers of a turn and of its conversation; Refused for anything else."""
     message = _object(body, 'number and conversation')
     place = message.get('number'), message.get('conversation')
     if not all(type(value) is int for value in place):

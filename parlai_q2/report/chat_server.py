@@ -1,9 +1,7 @@
 """
-Serves one conversation to browsers.
-
-Each request is received in a thread of its own, but only the thread that called
-:meth:`ChatServer.serve` touches the conversation, one request after the other. Requests
-therefore never interleave, and Ctrl-C in that thread ends even a reply in progress.
+Serves one conversation to browsers. Each request has a thread of its own, but only the
+thread that called :meth:`ChatServer.serve` touches the conversation. So requests never
+interleave, and Ctrl-C in that thread ends even a reply in progress.
 """
 
 import ipaddress
@@ -49,8 +47,7 @@ class ChatServer(ThreadingHTTPServer):
     """
     Binds its port when created, and answers while :meth:`serve` runs.
 
-    :param host: the address to listen on.
-    :param port: the port; 0 takes any free one.
+    :param port: 0 takes any free one.
     :param allowed: names that it answers to, besides its addresses and the machine's
         own name.
     :raises ConfigError: when it cannot listen there.
@@ -167,12 +164,8 @@ class ChatServer(ThreadingHTTPServer):
 
     def _numbered(self, state: dict[str, Any]) -> dict[str, Any]:
         turns = list(state['turns'])  # a copy: the conversation extends its own list
-        return {
-            **state,
-            'turns': turns,
-            'conversation': self._number,
-            'pending': None,
-        }
+        more = {'turns': turns, 'conversation': self._number, 'pending': None}
+        return {**state, **more}
 
     def ask(self, act: Callable[..., Any], *values: Any) -> Any:
         """

@@ -1,8 +1,4 @@
-"""
-Writes a self-contained HTML page that compares two runs over the same responses: which
-scores changed, and why. Like the page of one run (:mod:`parlai_q2.report.page`), it
-loads nothing and runs nothing from a response.
-"""
+"""Writes a page that compares two runs over the same responses: what changed, why."""
 
 from pathlib import Path
 from typing import Sequence, Union
@@ -22,21 +18,19 @@ from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, numbered, render, t
 from parlai_q2.text.visible import one_line
 
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
-DEFAULT_TITLE = 'Two runs compared'
 
 
 def write_comparison(
     before: Sequence[Entry],
     after: Sequence[Entry],
     path: Union[str, Path],
-    title: str = DEFAULT_TITLE,
+    title: str = 'Two runs compared',
     names: tuple[str, str] = ('before', 'after'),
 ) -> Path:
     """
     Write a page that compares two runs.
 
-    :param path: the page's file. Its folder is created if needed; the file is replaced
-        completely or not at all.
+    :param path: the page's file, which is replaced completely or not at all.
     :param names: the names of the runs.
     :return: the page's path.
     :raises InputError: when the runs have no response in common.

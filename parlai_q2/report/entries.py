@@ -8,11 +8,11 @@ was chosen from) may be missing. Texts are cut at their spans here, because span
 characters, which a browser counts differently.
 """
 
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import is_number
-from parlai_q2.records import Passage, Statement, Verdict, passages_of
+from parlai_q2.records import Passage, Span, Statement, Verdict, passages_of
 from parlai_q2.report.spans import (
     Piece,
     evidence_of,
@@ -36,8 +36,7 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     :param record: the record, with the fields listed above. Others are ignored.
     :param place: its place among the records, from 1; replaces a missing id.
     :return: JSON-safe values without NaN; control characters are shown as escapes.
-    :raises InputError: when the record cannot be shown; the message says which field
-        and why.
+    :raises InputError: when a field, which is named, cannot be shown.
     """
     if not isinstance(record, Mapping):
         raise InputError(
@@ -68,11 +67,9 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
 
 def read_knowledge(knowledge: Any, candidate: Mapping[str, Any]) -> list[list[Any]]:
     """
-    Convert a turn's knowledge to the page's data, cut at what answered or supports a
-    candidate.
+    Convert a turn's knowledge to the page's data, cut at the evidence of a candidate,
+    which may be empty.
 
-    :param knowledge: a text or a list of passages.
-    :param candidate: the candidate; may be empty.
     :raises InputError: when one of both cannot be read.
     """
     verdicts = _verdicts(candidate.get('verdicts'))
@@ -107,38 +104,45 @@ def _unit(fields: Mapping[str, Any], name: str) -> float:
 
 
 def _verdicts(values: Any) -> list[Verdict]:
-    found = enumerate(_list(values, 'verdicts'), start=1)
-    return [_read_verdict(value, place) for place, value in found]
+    def contents(verdict: Verdict) -> tuple[list[Span], list[int], list[str]]:
+        answers = verdict.response_answer, verdict.knowledge_answer
+        spans = [answer for answer in answers if answer is not None]
+        return spans, [], [verdict.question, verdict.comparison]
+
+    return _evidence(values, 'verdict', Verdict, contents)
 
 
-def _read_verdict(value: Any, place: int) -> Verdict:
-    try:
-        verdict = Verdict.from_dict(value)
-        offsets = [*verdict.response_answer[1:]]
-        texts = [verdict.question, verdict.response_answer.text, verdict.comparison]
-        if verdict.knowledge_answer is not None:
-            offsets += verdict.knowledge_answer[1:]
-            texts.append(verdict.knowledge_answer.text)
-    except UNREADABLE as e:
-        raise _unreadable(f'verdict {place}', e) from e
-    _check_types(f'verdict {place}', offsets, texts, 'an answer')
-    _unit({'score': verdict.score}, 'score')
-    return verdict
+def _statements(values: Any) -> list[Statement]:
+    def contents(statement: Statement) -> tuple[list[Span], list[int], list[str]]:
+        spans = [statement.span, *(e.sentence for e in statement.evidence)]
+        return spans, [e.passage for e in statement.evidence], [statement.label]
+
+    return _evidence(values, 'statement', Statement, contents)
 
 
-def _unreadable(what: str, e: Exception) -> InputError:
-    problem = f'field {e} is missing' if isinstance(e, KeyError) else str(e)
-    return InputError(f'{what} cannot be read: {problem}')
+def _evidence(values: Any, name: str, kind: Any, contents: Callable) -> list[Any]:
+    """
+    Read verdicts or statements, and check their types.
 
-
-def _check_types(
-    what: str, offsets: Sequence[Any], texts: Sequence[Any], kind: str
-) -> None:
-    """Refuse evidence with offsets or texts (called ``kind``) of another type."""
-    if not all(type(offset) is int for offset in offsets):
-        raise InputError(f'{what} has offsets that are not whole numbers')
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError(f'{what} has {kind} that is not a string')
+    :param contents: gives the spans of one, and its other whole numbers and texts.
+    """
+    found = []
+    for place, value in enumerate(_list(values, f'{name}s'), start=1):
+        what = f'{name} {place}'
+        try:
+            one = kind.from_dict(value)
+            spans, numbers, texts = contents(one)
+        except UNREADABLE as e:
+            problem = f'field {e} is missing' if isinstance(e, KeyError) else str(e)
+            raise InputError(f'{what} cannot be read: {problem}') from e
+        numbers += [offset for span in spans for offset in span[1:]]
+        if not all(type(number) is int for number in numbers):
+            raise InputError(f'{what} has offsets that are not whole numbers')
+        if not all(isinstance(t, str) for t in (*texts, *(s.text for s in spans))):
+            raise InputError(f'{what} has a text that is not a string')
+        _unit({'score': one.score}, 'score')
+        found.append(one)
+    return found
 
 
 def _verdict(verdict: Verdict, passages: Sequence[Passage]) -> dict[str, Any]:
@@ -168,25 +172,6 @@ def _passages(knowledge: Any) -> tuple[Passage, ...]:
             f'{type(knowledge).__name__}'
         )
     return passages_of(knowledge or '')
-
-
-def _statements(values: Any) -> list[Statement]:
-    found = enumerate(_list(values, 'statements'), start=1)
-    return [_read_statement(value, place) for place, value in found]
-
-
-def _read_statement(value: Any, place: int) -> Statement:
-    try:
-        statement = Statement.from_dict(value)
-        spans = [statement.span, *(e.sentence for e in statement.evidence)]
-        numbers = [n for span in spans for n in span[1:]]
-        numbers += [e.passage for e in statement.evidence]
-        texts = [statement.label, *(span.text for span in spans)]
-    except UNREADABLE as e:
-        raise _unreadable(f'statement {place}', e) from e
-    _check_types(f'statement {place}', numbers, texts, 'a text')
-    _unit({'score': statement.score}, 'score')
-    return statement
 
 
 def _statement(statement: Statement, passages: Sequence[Passage]) -> dict[str, Any]:
@@ -226,9 +211,8 @@ def read_candidates(
 
     :param values: rows as the reranking agent's evidence has them, or None.
     :param passages: the turn's knowledge, whose titles are shown.
-    :return: JSON-safe values without NaN; control characters are shown as escapes.
-    :raises InputError: when a candidate cannot be shown; the message says which and
-        why.
+    :return: values as in :func:`read_entry`.
+    :raises InputError: when a candidate, which is named, cannot be shown.
     """
     found = []
     for place, value in enumerate(_list(values, 'rerank'), start=1):
@@ -263,14 +247,7 @@ def _candidate(value: Mapping[str, Any], passages: Sequence[Passage]) -> dict[st
 
 
 def notes_of(row: Mapping[str, Any]) -> list[str]:
-    """
-    Explain in words why a reranked candidate has its place.
-
-    :param row: a candidate as the reranking agent's evidence has it: ``reason``, and
-        possibly ``guards`` with ``guarded_score``, ``parts``, ``prefilter_score``, and
-        ``q2_label`` (a human label).
-    :return: short notes, usually none or one.
-    """
+    """Short notes, usually none or one, on why a reranked candidate has its place."""
     notes = []
     if row.get('reason'):
         notes.append(one_line(str(row['reason'])))
@@ -292,10 +269,7 @@ def notes_of(row: Mapping[str, Any]) -> list[str]:
 def before_and_after(
     candidates: Sequence[Mapping[str, Any]],
 ) -> tuple[Optional[Mapping[str, Any]], Optional[Mapping[str, Any]]]:
-    """
-    The generator's first candidate of a turn and the chosen one: the same object when
-    the first was chosen. Each may be None.
-    """
+    """The generator's first candidate and the chosen one, perhaps the same; or None."""
     first = next((c for c in candidates if c.get('first')), None)
     chosen = next((c for c in candidates if c.get('chosen')), None)
     return first, chosen

@@ -1,7 +1,4 @@
-"""
-A page's figures over all its responses, and what its bar chart shows.
-``pages/macros.html`` draws them.
-"""
+"""A page's figures over all its responses; ``pages/macros.html`` draws the chart."""
 
 from collections import Counter
 from statistics import fmean
@@ -14,12 +11,7 @@ from parlai_q2.report.entries import before_and_after
 
 BINS = 10
 # From bottom to top; labels of other scorers come last, in grey.
-_ORDER = (
-    Label.CONSISTENT,
-    Label.GENERIC,
-    Label.NOT_VERIFIABLE,
-    Label.INCONSISTENT,
-)
+_ORDER = (Label.CONSISTENT, Label.GENERIC, Label.NOT_VERIFIABLE, Label.INCONSISTENT)
 
 
 class Figures:
@@ -94,19 +86,12 @@ def means(pairs: Sequence[tuple[Mapping, Mapping]]) -> tuple[float, float]:
 
 
 def bin_of(score: float) -> int:
-    """
-    The index of a score in a histogram of tenths: 0.3 is in [0.3, 0.4), 1 is in the
-    last bin.
-    """
+    """The index of a score in tenths: 0.3 is in [0.3, 0.4), 1 is in the last one."""
     return min(int(score * BINS), BINS - 1)
 
 
 class Bar(NamedTuple):
-    """
-    A bar, or a part of one; lengths are shares of the plot's height.
-
-    :param kind: its CSS class, which gives it its colour.
-    """
+    """A part of a bar: its CSS class, and lengths as shares of the plot's height."""
 
     kind: str
     bottom: float
@@ -115,12 +100,8 @@ class Bar(NamedTuple):
 
 class Chart(NamedTuple):
     """
-    A bar chart of scores in tenths, whose columns can be clicked.
-
-    :param described: what it shows, in words.
-    :param tallest: the count at the plot's upper end.
-    :param columns: of each tenth the tooltip and the bars.
-    :param key: what the colours mean, as CSS class and text.
+    A bar chart of scores in tenths: what it shows, in words; the count at its upper
+    end; of each tenth the tooltip and the bars; and the colours' CSS class and meaning.
     """
 
     described: str

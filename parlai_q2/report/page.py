@@ -3,9 +3,7 @@ Writes scored records as one self-contained HTML page.
 
 The page loads nothing: style, script and data are inside it. Its content security
 policy allows its style and its script by their hashes, so nothing in a response can
-run, wherever it ends up in the page. Overall figures are plain HTML. The script draws
-the table of responses a screenful at a time, so that the page stays fast with ten
-thousand records. The same records give the same bytes.
+run, wherever it ends up in the page. The same records give the same bytes.
 """
 
 import base64
@@ -46,8 +44,7 @@ def write_report(
     Write scored records as a page.
 
     :param records: scored records, see :mod:`parlai_q2.report.entries`.
-    :param path: the page's file. Its folder is created if needed; the file is replaced
-        completely or not at all.
+    :param path: the page's file, which is replaced completely or not at all.
     :return: the page's path.
     :raises InputError: when a record cannot be shown, or there are no records.
     """
@@ -60,9 +57,7 @@ def write_report(
     return write_page(entries, path, title)
 
 
-def write_page(
-    entries: list[Entry], path: Union[str, Path], title: str = DEFAULT_TITLE
-) -> Path:
+def write_page(entries: list[Entry], path: Union[str, Path], title: str) -> Path:
     """Like :func:`write_report`, for entries that have already been read."""
     if not entries:
         raise InputError(
@@ -103,17 +98,9 @@ def render(
     :param scripts: each after those that it builds on; they become one script.
     """
     style, script = ('\n'.join(map(resource, files)) for files in (styles, scripts))
-    return (
-        _templates()
-        .get_template(template)
-        .render(
-            style=style,
-            script=script,
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-            **values,
-        )
-    )
+    hashes = {'style_hash': _hash(style), 'script_hash': _hash(script)}
+    page = _templates().get_template(template)
+    return page.render(style=style, script=script, **hashes, **values)
 
 
 def embed(data: Any) -> str:

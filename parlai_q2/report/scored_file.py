@@ -2,10 +2,8 @@
 Reads scored records from the output of ``parlai_q2 score`` or ``parlai_q2 rerank``, or
 from ParlAI world logs.
 
-In world logs the model's messages carry their evidence: ``q2_evidence`` (what the Q2
-teacher found) or ``rerank`` (what the reranking agent chose from) with
-``rerank_knowledge`` and ``rerank_signature``. In the output of ``rerank``, the response
-of a pool of candidates is the chosen reply, and its evidence is in ``rerank`` too.
+Messages of world logs have ``q2_evidence`` (what the Q2 teacher found) or ``rerank``
+(what the reranking agent chose from); ranked pools have ``rerank``, too.
 """
 
 import json

@@ -1,21 +1,12 @@
 """
-Cuts a text into pieces, each with the verdicts that apply to it.
-
-Answer spans overlap and nest ("Madonna" in "Madonna's first tour"). Every character
-gets the most severe status of the spans over it, so that support never hides a doubt.
+Cuts a text into pieces, each with the verdicts that apply to it. Spans may overlap;
+every character gets the most severe status over it, so that support hides no doubt.
 """
 
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Optional, Sequence
 
-from parlai_q2.records import (
-    PASSAGE_END,
-    Comparison,
-    Passage,
-    Span,
-    Statement,
-    Verdict,
-)
+from parlai_q2.records import PASSAGE_END, Comparison, Passage, Span, Statement, Verdict
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 
 
@@ -29,14 +20,13 @@ class Status:
 
 # Instead of a status, for the title of a passage.
 TITLE = 'title'
-# What people read for each status.
+# What people read for each status, the most severe last.
 SHOWN = {
     Status.SUPPORTED: 'supported',
     Status.UNSUPPORTED: 'not in the knowledge',
     Status.CONTRADICTED: 'contradicted',
 }
-# How severe each status is; the most severe one wins where spans overlap.
-_GRAVITY = {Status.SUPPORTED: 0, Status.UNSUPPORTED: 1, Status.CONTRADICTED: 2}
+_GRAVITY = list(SHOWN)
 
 _BY_COMPARISON: Mapping[str, str] = {
     Comparison.EXACT: Status.SUPPORTED,
@@ -49,12 +39,9 @@ _BY_COMPARISON: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Piece:
     """
-    A stretch of text to which the same verdicts apply.
+    A stretch of text to which the same verdicts apply, by their indices.
 
-    :param text: the stretch.
-    :param status: one of :class:`Status`'s words, or :data:`TITLE`; None where nothing
-        applies.
-    :param verdicts: indices of its verdicts in the list given, in ascending order.
+    :param status: one of :class:`Status`'s words, :data:`TITLE`, or None.
     """
 
     text: str
@@ -64,12 +51,9 @@ class Piece:
 
 def status_of(verdict: Verdict) -> str:
     """
-    The status that a verdict gives its span.
-
-    :param verdict: the verdict. One that NLI did not decide (neutral, or F1) supports
-        the span when its token F1 is above the paper's threshold of 0.5. One with
-        another scorer's comparison supports it when its score is above that threshold.
-    :return: one of :class:`Status`'s words.
+    The status that a verdict gives its span. Where NLI did not decide (neutral, or F1),
+    the token F1 does, and for another scorer's comparison the score: above the paper's
+    threshold of 0.5, they support the span.
     """
     known = _BY_COMPARISON.get(verdict.comparison)
     if known is not None:
@@ -160,7 +144,7 @@ def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:
     pieces = []
     for left, right in zip(edges, edges[1:], strict=False):
         over = [(status, place) for s, e, status, place in found if s <= left < e]
-        gravest = max((s for s, _ in over), key=_GRAVITY.__getitem__, default=None)
+        gravest = max((s for s, _ in over), key=_GRAVITY.index, default=None)
         pieces.append(Piece(text[left:right], gravest, tuple(p for _, p in over)))
     return pieces
 

@@ -1,8 +1,6 @@
 """
-Shows scores and reranked candidates in a terminal.
-
-Spans are in brackets with a sign: ``[+supported]``, ``[?not in the knowledge]`` and
-``[!contradicted]``. Colour only repeats what the sign says.
+Shows scores and reranked candidates in a terminal. Spans are in brackets with a sign
+(:data:`LEGEND`); colour only repeats what the sign says.
 """
 
 import io
@@ -17,14 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from parlai_q2.records import (
-    Label,
-    Passage,
-    Score,
-    Statement,
-    Verdict,
-    passages_of,
-)
+from parlai_q2.records import Label, Passage, Score, Statement, Verdict, passages_of
 from parlai_q2.report.entries import notes_of
 from parlai_q2.report.spans import (
     SHOWN,
@@ -94,11 +85,7 @@ class Lines:
             width=self.width,
             force_terminal=colour,
             color_system='standard' if colour else None,
-            no_color=not colour,
             legacy_windows=False,
-            highlight=False,
-            markup=False,
-            emoji=False,
         )
 
     def add(self, runs: Sequence[Run], first: Run = ('', ''), rest: str = '') -> None:
@@ -176,12 +163,9 @@ def render_candidates(
     """
     Render the candidates that a reranking agent chose from, and why it chose.
 
-    :param rows: N candidates as the agent's evidence has them, in the order to show:
-        ``text``, ``strategies``, ``generator_score``, ``score``, ``label``,
-        ``verdicts``, ``chosen``, ``first``, ``reason``, ``guards``,
-        ``guarded_score``, ``prefilter_score``. All but ``text`` may be missing.
-    :param colour: whether to add escape codes.
-    :param width: columns of a line; at least 24 are used.
+    :param rows: N candidates as the agent's evidence has them, in the order to show;
+        all fields but ``text`` may be missing.
+    :param colour: as in :func:`render_score`, like ``width``.
     :return: lines joined by newlines; a sentence if there are no candidates.
     """
     if not rows:
