@@ -1,13 +1,11 @@
 """
-Bootstrap confidence intervals for any statistic of a set of responses.
+Bootstrap confidence intervals for any statistic of a set of responses: seeded
+percentile intervals (Efron and Tibshirani 1993, chapter 13).
 
-The intervals are seeded percentile intervals (Efron and Tibshirani 1993, chapter 13).
-Resampling draws with replacement, either single responses or whole groups: all
-responses to one passage of knowledge. Responses to the same passage are correlated, and
-drawing them one by one would make the intervals too narrow (the cluster bootstrap,
-Field and Welsh 2007). A resample is represented by weights, the number of times each
-response was drawn, so one vectorised function computes both the statistic itself (all
-weights 1) and all its resamples.
+Responses to the same passage of knowledge are correlated, and drawing them one by one
+would make the intervals too narrow, so whole groups can be drawn (the cluster
+bootstrap, Field and Welsh 2007). A resample is represented by weights, the number of
+times each response was drawn: one vectorised function computes the statistic of all.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -1,10 +1,9 @@
 """
-Signatures: what you need to know about a score to reproduce it.
+Signatures: what you need to know about a score to reproduce it, as sacreBLEU has them
+(Post 2018, arXiv 1804.08771, section 3).
 
 A signature names everything that determines a score: the scorer, the code's version,
-the models and their revisions, decoding, filters, comparison and threshold. Scores with
-the same signature are comparable. Logs print a short form of it. The idea is
-sacreBLEU's (Post 2018, arXiv 1804.08771, section 3).
+models, decoding, filters, comparison and threshold. Logs print a short form of it.
 """
 
 import hashlib

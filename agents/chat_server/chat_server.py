@@ -2,9 +2,6 @@
 A ParlAI generator whose model runs behind a server that speaks the chat-completions
 protocol (vLLM, llama.cpp, Ollama, TGI and the like).
 
-    parlai_q2 interactive -m q2:grounded_rerank --generator q2:chat_server \\
-        --server-url http://localhost:8000/v1 --server-model NAME
-
 Alone it says the server's first reply. Under the reranking agent it asks for
 ``--server-samples`` replies, in one request where the server allows that.
 """

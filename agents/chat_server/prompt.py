@@ -1,9 +1,7 @@
 """
-Writes a turn's knowledge and history as the messages of a chat.
-
-Without ``{history}`` in the template, the template is the system's message and each
-turn is a message of its own. With it, everything is one message of the user, which
-models that know no system's message can read as well.
+Writes a turn's knowledge and history as the messages of a chat: the template is the
+system's message, and each turn is one of its own. With ``{history}`` in the template,
+all is one message of the user, which models without a system's message read as well.
 """
 
 from parlai_q2.agents.hf_seq2seq.history import GroundedHistory

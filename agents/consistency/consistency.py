@@ -1,13 +1,9 @@
 """
-Says whether responses are consistent with their knowledge, as a ParlAI classifier.
+Says whether responses are consistent with their knowledge, as a ParlAI classifier that
+answers with one of the task's own class names.
 
-    parlai eval_model -m parlai_q2.agents.consistency.consistency:ConsistencyAgent \\
-        -t parlai_q2.tasks.grounded_sample.agents:ClassificationTeacher
-
-The answer is one of the task's own class names. By default the shipped detector
-answers; ``--scorer`` and ``--preset`` choose another scorer. Each batch is scored in
-one call. Nothing is trained; for a classifier that you can train, see
-``agents/hf_classifier``.
+By default the shipped detector answers; ``--scorer`` and ``--preset`` choose another
+scorer. Nothing is trained; ``agents/hf_classifier`` is a classifier that can be.
 """
 
 from typing import Any, Optional

@@ -1,9 +1,6 @@
 """
 Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge.
 
-    parlai eval_model -t wizard_of_wikipedia -mf <any generator> \\
-        -m parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent
-
 The agent is its generator: an instance belongs to a class made of
 :class:`GroundedRerankAgent` and the generator's class, so history, options, metrics,
 ``share`` and saving are the generator's own. Only the search differs: it collects the

@@ -1,8 +1,7 @@
 """
-Runs the searches of all strategies over a batch side by side.
+Runs the searches of all strategies over a batch side by side, with one decoder call a
+step, which takes about as long for ten rows as for four.
 
-A decoding step takes about as long for ten rows as for four, so searches that would
-otherwise follow one another take their steps together, with one decoder call a step.
 What a search does in a step is ParlAI's code; this is the loop of
 ``TorchGeneratorAgent._generate`` for searches of different kinds and widths.
 """

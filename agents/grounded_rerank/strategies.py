@@ -3,8 +3,7 @@ The strategies that find candidates, and their decoding settings.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
-likeliest tokens and then searches with a beam. Their beams are five wide, however many
-candidates are kept.
+likeliest tokens first. Beams are five wide, however many candidates are kept.
 """
 
 from contextlib import contextmanager

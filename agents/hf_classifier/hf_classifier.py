@@ -2,12 +2,8 @@
 A ParlAI classifier around any Hugging Face sequence classifier: evaluates published
 detectors (FactCC, ALBERT with VitaminC, NLI models) and trains your own.
 
-    parlai_q2 eval_model -m q2:hf_classifier --classifier factcc \\
-        -t q2:grounded_sample:classification
-
-``--classifier`` names a preset. Its ``consistency`` section says which model to use,
-what its outputs mean and how it reads a pair. Everything else is ParlAI's
-TorchClassifierAgent.
+``--classifier`` names a preset, whose ``detector`` section says which model to use,
+what its outputs mean and how it reads a pair. The rest is TorchClassifierAgent's.
 """
 
 import copy

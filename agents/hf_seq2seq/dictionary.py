@@ -1,13 +1,11 @@
 """
 Makes a Hugging Face tokenizer a ParlAI dictionary.
 
-ParlAI puts a start token before the decoder's input and an end token after its output.
-The end token is the tokenizer's ``eos_token``, and the null token is its ``pad_token``.
-
-The start token is ``bos_token``, or ``pad_token`` where there is none (T5). ParlAI's
-search needs it to differ from the end token, so it is only a placeholder: the model
-replaces it with the token it was trained to start with (``decoder_start_token_id``:
-padding for T5, the end token for BART).
+ParlAI puts a start token before the decoder's input and an end token (``eos_token``)
+after its output. The start token is ``bos_token``, or ``pad_token`` where there is none
+(T5). ParlAI's search needs it to differ from the end token, so it is a placeholder: the
+model replaces it with the token it was trained to start with
+(``decoder_start_token_id``: padding for T5, the end token for BART).
 """
 
 from typing import Any, Iterable, Optional

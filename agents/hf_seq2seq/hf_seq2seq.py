@@ -1,12 +1,9 @@
 """
 A ParlAI generator around any Hugging Face encoder-decoder (T5, BART and the like).
 
-    parlai interactive -m parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
-
-``--hf-model`` takes a shipped model, a local folder or a hub name; the default is the
-shipped grounded-reply model. ``--prompt-template`` determines how the turn's knowledge
-and the dialogue become the encoder's text. Everything else is ParlAI's
-TorchGeneratorAgent: training, beam search and sampling, metrics, saving.
+``--prompt-template`` determines how the turn's knowledge and the dialogue become the
+encoder's text. Everything else is TorchGeneratorAgent's: training, beam search and
+sampling, metrics, saving.
 """
 
 import copy

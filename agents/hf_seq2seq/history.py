@@ -1,10 +1,8 @@
 """
 ParlAI's dialogue history, which can also give its turns without their knowledge.
 
-Tasks may write a turn's knowledge into its text: Wizard of Wikipedia puts it between
-two markers, others on lines of its own. A prompt with a place for the knowledge needs
-the turns without it. The current knowledge then occurs once, and that of earlier turns
-not at all.
+Tasks may write knowledge into a turn's text, between Wizard of Wikipedia's markers or
+on lines of its own. A prompt with a place for the knowledge needs the turns without it.
 """
 
 import re

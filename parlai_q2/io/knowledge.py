@@ -1,12 +1,11 @@
 """
 Finds the knowledge of a turn in a ParlAI message.
 
-Tasks put knowledge in different places. These are tried in order: the field
-``checked_sentence`` (the sentence that the wizard chose), the field ``knowledge``
-(everything that was shown), both of these in ``x_turn``, where ParlAI's ``jsonfile``
-teacher keeps the fields of a turn, then Wizard of the Internet's selected sentences or
-else the documents that a search retrieved, and last a passage inside ``text``, either
-between Wizard of Wikipedia's markers or before a delimiter. The markers are removed.
+Tasks put it in different places. These are tried in order: the fields
+``checked_sentence`` (what the wizard chose) and ``knowledge`` (all that was shown);
+both in ``x_turn``, where ParlAI's ``jsonfile`` teacher keeps a turn's fields; Wizard of
+the Internet's selected sentences, or else the documents that were retrieved; a passage
+inside ``text``, between Wizard of Wikipedia's markers or before a delimiter.
 """
 
 from itertools import zip_longest

@@ -56,14 +56,14 @@ class PublishedFile:
 
 
 def fetch_files(
-    datapath: str, task: str, files: Sequence[PublishedFile], needed: Sequence[str]
+    datapath: str, needed: Sequence[str], task: str, files: Sequence[PublishedFile]
 ) -> Path:
     """
     Make sure that the files of a task are there. Those that are there are only checked.
 
     :param datapath: ParlAI's folder of data, which has the task's.
+    :param needed: the names of the files that are needed now.
     :param files: all files of the task.
-    :param needed: the names of those that are needed now.
     :return: the task's folder.
     :raises TaskDataError: when a file cannot be downloaded or is not the published one;
         the message names it and says what to do.

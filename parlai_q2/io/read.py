@@ -3,8 +3,7 @@ Reads the records to score from JSON lines, csv, tsv or ParlAI world logs, one a
 time.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
-and ``id``; other fields pass through to the output, with null for NaN and Infinity (see
-:mod:`parlai_q2.io.strict_json`). A bad record does not stop reading:
+and ``id``; other fields pass through to the output. A bad record does not stop reading:
 it gives a :class:`~parlai_q2.errors.RecordError` in its place. Reading stops early only
 if a csv or tsv file can no longer be split into rows; the last error then says so.
 """

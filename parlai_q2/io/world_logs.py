@@ -2,11 +2,9 @@
 Reads turns from ParlAI logs of an evaluation (``--world-logs``) or a chat
 (``--outfile``).
 
-A turn is a pair of messages: one from the task or a person, and the model's reply. In a
-chat, a person may also type a command for the reranking agent, such as ``/why``. A
-command is not a turn of the dialogue. The agent marks its answer to a command, and
-readers of the log leave out both and report how many there were. A missing or null text
-counts as empty.
+A turn is a message from the task or a person and the model's reply. Commands for the
+reranking agent, such as ``/why``, are no turns: the agent marks its answer to one, and
+readers of the log leave out both and report how many there were.
 """
 
 from typing import Any, Iterator, Mapping, Optional, Sequence

@@ -1,17 +1,10 @@
 """
-Teachers for tasks whose responses are annotated, with three views of the same turns.
-
-- dialogue: the text is the person's message, the label is the reference reply;
-- annotated: the same text, but the label is the annotated response, so that
-  ``-m repeat_label`` replays the annotated system;
-- classification: the text is the knowledge and the response, the label is the
-  annotators' class.
-
-A view is a mixin. List it before the class that reads a task's turns::
+Teachers for tasks whose responses are annotated, with three views of the same turns. A
+view is a mixin. List it before the class that reads a task's turns::
 
     class AnnotatedTeacher(AnnotatedView, BeginTeacher): ...
 
-The first two views score a model's responses. Field names are those of Wizard of
+Two of the views score a model's responses. Field names are those of Wizard of
 Wikipedia, so that its models can be evaluated.
 """
 

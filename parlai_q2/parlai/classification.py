@@ -1,11 +1,8 @@
 """
 Shared code of the ParlAI agents that classify responses: finds the knowledge and the
-response in a message, maps outputs to classes, and computes metrics.
-
-The metrics have the names that ParlAI's own classifiers use (``parlai/core/
-torch_classifier_agent.py``): ``class_<name>_prec``, ``_recall`` and ``_f1`` for each
-class, and ``weighted_f1``. In addition there is ``macro_f1``, which BEGIN (Dziri et al.
-2022) reports. ``accuracy`` comes from the teacher.
+response in a message, maps outputs to classes, and computes metrics. These have the
+names that ParlAI's own classifiers use; ``macro_f1`` is added, which BEGIN (Dziri et
+al. 2022) reports.
 """
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence

@@ -1,10 +1,8 @@
 """
 Compatibility bridges for ParlAI 1.7.2, whose dependencies have changed since its
-release. There is one function for each break; :func:`apply` applies all, once, to
-ParlAI's own classes. It edits nothing in site-packages, and torch, numpy and setuptools
-are unchanged for all other code. It cannot help plain ``parlai`` with setuptools >= 81,
-which fails before it imports parlai_q2: run ``parlai_q2`` instead, or
-``pip install "setuptools<81"``.
+release: one function for each break, applied once to ParlAI's own classes. Nothing in
+site-packages is edited. Plain ``parlai`` with setuptools >= 81 fails before it imports
+parlai_q2: run ``parlai_q2`` instead, or ``pip install "setuptools<81"``.
 
 TorchAgent, RAG and vacuum unpickle everything, as ParlAI intends (our own agents do
 not, see :mod:`parlai_q2.parlai.model_files`).

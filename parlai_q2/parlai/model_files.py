@@ -1,13 +1,10 @@
 """
 Finds what is beside a model file, and reads ParlAI's files as data: option files as
-JSON, our agents' checkpoints as weights.
+JSON, our agents' checkpoints as weights. ParlAI 1.7.2 unpickles an option file that is
+not UTF-8, and every checkpoint; a pickle can run any code (SECURITY.md).
 
 A trained model ``X`` consists of ParlAI's files ``X`` and ``X.opt``, and, of a Hugging
-Face model's agent, a folder ``X.hf`` with the configuration and tokenizer. These three
-can be moved together, and the model that ``X`` was trained from is no longer needed.
-
-ParlAI 1.7.2 unpickles an option file that is not UTF-8, and every checkpoint; a pickle
-can run any code. See SECURITY.md.
+Face model's agent, a folder ``X.hf`` with the configuration and tokenizer.
 """
 
 import json

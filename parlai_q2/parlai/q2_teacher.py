@@ -4,11 +4,10 @@ Adds Q2 to any knowledge-grounded teacher, in one line::
     class DefaultTeacher(Q2TeacherMixin, WizardDialogKnowledgeTeacher):
         pass
 
-Each response of a model is scored against the knowledge of its turn, which
-:func:`~parlai_q2.io.knowledge.find_passages` finds in the teacher's message. The
-metrics are added to ParlAI's own in the report and in the field ``metrics`` of the
-model's message, and so appear in ``--world-logs``. A batch is scored in one call.
-Training turns are not scored.
+Each response of a model is scored against the knowledge of its turn, a batch in one
+call. The metrics are added to ParlAI's own in the report and in the field ``metrics``
+of the model's message, and so appear in ``--world-logs``. Training turns are not
+scored.
 """
 
 from dataclasses import dataclass

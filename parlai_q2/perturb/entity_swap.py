@@ -1,10 +1,8 @@
 """
-Swaps an entity for another of its type: one of Conv-FEVER's perturbations (Santhanam et
-al. 2021, section 4).
-
-Every mention of an entity that a text (knowledge, or the conversation before) shares
-with the response is replaced by another of the same type from the same conversation.
-The text then no longer says what the response says.
+Swaps an entity for another of its type, one of Conv-FEVER's perturbations (Santhanam et
+al. 2021, section 4): every mention of an entity that a text (knowledge, or the
+conversation before) shares with the response is replaced by another of the same type
+from the same conversation.
 """
 
 import random

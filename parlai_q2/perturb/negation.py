@@ -3,15 +3,14 @@ Negates a sentence, or removes its negation: one of Conv-FEVER's perturbations
 (Santhanam et al. 2021, section 4).
 
 This happens at one of the auxiliaries that the paper lists, after Kryscinski et al.
-2020 (arXiv 1910.12840): "not" or "n't" is put after it, or removed. "won't" is left
-alone, because "wo" is not in the list. The departures from their code are:
+2020 (arXiv 1910.12840): "not" or "n't" is put after it, or removed. The departures from
+their code are:
 
 - a capital letter is accepted only at the beginning of a sentence ("in May 1969");
 - an auxiliary before its subject takes "n't" ("Isn't it red?");
 - an auxiliary in a question is used only if the text has no other;
-- a word that is no auxiliary in its place ("in may 2010", "a tin can", "it has a tail")
-  is left alone, by rules of thumb about its neighbours (:func:`is_auxiliary`): one
-  wrongly let in would give ungrammatical English.
+- a word that is no auxiliary in its place ("a tin can") is left alone, by rules of
+  thumb about its neighbours (:func:`is_auxiliary`).
 """
 
 import random

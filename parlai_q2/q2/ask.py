@@ -4,11 +4,8 @@ Generates the questions that check a response: Q2's steps 1 to 3.
 A question is valid if it is not about the speakers and if question answering on the
 response returns the span that the question was generated for (the round trip), compared
 after normalisation. The first valid question of each span, in beam order, is kept
-(``single``), or all of them (``multi``).
-
-With ``single``, questions are checked in rounds: first the best question of every span,
-in one call, then the second of each span whose first one failed, until few are left.
-Most questions never have to be answered; the result is the same.
+(``single``), or all of them (``multi``). With ``single``, the best question of every
+span is checked in one call, then the second of each span whose first failed, and so on.
 """
 
 from typing import Callable, Sequence

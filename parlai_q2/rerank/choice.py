@@ -6,9 +6,8 @@ Chooses among scored candidates, by one of three rules:
   probability of a token under the generator;
 - ``threshold``: the first in the generator's order that passes the scorer's threshold.
 
-Ties follow the generator's order. Candidates within a tolerance of the best count as
-tied with it: a hundredth of a score is no reason for an odder sentence. When nothing
-can be verified, the generator's first choice stands.
+Candidates within a tolerance of the best are tied with it, and ties follow the
+generator's order. When nothing can be verified, the generator's first choice stands.
 """
 
 from collections.abc import Callable, Sequence

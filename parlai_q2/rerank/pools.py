@@ -1,11 +1,9 @@
 """
 Reads pools, the candidate replies for one turn each, which were generated elsewhere:
 JSON lines with ``knowledge`` (a text or a list of passages), ``candidates`` and,
-optionally, ``history`` and ``id``.
-
-A candidate is a text, or an object with ``text`` and, optionally, ``score`` (the log
-probability that its generator gave it), ``tokens`` (its number of tokens) and ``label``
-(a human judgement, ``consistent`` or ``inconsistent``).
+optionally, ``history`` and ``id``. A candidate is a text, or an object with ``text``
+and, optionally, ``score`` (the log probability that its generator gave it), ``tokens``
+(how many it has) and ``label`` (a human judgement, ``consistent`` or ``inconsistent``).
 """
 
 import json

@@ -4,10 +4,9 @@ response entailed, unsupported, contradicted or generic (chit-chat).
 
 It is trained on one or two sentences at a time, so longer texts are split to that size
 and the results pooled, as in SummaC (Laban et al. 2022, section 3.2). A response is as
-consistent as its least supported sentence, not counting generic ones. Of long
-knowledge, the few sentences that could support a sentence are read
-(:mod:`parlai_q2.text.retrieval`): each alone, and those it may rest on together; the
-reading that supports it most counts.
+consistent as its least supported sentence, not counting generic ones. Of long knowledge
+only the sentences that could support a sentence are read, and the reading counts that
+supports it most.
 """
 
 from dataclasses import dataclass, replace

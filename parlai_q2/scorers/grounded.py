@@ -2,13 +2,11 @@
 The calibrated combination: the probability that the knowledge supports a response.
 
 Q2 asks about each noun, the detector reads whole sentences, and word overlap shows what
-is new. They make different mistakes, so a logistic model combines them. You can read
-its few coefficients in ``grounded.json``, in the folder of this file. A higher value of
-a feature always means that the response is better supported, and no weight is negative.
+is new. They make different mistakes, so a logistic model combines them. Its few
+coefficients are in ``grounded.json`` beside this file, and none is negative: a higher
+value of a feature means that the response is better supported.
 
-:mod:`parlai_q2.zoo.train.grounded` fits the coefficients; docs/accuracy.md says on
-which data, and how well they do. Both classes had equal weight in the fit, so a value
-is a probability under the prior that half of all responses are supported.
+:mod:`parlai_q2.zoo.train.grounded` fits them; docs/accuracy.md says on which data.
 """
 
 import json
@@ -131,18 +129,9 @@ class GroundedFastScorer(ClassifierScorer):
         self.coefficients = read_coefficients(self.name, coefficients)
 
     @classmethod
-    def from_preset(
-        cls,
-        preset: Preset,
-        device: str = 'cpu',
-        batch_size: Any = None,
-        threshold: float = Scorer.threshold,
-        coefficients: Optional[str] = None,
-        **options: Any,
-    ) -> 'ClassifierScorer':
-        options['threshold'] = threshold
-        options['coefficients'] = coefficients or preset.coefficients
-        return super().from_preset(preset, device, batch_size, **options)
+    def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> Any:
+        options['coefficients'] = options.get('coefficients') or preset.coefficients
+        return super().from_preset(preset, *args, **options)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -223,11 +212,10 @@ class GroundedScorer(GroundedFastScorer):
         coefficients: Optional[str] = None,
         **q2_options: Any,
     ) -> Any:
-        options: dict[str, Any] = {'threshold': threshold, 'coefficients': coefficients}
-        options['q2'] = Q2Scorer.from_preset(
-            preset, device=device, batch_size=batch_size, **q2_options
-        )
-        return super().from_preset(preset, device, batch_size, **options)
+        shared: dict[str, Any] = {'device': device, 'batch_size': batch_size}
+        q2 = Q2Scorer.from_preset(preset, **shared, **q2_options)
+        own = {'threshold': threshold, 'coefficients': coefficients, 'q2': q2}
+        return super().from_preset(preset, **shared, **own)
 
     @property
     def settings(self) -> dict[str, Any]:

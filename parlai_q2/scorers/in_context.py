@@ -1,10 +1,9 @@
 """
 Reads responses with what stands before them.
 
-An answer without a verb ("In 1969.") is read with the question that it answers. A
-third-person pronoun with which a response begins to name things is read as what it
-refers to, where that is known without guessing: the title of the passages or, if they
-have none, the only subject of the turn before.
+An answer without a verb ("In 1969.") is read with its question. A third-person pronoun
+with which a response begins is read as what it refers to, where that is certain: the
+passages' title or, if they have none, the only subject of the turn before.
 """
 
 from collections.abc import Iterable, Sequence

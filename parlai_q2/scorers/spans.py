@@ -2,20 +2,14 @@
 Marks the words of a response that its knowledge does not support, by the detector
 alone: evidence without questions.
 
-The score is the detector's. Each sentence of the response is a statement. If the
-detector supports it, the evidence names the sentence of the knowledge that it rests on.
-If not, it is read again without one phrase at a time (erasure, Li et al. 2016, arXiv
-1612.08220): a noun phrase, an entity, a verb with its negation, or a single word. The
-phrase whose omission leaves the best supported rest was the trouble, and is marked. If
-no single omission makes the rest supported, the whole statement is marked.
+If the detector supports a sentence, the evidence names the sentence of the knowledge
+that it rests on. If not, it is read again without one phrase at a time (erasure, Li et
+al. 2016, arXiv 1612.08220): a noun phrase, an entity, a verb with its negation, or a
+single word. The phrase whose omission leaves the best supported rest was the trouble,
+and is marked; if no omission makes the rest supported, the whole sentence is.
 
 The detector takes short replies that merely name something for chit-chat ("It was by
-Lee!"). Of a sentence that is generic by its reading, the names and numbers of which the
-knowledge has no word are marked.
-
-All statements of a batch are read in one call of the model, and everything with an
-omission in a second one, which takes one reading for each phrase of an unsupported
-statement.
+Lee!"). Of a generic sentence, names and numbers that the knowledge lacks are marked.
 """
 
 from collections.abc import Iterator, Sequence

@@ -2,15 +2,12 @@
 The classes of models and of tasks, and which stand for each other.
 
 Knowledge can entail a response, contradict it, or say nothing about its content
-(neutral), or the response states nothing that could be checked (generic). Data sets
-have their own names for some of these four findings.
-
-An output goes to the class with the same name, or else with the same meaning. Without
+(neutral), or the response states nothing that could be checked (generic). An output of
+a model goes to the class with the same name, or else with the same meaning. Without
 such a class, neutral counts as contradiction and contradiction as neutral: either way
-the response is not grounded. A class that does not tell the two apart ("inconsistent",
-"not fully attributable") counts as contradiction. A "generic" output is left out if the
-task has no such class; the other probabilities are then conditional on the response
-being verifiable. A score counts as an output, too: :func:`finding_probabilities`.
+the response is not grounded; and so does a class that does not tell the two apart
+("inconsistent"). A "generic" output is left out if the task has no such class; the
+other probabilities are then conditional on the response being verifiable.
 """
 
 import re

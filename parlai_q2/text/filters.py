@@ -1,14 +1,10 @@
 """
-Recognises questions that check nothing: personal ones and, departing from the paper,
-vague ones.
+Recognises questions that check nothing.
 
 Honovich et al. 2021, section 2: a question is personal, and dropped, if its dependency
-parse has "i" or "you" as nominal subject, or "my" or "your" as possessive. Knowledge
-cannot answer it.
-
-A question is vague if, apart from words of its answer, it shares no content word with
-the response: every text answers "What is it?". The paper's large model rarely asks such
-questions.
+parse has "i" or "you" as nominal subject, or "my" or "your" as possessive. Departing
+from the paper, one can also be vague: apart from words of its answer, it shares no
+content word with the response, as "What is it?".
 """
 
 import re

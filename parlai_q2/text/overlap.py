@@ -2,11 +2,9 @@
 Word overlap of two texts.
 
 Token overlap is SQuAD's (Rajpurkar et al. 2016, section 6.1) under Q2's normalisation.
-
-ROUGE-L (Lin 2004, section 3.1) is the length of the longest common subsequence of
-words, as a share of each text's words: runs of letters and digits in lower case,
-without stemming, as in Google's ``rouge-score``. py-rouge, which ParlAI requires, needs
-a download for its tokenizer; a test checks that both compute the same.
+ROUGE-L (Lin 2004, section 3.1) compares runs of letters and digits in lower case,
+without stemming, as Google's ``rouge-score`` does. py-rouge, which ParlAI requires,
+needs a download for its tokenizer; a test checks that both compute the same.
 """
 
 import re

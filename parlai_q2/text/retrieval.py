@@ -3,8 +3,7 @@ Finds the sentences of a long text that could support a statement or answer a qu
 
 Sentences are matched by their words, cut to a stem of five letters and weighted by
 their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza 2009,
-section 3.3). Function words do not count. The cost grows with the length of the text,
-but it is small: its sentences are found once, and the stems that are asked for.
+section 3.3). Function words do not count.
 """
 
 import math

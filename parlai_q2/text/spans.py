@@ -3,11 +3,8 @@ The informative spans of a response: what Q2 asks about.
 
 Honovich et al. 2021, section 2: all named entities, then all noun chunks whose text is
 not yet in the list, ignoring case; "i" is dropped. An entity that occurs twice is asked
-about twice, as in the released code.
-
-Two optional filters depart from the paper: one drops pronouns, whose questions ("What
-is relaxing?") ask what they stand for, the other spans that are equal after
-normalisation ("us", "the us").
+about twice, as in the released code. Two optional filters depart from the paper: one
+drops pronouns ("What is relaxing?"), the other what is equal after normalisation.
 """
 
 import re

@@ -5,12 +5,8 @@ BEGIN-Adversarial is made (Dziri et al. 2022, section 6)::
     python -m parlai_q2.tasks.begin.adversarial --infile pairs.jsonl --outfile adv.jsonl
 
 The responses themselves are ``consistent``. Each is changed once in each of the chosen
-ways: by another entity, number, verb or antonym, a negation, knowledge of another
-response, or a new end that a local model writes without the knowledge; the result is
-``inconsistent``. Chit-chat that fits anything is ``generic``. The lines are read by the
-task ``pairs``.
-
-The lists of antonyms and of chit-chat are ours, as the paper's are not published.
+ways; the result is ``inconsistent``. Chit-chat that fits anything is ``generic``. The
+lists of antonyms and of chit-chat are ours, as the paper's are not published.
 """
 
 import argparse

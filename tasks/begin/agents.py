@@ -1,11 +1,7 @@
 """
 BEGIN: responses of four systems on three corpora, annotated for attribution (Dziri et
-al. 2022).
-
-``valid`` is its dev set and ``test`` its test set. It has no training turns, so
-``train`` is the dev set too, with a warning. After the teacher's name, a task string
-may name corpora (``wow``, ``cmu``, ``topicalchat`` or ``tc``), systems, classes, and a
-fold (``dev``, ``test``) that replaces the datatype's.
+al. 2022). ``valid`` is its dev set and ``test`` its test set; ``train`` is the dev set
+too, with a warning. README.md has the words that a task string may have.
 """
 
 from parlai_q2.parlai.annotated_task import (

@@ -1,17 +1,13 @@
 """
-Fetches BEGIN (Dziri et al. 2022).
+Fetches BEGIN (Dziri et al. 2022) from the authors' repository.
 
-The files come from the authors' repository. Without a network, place them by hand in
-``<datapath>/begin``; they are checked in the same way.
-
-The repository publishes no checksums. Those of the dev files were taken from copies of
-the release. For the other files of the named commits, only the number of characters is
-known. For the test files of CMU-DoG and Topical-Chat nothing is known: they are fetched
-from the newest commit, and checked row by row when they are read.
+It publishes no checksums. Those of the dev files were taken from copies of the release.
+For the other files of the named commit, only the number of characters is known. For the
+test files of CMU-DoG and Topical-Chat nothing is known: they are fetched from the
+newest commit, and checked row by row when they are read.
 """
 
-from pathlib import Path
-from typing import Sequence
+from functools import partial
 
 from parlai_q2.io.published import PublishedFile, fetch_files
 
@@ -42,13 +38,5 @@ FILES = [
     PublishedFile(NEWEST + 'topicalchat/begin_test_tc.tsv', 'begin_test_tc.tsv'),
 ]
 
-
-def build(datapath: str, needed: Sequence[str]) -> Path:
-    """
-    Make sure that the files are there, in ``<datapath>/begin``.
-
-    :param needed: the names of those to be read.
-    :return: the folder they are in.
-    :raises TaskDataError: when a file cannot be fetched or is not the published one.
-    """
-    return fetch_files(datapath, 'begin', FILES, needed)
+# Makes sure that the files that are needed now are in the task's folder.
+build = partial(fetch_files, task='begin', files=FILES)

@@ -2,12 +2,9 @@
 Conv-FEVER: does a response agree with its knowledge? (Santhanam et al. 2021, arXiv
 2110.05456)
 
-A corpus for training detectors, built from Wizard of Wikipedia. It has a wizard's
-replies with the sentences they are based on, and the same replies perturbed in three
-ways. Knowledge and response are shown; the label is ``consistent`` or ``inconsistent``.
-After the teacher's name, a task string may name perturbations, what they changed
-(``response``, ``knowledge``), and Wizard of Wikipedia's split
-(``random_split``, ``topic_split``).
+A corpus for training detectors, built from Wizard of Wikipedia: a wizard's replies with
+the sentences they are based on, and the same replies perturbed in three ways. README.md
+has the words that a task string may have.
 """
 
 from typing import Optional

@@ -1,10 +1,7 @@
 """
-Builds Conv-FEVER from Wizard of Wikipedia, whose files ParlAI downloads.
-
-Each fold that is asked for becomes a JSON lines file in ``<datapath>/conv_fever``, with
-a record beside it: version, seed, spaCy pipeline and counts. Without a network, place
-Wizard of Wikipedia's files by hand in ``<datapath>/wizard_of_wikipedia``. Or place a
-fold that was built elsewhere, with its record, in ``<datapath>/conv_fever``.
+Builds Conv-FEVER from Wizard of Wikipedia, whose files ParlAI downloads: for each fold
+a JSON lines file in ``<datapath>/conv_fever``, with a record beside it (version, seed,
+spaCy pipeline, counts). A fold that was built elsewhere can be placed there.
 """
 
 import json

@@ -1,13 +1,7 @@
 """
 Dialogue NLI: does what a speaker says agree with the speaker's persona, or with what
-the speaker said before? (Welleck et al. 2019)
-
-``train``, ``valid`` and ``test`` are the published train, dev and test sets. After the
-teacher's name, a task string may hold ``gold`` (the test set as verified by three
-annotators), a fold that replaces the datatype's, classes, and kinds of pairs (``up``:
-utterance and persona, ``uu``, ``pp``).
-
-The Q2 scorers are set up as in the Q2 paper for this set: see
+the speaker said before? (Welleck et al. 2019) README.md has the words that a task
+string may have. The Q2 scorers are set up as in the Q2 paper for this set: see
 :mod:`parlai_q2.scorers.persona`.
 """
 

@@ -1,10 +1,7 @@
 """
-Has ParlAI download Dialogue NLI (Welleck et al. 2019).
-
-It is published as one archive of 390 MB, which ParlAI's own task ``dialogue_nli``
-fetches and checks; both tasks read it from ``<datapath>/dialogue_nli``. Without a
-network, place the files that are to be read there by hand. Their pairs are counted when
-they are read.
+Has ParlAI's own task ``dialogue_nli`` download Dialogue NLI (Welleck et al. 2019), one
+archive of 390 MB. Both tasks read it from ``<datapath>/dialogue_nli``, where its files
+can be placed by hand; their pairs are counted when they are read.
 """
 
 from pathlib import Path

@@ -2,9 +2,8 @@
 Reads a file of conversations whose turns carry their knowledge, such as ``parlai_q2
 filter`` and ``parlai_q2 distill`` write.
 
-ParlAI's own ``jsonfile`` teacher reads the same file, but hides a turn's other fields
-in ``x_turn``. Here they are the message's own fields. A model that reads ``knowledge``
-or ``checked_sentence`` therefore trains as it did on the task they came from.
+ParlAI's own ``jsonfile`` teacher hides a turn's other fields in ``x_turn``. Here they
+are the message's own, so that a model trains as it did on the task they came from.
 """
 
 from itertools import zip_longest

@@ -1,16 +1,7 @@
 """
 A small knowledge-grounded dialogue task with annotated responses, included in the
-package.
-
-``valid`` and ``test`` are the same evaluation turns; ``train`` has conversations of its
-own. After the teacher's name, a task string may hold
-
-- class names, to keep only those turns;
-- names of conversations of either fold, to keep only those, in that order;
-- ``all``, for both folds.
-
-Examples are ``grounded_sample:annotated:inconsistent`` and
-``grounded_sample:dialogue:berlin_wall``.
+package. ``valid`` and ``test`` are the same turns; ``train`` has conversations of its
+own. README.md has the words that a task string may have.
 """
 
 from parlai_q2.parlai.annotated_task import (

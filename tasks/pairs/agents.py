@@ -1,11 +1,4 @@
-"""
-Reads labelled pairs of knowledge and response from your own files.
-
-    parlai eval_model -t parlai_q2.tasks.pairs.agents --pairs-file 'data/{fold}.jsonl'
-
-The view is classification: knowledge and response are shown, and the label is the
-answer.
-"""
+"""Reads labelled pairs of knowledge and response from your own files."""
 
 from pathlib import Path
 from typing import Optional, Sequence

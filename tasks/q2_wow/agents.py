@@ -1,10 +1,9 @@
 """
 The annotated Wizard of Wikipedia responses of the Q2 paper (Honovich et al. 2021).
 
-It has 150 consistent and 150 inconsistent responses of each of two systems, Dodeca and
-MemNet, and 544 contexts for which both systems' responses were annotated. After the
-teacher's name, a task string may name a system, a class and ``cross_annotation``. It is
-an evaluation set: train, valid and test are the same rows.
+It has 150 consistent and 150 inconsistent responses of each of two systems, and 544
+contexts for which both systems' responses were annotated. Train, valid and test are the
+same rows. README.md has the words that a task string may have.
 """
 
 from parlai_q2.parlai.annotated_task import (

@@ -1,12 +1,6 @@
-"""
-Fetches the annotated responses that the Q2 paper published.
+"""Fetches the annotated responses that the Q2 paper published, from its repository."""
 
-The files come from the authors' repository. Without a network, place them by hand in
-``<datapath>/q2_wow``; they are checked in the same way.
-"""
-
-from pathlib import Path
-from typing import Sequence
+from functools import partial
 
 from parlai_q2.io.published import PublishedFile, fetch_files
 
@@ -33,13 +27,5 @@ FILES = [
     PublishedFile(SOURCE + name, name, checksum) for name, checksum in CHECKSUMS.items()
 ]
 
-
-def build(datapath: str, needed: Sequence[str]) -> Path:
-    """
-    Make sure that the files are there, in ``<datapath>/q2_wow``.
-
-    :param needed: the names of those to be read.
-    :return: the folder they are in.
-    :raises TaskDataError: when a file cannot be fetched or is not the published one.
-    """
-    return fetch_files(datapath, 'q2_wow', FILES, needed)
+# Makes sure that the files that are needed now are in the task's folder.
+build = partial(fetch_files, task='q2_wow', files=FILES)

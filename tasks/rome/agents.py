@@ -1,12 +1,7 @@
 """
 "Rome was built in 1776": responses of GPT-2 models to Wizard of Wikipedia contexts,
-annotated for factual correctness (Santhanam et al. 2021).
-
-After the teacher's name, a task string may name parts: ``expert`` (one generator,
-judged by the authors' annotators); ``gt``, ``knn`` and ``dpr`` (twelve generators with
-the true or retrieved knowledge, judged by a crowd); or ``crowd`` for those three. It
-may also name model sizes, decodings and classes. It is an evaluation set: train, valid
-and test are the same rows.
+annotated for factual correctness (Santhanam et al. 2021). Train, valid and test are the
+same rows. README.md has the words that a task string may have.
 """
 
 from parlai_q2.parlai.annotated_task import (

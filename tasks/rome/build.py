@@ -1,14 +1,10 @@
 """
-Fetches the human annotations of "Rome was built in 1776" (Santhanam et al. 2021).
-
-The files come from one commit of the authors' repository. Without a network, place them
-by hand in ``<datapath>/rome``; they are checked in the same way. The repository
-publishes no checksums. The files are checked against the numbers of characters that
-they have in that commit.
+Fetches the human annotations of "Rome was built in 1776" (Santhanam et al. 2021) from
+one commit of the authors' repository, which publishes no checksums: the files are
+checked by the numbers of characters that they have there.
 """
 
-from pathlib import Path
-from typing import Sequence
+from functools import partial
 
 from parlai_q2.io.published import PublishedFile, fetch_files
 
@@ -28,13 +24,5 @@ FILES = [
     PublishedFile(CROWD + 'dpr.csv', 'dpr.csv', characters=1_452_275),
 ]
 
-
-def build(datapath: str, needed: Sequence[str]) -> Path:
-    """
-    Make sure that the files are there, in ``<datapath>/rome``.
-
-    :param needed: the names of those to be read.
-    :return: the folder they are in.
-    :raises TaskDataError: when a file cannot be fetched or is not the published one.
-    """
-    return fetch_files(datapath, 'rome', FILES, needed)
+# Makes sure that the files that are needed now are in the task's folder.
+build = partial(fetch_files, task='rome', files=FILES)

@@ -1,16 +1,11 @@
 """
 Reads the annotation files of "Rome was built in 1776".
 
-A row has the conversation so far, the knowledge, one generator's response, and three
-annotations:
-
-- whether there is anything to verify;
-- how factual the response is according to its knowledge (the mean of three annotators,
-  who could say 0, 0.5 or 1);
-- whether it makes up more than conversation and knowledge provide (the majority of
-  three).
-
-The crowd gave the last two only for verifiable responses.
+A row has the conversation so far, the knowledge, one generator's response, and whether
+there is anything to verify; how factual the response is (the mean of three annotators,
+who could say 0, 0.5 or 1); and whether it makes up more than conversation and knowledge
+provide (the majority of three). The crowd gave the last two only where the first is
+yes.
 """
 
 import logging

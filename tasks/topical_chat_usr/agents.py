@@ -1,14 +1,8 @@
 """
 The Topical-Chat part of USR: responses of four decoding methods and two people to 60
-contexts (Mehri & Eskenazi 2020).
-
-Three annotators rated each response, among other qualities for its use of the
-knowledge. The Q2 paper reports how Q2 correlates with those ratings (Honovich et al.
-2021, Table 5).
-
-After the teacher's name, a task string may name systems: ``argmax``, ``nucleus_0.3``,
-``nucleus_0.5``, ``nucleus_0.7``, ``original`` (the person in Topical-Chat) and
-``new_human``. It is an evaluation set: train, valid and test are the same rows.
+contexts, rated by three annotators (Mehri & Eskenazi 2020), among other qualities for
+their use of the knowledge (Honovich et al. 2021, Table 5). Train, valid and test are
+the same rows. README.md has the words that a task string may have.
 """
 
 from parlai_q2.parlai.annotated_task import (

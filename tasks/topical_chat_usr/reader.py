@@ -1,11 +1,8 @@
 """
-Reads the ratings of USR: contexts, each with the responses of several systems, rated by
-three annotators.
-
-The file is a JSON list of objects with ``context`` (a turn on each line), ``fact`` and
-``responses``. Each response has its text (``response``), its ``model``, and a list of
-ratings for each quality. "Uses Knowledge" is 0 or 1; the other qualities have scales of
-their own.
+Reads the ratings of USR: a JSON list of objects with ``context`` (a turn on each line),
+``fact`` and ``responses``. Each response has its text (``response``), its ``model``,
+and a list of three annotators' ratings for each quality. "Uses Knowledge" is 0 or 1;
+the other qualities have scales of their own.
 """
 
 import logging
@@ -16,7 +13,7 @@ from typing import Any, Sequence
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.strict_json import is_number
 from parlai_q2.io.tables import read_list
-from parlai_q2.tasks.topical_chat_usr.build import build
+from parlai_q2.tasks.topical_chat_usr.build import NAME, build
 
 USES_KNOWLEDGE = 'uses_knowledge'
 # The qualities by their names here, with those in the file.
@@ -65,7 +62,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('topical_chat_usr', words, GROUPS)
-    responses = read_file(build(datapath))
+    responses = read_file(build(datapath, [NAME]) / NAME)
     if len(responses) != PUBLISHED_RESPONSES:
         logging.getLogger(__name__).warning(
             f'tc_usr_data.json has {len(responses)} responses; the paper counts '

@@ -228,4 +228,4 @@ def expect(monkeypatch) -> None:
                 known = {'characters': len(data.decode())}
             url = f'https://example.invalid/{published.name}'
             expected.append(PublishedFile(url, published.name, **known))
-        monkeypatch.setattr(build, 'FILES', expected)
+        monkeypatch.setitem(build.build.keywords, 'files', expected)
