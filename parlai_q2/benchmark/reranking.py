@@ -1,7 +1,4 @@
-"""
-Measures what reranking adds to a turn: the time to find candidates, to score them, and
-to explain those that are shown, which happens after the reply.
-"""
+"""Measures what reranking adds to a turn."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -13,13 +10,11 @@ from parlai_q2.benchmark.clock import StageClock, spread, timed
 
 def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """
-    Time an agent's turns, separately for its search, its scorer and its evidence.
+    Time a GroundedRerankAgent's search, its scorer and, after the reply, its evidence.
 
-    :param agent: a GroundedRerankAgent.
     :param turns: (knowledge, message), each answered in an episode of its own; the
         first is answered twice, to warm up.
-    :return: seconds a turn to generate, to score and to explain, and the median ratio
-        of scoring to generating.
+    :return: seconds a turn of each, and the median ratio of scoring to generating.
     """
 
     def answer(message: dict[str, Any]) -> Any:

@@ -1,19 +1,11 @@
 """
 Fits a prior and a threshold to labelled pairs, and says how sure the threshold is.
 
-The prior is the share of consistent pairs. The values are shifted to it, in log-odds,
-so that their mean is that share (maximum likelihood with the scorer's slope). The
-threshold serves one of three targets:
-
-- ``accuracy``: where a logistic regression of the labels on the values gives both
-  classes the same probability (Platt 1999). The best threshold of one small sample is
-  mostly luck; this was right more often for other pairs;
-- ``recall=0.9``: at least this share of the inconsistent responses is found, with as
-  few false alarms as that allows;
-- ``false_alarms=0.05``: at most this share of the consistent responses is called
-  inconsistent, and as many of the others as that allows.
-
-The interval is that of the best thresholds of resamples, drawn by passage.
+The values are shifted in log-odds, so that their mean is the share of consistent pairs
+(maximum likelihood with the scorer's slope). For ``accuracy``, the threshold is where a
+logistic regression of the labels gives both classes the same probability (Platt 1999):
+the best one of a small sample is mostly luck. For ``recall=0.9`` and
+``false_alarms=0.05``, it is the best of those that reach the share.
 """
 
 import dataclasses
@@ -68,11 +60,8 @@ def read_target(text: str) -> Target:
 @dataclasses.dataclass(frozen=True)
 class Pairs:
     """
-    N labelled pairs.
+    N labelled pairs: their scores, whether people found each consistent, and passages.
 
-    :param values: their scores, [N].
-    :param consistent: whether people found each consistent, [N].
-    :param passages: the passage of each, [N].
     :param features: the features [N, F] to fit weights to; None keeps the scorer's.
     :param generic: which the scorer calls generic, [N]; their values stay at most 0.5.
     """
@@ -273,14 +262,14 @@ def _summed(counts: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def held_out(
-    pairs: Pairs, target: Target, probabilities: bool, folds: int = FOLDS
+    pairs: Pairs, target: Target, probabilities: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Fit without each fold of passages, and apply what was fitted to it.
 
     :return: the shifted values [N], and whether each is called consistent [N].
     """
-    fold = folds_of(pairs.passages, folds)
+    fold = folds_of(pairs.passages, FOLDS)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)
     for part in np.unique(fold):
         rest = pairs.only(fold != part)

@@ -1,9 +1,6 @@
 """
-Logistic regression with weights that cannot be negative, and measures of its quality.
-
-A higher value of any feature of ``grounded`` speaks for a response, so a negative
-weight would mean that the data are odd. A ridge term shrinks the weights; the intercept
-is free.
+Logistic regression, and measures of its quality. No weight is negative, since every
+feature of ``grounded`` speaks for a response; a ridge shrinks all but the intercept.
 """
 
 from typing import NamedTuple, Sequence

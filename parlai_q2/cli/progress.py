@@ -26,11 +26,9 @@ class Progress:
     of the log has another one at its end, unless that is an error.
 
     :param total: how much there is to do; None if unknown.
-    :param unit: what is counted, e.g. ``pools``.
     :param done: how much of it an earlier run has done.
     :param place: how far in the input that run came, where ``total`` is the input's
-        size and not a count of units: the number of records in a file is known only at
-        its end, the number of bytes from the start.
+        size in bytes, as the number of its records is known only at its end.
     """
 
     def __init__(

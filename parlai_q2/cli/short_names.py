@@ -1,15 +1,13 @@
 """
 Short names for parlai_q2's agents and tasks: ``-m q2:grounded_rerank``, ``-t q2:wow``.
 
-They are expanded before ParlAI parses anything, so that a saved ``.opt`` has the dotted
-name, which plain ``parlai`` can find too:
+They are expanded before ParlAI parses anything: plain ``parlai`` finds the dotted name
+in a saved ``.opt``, too. The leading ``q2_`` of a task's name may be omitted.
 
     q2:hf_seq2seq      parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
     q2:folder/variant  parlai_q2.agents.folder.variant:VariantAgent
     q2:wow             parlai_q2.tasks.q2_wow.agents
     q2:begin:wow       parlai_q2.tasks.begin.agents:WowTeacher
-
-The leading ``q2_`` of a task's name may be omitted.
 """
 
 from functools import lru_cache

@@ -3,13 +3,9 @@ How well scorers find the right passage among others.
 
     python -m parlai_q2.evaluate.distractors --infile examples.jsonl --scorers grounded
 
-Each response is scored with its passage alone; with its passage at a random place among
-nine passages of other examples; and with its passage's sentences inside one text of
-2,000 words of the others. The other passages are of the same corpus. The records are
-labelled examples of several corpora, such as :mod:`parlai_q2.zoo.train.grounded_data`
-writes. Reported are ROC-AUC, its difference to the passage alone from the same
-resamples, drawn by passage, and how often the evidence of supported responses is in the
-right passage.
+Each response is scored with its passage alone; among nine passages of other examples of
+its corpus; and inside one text of 2,000 words of them. The records are such as
+:mod:`parlai_q2.zoo.train.grounded_data` writes.
 """
 
 import argparse
@@ -67,12 +63,9 @@ class Placed(NamedTuple):
 
 class Figures(NamedTuple):
     """
-    One scorer's figures on one corpus, in one placement.
-
-    :param change: the AUC minus that of the passage alone.
-    :param right: among the supported responses with evidence, the share in which it is
-        in the right passage.
-    :param found: the same among all supported responses.
+    The AUC of one placement; its change from the passage alone, on the same resamples;
+    and how often evidence is in the right passage, among the supported responses with
+    evidence (``right``) and among all of them (``found``).
     """
 
     auc: Optional[Interval]
@@ -142,8 +135,7 @@ def place(
     if placement == AMONG:
         return Placed(replace(example, knowledge=texts, passages=()), at, 0, len(own))
     start = sum(len(text) + 1 for text in texts[:at])
-    text = ' '.join(texts)
-    placed = replace(example, knowledge=text, passages=())
+    placed = replace(example, knowledge=' '.join(texts), passages=())
     return Placed(placed, 0, start, start + len(own))
 
 
@@ -190,9 +182,7 @@ def measure(
 
 
 def row(*cells: object) -> str:
-    return (
-        '| ' + ' | '.join('-' if cell is None else str(cell) for cell in cells) + ' |'
-    )
+    return f'| {" | ".join("-" if c is None else str(c) for c in cells)} |'
 
 
 def main(args: Optional[Sequence[str]] = None) -> None:

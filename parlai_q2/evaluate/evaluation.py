@@ -1,7 +1,4 @@
-"""
-Runs the meta-evaluation of one set, and holds all the scores from which its tables and
-figures are made.
-"""
+"""Runs the meta-evaluation of a set; holds what its tables and figures are made of."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -44,13 +41,7 @@ def score_pairs(
     pairs: Iterable[Pair],
     counting: Optional[Counting] = None,
 ) -> Measure:
-    """
-    Score pairs of texts, each distinct pair once.
-
-    :param pairs: (knowledge, response).
-    :param counting: shows progress.
-    :raises ConfigError: when a score is not a finite number.
-    """
+    """Score (knowledge, response) pairs, each once; a ConfigError unless finite."""
     distinct = list(dict.fromkeys(pairs))
     scores: dict[Pair, Score] = {}
     counted = counting or (lambda *_: nullcontext())
@@ -75,8 +66,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     Take the scores of Q2 without NLI from those of Q2, which have them as the part
     ``q2_f1``: both ask the same questions and get the same answers.
 
-    :param scorer: Q2 without NLI, with the same models and settings. It is not asked to
-        score, only for its signature and threshold.
+    :param scorer: Q2 without NLI, asked only for its signature and threshold.
     """
     signature = str(scorer.signature)
     scores = {}

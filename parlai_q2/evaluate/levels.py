@@ -48,8 +48,7 @@ def response_level(
 
     :param responses: responses of any class; generic ones are left out.
     :param reference: another scorer. With it, the figures are how much better the first
-        one is, on the responses that both have scored. Both are computed on the same
-        resamples, so whatever makes a resample hard or easy for both cancels out.
+        one is, on the same resamples of the responses that both have scored.
     """
     known = measure.known([r for r in responses if r.label in BINARY])
     if reference is not None:
@@ -96,15 +95,13 @@ def three_way(
     by_nli: bool = False,
 ) -> Optional[Figures]:
     """
-    How well a scorer tells BEGIN's three classes apart, as in Dziri et al. 2022,
-    Table 5.
+    How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 5).
 
     :param by_nli: take the classes as the paper does for NLI models: the likeliest
         class, where neutral means generic. Otherwise a response is generic if the
         scorer calls it generic or not verifiable.
     :return: by the names of :data:`~parlai_q2.evaluate.statistics.MACRO`; None for a
-        scorer that knows only two classes or, with ``by_nli``, has no class
-        probabilities.
+        scorer of two classes or, with ``by_nli``, without class probabilities.
     """
     known = [r for r in measure.known(responses) if r.label in CLASSES]
     called = [measure.score(r) for r in known]
@@ -129,7 +126,8 @@ def three_way(
     return dict(zip(MACRO, found, strict=True))
 
 
-# Honovich et al. 2021, section 5.1.
+# Honovich et al. 2021, section 5.1: the responses of a simulated system, and the shares
+# of inconsistent ones.
 RESPONSES = 350
 PROPORTIONS = (0.05, 0.1, 0.15, 0.2, 0.25)
 
@@ -144,21 +142,18 @@ class SystemLevel:
     :param rounds: rho in each round, in [-1, 1]; NaN where all five scores are equal.
     :param means: mean score of each simulated system, best system first.
     :param undefined: in how many rounds rho was NaN; these are left out of the mean.
-    :param contexts: how many contexts there were to sample from.
     """
 
     spearman: Optional[Interval]
     rounds: 'np.ndarray'
     means: tuple[float, ...]
     undefined: int
-    contexts: int
 
 
 def system_level(
     consistent: Sequence[float],
     inconsistent: Sequence[float],
     responses: int = RESPONSES,
-    proportions: Sequence[float] = PROPORTIONS,
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> SystemLevel:
@@ -174,7 +169,6 @@ def system_level(
     :param consistent: for each context, the score of its consistent response.
     :param inconsistent: for each context, the score of its inconsistent response.
     :param responses: responses in each simulated system.
-    :param proportions: each system's share of inconsistent responses, ascending.
     :raises ValueError: when there are no contexts, or the two lengths differ.
     """
     import numpy as np
@@ -186,10 +180,10 @@ def system_level(
         )
     good, bad = np.asarray(consistent, float), np.asarray(inconsistent, float)
     rng = np.random.default_rng(seed)
-    scores = np.empty((rounds, len(proportions)))
+    scores = np.empty((rounds, len(PROPORTIONS)))
     for r in range(rounds):
         contexts = rng.integers(0, len(good), responses)
-        for p, share in enumerate(proportions):
+        for p, share in enumerate(PROPORTIONS):
             chosen = rng.choice(responses, size=round(share * responses), replace=False)
             system = good[contexts]
             system[chosen] = bad[contexts[chosen]]
@@ -200,8 +194,7 @@ def system_level(
         percentiles(float(defined.mean()), rho) if len(defined) else None,
         rho,
         tuple(float(m) for m in scores.mean(axis=0)),
-        int(len(rho) - len(defined)),
-        len(good),
+        len(rho) - len(defined),
     )
 
 

@@ -41,12 +41,6 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
 )
 
 
-def all_tables(evaluation: Evaluation) -> list[Table]:
-    """Build every table that the set has the data for."""
-    built = (build(evaluation) for build in BUILDERS)
-    return [table for table in built if table is not None]
-
-
 class SetReport:
     """
     One set with its tables, all measures, including Q2 in its other settings, and their
@@ -55,7 +49,8 @@ class SetReport:
 
     def __init__(self, evaluation: Evaluation):
         self.evaluation = evaluation
-        self.tables = all_tables(evaluation)
+        built = (build(evaluation) for build in BUILDERS)
+        self.tables = [table for table in built if table is not None]
         self.measures = [*evaluation.measures, *evaluation.variants]
         self.signatures = {m.name: m.signature for m in self.measures}
 
@@ -126,9 +121,8 @@ def scores_csv(report: SetReport) -> str:
 
 def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     """
-    Write everything but the figures. Each file is written completely or not at all.
+    Write everything but the figures, each file completely or not at all.
 
-    :param reports: the reports of one or more sets.
     :param folder: where to write; created if it does not exist.
     :return: the files.
     :raises InputError: when a file cannot be written.

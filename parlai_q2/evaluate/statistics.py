@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
-from parlai_q2.evaluate.sets import CLASSES
+from parlai_q2.evaluate.sets import BINARY, CLASSES
 from parlai_q2.records import UNVERIFIABLE, Label, Score
 from parlai_q2.scorers.base import label_of
 from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, FINDINGS, has_findings
@@ -99,12 +99,7 @@ def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 # In the order of the columns that threshold_figures returns.
 FIGURES = (
-    'consistent_precision',
-    'consistent_recall',
-    'consistent_f1',
-    'inconsistent_precision',
-    'inconsistent_recall',
-    'inconsistent_f1',
+    *(f'{c}_{figure}' for c in BINARY for figure in ('precision', 'recall', 'f1')),
     'accuracy',
 )
 
@@ -123,13 +118,8 @@ def class_figures(
     import numpy as np
 
     right, there, said = (weights @ c for c in (given & called, given, called))
-    return np.stack(
-        [
-            ratio(right, said, 0.0),
-            ratio(right, there, 0.0),
-            ratio(2 * right, there + said, 0.0),
-        ]
-    )
+    precision, recall = ratio(right, said, 0.0), ratio(right, there, 0.0)
+    return np.stack([precision, recall, ratio(2 * right, there + said, 0.0)])
 
 
 def threshold_figures(

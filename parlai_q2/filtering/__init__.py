@@ -1,8 +1,6 @@
 """
-Filters a dialogue dataset: keeps the turns that are grounded in their knowledge.
-
-It works on episodes, the lists of messages that ParlAI's teachers send, and does not
-import ParlAI.
+Filters a dialogue dataset: keeps the turns that are grounded in their knowledge. An
+episode is a list of messages, as ParlAI's teachers send them.
 """
 
 from parlai_q2.filtering.judge import (

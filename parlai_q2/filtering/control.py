@@ -3,17 +3,9 @@ Control tokens, which tell a model how faithful its response should be.
 
 They follow Rashkin et al. 2021, "Increasing Faithfulness in Knowledge-Grounded Dialogue
 with Controllable Features" (ACL 2021, section 4). In training, the tokens describe the
-reference; at inference, they ask for the best values. There are three features:
-
-- objectivity: whether the response avoids the first person singular;
-- lexical precision: the share of the response's words that occur in the knowledge, in
-  three groups of equal size;
-- entailment: whether the knowledge entails the response. The paper asks an NLI model;
-  here any scorer can decide, by its label ``consistent``.
-
-One departure: where many responses have the same precision, the three groups cannot
-have equal size. Here the third group includes its lower bound, so that the token that
-is asked for at inference has been seen in training.
+reference; at inference, they ask for the best values. Here any scorer decides whether
+the response is entailed, by its label ``consistent``; and the group of the highest
+precision includes its lower bound, so that its token occurs in training despite ties.
 """
 
 import re
@@ -50,8 +42,7 @@ def terciles(precisions: Sequence[float]) -> PrecisionGroups:
     """Groups that hold a third of the precisions each, as far as ties allow."""
     if not precisions:
         raise ConfigError('There are no training responses to compute terciles from.')
-    ordered = sorted(precisions)
-    n = len(ordered)
+    ordered, n = sorted(precisions), len(precisions)
     return PrecisionGroups(ordered[n // 3], ordered[2 * n // 3])
 
 
@@ -66,13 +57,11 @@ def first_person(response: str) -> bool:
 
 
 def control_tokens(
-    example: Example,
-    score: Optional[Score],
-    groups: PrecisionGroups,
+    example: Example, score: Optional[Score], groups: PrecisionGroups
 ) -> list[str]:
     """
-    The tokens that describe a response: one for each feature, in the order above.
-    Without knowledge, it is neither precise nor entailed.
+    The tokens that describe a response: its person, precision and entailment. Without
+    knowledge, it is neither precise nor entailed.
 
     :param score: its score; None without a response.
     """

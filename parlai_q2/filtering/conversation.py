@@ -1,15 +1,8 @@
 """
-Converts judged turns to ParlAI's conversation format, one JSON object an episode.
-
-ParlAI's ``jsonfile`` teacher can train on such a file: the second speaker's texts are
-the labels. The first speaker's message keeps its fields, including the knowledge; the
-second speaker's message has the score.
-
-Where a turn is removed, the turns after it become an episode of their own. The first
-text of that episode has all that was said before it, including the removed turn.
-ParlAI's models read a history as its turns joined by newlines, so they read the same
-text as before (and the same tokens, if the tokenizer splits words at newlines).
-ParlAI's own ``flatten`` mutator does this to every turn.
+Converts judged turns to ParlAI's conversation format, one JSON object an episode, where
+the second speaker's texts are the labels. What follows a removed turn is an episode of
+its own, whose first text has all that was said before it. ParlAI's models, which join a
+history by newlines, read the same text. Its ``flatten`` mutator does this to all turns.
 """
 
 import json
@@ -35,21 +28,16 @@ def conversations(episode: JudgedEpisode, kept: bool = True) -> list[dict[str, A
     """
     messages = [turn.message for turn in episode]
     chosen = [turn.decision.kept is kept for turn in episode]
-    wanted = [turn for turn, is_chosen in zip(episode, chosen) if is_chosen]
+    places = [place for place, is_chosen in enumerate(chosen) if is_chosen]
     parts = split_at_gaps(messages, chosen)
     if not kept:
-        parts = [
-            split_at_gaps(messages, [n == place for n in range(len(episode))])[0]
-            for place, is_chosen in enumerate(chosen)
-            if is_chosen
-        ]
-    turns = iter(wanted)
+        alone = ([n == place for n in range(len(episode))] for place in places)
+        parts = [split_at_gaps(messages, only)[0] for only in alone]
+    turns = (episode[place] for place in places)
     found = []
     for part in parts:
-        pairs = []
-        for message in part:
-            turn = next(turns)
-            pairs.append([_asked(message, turn), _answered(turn)])
+        said = [(message, next(turns)) for message in part]
+        pairs = [[_asked(message, turn), _answered(turn)] for message, turn in said]
         for act in pairs[-1]:
             act['episode_done'] = True
         found.append({'dialog': pairs, 'context': []})

@@ -1,9 +1,6 @@
 """
 Scores the labels of episodes against the knowledge of their turns, many at a time, and
-decides which are kept.
-
-A turn may have several labels. Each is judged, and the turn is kept if at least one of
-them is.
+decides which are kept. A turn is kept if at least one of its labels is.
 """
 
 from dataclasses import dataclass, replace

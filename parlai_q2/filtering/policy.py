@@ -1,9 +1,6 @@
 """
-Decides which responses a training set keeps.
-
-A response is kept when its score is above the threshold. Responses that the scorer
-cannot judge are a matter of taste. Chit-chat keeps a model sociable, and nothing says
-that it is wrong, so such turns are kept by default.
+Decides which responses a training set keeps: those that score above the threshold, and
+by default those that no scorer can judge, since chit-chat keeps a model sociable.
 """
 
 from dataclasses import dataclass

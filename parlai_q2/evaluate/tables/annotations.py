@@ -19,7 +19,6 @@ from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 ANNOTATIONS = 'annotations'
 
 Ratings = Sequence[Sequence[float]]
-NOMINAL, INTERVAL = 'nominal', 'interval'
 
 
 def fleiss_kappa(ratings: Ratings) -> Optional[float]:
@@ -43,29 +42,21 @@ def fleiss_kappa(ratings: Ratings) -> Optional[float]:
     return (observed - chance) / (1 - chance) if chance < 1 else None
 
 
-def krippendorff_alpha(ratings: Ratings, metric: str = INTERVAL) -> Optional[float]:
+def krippendorff_alpha(ratings: Ratings) -> Optional[float]:
     """
-    Agreement beyond chance, 1 for full agreement; annotators may be missing.
+    Agreement beyond chance by squared differences, 1 for full agreement.
 
     :param ratings: for each response, its ratings; a response with one is left out.
-    :param metric: ``interval``, the squared difference, or ``nominal``, any difference.
     :return: None where no response has two ratings, or all ratings are equal.
     """
     units = [given for given in ratings if len(given) > 1]
     values = Counter(value for given in units for value in given)
     count = sum(values.values())
-
-    def distance(a: float, b: float) -> float:
-        return float(a != b) if metric == NOMINAL else (a - b) ** 2
-
     observed = sum(
-        distance(a, b) / (len(given) - 1)
-        for given in units
-        for a in given
-        for b in given
+        (a - b) ** 2 / (len(given) - 1) for given in units for a in given for b in given
     )
     chance = sum(
-        distance(a, b) * n * m for a, n in values.items() for b, m in values.items()
+        (a - b) ** 2 * n * m for a, n in values.items() for b, m in values.items()
     )
     if not chance:
         return None

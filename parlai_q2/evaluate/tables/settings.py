@@ -29,9 +29,8 @@ from parlai_q2.records import Label
 
 def systems_table(evaluation: Evaluation) -> Optional[Table]:
     """
-    One row for each scorer that has scored all contexts of two systems, with its mean
-    rho. Over fewer contexts, different systems would be simulated and the figures could
-    not be compared.
+    The mean rho of each scorer that has scored all contexts of two systems; over fewer,
+    other systems would be simulated.
     """
     rows, published = Rows('scorer'), evaluation.annotated.name == 'q2_wow'
     crossed = contrasts(evaluation.annotated.crossed)
@@ -49,7 +48,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
         )
         rows.ours(
             measure.name,
-            contexts=level.contexts,
+            contexts=len(crossed),
             spearman=level.spearman,
             undefined=level.undefined,
             **dict(zip(map(_share, PROPORTIONS), level.means, strict=True)),
