@@ -21,11 +21,7 @@ from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.tiny import tiny_t5
-from tests.toys import (
-    ToyNliModel,
-    ToyQuestionAnswerer,
-    ToyQuestionGenerator,
-)
+from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
 

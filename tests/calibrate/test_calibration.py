@@ -14,6 +14,7 @@ from parlai_q2.records import Label, Score
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.calibrated import CalibratedScorer, shifted
 from parlai_q2.signature import assumed
+from tests.files import read_lines, write_lines
 
 KNOWN = 'bees have five eyes and they live in hives with a queen'
 
@@ -51,13 +52,8 @@ def labelled_lines(count=60):
     return lines
 
 
-def write(path, lines):
-    path.write_text(''.join(json.dumps(line) + '\n' for line in lines))
-    return str(path)
-
-
 def test_the_command_writes_what_score_reads(tmp_path):
-    infile = write(tmp_path / 'labelled.jsonl', labelled_lines())
+    infile = str(write_lines(tmp_path / 'labelled.jsonl', *labelled_lines()))
     mine = str(tmp_path / 'mine.json')
     options = ['--scorer', 'precision', '--outfile', mine]
     written = run_command('calibrate', '--infile', infile, *options)
@@ -75,7 +71,7 @@ def test_the_command_writes_what_score_reads(tmp_path):
     out = tmp_path / 'scored.jsonl'
     options = ['--scorer', 'precision', '--outfile', str(out)]
     run_command('score', '--infile', infile, *options, '--calibration', mine)
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows = read_lines(out)
     right = [row['label'] == row['given_label'] for row in rows]
     assert sum(right) / len(right) == 0.9
     assert 'calibration:mine.json@' in rows[0]['signature']
@@ -166,11 +162,11 @@ def test_labels_have_many_names(tmp_path):
     lines = [{'knowledge': 'k', 'response': 'r', 'mine': label} for label in labels]
     generic = {'knowledge': 'k', 'response': 'wow', 'mine': 'Generic'}
     path = tmp_path / 'x.jsonl'
-    write(path, [*lines, generic, {**generic, 'response': ' ', 'mine': 'no'}])
+    write_lines(path, *lines, generic, {**generic, 'response': ' ', 'mine': 'no'})
     examples, consistent = read_labelled(path, None, 'mine')
     assert consistent == [True] * 4 + [False] * 3
     assert len(examples) == 7
-    write(path, [{'knowledge': 'k', 'response': 'r', 'mine': 0.5}])
+    write_lines(path, {'knowledge': 'k', 'response': 'r', 'mine': 0.5})
     with pytest.raises(RecordError, match='line 1.*mine is 0.5'):
         read_labelled(path, None, 'mine')
     with pytest.raises(RecordError, match="no 'label'. Name the field with --label"):
@@ -188,7 +184,7 @@ def test_what_cannot_be_fitted_is_refused():
 
 def test_fitted_weights_are_those_of_the_scorer_that_reads_them(tmp_path):
     lines = labelled_lines(24)
-    infile = write(tmp_path / 'labelled.jsonl', lines)
+    infile = str(write_lines(tmp_path / 'labelled.jsonl', *lines))
     mine = str(tmp_path / 'mine.json')
     options = ['--scorer', 'grounded_fast', '--refit', '--cache', 'no']
     written = run_command('calibrate', '--infile', infile, '--outfile', mine, *options)

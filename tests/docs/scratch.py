@@ -1,12 +1,12 @@
 """What documented commands find where they are run: the files that they name, small."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
+from tests.files import write_lines
 from tests.report.samples import scored, simple
 from tests.tasks import annotated_sets
 from tests.tasks.wow_files import write_wow
@@ -66,17 +66,19 @@ def prepare(folder: Path, generator: bool = True) -> Path:
         trained once a run.
     """
     folder.mkdir(parents=True)
-    lines(folder / 'pairs.jsonl', *PAIRS)
-    lines(folder / 'examples.jsonl', *PAIRS)
-    lines(folder / 'labelled.jsonl', *labelled())
-    lines(folder / 'pools.jsonl', *POOLS)
+    write_lines(folder / 'pairs.jsonl', *PAIRS)
+    write_lines(folder / 'examples.jsonl', *PAIRS)
+    write_lines(folder / 'labelled.jsonl', *labelled())
+    write_lines(folder / 'pools.jsonl', *POOLS)
     known = {'corpus': 'bees', 'q2_label': 'consistent'}
-    lines(folder / 'examples.jsonl', *({**pair, **known} for pair in PAIRS))
-    lines(folder / 'kept.jsonl', KEPT)
+    write_lines(folder / 'examples.jsonl', *({**pair, **known} for pair in PAIRS))
+    write_lines(folder / 'kept.jsonl', KEPT)
     records = [scored(), simple(1), simple(2)]
     for name in ('scores', 'before'):
-        lines(folder / f'{name}.jsonl', *records)
-    lines(folder / 'after.jsonl', scored(score=1.0, label='consistent'), *records[1:])
+        write_lines(folder / f'{name}.jsonl', *records)
+    write_lines(
+        folder / 'after.jsonl', scored(score=1.0, label='consistent'), *records[1:]
+    )
     (folder / 'knowledge.txt').write_text(BEES)
     if generator:
         trained = Path(trained_generator())
@@ -88,7 +90,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     annotated_sets.place(folder / 'data')
     (folder / 'fever').mkdir()
     for fold in ('train', 'valid', 'test'):
-        lines(folder / 'fever' / f'{fold}.jsonl', *FEVER)
+        write_lines(folder / 'fever' / f'{fold}.jsonl', *FEVER)
     return folder
 
 
@@ -96,8 +98,3 @@ def place_data(datapath: Path) -> None:
     """Place the files of all tasks, of our own writing, in ParlAI's data folder."""
     write_wow(datapath)
     annotated_sets.place(datapath)
-
-
-def lines(path: Path, *records: dict) -> None:
-    """Write records as JSON lines."""
-    path.write_text(''.join(json.dumps(record) + '\n' for record in records))

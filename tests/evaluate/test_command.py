@@ -22,21 +22,16 @@ def meta_eval(placed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def command(*words, task='q2_wow', scorers=CHEAP, figures='false'):
-        return run(
-            [
-                *('meta_eval', '--task', task, '--datapath', str(placed)),
-                *('--scorers', scorers, '--rounds', '20', '--figures', figures),
-                *('--outdir', str(tmp_path / 'out'), *words),
-            ]
-        )
+        options = ['--task', task, '--datapath', str(placed), '--scorers', scorers]
+        options += ['--figures', figures, '--outdir', str(tmp_path / 'out')]
+        return run(['meta_eval', '--rounds', '20', *options, *words])
 
     return command
 
 
 def rows(tables, annotated, name):
-    (table,) = (
-        t for t in tables['sets'][annotated]['tables'] if t['name'].endswith(name)
-    )
+    found = tables['sets'][annotated]['tables']
+    (table,) = (table for table in found if table['name'].endswith(name))
     return table['rows']
 
 
@@ -50,10 +45,8 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     for number in ('2', '3', '4', '10'):
         assert f'q2_wow_table_{number}' in made['q2_wow']
     assert {'begin_by_corpus', 'begin_by_density'} <= set(made['begin'])
-    assert made['topical_chat_usr'] == [
-        'topical_chat_usr_table_5',
-        'topical_chat_usr_agreement',
-    ]
+    ratings = [f'topical_chat_usr_{name}' for name in ('table_5', 'agreement')]
+    assert made['topical_chat_usr'] == ratings
     text = (out / 'meta_eval.txt').read_text()
     assert 'content_overlap|measure:f1' in text and 'seed 0, 20 rounds' in text
     figures = {p.name for p in (out / 'figures').iterdir()}
@@ -77,7 +70,7 @@ def test_a_new_scorer_takes_part_as_a_column(meta_eval, tmp_path):
 
 
 def test_a_new_scorer_takes_part_by_its_class(meta_eval):
-    name = 'tests.evaluate.own_scorer:LengthScorer'
+    name = 'tests.rerank.toys:ToyScorer'
     tables = meta_eval(scorers=f'overlap,{name}')
     assert name in [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
 

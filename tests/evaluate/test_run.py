@@ -7,16 +7,8 @@ import pytest
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate import evaluation as running
-from parlai_q2.evaluate.evaluation import (
-    evaluate,
-    score_pairs,
-    without_nli,
-)
-from parlai_q2.evaluate.report import (
-    SetReport,
-    to_dict,
-    write_report,
-)
+from parlai_q2.evaluate.evaluation import evaluate, score_pairs, without_nli
+from parlai_q2.evaluate.report import SetReport, to_dict, write_report
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
@@ -132,13 +124,10 @@ def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
 
 def test_q2_without_nli_asks_nothing_again_whatever_the_order():
     twin = Counting(stop_after=0)
-    found = evaluate(
-        AnnotatedSet(
-            's', 's', tuple(AnnotatedResponse(k, r, GOOD) for k, r in PAIRS[:3])
-        ),
-        {'q2_f1': twin, 'q2': toy_q2(True)},
-        rounds=5,
+    given = AnnotatedSet(
+        's', 's', tuple(AnnotatedResponse(*p, GOOD) for p in PAIRS[:3])
     )
+    found = evaluate(given, {'q2_f1': twin, 'q2': toy_q2(True)}, rounds=5)
     assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and not twin.scored
 
 
@@ -168,9 +157,8 @@ def test_a_set_of_nothing_is_refused():
 
 def test_a_sample_is_a_part_says_so_and_is_seeded():
     part = sampled(SET, 4, seed=1)
-    assert len(part.responses) == 4 and set(map(id, part.responses)) <= set(
-        map(id, SET.responses)
-    )
+    assert len(part.responses) == 4
+    assert set(map(id, part.responses)) <= set(map(id, SET.responses))
     assert part.title == 'a small set, a sample of 4' and len(part.crossed) == 4
     assert part == sampled(SET, 4, seed=1)
     assert sampled(SET, -1, 0) is sampled(SET, 10, 0) is SET

@@ -188,11 +188,8 @@ def test_groups_by_system_corpus_and_density():
     table = group_table(found, 'corpus')
     (row,) = rows(table, corpus='c')
     assert (row['count'], row['roc_auc'].mean, row[GOOD].mean) == ('1/1', 1, 1)
-    assert [r['density'] for r in density_table(found).rows] == [
-        'low',
-        'medium',
-        'high',
-    ]
+    densities = [row['density'] for row in density_table(found).rows]
+    assert densities == ['low', 'medium', 'high']
     assert group_table(evaluation(SYSTEMS[:1], [1]), 'system') is None
     # Responses of one density stay together, in the lowest group.
     low, *others = density_table(evaluation([annotated(1), annotated(2)], [1, 1])).rows

@@ -1,6 +1,5 @@
 """``parlai_q2 distill``: a reranking model's choices become a training set."""
 
-import json
 from unittest.mock import patch
 
 import pytest
@@ -16,6 +15,7 @@ from parlai_q2.parlai.distillation import (
 from parlai_q2.scripts import distill
 from tests.agents import rerank_toys
 from tests.agents.rerank_toys import MADE, TASK, TOY, trained_generator
+from tests.files import read_lines
 from tests.filtering.toys import WordScorer, episode
 
 EPISODE = episode(
@@ -37,11 +37,8 @@ def test_a_reply_becomes_the_label_after_what_people_said():
         'one\ngold one\ntwo\ngold two\nthree',
     ]
     assert [m['labels'] for m in found] == [['a'], ['c'], ['e']]
-    assert [m['gold_labels'] for m in found] == [
-        ['gold one'],
-        ['gold two'],
-        ['gold 3'],
-    ]
+    gold = [['gold one'], ['gold two'], ['gold 3']]
+    assert [m['gold_labels'] for m in found] == gold
 
 
 def judge(said, scorer, **choices):
@@ -63,10 +60,6 @@ def run_distill(outfile, *more):
     return run([*words, *files, '--candidate-strategies', 'beam:3', *map(str, more)])
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def stopped_distilling(outfile):
     """
     The lines of replies that are there when the fourth call of the scorer is stopped.
@@ -82,7 +75,7 @@ def stopped_distilling(outfile):
     with patch.object(rerank_toys.ToyScorer, 'score', stop):
         with pytest.raises(KeyboardInterrupt):
             run_distill(outfile, '-bs', 1)
-    return lines(outfile.with_name('best.replies.jsonl.part'))
+    return read_lines(outfile.with_name('best.replies.jsonl.part'))
 
 
 @pytest.fixture
@@ -96,14 +89,14 @@ def test_a_generators_grounded_choices_are_written(best):
     assert found['turns'] == 10
     assert found['reasons']['dropped']['no knowledge'] == 3
     assert found['kept'] > 0
-    for one in lines(best):
+    for one in read_lines(best):
         ((asked, answered),) = one['dialog']
         words = answered['text'].split()
         known = sum(word in asked['knowledge'].split() for word in words)
         assert known / len(words) > 0.5
         assert answered['q2_score'] == known / len(words)
         assert asked['gold_labels']
-    replied = lines(best.with_name('best.replies.jsonl'))
+    replied = read_lines(best.with_name('best.replies.jsonl'))
     assert sum(len(one['replies']) for one in replied) == 10
 
 

@@ -1,7 +1,6 @@
 """``parlai_q2 filter`` from the task to a file that trains."""
 
 import json
-from pathlib import Path
 
 import pytest
 from parlai.core.params import ParlaiParser
@@ -10,6 +9,7 @@ from parlai.core.teachers import create_task_agent_from_taskname
 from parlai_q2.__main__ import run
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.parlai import filtered_files
+from tests.files import read_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, said
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -21,10 +21,6 @@ def run_filter(outfile, *more, task=TASK, scorer=SCORER):
     return run([*words, *map(str, more)])
 
 
-def lines(path):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
 @pytest.fixture
 def kept(tmp_path):
     return tmp_path / 'kept.jsonl'
@@ -34,12 +30,12 @@ def test_it_writes_what_stays_what_goes_and_a_summary(kept):
     found = run_filter(kept)
     # Six of twelve conversations have one lie in the middle.
     assert (found['turns'], found['kept'], found['dropped']) == (36, 30, 6)
-    assert said(lines(kept))[:3] == [
+    assert said(read_lines(kept))[:3] == [
         [(f'train 0 {n}', f'fact 0 {n}') for n in range(3)],
         [('train 1 0', 'fact 1 0')],
         [('train 1 0\nfact 1 0\ntrain 1 1\nlie 1\ntrain 1 2', 'fact 1 2')],
     ]
-    assert said(lines(kept.with_name('kept.dropped.jsonl')))[0] == [
+    assert said(read_lines(kept.with_name('kept.dropped.jsonl')))[0] == [
         ('train 1 0\nfact 1 0\ntrain 1 1', 'lie 1')
     ]
     assert json.loads(kept.with_name('kept.summary.json').read_text()) == found

@@ -9,12 +9,9 @@ from parlai_q2.errors import InputError
 from parlai_q2.io import write
 from parlai_q2.io.write import ResumableWriter, writable
 from parlai_q2.parlai.filtered_files import conversation_file
+from tests.files import read_lines
 
 RUN = {'signature': 's', 'infile': 'i'}
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_the_file_gets_its_name_only_when_whole(tmp_path):
@@ -23,7 +20,7 @@ def test_the_file_gets_its_name_only_when_whole(tmp_path):
     writer.write([{'n': 1}, {'n': 2}])
     assert not out.exists()
     writer.finish({'records': 2})
-    assert lines(out) == [{'n': 1}, {'n': 2}]
+    assert read_lines(out) == [{'n': 1}, {'n': 2}]
     assert sorted(p.name for p in out.parent.iterdir()) == [
         'out.jsonl',
         'out.jsonl.meta.json',
@@ -42,7 +39,7 @@ def test_a_stopped_run_goes_on_after_its_last_whole_line(tmp_path):
     assert list(again.lines()) == [{'n': 1}, {'n': 2}]
     again.write([{'n': 3}])
     again.finish({})
-    assert lines(out) == [{'n': 1}, {'n': 2}, {'n': 3}]
+    assert read_lines(out) == [{'n': 1}, {'n': 2}, {'n': 3}]
 
 
 @pytest.mark.parametrize('change', [{'signature': 'other'}, {'infile': 'other'}])
@@ -104,7 +101,7 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     writer = ResumableWriter(link, RUN)
     writer.write([{'n': 1}])
     writer.finish({})
-    assert link.is_symlink() and lines(target) == [{'n': 1}]
+    assert link.is_symlink() and read_lines(target) == [{'n': 1}]
     write.write_text(link, 'text')
     assert link.is_symlink() and target.read_text() == 'text'
     assert write.meta_of(link) == target.with_name('real.jsonl.meta.json')
@@ -163,4 +160,4 @@ def test_two_runs_never_write_one_file(tmp_path):
         with pytest.raises(InputError, match='Another run is writing'):
             with conversation_file(out, {}, ''):
                 pass
-    assert lines(out)[0]['n'] == 2
+    assert read_lines(out)[0]['n'] == 2

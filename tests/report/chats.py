@@ -17,7 +17,7 @@ JSON = {'Content-Type': 'application/json'}
 
 
 def ask(server, method, path, body=None, headers=JSON):
-    """The status, headers and body of an answer."""
+    """The status, headers and body of an answer; JSON as what it stands for."""
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
     if not isinstance(body, (str, bytes, type(None))):
         body = json.dumps(body)
@@ -25,6 +25,8 @@ def ask(server, method, path, body=None, headers=JSON):
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
+    if answer.headers.get_content_type() == 'application/json':
+        text = json.loads(text)
     return answer.status, answer.headers, text
 
 

@@ -2,7 +2,6 @@
 A chat that other machines can reach: whom it answers, what it tells, what it bears.
 """
 
-import json
 import socket
 import threading
 import time
@@ -48,10 +47,10 @@ def public():
 )
 def test_a_server_open_to_others_answers_to_its_own_names(public, host, origin, status):
     headers = {'Host': host, **({'Origin': origin} if origin else {})}
-    found, _, text = ask(public, 'GET', '/', headers=headers)
+    found, _, answer = ask(public, 'GET', '/', headers=headers)
     assert found == status
     if host.startswith('attacker'):
-        assert '--allow-host' in json.loads(text)['error']
+        assert '--allow-host' in answer['error']
 
 
 def test_others_are_told_no_path_of_this_machine(public):
@@ -59,9 +58,10 @@ def test_others_are_told_no_path_of_this_machine(public):
         raise ConfigError(f'Cannot read {ROOT}/secret.json')
 
     public.conversation.interact = fail
-    status, _, text = ask(public, 'POST', '/interact', {'text': 'a'})
-    assert status == 500 and str(ROOT) not in text and 'secret' not in text
-    assert 'The reply failed (ConfigError)' in json.loads(text)['error']
+    status, _, found = ask(public, 'POST', '/interact', {'text': 'a'})
+    assert (status, list(found)) == (500, ['error'])
+    assert str(ROOT) not in found['error'] and 'secret' not in found['error']
+    assert 'The reply failed (ConfigError)' in found['error']
 
 
 def test_a_request_that_drips_is_ended(public, monkeypatch):

@@ -1,9 +1,8 @@
 """What a chat's server accepts, from browsers and from anybody else."""
 
-import json
 import threading
 import time
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,8 +11,6 @@ from parlai_q2.report.chat_page import read_turn
 from parlai_q2.report.chat_requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
 from parlai_q2.report.chat_server import ChatServer
 from tests.report.chats import JSON, Scripted, ask, reply_with_evidence, served
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope='module')
@@ -28,28 +25,21 @@ def fresh(server):
 
 
 def test_a_conversation(server):
-    status, _, text = ask(
-        server, 'POST', '/interact', {'text': ' Who? ', 'knowledge': 'K'}
-    )
-    found = json.loads(text)
+    message = {'text': ' Who? ', 'knowledge': 'K'}
+    status, _, found = ask(server, 'POST', '/interact', message)
     assert (status, found['number'], found['knowledge']) == (200, 1, 'K')
     assert found['turn'] == read_turn('Who?', reply_with_evidence())
-    _, _, text = ask(server, 'GET', '/conversation')
-    assert json.loads(text) == {
+    number = found['conversation']
+    state = {
         'model': 'Scripted',
         'knowledge': 'K',
         'turns': [found['turn']],
-        'conversation': found['conversation'],
+        'conversation': number,
         'pending': None,
     }
-    _, _, text = ask(server, 'POST', '/reset', {})
-    assert json.loads(text) == {
-        'model': 'Scripted',
-        'knowledge': '',
-        'turns': [],
-        'conversation': found['conversation'] + 1,
-        'pending': None,
-    }
+    assert ask(server, 'GET', '/conversation')[2] == state
+    new = {**state, 'knowledge': '', 'turns': [], 'conversation': number + 1}
+    assert ask(server, 'POST', '/reset', {})[2] == new
 
 
 def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
@@ -63,19 +53,18 @@ def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
         return interact(text, knowledge)
 
     server.conversation.interact = slow
-    speaker = threading.Thread(
-        target=ask, args=[server, 'POST', '/interact', {'text': 'two'}]
-    )
+    request = server, 'POST', '/interact', {'text': 'two'}
+    speaker = threading.Thread(target=ask, args=request)
     speaker.start()
     try:
         assert begun.wait(10)
-        state = json.loads(ask(server, 'GET', '/conversation')[2])
+        state = ask(server, 'GET', '/conversation')[2]
         assert state['pending'] == 'two'
         assert [turn['said'] for turn in state['turns']] == ['one']
     finally:
         go_on.set()
         speaker.join()
-    state = json.loads(ask(server, 'GET', '/conversation')[2])
+    state = ask(server, 'GET', '/conversation')[2]
     assert state['pending'] is None
     assert [turn['said'] for turn in state['turns']] == ['one', 'two']
 
@@ -104,24 +93,19 @@ def test_the_page_comes_with_its_policies(server):
         ({'text': ' \n'}, 'The message is empty.'),
         ({'text': 3}, 'text must be a string.'),
         ({'text': 'a', 'knowledge': ['b']}, 'knowledge must be a string.'),
-        (
-            {'text': 'a' * (MAX_TEXT + 1)},
-            'has 8,001 characters; at most 8,000 are allowed',
-        ),
+        ({'text': 'a' * (MAX_TEXT + 1)}, 'has 8,001 characters; at most 8,000 are'),
         ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'at most 20,000'),
     ],
 )
 def test_what_is_no_message_is_refused(server, body, problem):
-    status, _, text = ask(server, 'POST', '/interact', body)
-    assert status == 400
-    assert problem in json.loads(text)['error']
+    status, _, found = ask(server, 'POST', '/interact', body)
+    assert status == 400 and problem in found['error']
     assert server.conversation.turns == []
 
 
 def test_a_request_that_is_too_large_hears_of_it(server):
-    status, _, text = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
-    assert status == 413
-    assert 'at most 500,000 bytes' in json.loads(text)['error']
+    status, _, found = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
+    assert status == 413 and 'at most 500,000 bytes' in found['error']
 
 
 @pytest.mark.parametrize(
@@ -143,12 +127,7 @@ def test_a_request_that_is_too_large_hears_of_it(server):
         # A page of another site, whatever it sends.
         ('POST', '/reset', {**JSON, 'Origin': 'http://elsewhere.example'}, 403),
         ('GET', '/conversation', {'Origin': 'null'}, 403),
-        (
-            'GET',
-            '/',
-            {'Host': 'localhost:9000', 'Origin': 'http://localhost:9000'},
-            200,
-        ),
+        ('GET', '/', {'Host': 'localhost:9', 'Origin': 'http://localhost:9'}, 200),
         ('POST', '/interact', {**JSON, 'Content-Length': 'x'}, 411),
         ('POST', '/interact', {**JSON, 'Content-Length': '-1'}, 411),
     ],
@@ -160,15 +139,14 @@ def test_other_requests(server, method, path, headers, status):
 
 
 def test_lone_surrogates_reach_no_model(server):
-    _, _, text = ask(server, 'POST', '/interact', '{"text": "/a \\ud800 \\u0000 b"}')
-    assert json.loads(text)['turn']['text'] == 'You said: /a \ufffd \\x00 b'
+    _, _, found = ask(server, 'POST', '/interact', '{"text": "/a \\ud800 \\u0000 b"}')
+    assert found['turn']['text'] == 'You said: /a \ufffd \\x00 b'
 
 
 def test_a_failure_is_an_answer_and_the_next_message_is_taken(server):
-    status, _, text = ask(server, 'POST', '/interact', {'text': 'fail'})
-    assert status == 500
-    assert json.loads(text)['error'].startswith('RuntimeError: the model is broken <')
-    assert '\\x00' in json.loads(text)['error']
+    status, _, found = ask(server, 'POST', '/interact', {'text': 'fail'})
+    assert status == 500 and '\\x00' in found['error']
+    assert found['error'].startswith('RuntimeError: the model is broken <')
     assert ask(server, 'POST', '/interact', {'text': 'again'})[0] == 200
 
 
@@ -183,16 +161,9 @@ def test_requests_do_not_interleave(server):
         return {}
 
     server.conversation.interact = slow
-    threads = [
-        threading.Thread(
-            target=ask, args=[server, 'POST', '/interact', {'text': str(n)}]
-        )
-        for n in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        for n in range(8):
+            pool.submit(ask, server, 'POST', '/interact', {'text': str(n)})
     assert most == [1] * 8
 
 
@@ -223,22 +194,21 @@ def test_ctrl_c_ends_a_reply_under_way():
         answers.append(ask(server, 'POST', '/interact', {'text': 'a'}))
         thread.join(timeout=10)
     assert ended == [True]
-    assert answers[0][0] == 503 and 'has ended' in answers[0][2]
+    assert answers[0][0] == 503 and 'has ended' in answers[0][2]['error']
 
 
 def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):
-    _, _, text = ask(server, 'POST', '/interact', {'text': 'explain later'})
-    found = json.loads(text)
+    _, _, found = ask(server, 'POST', '/interact', {'text': 'explain later'})
     place = {'number': 1, 'conversation': found['conversation']}
     (bare,) = found['turn']['candidates']
     assert (bare['verdicts'], bare['explained']) == ([], False)
-    status, _, text = ask(server, 'POST', '/evidence', place)
-    (row,) = json.loads(text)['turn']['candidates']
+    status, _, later = ask(server, 'POST', '/evidence', place)
+    (row,) = later['turn']['candidates']
     assert (status, row['explained']) == (200, True)
     assert row['verdicts'][0]['status'] == 'unsupported'
     assert row['response'][1] == ['1985', 'unsupported', [0]]
     # Another page that opens now has it as well.
-    (turn,) = json.loads(ask(server, 'GET', '/conversation')[2])['turns']
+    (turn,) = ask(server, 'GET', '/conversation')[2]['turns']
     assert turn['candidates'] == [row]
 
 
@@ -253,4 +223,4 @@ def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):
 )
 def test_a_turn_that_is_not_there_has_no_evidence(server, body, status, says):
     found = ask(server, 'POST', '/evidence', body)
-    assert found[0] == status and says in json.loads(found[2])['error']
+    assert found[0] == status and says in found[2]['error']

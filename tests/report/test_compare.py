@@ -1,4 +1,3 @@
-import json
 import re
 
 import pytest
@@ -7,6 +6,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.report.changes import change_of, different_settings, pair_up
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.figures import TwoRunFigures
+from tests.files import page_data
 from tests.report.runs import AFTER, entries, rescored, two_runs
 from tests.report.samples import HOSTILE, SIGNATURE, marks, scored, simple
 
@@ -20,10 +20,6 @@ def page_of(tmp_path, before, after, **kwargs):
         entries(*before), entries(*after), tmp_path / 'page.html', **kwargs
     )
     return path.read_text('utf-8')
-
-
-def data_of(page):
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
 
 
 # --- pairs
@@ -154,7 +150,7 @@ def test_the_page_says_the_figures(tmp_path):
     assert '<td class="flip">' in page
     assert '<th scope="row">preset</th><td><code>mini</code></td>' in page
     assert '<td><code>paper</code></td>' in page
-    assert data_of(page)['signatures'] == [SIGNATURE, AFTER]
+    assert page_data(page)['signatures'] == [SIGNATURE, AFTER]
 
 
 def test_other_scores_of_the_same_signature_are_warned_of(tmp_path):

@@ -1,13 +1,7 @@
 import pytest
 
 from parlai_q2.records import Comparison, Span, Verdict
-from parlai_q2.report.spans import (
-    Piece,
-    Status,
-    clip,
-    cut,
-    status_of,
-)
+from parlai_q2.report.spans import Piece, Status, clip, cut, status_of
 
 TEXT = 'Madonna sang in 1985.'
 GOOD, DOUBT, BAD = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
@@ -51,11 +45,7 @@ def test_a_verdict_has_one_status(comparison, score, f1, status):
         # Nested: the graver status shows, whichever comes first.
         (
             [(0, 12, GOOD), (0, 7, BAD)],
-            [
-                ('Madonna', BAD, (0, 1)),
-                (' sang', GOOD, (0,)),
-                (' in 1985.', None, ()),
-            ],
+            [('Madonna', BAD, (0, 1)), (' sang', GOOD, (0,)), (' in 1985.', None, ())],
         ),
         # Overlapping.
         (

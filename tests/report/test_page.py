@@ -1,6 +1,5 @@
 import base64
 import hashlib
-import json
 import re
 from html.parser import HTMLParser
 
@@ -8,18 +7,12 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.report import write_report
+from tests.files import page_data
 from tests.report.samples import HOSTILE, SIGNATURE, reranked, scored, simple
 
 
 def page_of(tmp_path, records, **kwargs):
     return write_report(records, tmp_path / 'page.html', **kwargs).read_text('utf-8')
-
-
-def data_of(page):
-    text = re.search(
-        r'<script type="application/json" id="data">(.*?)</script>', page, re.S
-    )
-    return json.loads(text[1])
 
 
 class Elements(HTMLParser):
@@ -79,7 +72,7 @@ def test_hostile_text_stays_data(tmp_path):
     assert page.count('</script') == plain.count('</script')
     assert page.count('<!--') == plain.count('<!--') == 0
     assert not set('\x00\x1b\u2028\u202e') & set(page)
-    entry = data_of(page)['entries'][0]
+    entry = page_data(page)['entries'][0]
     assert entry['response'][0][0].startswith('<script>document.title="taken"</script>')
     assert '{{data}} ${x}' in entry['response'][0][0]
 

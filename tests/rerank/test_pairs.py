@@ -1,7 +1,5 @@
 """Pairs of replies to learn from, of ranked files and of logs."""
 
-import json
-
 import pytest
 
 from parlai_q2.cli.commands import run_command
@@ -9,6 +7,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank import Reranker
 from parlai_q2.rerank.pairs import pair_of
+from tests.files import read_lines, write_lines
 from tests.rerank.toys import ToyScorer
 
 KNOWN = 'Bees have five eyes.'
@@ -16,15 +15,6 @@ KNOWN = 'Bees have five eyes.'
 
 def rows(*texts, knowledge=KNOWN):
     return Reranker(ToyScorer()).rank(knowledge, texts).rows()
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text('utf-8').splitlines()]
-
-
-def write(path, *records):
-    path.write_text(''.join(json.dumps(r) + '\n' for r in records), 'utf-8')
-    return path
 
 
 def test_the_best_and_the_worst_make_a_pair():
@@ -57,13 +47,13 @@ def test_a_copy_is_no_example_to_follow():
 def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
     record = {'knowledge': KNOWN, 'history': ['Hi.', 'Eyes?']}
     pools = [{**record, 'candidates': ['Three legs.', 'Bees have eyes.']}]
-    write(tmp_path / 'in.jsonl', *pools, {'candidates': []})
+    write_lines(tmp_path / 'in.jsonl', *pools, {'candidates': []})
     ranked, out = str(tmp_path / 'ranked.jsonl'), tmp_path / 'pairs.jsonl'
     infile = str(tmp_path / 'in.jsonl')
     run_command('rerank', infile=infile, outfile=ranked, scorer='precision')
     counts = run_command('pairs', infile=ranked, outfile=str(out))
     assert counts == {'turns': 1, 'pairs': 1, 'bad': 1}
-    [pair] = lines(out)
+    [pair] = read_lines(out)
     assert pair.pop('score_chosen') - pair.pop('score_rejected') >= 0.3
     assert pair == {
         'prompt': f'respond: [0] Hi. [1] Eyes? knowledge: {KNOWN}',
@@ -72,23 +62,23 @@ def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
     }
     template = r'{history}\n{knowledge}'
     run_command('pairs', infile=ranked, outfile=str(out), prompt_template=template)
-    assert lines(out)[0]['prompt'] == f'Hi.\nEyes?\n{KNOWN}'
+    assert read_lines(out)[0]['prompt'] == f'Hi.\nEyes?\n{KNOWN}'
 
 
 def test_passages_are_lines_of_the_prompt_and_are_shown_with_their_titles(tmp_path):
     passages = ['Wasps build nests.', {'title': 'Bee', 'text': KNOWN}]
     pool = {'knowledge': passages, 'candidates': ['Three legs.', 'Bees have eyes.']}
-    write(tmp_path / 'in.jsonl', pool)
+    write_lines(tmp_path / 'in.jsonl', pool)
     files = [str(tmp_path / name) for name in ('in.jsonl', 'ranked.jsonl', 'out.jsonl')]
     run_command('rerank', infile=files[0], outfile=files[1], scorer='consistency')
-    (ranked,) = lines(tmp_path / 'ranked.jsonl')
+    (ranked,) = read_lines(tmp_path / 'ranked.jsonl')
     assert ranked['knowledge'] == passages
     (evidence,) = ranked['rerank'][0]['statements'][0]['evidence']
     assert (evidence['passage'], evidence['sentence']) == (1, KNOWN)
     (entry,) = read_scored_file(tmp_path / 'ranked.jsonl')
     assert entry['rerank'][0]['statements'][0]['evidence'] == [['Bee', KNOWN]]
     run_command('pairs', infile=files[1], outfile=files[2])
-    (pair,) = lines(tmp_path / 'out.jsonl')
+    (pair,) = read_lines(tmp_path / 'out.jsonl')
     assert pair['prompt'].endswith(f'knowledge: Wasps build nests.\n{KNOWN}')
 
 
@@ -101,17 +91,17 @@ def test_so_does_a_log_of_the_agent(tmp_path):
         [{'text': '/why'}, command],
         [{'text': 'Eyes?'}, reply],
     ]
-    log = write(tmp_path / 'log.jsonl', {'dialog': dialog})
+    log = write_lines(tmp_path / 'log.jsonl', {'dialog': dialog})
     out = tmp_path / 'pairs.jsonl'
     counts = run_command('pairs', infile=str(log), outfile=str(out))
     assert counts == {'turns': 2, 'pairs': 1, 'bad': 0}
-    [pair] = lines(out)
+    [pair] = read_lines(out)
     # The shipped model reads two turns.
     assert pair['prompt'].startswith('respond: [0] Bees have eyes. [1] Eyes?')
 
 
 def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
-    log = write(tmp_path / 'in.jsonl', {'knowledge': KNOWN, 'response': 'a'})
+    log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWN, 'response': 'a'})
     with pytest.raises(InputError, match='Run: parlai_q2 rerank'):
         run_command('pairs', infile=str(log), outfile=str(tmp_path / 'out.jsonl'))
     assert not (tmp_path / 'out.jsonl').exists()
@@ -119,7 +109,7 @@ def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
 
 @pytest.mark.parametrize('margin', [0.0, 1.5, -1.0])
 def test_a_margin_is_a_difference_of_scores(tmp_path, margin):
-    log = write(tmp_path / 'in.jsonl', {'knowledge': KNOWN})
+    log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWN})
     with pytest.raises(ConfigError, match='--margin'):
         run_command(
             'pairs', infile=str(log), outfile=str(tmp_path / 'o'), margin=margin

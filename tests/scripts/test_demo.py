@@ -1,4 +1,3 @@
-import json
 import re
 
 import pytest
@@ -6,19 +5,14 @@ import pytest
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.scripts import demo
-
-
-def entries_of(page):
-    text = re.search(r'id="data">(.*?)</script>', page.read_text('utf-8'), re.S)[1]
-    return json.loads(text)['entries']
+from tests.files import page_data
 
 
 @pytest.mark.slow
 def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     outfile = tmp_path / 'demo.html'
-    page = run_command(
-        'demo', '--scorer', 'overlap', '--turns', '2', '--outfile', str(outfile)
-    )
+    options = ['--scorer', 'overlap', '--turns', '2']
+    page = run_command('demo', *options, '--outfile', str(outfile))
     assert page == outfile
     said = capsys.readouterr().out
     assert '84 of 84 responses' in said
@@ -28,7 +22,7 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     assert said.count('person    ') == 2
     assert 'candidates' in said and 'score     ' in said and 'knowledge ' in said
     assert str(page) in said
-    entries = entries_of(page)
+    entries = page_data(page)['entries']
     reranked = [entry for entry in entries if entry['rerank']]
     assert (len(entries), len(reranked)) == (86, 2)
     for entry in reranked:
@@ -36,22 +30,17 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
         assert chosen['response'] == entry['response']
         assert chosen['score'] == entry['score']
         assert sum(row['first'] for row in entry['rerank']) == 1
-    assert {entry['class'] for entry in entries} == {
-        'consistent',
-        'inconsistent',
-        'generic',
-        '',
-    }
+    classes = {'consistent', 'inconsistent', 'generic', ''}
+    assert {entry['class'] for entry in entries} == classes
 
 
 def test_without_parlai_the_responses_are_scored(tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr(demo, 'has_parlai', lambda: False)
     monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
-    page = run_command(
-        'demo', '--scorer', 'overlap', '--outfile', str(tmp_path / 'demo.html')
-    )
-    assert len(entries_of(page)) == 84
+    outfile = str(tmp_path / 'demo.html')
+    page = run_command('demo', '--scorer', 'overlap', '--outfile', outfile)
+    assert len(page_data(page)['entries']) == 84
     assert 'needs ParlAI. Run: python -m pip install' in said[0]
 
 

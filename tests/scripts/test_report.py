@@ -6,20 +6,10 @@ import pytest
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
 from parlai_q2.report.scored_file import read_scored_file
+from tests.files import page_data, write_lines
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 EVIDENCE = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
-
-
-def write(path, *lines):
-    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    path.write_text(''.join(f'{text}\n' for text in texts), encoding='utf-8')
-    return path
-
-
-def entries_of(page):
-    text = re.search(r'id="data">(.*?)</script>', page.read_text('utf-8'), re.S)[1]
-    return json.loads(text)
 
 
 def conversation(*turns):
@@ -44,13 +34,13 @@ def warnings(monkeypatch):
 
 
 def test_the_first_line_names_the_signature_for_all(tmp_path):
-    path = write(tmp_path / 'scores.jsonl', scored(), simple(1), simple(2))
+    path = write_lines(tmp_path / 'scores.jsonl', scored(), simple(1), simple(2))
     entries = list(read_scored_file(path))
     assert {entry['signature'] for entry in entries} == {SIGNATURE}
 
 
 def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
-    path = write(
+    path = write_lines(
         tmp_path / 'scores.jsonl',
         simple(1),
         '{not json',
@@ -62,14 +52,9 @@ def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
         simple(3),
     )
     page = run_command('report', str(path))
-    assert [entry['id'] for entry in entries_of(page)['entries']] == ['r1', 'r3']
-    assert [int(re.search(r'line (\d+)', text)[1]) for text in warnings] == [
-        2,
-        4,
-        5,
-        6,
-        7,
-    ]
+    assert [entry['id'] for entry in page_data(page)['entries']] == ['r1', 'r3']
+    bad = [int(re.search(r'line (\d+)', text)[1]) for text in warnings]
+    assert bad == [2, 4, 5, 6, 7]
     assert 'was not scored: no string' in warnings[2]
 
 
@@ -85,14 +70,14 @@ def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
     ],
 )
 def test_a_file_without_scores_is_a_clear_error(tmp_path, lines, problem):
-    path = write(tmp_path / 'scores.jsonl', *lines)
+    path = write_lines(tmp_path / 'scores.jsonl', *lines)
     with pytest.raises(InputError, match=problem):
         run_command('report', str(path))
     assert [p.name for p in tmp_path.iterdir()] == ['scores.jsonl']
 
 
 def test_the_input_is_never_replaced(tmp_path):
-    path = write(tmp_path / 'scores.html', scored())
+    path = write_lines(tmp_path / 'scores.html', scored())
     with pytest.raises(InputError, match='would overwrite its input'):
         run_command('report', str(path))
     assert json.loads(path.read_text('utf-8'))['id'] == 'madonna'
@@ -101,7 +86,7 @@ def test_the_input_is_never_replaced(tmp_path):
 def test_world_logs_of_the_teacher_are_read(tmp_path):
     record = scored()
     evidence = {name: record[name] for name in EVIDENCE}
-    logs = write(
+    logs = write_lines(
         tmp_path / 'logs.jsonl',
         conversation(
             {'text': record['response'], 'q2_evidence': evidence},
@@ -117,7 +102,7 @@ def test_world_logs_of_the_teacher_are_read(tmp_path):
 
 def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
     rows = reranked()['rerank']
-    logs = write(
+    logs = write_lines(
         tmp_path / 'logs.jsonl',
         conversation(
             {
@@ -131,8 +116,7 @@ def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
             {'text': rows[0]['text'], 'rerank': [{**rows[0], 'score': None}]},
         ),
     )
-    entries = entries_of(run_command('report', str(logs)))['entries']
-    said, abstained = entries
+    said, abstained = page_data(run_command('report', str(logs)))['entries']
     assert (said['score'], said['label']) == (1.0, 'consistent')
     assert len(said['rerank']) == 2
     # What was said instead of a candidate must not get the candidate's score.
@@ -146,10 +130,10 @@ def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
 
 def test_two_files_become_one_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / 'a.jsonl', scored(), simple(1))
-    write(tmp_path / 'b.jsonl', scored(score=1.0, label='consistent'), simple(1))
+    write_lines(tmp_path / 'a.jsonl', scored(), simple(1))
+    write_lines(tmp_path / 'b.jsonl', scored(score=1.0, label='consistent'), simple(1))
     page = run_command('report', 'a.jsonl', 'b.jsonl')
     assert page.resolve() == tmp_path / 'a_to_b.html'
-    data = entries_of(page)
+    data = page_data(page)
     assert data['names'] == ['a.jsonl', 'b.jsonl']
     assert [c['difference'] for c in data['changes']] == [0.6667, 0]

@@ -8,8 +8,8 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.report.scored_file import read_scored_file
+from tests.files import page_data, write_lines
 from tests.report.samples import SIGNATURE, reranked, scored
-from tests.scripts.test_report import entries_of, write
 
 K = 'Sephora is a French chain founded in 1969.'
 POOLS = [
@@ -43,7 +43,8 @@ POOLS = [
 def ranked(tmp_path_factory):
     """What the command writes of five pools, the third of which is bad."""
     folder = tmp_path_factory.mktemp('ranked')
-    infile, outfile = write(folder / 'pools.jsonl', *POOLS), folder / 'ranked.jsonl'
+    infile = write_lines(folder / 'pools.jsonl', *POOLS)
+    outfile = folder / 'ranked.jsonl'
     options = {'scorer': 'precision', 'abstain_below': 0.1}
     files = {'infile': str(infile), 'outfile': str(outfile)}
     run_command('rerank', evidence='none', **files, **options)
@@ -67,7 +68,7 @@ def pool_of(**fields):
 
 
 def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
-    data = entries_of(run_command('report', str(ranked)))
+    data = page_data(run_command('report', str(ranked)))
     assert [e['id'] for e in data['entries']] == ['plain', '2', '4', 'sun']
     first, second = data['entries'][:2]
     assert [piece[0] for piece in first['response']] == ['in 1969']
@@ -114,7 +115,7 @@ def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
         order=[0],
         rerank=[row],
     )
-    (entry,) = read_scored_file(write(tmp_path / 'ranked.jsonl', pool))
+    (entry,) = read_scored_file(write_lines(tmp_path / 'ranked.jsonl', pool))
     marks = [piece[0] for piece in entry['knowledge'] if len(piece) > 1]
     assert marks == ['Madonna', 'August 16, 1958']
     assert entry['response'][3][:2] == ['1985', 'contradicted']
@@ -123,7 +124,7 @@ def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
 def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
     record = {**pool_of(), **scored(), 'text': scored()['response']}
     unnamed = {k: v for k, v in record.items() if k != 'text'}
-    path = write(tmp_path / 'scores.jsonl', record, unnamed)
+    path = write_lines(tmp_path / 'scores.jsonl', record, unnamed)
     for entry in read_scored_file(path):
         assert (entry['score'], entry['signature']) == (0.3333, SIGNATURE)
         assert len(entry['rerank']) == 2
@@ -140,7 +141,7 @@ def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
     ],
 )
 def test_parts_that_do_not_belong_together_are_told(tmp_path, fields):
-    path = write(tmp_path / 'ranked.jsonl', pool_of(**fields), pool_of())
+    path = write_lines(tmp_path / 'ranked.jsonl', pool_of(**fields), pool_of())
     problem, good = read_scored_file(path)
     assert 'line 1' in str(problem) and 'do not match each other' in str(problem)
     assert json.dumps(good) and len(good['rerank']) == 2

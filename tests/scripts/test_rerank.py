@@ -3,7 +3,6 @@
 """
 
 import errno
-import json
 import os
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
+from tests.files import read_lines, write_lines
 
 K = 'Sephora is a French chain founded in 1969.'
 
@@ -24,40 +24,31 @@ def right(text):
 
 
 POOLS = [
-    {
-        'id': 'a',
-        'knowledge': K,
-        'candidates': [wrong('made of cheese'), right('founded in 1969')],
-    },
-    {'id': 'b', 'knowledge': K, 'candidates': [right('a French chain'), wrong('no')]},
-    {'id': 'c', 'knowledge': K, 'candidates': [wrong('moon'), wrong('sun')]},
+    {'id': name, 'knowledge': K, 'candidates': candidates}
+    for name, *candidates in (
+        ('a', wrong('made of cheese'), right('founded in 1969')),
+        ('b', right('a French chain'), wrong('no')),
+        ('c', wrong('moon'), wrong('sun')),
+    )
 ]
 
 
 def run(tmp_path, pools, **options):
     infile, outfile = tmp_path / 'pools.jsonl', tmp_path / 'out' / 'ranked.jsonl'
-    infile.write_text(
-        '\n'.join(p if isinstance(p, str) else json.dumps(p) for p in pools)
-    )
-    summary = run_command(
-        'rerank',
-        infile=str(infile),
-        outfile=str(outfile),
-        scorer='precision',
-        **{'evidence': 'none', **options},
-    )
-    return summary, [json.loads(line) for line in outfile.read_text().splitlines()]
+    write_lines(infile, *pools)
+    files = {'infile': str(infile), 'outfile': str(outfile)}
+    options = {'scorer': 'precision', 'evidence': 'none', **options}
+    summary = run_command('rerank', **files, **options)
+    return summary, read_lines(outfile)
 
 
 def test_the_most_grounded_comes_first_with_evidence(tmp_path):
     _, lines = run(tmp_path, POOLS)
     assert [line['order'] for line in lines] == [[1, 0], [0, 1], [0, 1]]
     assert lines[0]['text'] == 'founded in 1969'
-    assert [row['text'] for row in lines[0]['rerank']] == [
-        'founded in 1969',
-        'made of cheese',
-    ]
-    assert lines[0]['rerank'][0]['chosen'] and lines[0]['rerank'][1]['first']
+    chosen, first = lines[0]['rerank']
+    assert (chosen['text'], chosen['chosen']) == ('founded in 1969', True)
+    assert (first['text'], first['first']) == ('made of cheese', True)
     assert lines[0]['id'] == 'a'
 
 
@@ -69,14 +60,8 @@ def test_the_shown_replies_are_explained_if_asked(tmp_path):
 def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
     summary, _ = run(tmp_path, POOLS)
     rates = {k: v['mean'] for k, v in summary['hallucination_rate'].items()}
-    assert rates == pytest.approx(
-        {
-            'chosen': 1 / 3,
-            'first': 2 / 3,
-            'random': (0.5 + 0.5 + 1) / 3,
-            'oracle': 1 / 3,
-        }
-    )
+    expected = {'chosen': 1 / 3, 'first': 2 / 3, 'random': 2 / 3, 'oracle': 1 / 3}
+    assert rates == pytest.approx(expected)
     for interval in summary['hallucination_rate'].values():
         assert 0 <= interval['low'] <= interval['mean'] <= interval['high'] <= 1
 

@@ -11,6 +11,7 @@ from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.score_chunk import in_process
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scripts.score import score_file
+from tests.files import read_lines, write_lines
 
 K = 'Sephora is a French chain founded in 1969.'
 RECORDS = [
@@ -25,32 +26,20 @@ RECORDS = [
 @pytest.fixture
 def infile(tmp_path):
     path = tmp_path / 'in.jsonl'
-    text = '\n'.join(json.dumps(r) for r in RECORDS)
-    path.write_text(text + '\nnot json\n')
-    return path
+    return write_lines(path, *RECORDS, 'not json')
 
 
 class Stop(Exception):
     pass
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_path):
     out = tmp_path / 'out.jsonl'
     run_command('score', infile=str(infile), outfile=str(out), scorer='precision')
-    found = lines(out)
+    found = read_lines(out)
     assert [r.get('id') for r in found] == [0, 1, 2, 3, 4, None]
-    assert [r.get('label') for r in found] == [
-        None,
-        'consistent',
-        'not_verifiable',
-        None,
-        'inconsistent',
-        None,
-    ]
+    labels = [None, 'consistent', 'not_verifiable', None, 'inconsistent', None]
+    assert [r.get('label') for r in found] == labels
     assert found[1]['note'] == 'kept'
     assert found[0]['given_label'] == 'from elsewhere'
     assert "'response'" in found[3]['error']
@@ -76,7 +65,7 @@ def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
     out = tmp_path / 'out.jsonl'
     scorer = load_scorer('overlap')
     summary = score_file(infile, out, scorer)
-    signatures = [r.get('signature') for r in lines(out)]
+    signatures = [r.get('signature') for r in read_lines(out)]
     assert signatures == [None, str(scorer.signature), None, None, None, None]
     beside = json.loads((tmp_path / 'out.jsonl.meta.json').read_text())
     assert beside == summary
@@ -88,11 +77,11 @@ def test_what_people_said_is_kept_and_what_an_earlier_run_said_is_not(tmp_path):
     said = {'knowledge': K, 'response': 'made of cheese', 'label': 'consistent'}
     infile.write_text(json.dumps({**said, 'score': 5}) + '\n' + json.dumps(said))
     score_file(infile, once, load_scorer('precision'))
-    first = lines(once)[0]
+    first = read_lines(once)[0]
     assert (first['given_label'], first['given_score']) == ('consistent', 5)
     assert first['label'] == 'inconsistent'
     score_file(once, again, load_scorer('overlap'))
-    for line, signature in zip(lines(again), ('overlap', None)):
+    for line, signature in zip(read_lines(again), ('overlap', None)):
         assert line['given_label'] == 'consistent'
         assert line.get('signature', '').startswith(signature or '')
         assert ('signature' in line) == bool(signature)
@@ -112,7 +101,7 @@ def test_that_it_was_not_read_to_its_end_is_not_forgotten_by_a_stop(
         score_file(infile, out, load_scorer('precision'), chunk_size=2)
     with pytest.raises(InputError, match='not read to its end'):
         score_file(infile, out, load_scorer('precision'), chunk_size=2)
-    assert len(lines(out)) == 3
+    assert len(read_lines(out)) == 3
 
 
 @pytest.mark.parametrize('change', ['cut', 'grown', 'gone'])
@@ -145,7 +134,7 @@ def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
     infile.write_text(f'{content}\n{content}\n')
     with pytest.raises(InputError, match='None of the 2 records .*out.jsonl says'):
         score_file(infile, out, load_scorer('precision'))
-    assert len(lines(out)) == 2
+    assert len(read_lines(out)) == 2
 
 
 def test_a_pipe_is_no_file_to_be_scored(tmp_path):
@@ -160,12 +149,8 @@ def test_a_pipe_is_no_file_to_be_scored(tmp_path):
 
 def test_a_run_stopped_anywhere_ends_with_the_same_file(tmp_path):
     infile, whole = tmp_path / 'in.jsonl', tmp_path / 'whole.jsonl'
-    infile.write_text(
-        ''.join(
-            json.dumps({'knowledge': K, 'response': f'chain {n}'}) + '\n'
-            for n in range(20)
-        )
-    )
+    records = ({'knowledge': K, 'response': f'chain {n}'} for n in range(20))
+    write_lines(infile, *records)
     summary = score_file(infile, whole, load_scorer('overlap'), chunk_size=3)
     for calls in range(7):
         out = tmp_path / f'out{calls}.jsonl'

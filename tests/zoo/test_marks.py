@@ -1,6 +1,5 @@
 """Edits are found where they are, and marks are counted against them."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from parlai_q2.zoo.train.marks import (
     read_pairs,
     read_swaps,
 )
+from tests.files import write_lines
 from tests.rerank.toys import ToyScorer
 
 K = 'The wall divided Berlin from 1961 to 1989.'
@@ -48,17 +48,12 @@ def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():
         measure_marks(Marker(), pairs[:2])
 
 
-def write(path, *rows):
-    path.write_text(''.join(json.dumps(row) + '\n' for row in rows))
-    return path
-
-
 def row(h, y, src='d-syn-num'):
     return {'p': K, 'h': h, 'y': y, 'src': src}
 
 
 def test_pairs_are_entailed_or_have_one_edit(tmp_path):
-    path = write(
+    path = write_lines(
         tmp_path / 'pairs.jsonl',
         row('The wall divided Berlin.', 0),
         row('The wall divided Berlin from 1961 to 1993.', 2),
@@ -91,7 +86,7 @@ def test_the_swaps_of_the_examples_have_their_edits(tmp_path):
     def swap(kind, response, knowledge=K):
         return record('swaps', kind, 3, knowledge, response, 'x')
 
-    path = write(
+    path = write_lines(
         tmp_path / 'examples.jsonl',
         swap('number', 'It stood until 1993.'),
         swap('turn', 'It stood until 1989.'),
