@@ -41,6 +41,12 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
 )
 
 
+def all_tables(evaluation: Evaluation) -> list[Table]:
+    """Build every table that the set has the data for."""
+    built = (build(evaluation) for build in BUILDERS)
+    return [table for table in built if table is not None]
+
+
 class SetReport:
     """
     One set with its tables, all measures, including Q2 in its other settings, and their
@@ -49,8 +55,7 @@ class SetReport:
 
     def __init__(self, evaluation: Evaluation):
         self.evaluation = evaluation
-        built = (build(evaluation) for build in BUILDERS)
-        self.tables = [table for table in built if table is not None]
+        self.tables = all_tables(evaluation)
         self.measures = [*evaluation.measures, *evaluation.variants]
         self.signatures = {m.name: m.signature for m in self.measures}
 

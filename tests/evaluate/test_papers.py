@@ -9,7 +9,7 @@ from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import three_way
-from parlai_q2.evaluate.report import SetReport
+from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.statistics import nli_class
 from parlai_q2.evaluate.tables.annotations import (
@@ -201,4 +201,4 @@ def test_uses_knowledge_has_the_papers_significance_and_the_annotators_agreement
     assert (row['count'], row['spearman_p']) == (260, '< 0.001')
     (agreed,) = rows(agreement_table(found), question='uses_knowledge')
     assert agreed['count'] == 260 and 0.4 < agreed['alpha'] < 1
-    assert SetReport(found).tables
+    assert all_tables(found)

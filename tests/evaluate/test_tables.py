@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.report import SetReport
+from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.tables import PAPER, Column, Table, render_text
 from parlai_q2.evaluate.tables.responses import (
@@ -199,7 +199,7 @@ def test_groups_by_system_corpus_and_density():
 def test_every_table_of_a_set_of_one_class_can_be_printed():
     for labels in ([GOOD] * 3, [BAD] * 3, [GENERIC] * 3, [''] * 3):
         responses = [annotated(i, label) for i, label in enumerate(labels)]
-        for table in SetReport(evaluation(responses, [0.1, 0.5, 0.9])).tables:
+        for table in all_tables(evaluation(responses, [0.1, 0.5, 0.9])):
             assert table.title in render_text(table, 1000)
             json.dumps(table.to_dict(), allow_nan=False)
 
