@@ -1,11 +1,8 @@
 """
-Keeps torch's threads from wasting CPU time while they wait for one another.
-
-torch runs one thread per core, and a thread that finishes early spins until the others
-are done; on a busy machine, scoring has been seen to take twenty times as long. The
-``parlai_q2`` commands let threads spin only briefly. Elsewhere, set in the shell::
-
-    export GOMP_SPINCOUNT=1000     # or OMP_NUM_THREADS=1 on a busy machine
+Keeps torch's threads from wasting CPU time while they wait for one another: one that
+finishes early spins until the others are done, and on a busy machine, scoring has been
+seen to take twenty times as long. The ``parlai_q2`` commands let threads spin only
+briefly. Elsewhere, set ``GOMP_SPINCOUNT=1000``, or ``OMP_NUM_THREADS=1``.
 """
 
 import os

@@ -1,9 +1,7 @@
 """
-How a sequence classifier reads pairs of texts, and what its outputs mean.
-
-The meaning comes from a preset's ``labels`` or, without them, from the names in the
-model's configuration. It is never guessed: default names such as ``LABEL_0`` are an
-error, and so is a configuration that contradicts the preset.
+How a sequence classifier reads pairs of texts, and what its outputs mean: what a
+preset's ``labels`` or the model's configuration says. It is never guessed: default
+names such as ``LABEL_0`` are an error, and so is a contradiction of the two.
 """
 
 from dataclasses import dataclass

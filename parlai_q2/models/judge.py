@@ -1,9 +1,7 @@
 """
-A sequence-to-sequence model as a judge: asked whether a text supports a statement, it
-answers with one word, and the probability of that word is the support.
-
-MiniCheck (Tang et al. 2024, arXiv 2404.10774) and TrueTeacher (Gekhman et al. 2023,
-arXiv 2305.11171) are such models. Only the first token that the decoder says is read.
+A sequence-to-sequence model as a judge, such as MiniCheck (Tang et al. 2024, arXiv
+2404.10774) and TrueTeacher (Gekhman et al. 2023, arXiv 2305.11171): asked whether a
+text supports a statement, it answers with one word, whose probability is the support.
 """
 
 from typing import Any, Optional, Sequence

@@ -1,9 +1,9 @@
 """
 Finds and loads tokenizers and models: shipped, in a local folder, or on the hub.
 
-:mod:`parlai_q2.models.references` has the forms of a model reference. Nothing here runs
-code from a model's folder: ``trust_remote_code`` is off, and weights are read from
-safetensors or, if a hub model has only older files, by torch's ``weights_only`` reader.
+Nothing here runs code from a model's folder: ``trust_remote_code`` is off, and weights
+are read from safetensors or, if a hub model has only older files, by torch's
+``weights_only`` reader.
 """
 
 from pathlib import Path

@@ -1,10 +1,8 @@
 """
-Low-rank adapters, which let one set of weights serve two tasks.
-
-An adapter has a term for each linear layer ``y = W x``, so that ``y = W x + B A x``: A
-(``<layer>.lora_a``) is of shape [rank, in], B (``<layer>.lora_b``) of shape [out, rank]
-(Hu et al. 2021, "LoRA", arXiv 2106.09685, section 4.1, with the scale alpha / rank
-fixed at 1). ``B A`` is added to a copy of W.
+Low-rank adapters, which let one set of weights serve two tasks (Hu et al. 2021, "LoRA",
+arXiv 2106.09685, section 4.1, with the scale alpha / rank fixed at 1): a linear layer
+``y = W x`` becomes ``y = W x + B A x``, with A (``<layer>.lora_a``) of shape [rank, in]
+and B (``<layer>.lora_b``) of shape [out, rank]. ``B A`` is added to a copy of W.
 """
 
 from typing import Iterator

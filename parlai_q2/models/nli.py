@@ -1,10 +1,10 @@
 """
 Natural language inference with a sequence classifier.
 
-A premise that is too long for the model is read in windows of whole sentences. The
-result is that of the window that most entails the hypothesis or, if none entails it, of
-the window that most contradicts it. A hypothesis that takes more than half of what the
-model can read is read in windows, too; its least entailed window counts.
+A premise that is too long for the model is read in windows of whole sentences, of which
+the one counts that most entails the hypothesis or, if none does, most contradicts it. A
+hypothesis of more than half of what the model can read is read in windows, too; its
+least entailed window counts.
 """
 
 from functools import partial

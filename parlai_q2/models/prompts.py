@@ -1,13 +1,9 @@
 """
 Writes knowledge and history as the encoder's text, and cuts them when they are long.
 
-A prompt is either the one that the shipped reply model was trained on (named ``reply``)
-or a format string with ``{history}``, ``{knowledge}`` and ``{text}``. When the rendered
-text is longer than the encoder may read, history is cut first, starting with the oldest
-words. Knowledge is cut only where it would not fit alone. Its beginning is kept, and so
-is the end of the newest turn, in up to a quarter of the room.
-
-This module handles text only: the caller passes in the function that counts tokens.
+When the text is longer than the encoder may read, history is cut first, starting with
+the oldest words. Knowledge is cut only where it would not fit alone. Its beginning is
+kept, and so is the end of the newest turn, in up to a quarter of the room.
 """
 
 import re

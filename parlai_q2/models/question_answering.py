@@ -1,7 +1,6 @@
 """
-Extractive question answering with a span-prediction encoder (SQuAD 2 style).
-
-There are two ways to read an answer off the start and end logits:
+Extractive question answering with a span-prediction encoder (SQuAD 2 style), which
+reads an answer off the start and end logits in one of two ways:
 
 - ``argmax``: the likeliest start and the likeliest end, each on its own, as Q2's
   released code does. An end before the start, or either outside the text, means no
@@ -10,8 +9,7 @@ There are two ways to read an answer off the start and end logits:
   There is no answer if ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin
   et al. 2019, section 4.3).
 
-Other than in the released code, the answer is a slice of the text, with offsets. A long
-text is read in overlapping windows; the answer with the greatest margin is used.
+A long text is read in overlapping windows; the answer with the greatest margin counts.
 """
 
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence

@@ -1,14 +1,11 @@
 """
-Model references: what they name, and the identity of the weights behind them.
-
-A model reference is one of
+Model references, and the identity of the weights behind them. A reference is one of
 
 - ``shipped:q2_mini/question_generation``: a folder of ``parlai_q2.zoo``;
 - a path to a folder that ``save_pretrained`` wrote, or one with int8 weights;
 - a Hugging Face hub name such as ``roberta-large``, fetched on first use.
 
-A folder keeps its name when the model in it is retrained or replaced, so signatures add
-a short hash of the folder's files. A hub model is identified by its revision.
+Signatures identify a folder by a hash of its files, and a hub model by its revision.
 """
 
 import hashlib

@@ -1,15 +1,14 @@
 """
-Presets: YAML files that choose the models for scoring and how they decode.
+Presets: YAML files that choose the models for scoring and how they decode, such as
+``mini.yaml`` in this folder.
 
 A preset has a ``name`` and a section for each model: ``question_generation``,
 ``question_answering``, ``nli``, ``detector`` and, for the scorer ``bertscore``, a
 section of that name. A section has ``model`` (a model reference, see
 :mod:`parlai_q2.models.references`), an optional ``revision`` for a hub model, and the
 settings of the backend. An optional section ``q2`` has settings of the metric itself.
-See ``mini.yaml`` in this folder for an example.
-
-``coefficients`` is a file of weights of ``grounded`` that were fitted with the preset's
-detector; its path starts at the folder of the preset's file.
+``coefficients`` is a file, relative to the preset's, of weights of ``grounded`` that
+were fitted with its detector.
 
 ``base`` is the name or path of another preset, which supplies everything that this one
 leaves out. A section with a different model inherits nothing from the base's section,

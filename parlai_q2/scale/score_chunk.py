@@ -1,8 +1,6 @@
 """
-Scores one chunk. Every engine uses this, in whichever process it scores.
-
-A scored chunk contains its output lines as bytes, so that the process that writes them
-does not have to encode them.
+Scores one chunk, in whichever process. A scored chunk has its output lines as bytes, so
+that the process that writes them does not have to encode them.
 """
 
 from typing import Any, Callable, Generator, Iterator, NamedTuple, Optional, Sequence

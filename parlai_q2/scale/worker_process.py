@@ -1,9 +1,7 @@
 """
 A worker process, which scores the chunks that come through its pipe: what runs in it,
-and what starts, feeds and stops it.
-
-A worker has no open files and no state that matters, so it can be killed at any time.
-It stops when the process that started it has ended.
+and what starts, feeds and stops it. It has no open files and no state that matters, so
+it can be killed at any time.
 """
 
 import errno

@@ -1,10 +1,9 @@
 """
 Scores chunks in worker processes on this machine; results come out in order.
 
-A thread for each worker gives it one chunk at a time and waits for the result. If the
-worker dies, it is replaced and its chunk is scored again, so nothing is lost or
-duplicated. A chunk that kills several workers ends the run, with an error that names
-its lines.
+A thread for each worker gives it one chunk at a time. A worker that dies is replaced
+and its chunk scored again, so nothing is lost or duplicated. A chunk that kills several
+workers ends the run, with an error that names its lines.
 """
 
 import logging

@@ -4,10 +4,9 @@ and how much better or worse than another.
 
     python -m parlai_q2.zoo.train.by_corpus --scored scored.jsonl --beside other.jsonl
 
-The files are those examples as scored by ``parlai_q2 score``, with any scorer and
-preset, or held-out values of :mod:`parlai_q2.zoo.train.grounded`. The table has the
-area under the ROC curve for each corpus and their mean, with 95 % bootstrap intervals.
-Responses to one passage are drawn together, and the same in both files.
+The files are those examples as scored by ``parlai_q2 score``, or held-out values of
+:mod:`parlai_q2.zoo.train.grounded`. Responses to one passage are drawn together for the
+95 % bootstrap intervals, and the same in both files.
 """
 
 import argparse

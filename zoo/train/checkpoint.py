@@ -1,10 +1,7 @@
 """
-What a training run needs to resume after it was stopped.
-
-One file in the output folder, always replaced as a whole: trained weights, optimizer,
-torch's random state, the log, and what identifies the run, so that no other run resumes
-from it. It stays until everything made from the run is written. It is read with torch's
-``weights_only``, which runs no code.
+What a training run needs to resume: one file in the output folder, always replaced as a
+whole, with trained weights, optimizer, torch's random state, the log, and what
+identifies the run. It is read with torch's ``weights_only``, which runs no code.
 """
 
 from pathlib import Path

@@ -1,12 +1,11 @@
 """
-Compares what chooses among candidates, on people's labels::
+Compares what chooses among candidates, on people's labels (docs/which_scorer.md)::
 
     python -m parlai_q2.zoo.train.choosers --begin shared/data/dev/begin
 
 A pool has up to ten responses of BEGIN's development sets (Dziri et al. 2022) to the
 same knowledge, which four systems gave. A chooser's rate is the share of pools where it
-chooses a response that is not fully attributable; chit-chat is not wrong. The default
-chooser of reranking was decided by this table (docs/which_scorer.md).
+chooses a response that is not fully attributable; chit-chat is not wrong.
 """
 
 import argparse

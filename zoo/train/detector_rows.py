@@ -1,21 +1,17 @@
 """
 Orders the detector's rows, and adds a larger model's logits to them.
 
-    python -m parlai_q2.zoo.train.detector_rows --rows cons.train.jsonl.xz \\
+    python -m parlai_q2.zoo.train.detector_rows --rows cons.train.jsonl.xz \
       --outfile detector.train.jsonl.gz
-    python -m parlai_q2.zoo.train.detector_rows --rows cons.train.jsonl.xz \\
+    python -m parlai_q2.zoo.train.detector_rows --rows cons.train.jsonl.xz \
       --teacher out/detector_base --outfile cons_soft.train.jsonl.gz
-
-Rows have ``p`` (premise, or knowledge), ``h`` (hypothesis, or response), ``y`` (0
-entailed, 1 unsupported, 2 contradicted, 3 generic) and ``src``.
 
 First comes what is nearest to the detector's use, so that a run may end early: dialogue
 turns with their knowledge, claims checked against an encyclopedia, and premises as long
 as documents, at most :data:`MOST` rows of one source and class. All other rows follow;
 each part is shuffled. ANLI is left out, since its licence (CC BY-NC 4.0) forbids
 commercial use. With a teacher, all rows stay as they are and each gets ``z``, a logit
-for each class, for a smaller model to learn from
-(:mod:`parlai_q2.zoo.train.train_classifier`).
+for each class, to learn from (:mod:`parlai_q2.zoo.train.train_classifier`).
 """
 
 import argparse

@@ -4,8 +4,7 @@ Fits the coefficients of the scorers ``grounded`` and ``grounded_fast``.
     python -m parlai_q2.zoo.train.grounded --scored scored.jsonl --outfile grounded.json
 
 ``scored.jsonl`` is the examples of :mod:`parlai_q2.zoo.train.grounded_data` as scored
-by ``parlai_q2 score --scorer grounded``. The features are in ``parts``, and the truth
-is in ``q2_label``. The weights that scored them do not matter.
+by ``parlai_q2 score --scorer grounded``, with any weights.
 
 Every corpus counts the same, and both classes within it (generic responses belong to
 neither). No weight is negative. The figures beside the weights are of examples that the

@@ -1,21 +1,17 @@
 """
 Collects the examples that the scorer ``grounded`` is fitted on.
 
-    python -m parlai_q2.zoo.train.grounded_data --begin begin \\
+    python -m parlai_q2.zoo.train.grounded_data --begin begin \
       --dial dial.train.jsonl.gz --pairs cons.valid.jsonl.gz --outfile examples.jsonl
 
 There are three kinds, so that no single corpus' habits decide:
 
 - BEGIN's development sets (Dziri et al. 2022), ``begin_dev_<corpus>.tsv``, annotated by
-  people: fully attributable is consistent, not fully attributable is inconsistent;
+  people;
 - grounded turns (``k`` knowledge, ``r`` response, ``f1`` their overlap), each with one
   hard negative (:mod:`parlai_q2.perturb.hard_negatives`);
 - held-out pairs of the detector's own data (``p``, ``h``, ``y``, ``src``), of which
   those are taken whose ``src`` marks them as dialogue (``d-``).
-
-Each record has ``id``, ``corpus``, ``kind``, ``knowledge``, ``response`` and
-``q2_label``: ``consistent``, ``inconsistent`` or ``generic``. ``parlai_q2 score`` can
-read the records.
 """
 
 import argparse

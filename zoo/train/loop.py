@@ -7,10 +7,8 @@ in fp32. A :class:`Job` defines what is trained, and on what.
 
 A stopped run resumes from its last checkpoint when it is started again with the same
 settings, data and model, and ends with the weights and losses that it would have had:
-weights, optimizer and torch's random state are read back, the order of the batches is
-drawn again from the seed, and the finished ones are skipped. The caller drops the last
-checkpoint (:func:`parlai_q2.zoo.train.checkpoint.drop_checkpoint`) once everything made
-from the weights is written.
+the order of the batches is drawn again from the seed, and the finished ones are
+skipped. The caller drops the last checkpoint once everything else is written.
 """
 
 import itertools

@@ -4,13 +4,11 @@ Measures whether evidence points at the right words, on responses with known edi
     python -m parlai_q2.zoo.train.marks --examples examples.jsonl --scorers spans,q2
     python -m parlai_q2.zoo.train.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
 
-``--examples`` takes the corpus ``swaps`` of :mod:`parlai_q2.zoo.train.grounded_data`:
-grounded turns, and each with an entity, a number or a negation changed, or two entities
-swapped. ``--pairs`` takes the detector's rows (``p``, ``h``, ``y``, ``src``): an
-inconsistent response that differs from its premise in one short stretch of words has
-its edit there. Two rates are reported: the share of edited responses with a mark that
-overlaps an edit, and the share of consistent ones with any mark. A mark is a span that
-the evidence calls contradicted or not in the knowledge.
+``--examples`` takes the corpus ``swaps`` of :mod:`parlai_q2.zoo.train.grounded_data`;
+``--pairs`` the detector's rows, where an inconsistent response that differs from its
+premise in one short stretch of words has its edit there. Two rates are reported: the
+share of edited responses with a mark that overlaps an edit, and the share of consistent
+ones with any. A mark is what the evidence calls contradicted or not in the knowledge.
 """
 
 import argparse

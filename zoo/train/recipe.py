@@ -4,10 +4,9 @@ Trains a shipped model: one command, from rows and initial weights to the int8 f
     python -m parlai_q2.zoo.train.recipe question_answering --data data --outdir out
 
 The recipe, ``configs/<name>.yaml`` or a file of your own, names the data files, the
-initial weights, every setting and the licences. ``out`` receives the model as it ships,
-which you can name by its path wherever a model is named, and ``training.json``:
-settings, checksums of the data, losses and figures. The same command resumes a stopped
-run, but not with other data, another initial model or another recipe.
+initial weights, every setting and the licences. ``out`` receives the model as it ships
+and ``training.json``: settings, checksums of the data, losses and figures. The same
+command resumes a stopped run, but not with other data or another recipe.
 """
 
 import argparse

@@ -1,12 +1,11 @@
 """
 Runs BERT (Devlin et al. 2019, arXiv 1810.04805) and MPNet (Song et al. 2020, arXiv
-2004.09297), which adds a bias for the distance of two tokens, from int8 weights.
+2004.09297), which adds a bias for the distance of two tokens, from int8 weights. BERT's
+operations are those of transformers, bit for bit; MPNet's are, up to rounding.
 
-BERT's operations and their order are those of transformers, bit for bit; MPNet's
-results are the same up to rounding. Batches of several padded lengths share every
-product with weights, and only attention is computed batch by batch: the few inputs of
-one response usually have different lengths, and a pass for each would cost more in
-calls than in arithmetic.
+Batches of several padded lengths share every product with weights; only attention is
+computed batch by batch. The few inputs of one response usually differ in length, and a
+pass for each would cost more in calls than in arithmetic.
 
 Letters: N tokens in all batches, B inputs in a batch, L their padded length, H heads, D
 features per head, M features per token.

@@ -1,11 +1,10 @@
 """
 Linear layers that compute in int8, with the weights as they are stored.
 
-Weights have one scale per row. Activations get one scale per token, computed on the fly
-(Dettmers et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1, vector-wise
-quantisation). Sums are exact (:mod:`parlai_q2.models.engine.kernels`), so a token's
-output does not depend on what else is in its batch. Rounding the activations can change
-scores slightly, so it is a setting (``arithmetic`` in a preset).
+Weights have one scale per row, and activations one per token, computed on the fly
+(Dettmers et al. 2022, "LLM.int8()", arXiv 2208.07339, section 2.1). Sums are exact, so
+a token's output does not depend on what else is in its batch. Rounding the activations
+can change scores slightly, so it is a setting (``arithmetic`` in a preset).
 """
 
 from typing import Optional

@@ -1,11 +1,10 @@
 """
-Reads and writes row-wise int8 weight files, the format of the shipped models.
+Reads and writes row-wise int8 weights, the format of the shipped models: safetensors,
+which run no code, in several files if there are more than :data:`PART_BYTES`.
 
-Each matrix ``<name>`` is stored as two tensors: ``<name>.q`` (int8, the matrix's shape)
-and ``<name>.s`` (one scale per row), with ``w = q * s[:, None]`` (Jacob et al. 2018,
-arXiv 1712.05877, section 2, with zero point 0). Vectors (biases, layer norms) are
-stored in fp16. The files are plain safetensors, which run no code; a model of more than
-:data:`PART_BYTES` has several, ``model.int8.2.safetensors`` and so on.
+A matrix ``<name>`` is stored as ``<name>.q`` (int8, the matrix's shape) and
+``<name>.s`` (one scale per row), with ``w = q * s[:, None]`` (Jacob et al. 2018, arXiv
+1712.05877, section 2, with zero point 0). Vectors are stored in fp16.
 """
 
 from pathlib import Path

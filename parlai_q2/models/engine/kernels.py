@@ -4,10 +4,8 @@ Exact products of int8 matrices, by the kernel that is fastest on this processor
 All give the same integers, so the choice never changes a score. Without int8 dot
 products (VNNI), torch cuts off large sums in silence or falls back to a plain loop;
 there the same integers are multiplied in fp32, exactly while a sum fits into 24 bits.
-
 A kernel is chosen by a trial of some milliseconds, for each shape of weights and for
-few and for many rows, among those that compute the largest possible products exactly.
-:data:`ENVIRONMENT`, or ``kernel`` in a preset's section, limits the choice.
+few and for many rows, which :data:`ENVIRONMENT`, or ``kernel`` in a preset, limits.
 """
 
 import logging

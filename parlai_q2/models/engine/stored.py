@@ -1,8 +1,6 @@
 """
-Builds the layers of a model directly from a folder with int8 weights.
-
-transformers' model classes take longer to import than the weights take to load, and
-would need each embedding table in fp32.
+Builds the layers of a model directly from a folder with int8 weights: transformers'
+model classes take longer to import than the weights take to load.
 """
 
 import math

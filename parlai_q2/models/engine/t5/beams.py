@@ -1,14 +1,11 @@
 """
-The bookkeeping of beam search, as Hugging Face defines it.
+The bookkeeping of beam search as transformers 4.57 defines it
+(``GenerationMixin._beam_search``): the same tokens, and scores up to rounding.
 
 At each step, the 2 K best continuations of a span's K beams are considered. Those among
-the first K that end become finished sequences; the first K that do not end continue.
-The score of a finished sequence is the sum of its log-probabilities divided by its
-length to the power of the length penalty, and the K best are kept. A span is done when
-K sequences are finished (early stopping), or at the length limit.
-
-Reference: transformers 4.57, ``GenerationMixin._beam_search``, with the same tokens,
-and scores up to rounding. Letters: S spans, K beams, T decoded tokens.
+the first K that end become finished sequences, of which the K best are kept; the first
+K that do not end continue. A span is done when K sequences are finished (early
+stopping), or at the length limit.
 """
 
 from dataclasses import dataclass, field

@@ -8,12 +8,8 @@ on what else is decoded (bit for bit with int8 weights). On a CPU, attention is 
 one row at a time, as the model does, so that it rounds the same way; on a GPU, where
 calls cost more than products, all rows at once.
 
-Three things make it cheap:
-
-- The keys and values of the input are computed once per span; its K beams share them.
-- The keys and values of decoded tokens stay where they were written. A table says which
-  rows a beam descends from, and only those are looked up.
-- A span that is done is removed at once: the lane's last span moves into its place.
+A span's K beams share the keys and values of its input. Those of decoded tokens stay
+where they were written: a table says which rows a beam descends from.
 """
 
 from typing import Any, Sequence

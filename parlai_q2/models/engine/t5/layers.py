@@ -1,12 +1,10 @@
 """
-The parts of a T5 layer, with the weights of a Hugging Face model.
+The parts of a T5 layer, with the weights of a Hugging Face model and its operations, in
+their order and their shapes per row: with int8 layers, a difference in the last digit
+can round an activation to another step.
 
 Projections of the same input are joined into one product, so that an int8 input is
-quantised only once. The model's own weights become views of the joined ones, so nothing
-is stored twice.
-
-The operations, their order and their shapes per row are the model's own: with int8
-layers, a difference in the last digit can round an activation to another step.
+quantised only once. The model's own weights become views of the joined ones.
 """
 
 import math

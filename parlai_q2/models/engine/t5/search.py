@@ -2,9 +2,8 @@
 Beam search with T5: the same sequences and scores as ``model.generate``, but faster.
 
 Inputs are encoded in batches of one padded length, and decoded together. On a CPU, a
-span is removed when it is done and a waiting one takes its place, so that the products
-with weights stay large. On a GPU, waiting spans start when all others are done. The
-results for a span depend only on its input.
+span that is done gives its place to a waiting one, so that the products with weights
+stay large. On a GPU, waiting spans start when all others are done.
 
 A pass over the scores of the vocabulary costs as much as the product that computes
 them. So log-probabilities are computed in one pass (on a CPU, for a few rows at a
