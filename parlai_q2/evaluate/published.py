@@ -116,10 +116,7 @@ TABLE_9: Settings = {
 }
 
 # [Q2] Table 10: mean score, and the share of questions without an answer.
-TABLE_10 = {
-    'same dialogue': (0.02, 0.9102),
-    'random dialogue': (0.0, 0.9961),
-}
+TABLE_10 = {'same dialogue': (0.02, 0.9102), 'random dialogue': (0.0, 0.9961)}
 
 # [Q2] Table 11: mean characters and tokens of Dodeca's responses.
 TABLE_11 = {

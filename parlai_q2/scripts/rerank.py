@@ -16,14 +16,7 @@ from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import write_json
-from parlai_q2.io.write import (
-    AGAIN,
-    meta_of,
-    whole_file,
-    writable,
-    write_text,
-    writing,
-)
+from parlai_q2.io.write import AGAIN, meta_of, whole_file, writable, write_text, writing
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
@@ -151,9 +144,7 @@ def line_of(
     }
 
 
-def hallucination_rates(
-    ranked: Sequence[tuple[Pool, Ranking]],
-) -> dict[str, Interval]:
+def hallucination_rates(ranked: Sequence[tuple[Pool, Ranking]]) -> dict[str, Interval]:
     """
     How often each way of choosing gives an inconsistent response, by the labels of
     pools: the rate of each policy, with its 95 % interval over pools. The policies are
