@@ -222,10 +222,7 @@ def best_thresholds(
 
 
 def even_points(
-    weights: np.ndarray,
-    values: np.ndarray,
-    consistent: np.ndarray,
-    probabilities: bool,
+    weights: np.ndarray, values: np.ndarray, consistent: np.ndarray, probabilities: bool
 ) -> np.ndarray:
     """
     Where logistic regressions on the scores (of probabilities, their log-odds) give

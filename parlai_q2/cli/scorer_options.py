@@ -6,11 +6,7 @@ from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.in_context import InContextScorer
-from parlai_q2.scorers.registry import (
-    DEFAULT_PRESET,
-    load_scorer,
-    scorer_class,
-)
+from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
 
 MEGABYTE = 1024**2
 

@@ -107,11 +107,8 @@ def _expand_value(option: str, value: str) -> str:
     option = option.replace('_', '-')
     if option in AGENT_OPTIONS:
         return expand_agent(value)
-    if option in TASK_OPTIONS:
-        return expand_tasks(value)
-    if len(option) > 2 and any(full.startswith(option) for full in TASK_OPTIONS):
-        return expand_tasks(value)
-    return value
+    begun = len(option) > 2 and any(full.startswith(option) for full in TASK_OPTIONS)
+    return expand_tasks(value) if begun or option in TASK_OPTIONS else value
 
 
 def _expand_task(name: str) -> str:

@@ -15,15 +15,8 @@ from parlai_q2.bootstrap import Interval
 
 # [Q2] Table 2: 150 responses a row. BLEU is in [0, 100] in the paper, in [0, 1] here.
 # "random" is a random sample of the system's responses, of either class.
-TABLE_2_COLUMNS = (
-    'questions',
-    'q2',
-    'q2_f1',
-    'no_answer',
-    'nli',
-    'content_overlap',
-    'bleu',
-    'bertscore',
+TABLE_2_COLUMNS = tuple(
+    'questions q2 q2_f1 no_answer nli content_overlap bleu bertscore'.split()
 )
 TABLE_2: dict[tuple[str, str], tuple[float, ...]] = {
     ('dodeca', 'inconsistent'): (328, 0.238, 0.159, 0.5488, 0.5, 0.299, 0.03355, 0.179),
@@ -123,10 +116,7 @@ TABLE_9: Settings = {
 }
 
 # [Q2] Table 10: mean score, and the share of questions without an answer.
-TABLE_10 = {
-    'same dialogue': (0.02, 0.9102),
-    'random dialogue': (0.0, 0.9961),
-}
+TABLE_10 = {'same dialogue': (0.02, 0.9102), 'random dialogue': (0.0, 0.9961)}
 
 # [Q2] Table 11: mean characters and tokens of Dodeca's responses.
 TABLE_11 = {

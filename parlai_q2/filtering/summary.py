@@ -122,7 +122,8 @@ def render(summary: Mapping[str, Any]) -> str:
             fate = 'kept' if entry['kept'] else 'dropped'
             lines.append(f'  {entry["score"]:.2f} {fate:<8}{_short(entry["response"])}')
             lines.append(f'       knowledge  {_short(entry["knowledge"])}')
-    lines += ['', *(f'{k}: {summary[k]}' for k in ('signature',) if k in summary)]
+    if 'signature' in summary:
+        lines += ['', f'signature: {summary["signature"]}']
     return '\n'.join(lines).rstrip() + '\n'
 
 

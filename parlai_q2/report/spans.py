@@ -166,12 +166,8 @@ def clip(pieces: Sequence[Piece], limit: int, context: int = 60) -> list[Piece]:
     shown: list[Piece] = []
     last = len(pieces) - 1
     for place, piece in enumerate(pieces):
-        if piece.status:
-            shown.append(piece)
-        else:
-            head = context if place > 0 else 0
-            tail = context if place < last else 0
-            shown.extend(_shorten(piece.text, head, tail))
+        head, tail = context * (place > 0), context * (place < last)
+        shown += [piece] if piece.status else _shorten(piece.text, head, tail)
     return shown
 
 

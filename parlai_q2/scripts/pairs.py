@@ -10,7 +10,7 @@ from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.strict_json import write_json
-from parlai_q2.io.write import AGAIN, whole_file, writable, writing
+from parlai_q2.io.write import AGAIN, writable, write_text, writing
 from parlai_q2.models.prompts import REPLY, Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.rerank.pairs import DEFAULT_MARGIN, pair_record, ranked_turns
@@ -60,8 +60,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, int]:
     found = [pair for pair in pairs if pair is not None]
     if not pairs:
         raise InputError(f'{infile} has no ranked turns. Run: parlai_q2 rerank')
-    with writing(outfile, AGAIN), whole_file(outfile) as unfinished:
-        text = ''.join(write_json(pair) + '\n' for pair in found)
-        unfinished.write_text(text, encoding='utf-8')
+    with writing(outfile, AGAIN):
+        write_text(outfile, ''.join(write_json(pair) + '\n' for pair in found))
     log.info(f'Wrote {outfile}: {len(found)} pairs from {turns} turns.')
     return {'turns': turns, 'pairs': len(found), 'bad': bad}

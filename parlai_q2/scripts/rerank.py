@@ -16,14 +16,7 @@ from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import write_json
-from parlai_q2.io.write import (
-    AGAIN,
-    meta_of,
-    whole_file,
-    writable,
-    write_text,
-    writing,
-)
+from parlai_q2.io.write import AGAIN, meta_of, whole_file, writable, write_text, writing
 from parlai_q2.records import Label
 from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
@@ -61,28 +54,27 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             log.error(f'Not reranked: {pool.error}')
     good = [pool for pool in pools if not pool.error]
     found = rank(good, reranker)
-    rankings = {id(p): ranking for p, (ranking, _) in zip(good, found, strict=True)}
-    rows = {id(p): of_pool for p, (_, of_pool) in zip(good, found, strict=True)}
-    signature = str(reranker.scorer.signature)
-    abstain_text = opt['abstain_text']
-    lines = [
-        line_of(p, rankings.get(id(p)), rows.get(id(p), []), abstain_text, signature)
-        for p in pools
-    ]
-    text = ''.join(write_json(line) + '\n' for line in lines)
+    rankings = [ranking for ranking, _ in found]
+    signature, abstain_text = str(reranker.scorer.signature), opt['abstain_text']
+    of_pools, lines = iter(found), []
+    for pool in pools:
+        ranking, rows = (None, []) if pool.error else next(of_pools)
+        line = line_of(pool, ranking, rows, abstain_text, signature)
+        lines.append(write_json(line) + '\n')
     summary: dict[str, Any] = {
         'signature': signature,
         'pools': len(pools),
         'bad': len(pools) - len(good),
-        'changed': sum(r.chosen is not r.first for r in rankings.values()),
+        'changed': sum(r.chosen is not r.first for r in rankings),
     }
     nulled = Counter(name for pool in pools for name in pool.nulled)
     if nulled:
         summary['nulled'] = dict(nulled)
         log.warning(f'Null was written for NaN or Infinity in: {", ".join(nulled)}.')
-    labelled = [pool for pool in good if pool.labelled]
+    pairs = zip(good, rankings, strict=True)
+    labelled = [(pool, ranking) for pool, ranking in pairs if pool.labelled]
     if labelled:
-        rates = hallucination_rates(labelled, [rankings[id(p)] for p in labelled])
+        rates = hallucination_rates(labelled)
         summary['labelled'] = len(labelled)
         summary['hallucination_rate'] = {k: v._asdict() for k, v in rates.items()}
         log.info(f'Hallucination rate over {len(labelled)} labelled pools:')
@@ -90,7 +82,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             log.info(f'  {policy:<7} {interval}')
     with writing(outfile, AGAIN):
         with whole_file(outfile) as unfinished:
-            unfinished.write_bytes(text.encode('utf-8'))
+            unfinished.write_bytes(''.join(lines).encode('utf-8'))
             # Deleted first, so that no summary is ever beside another run's file.
             meta_of(outfile).unlink(missing_ok=True)
         write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
@@ -152,9 +144,7 @@ def line_of(
     }
 
 
-def hallucination_rates(
-    pools: Sequence[Pool], rankings: Sequence[Ranking]
-) -> dict[str, Interval]:
+def hallucination_rates(ranked: Sequence[tuple[Pool, Ranking]]) -> dict[str, Interval]:
     """
     How often each way of choosing gives an inconsistent response, by the labels of
     pools: the rate of each policy, with its 95 % interval over pools. The policies are
@@ -162,7 +152,7 @@ def hallucination_rates(
     random choice (in expectation), and the best possible choice.
     """
     values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
-    for pool, ranking in zip(pools, rankings, strict=True):
+    for pool, ranking in ranked:
         wrong = [float(label == Label.INCONSISTENT) for label in pool.labels]
         chosen = 0.0 if ranking.abstain else wrong[ranking.chosen.place]
         values['chosen'].append(chosen)

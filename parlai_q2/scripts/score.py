@@ -121,20 +121,18 @@ def score_file(
         if work.records:
             log.info(f'Continuing after the {work.records} records already scored.')
         bar = Progress(scorer.name, state['size'], 'records', work.records, work.read)
-        with bar as progress:
-            with closing((engine or in_process(scorer))(work.chunks)) as scored:
-                for chunk in scored:
-                    lines = chunk.lines
-                    if not tally.scored:
-                        lines = sign(chunk, signature)
-                    writer.write_lines(lines)
-                    tally.add(chunk.outcomes, chunk.nulled)
-                    for problem in chunk.problems:
-                        problems.add(problem)
-                    cut_short |= chunk.cut_short
-                    if explain:
-                        _explain(lines)
-                    progress.update(len(chunk.outcomes), chunk.end)
+        engine = engine or in_process(scorer)
+        with bar as progress, closing(engine(work.chunks)) as scored:
+            for chunk in scored:
+                lines = chunk.lines if tally.scored else sign(chunk, signature)
+                writer.write_lines(lines)
+                tally.add(chunk.outcomes, chunk.nulled)
+                for problem in chunk.problems:
+                    problems.add(problem)
+                cut_short |= chunk.cut_short
+                if explain:
+                    _explain(lines)
+                progress.update(len(chunk.outcomes), chunk.end)
         check_unchanged(infile, state)
     except BaseException:
         writer.close()
