@@ -15,21 +15,11 @@ from typing import TYPE_CHECKING, Any
 from parlai_q2.version import __version__
 
 if TYPE_CHECKING:
-    from parlai_q2.errors import (
-        ConfigError,
-        InputError,
-        ModelError,
-        Q2Error,
-    )
+    from parlai_q2.errors import ConfigError, InputError, ModelError, Q2Error
     from parlai_q2.presets import load_preset
     from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
     from parlai_q2.rerank import Reranker
-    from parlai_q2.scorers import (
-        Scorer,
-        load_scorer,
-        release_models,
-        scorer_names,
-    )
+    from parlai_q2.scorers import Scorer, load_scorer, release_models, scorer_names
     from parlai_q2.signature import Signature
 
 # Maps each public name to its module. Modules are imported on first use, to keep

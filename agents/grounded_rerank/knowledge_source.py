@@ -22,12 +22,7 @@ from typing import Any, NamedTuple, Optional
 from parlai.core.message import Message
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.knowledge import (
-    TOKEN_KNOWLEDGE,
-    as_text,
-    find_passages,
-    passages_in,
-)
+from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE, as_text, find_passages, passages_in
 from parlai_q2.options import line_ends
 from parlai_q2.records import Passage, joined
 

@@ -11,11 +11,7 @@ from typing import Optional
 from parlai.core.message import Message
 from parlai.core.torch_agent import History
 
-from parlai_q2.io.knowledge import (
-    TOKEN_END_KNOWLEDGE,
-    TOKEN_KNOWLEDGE,
-    find_knowledge,
-)
+from parlai_q2.io.knowledge import TOKEN_END_KNOWLEDGE, TOKEN_KNOWLEDGE, find_knowledge
 
 MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 

@@ -103,9 +103,7 @@ class ScoreCache:
     """
 
     def __init__(
-        self,
-        path: Union[str, Path, None] = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
+        self, path: Union[str, Path, None] = None, max_bytes: int = DEFAULT_MAX_BYTES
     ):
         if max_bytes < MIN_MAX_BYTES:
             raise ConfigError(

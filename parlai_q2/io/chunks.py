@@ -50,9 +50,7 @@ class Chunk(NamedTuple):
 
 
 def cut_chunks(
-    records: Iterator[Record],
-    size: int = CHUNK_RECORDS,
-    size_bytes: int = CHUNK_BYTES,
+    records: Iterator[Record], size: int = CHUNK_RECORDS, size_bytes: int = CHUNK_BYTES
 ) -> Iterator[Chunk]:
     """
     Split records into chunks, reading them only as needed.

@@ -11,13 +11,7 @@ import torch
 from parlai_q2.errors import ModelError
 from parlai_q2.models.device import inference
 from parlai_q2.models.folder import blaming
-from parlai_q2.models.loading import (
-    FLOAT32,
-    INT8,
-    int8_folder,
-    load_model,
-    not_int8,
-)
+from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model, not_int8
 
 
 class PairEncoder(Protocol):

@@ -16,10 +16,7 @@ from parlai_q2.errors import (
     is_out_of_memory,
 )
 from parlai_q2.models.device import check_device, in_float32, is_cpu
-from parlai_q2.models.engine.int8_weights import (
-    INT8_WEIGHTS,
-    load_int8,
-)
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8
 from parlai_q2.models.folder import (
     blaming,
     folder_generation,

@@ -25,13 +25,7 @@ import yaml
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 
-SECTIONS = (
-    'question_generation',
-    'question_answering',
-    'nli',
-    'detector',
-    'bertscore',
-)
+SECTIONS = ('question_generation', 'question_answering', 'nli', 'detector', 'bertscore')
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,7 @@ entailment plus half that of neutral and generic.
 from typing import Mapping, Optional, Sequence
 
 from parlai_q2.models.protocols import NliModel, NliProbabilities
-from parlai_q2.records import (
-    NOT_VERIFIABLE_VALUE,
-    Comparison,
-    Question,
-    Span,
-    Verdict,
-)
+from parlai_q2.records import NOT_VERIFIABLE_VALUE, Comparison, Question, Span, Verdict
 from parlai_q2.text.overlap import token_f1
 
 

@@ -9,12 +9,4 @@ from parlai_q2.rerank.choice import Reason, Rule
 from parlai_q2.rerank.pools import Pool, read_pools
 from parlai_q2.rerank.reranker import Reranker
 
-__all__ = [
-    'Candidate',
-    'Pool',
-    'Ranking',
-    'Reason',
-    'Reranker',
-    'Rule',
-    'read_pools',
-]
+__all__ = ['Candidate', 'Pool', 'Ranking', 'Reason', 'Reranker', 'Rule', 'read_pools']

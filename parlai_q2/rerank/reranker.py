@@ -184,11 +184,7 @@ class Reranker:
             # A prefilter that recognises generic replies is believed as well.
             parts = {**(before.parts if before else {}), **score.parts}
             guards = guards_of(
-                example.response,
-                example.knowledge,
-                parts,
-                score.label,
-                example.history,
+                example.response, example.knowledge, parts, score.label, example.history
             )
             value = guarded_value(score, guards, self.penalties, scorer.threshold)
             found[b][n] = replace(found[b][n], score=score, value=value, guards=guards)

@@ -240,11 +240,7 @@ class ClassifierScorer(Scorer):
 
     @classmethod
     def from_preset(
-        cls,
-        preset: Preset,
-        device: str = 'cpu',
-        batch_size: Any = None,
-        **options: Any,
+        cls, preset: Preset, device: str = 'cpu', batch_size: Any = None, **options: Any
     ) -> Any:
         """Its further options are those of the class."""
         model = cls.load_model(preset, device=device, batch_size=batch_size)

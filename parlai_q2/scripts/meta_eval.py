@@ -4,6 +4,7 @@ the papers' tables and figures.
 """
 
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Mapping
 
 from parlai_q2.bootstrap import ROUNDS, SEED
@@ -117,6 +118,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     folder = Path(opt['outdir'])
     with writing(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()  # it may be there and not be ours
     reports = []
     for annotated in sets:
         annotated = sampled(annotated, opt['num_examples'], SEED)

@@ -17,11 +17,7 @@ from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.files import locked
 from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.perturb.entity_swap import EntityFinder
-from parlai_q2.tasks.conv_fever.corpus import (
-    collect_texts,
-    examples_of,
-    texts_to_parse,
-)
+from parlai_q2.tasks.conv_fever.corpus import collect_texts, examples_of, texts_to_parse
 from parlai_q2.tasks.conv_fever.reader import (
     ENTITY_SWAP,
     NEGATION,

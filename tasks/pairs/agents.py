@@ -11,10 +11,7 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.parlai.annotated_task import (
-    AnnotatedTaskTeacher,
-    ClassificationView,
-)
+from parlai_q2.parlai.annotated_task import AnnotatedTaskTeacher, ClassificationView
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
 
 FOLD = '{fold}'

@@ -9,13 +9,7 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
-from tests.agents.rerank_toys import (
-    MADE,
-    TOY,
-    make_agent,
-    reply_to,
-    trained_generator,
-)
+from tests.agents.rerank_toys import MADE, TOY, make_agent, reply_to, trained_generator
 
 OUT_OF_RANGE = [
     ('abstain_below', 2),

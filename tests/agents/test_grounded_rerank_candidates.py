@@ -5,10 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from parlai_q2.agents.grounded_rerank.search import RankedBeam, collect, mean_logprob
-from parlai_q2.agents.grounded_rerank.strategies import (
-    Strategy,
-    parse_strategies,
-)
+from parlai_q2.agents.grounded_rerank.strategies import Strategy, parse_strategies
 from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.candidate import Candidate, merge
 

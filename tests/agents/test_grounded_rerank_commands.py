@@ -2,11 +2,7 @@
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.commands import (
-    Command,
-    answer,
-    read_command,
-)
+from parlai_q2.agents.grounded_rerank.commands import Command, answer, read_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,

@@ -259,9 +259,7 @@ def test_what_is_searched_for_a_loss_is_not_reranked():
 def test_a_generator_that_gives_no_list_is_refused(monkeypatch):
     agent = make_agent()
     monkeypatch.setattr(
-        TransformerGeneratorAgent,
-        '_generate',
-        lambda self, *args, **kwargs: ([], []),
+        TransformerGeneratorAgent, '_generate', lambda self, *args, **kwargs: ([], [])
     )
     with pytest.raises(ConfigError, match='cannot be reranked'):
         reply_to(agent, '1 2')

@@ -11,9 +11,7 @@ from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.generator import generator_class, generator_name
-from parlai_q2.agents.grounded_rerank.grounded_rerank import (
-    UPGRADE_LATER,
-)
+from parlai_q2.agents.grounded_rerank.grounded_rerank import UPGRADE_LATER
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import AGENT, TOY, trained_generator
 

@@ -7,10 +7,7 @@ from parlai_q2.agents.grounded_rerank import side_by_side
 from tests.agents.rerank_toys import make_agent, reply_to
 
 # A high temperature, since the little generator is very sure of itself.
-MANY = {
-    'candidate_strategies': 'beam:4,nucleus:8,delayedbeam:2',
-    'temperature': 3,
-}
+MANY = {'candidate_strategies': 'beam:4,nucleus:8,delayedbeam:2', 'temperature': 3}
 TEXTS = ('1 2 3 4', '3 3', '5 1 6 2 4')
 
 

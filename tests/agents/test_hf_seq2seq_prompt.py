@@ -6,10 +6,7 @@ way when they are long.
 import pytest
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.prompts import (
-    Prompt,
-    fit,
-)
+from parlai_q2.models.prompts import Prompt, fit
 from tests.agents.hf_models import checkpoint, make_agent, tokenizer
 
 

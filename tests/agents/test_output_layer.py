@@ -6,10 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from parlai_q2.agents.hf_seq2seq.modules import (
-    FewRowsLinear,
-    quicken_output,
-)
+from parlai_q2.agents.hf_seq2seq.modules import FewRowsLinear, quicken_output
 
 
 class Model(nn.Module):

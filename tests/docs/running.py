@@ -22,10 +22,7 @@ from tests.agents.protocol_server import serving
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 # What stands for a choice of the reader's.
-CHOICES = {
-    '<task>': TASK,
-    '<any ParlAI task>': TASK,
-}
+CHOICES = {'<task>': TASK, '<any ParlAI task>': TASK}
 # Put behind a command's own options: of one given twice, the last counts.
 SHORTER = {
     'eval_model': '--num-examples 2 --batchsize 1',
@@ -129,11 +126,7 @@ def _python(arguments: list[str], monkeypatch: Any) -> None:
         runpy.run_path(arguments[0], run_name='__main__')
 
 
-RUNNERS = {
-    'parlai': _parlai,
-    'parlai_q2': _parlai_q2,
-    'python': _python,
-}
+RUNNERS = {'parlai': _parlai, 'parlai_q2': _parlai_q2, 'python': _python}
 
 
 def person(said: tuple[str, ...]) -> Any:

@@ -115,6 +115,14 @@ def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
     monkeypatch.setattr('parlai_q2.scripts.meta_eval.evaluate', fail)
     with pytest.raises(InputError, match='out: File exists. Check --outdir'):
         meta_eval()
+    (tmp_path / 'out').unlink()
+
+    def not_ours(dir):
+        raise PermissionError(13, 'Permission denied', str(dir))
+
+    monkeypatch.setattr('parlai_q2.scripts.meta_eval.TemporaryFile', not_ours)
+    with pytest.raises(InputError, match='out: Permission denied. Check --outdir'):
+        meta_eval()
 
 
 def test_dialogue_nli_has_the_settings_of_the_paper():

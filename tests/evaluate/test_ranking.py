@@ -74,10 +74,7 @@ def test_the_curve_goes_through_the_points_of_scikit_learn(pairs):
     found = sweep(*pairs).curve()
     precision, recall, _ = precision_recall_curve(positive, scores)
     # scikit-learn begins with the most lenient threshold, and adds the point (0, 1).
-    assert found == (
-        pytest.approx(recall[-2::-1]),
-        pytest.approx(precision[-2::-1]),
-    )
+    assert found == (pytest.approx(recall[-2::-1]), pytest.approx(precision[-2::-1]))
 
 
 def test_the_auc_of_two_lists_is_that_of_a_sweep_and_needs_both():

@@ -49,12 +49,7 @@ def test_an_empty_label_goes():
 
 @pytest.mark.parametrize(
     'wrong',
-    [
-        {'threshold': 1.1},
-        {'threshold': -0.1},
-        {'generic': 'maybe'},
-        {'unit': 'words'},
-    ],
+    [{'threshold': 1.1}, {'threshold': -0.1}, {'generic': 'maybe'}, {'unit': 'words'}],
 )
 def test_a_wrong_choice_is_an_error(wrong):
     with pytest.raises(ConfigError):

@@ -4,10 +4,7 @@ import json
 
 import pytest
 import torch
-from transformers import (
-    AutoModelForSequenceClassification,
-    PreTrainedTokenizerFast,
-)
+from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.loading import load_model, load_tokenizer

@@ -2,13 +2,7 @@
 
 import pytest
 
-from tests.mutators.running import (
-    label,
-    make_teacher,
-    messages,
-    scored,
-    texts,
-)
+from tests.mutators.running import label, make_teacher, messages, scored, texts
 
 BEST = '<no-first-person> <high-prec> <entailed>'
 LIE = '<no-first-person> <low-prec> <non-entailed>'

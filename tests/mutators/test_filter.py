@@ -5,14 +5,7 @@ from parlai.core.teachers import register_teacher
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.mutators.filter import MOST_EMPTY
-from tests.mutators.running import (
-    Listed,
-    label,
-    make_teacher,
-    messages,
-    scored,
-    texts,
-)
+from tests.mutators.running import Listed, label, make_teacher, messages, scored, texts
 
 
 def test_turns_that_are_not_grounded_go_and_history_stays():

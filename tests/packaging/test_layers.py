@@ -13,14 +13,7 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads'),
-    (
-        'records',
-        'signature',
-        'optional',
-        'options',
-        'bootstrap',
-        'presets',
-    ),
+    ('records', 'signature', 'optional', 'options', 'bootstrap', 'presets'),
     ('text', 'io', 'passages'),
     ('models', 'perturb'),
     ('q2',),

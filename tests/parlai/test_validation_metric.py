@@ -10,9 +10,7 @@ import pytest
 from parlai.core.agents import Agent
 from parlai.core.loader import register_agent, register_teacher
 from parlai.core.message import Message
-from parlai.core.metrics import (
-    AverageMetric,
-)
+from parlai.core.metrics import AverageMetric
 from parlai.core.teachers import DialogTeacher
 
 from parlai_q2.__main__ import run

@@ -70,11 +70,7 @@ def test_a_screen_reader_hears_what_colour_shows(opened):
         f'(() => {{ const m = document.querySelector("{FIRST_MARK}"); return '
         "[m.getAttribute('role'), m.tabIndex, m.title]; })()"
     )
-    assert mark == [
-        'button',
-        0,
-        'contradicted: When was Madonna born? (contradiction)',
-    ]
+    assert mark == ['button', 0, 'contradicted: When was Madonna born? (contradiction)']
     tree = opened.call('Accessibility.getFullAXTree')['nodes']
     names = {node.get('name', {}).get('value') for node in tree}
     assert {'Responses by score', 'Evidence for record madonna', 'Pages'} <= names

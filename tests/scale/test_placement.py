@@ -5,11 +5,7 @@ import torch
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.scale import placement
-from parlai_q2.scale.placement import (
-    Place,
-    places,
-    usable_cores,
-)
+from parlai_q2.scale.placement import Place, places, usable_cores
 
 
 @pytest.fixture

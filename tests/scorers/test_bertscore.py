@@ -8,11 +8,7 @@ import pytest
 import torch
 
 from parlai_q2 import Example, Label, load_scorer
-from parlai_q2.errors import (
-    ConfigError,
-    ModelError,
-    ModelNotFoundError,
-)
+from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.presets import load_preset
 from tests.tiny import LAYERS, tiny_bert
 

@@ -3,14 +3,7 @@
 import pytest
 
 from parlai_q2.parlai.q2_metrics import metric_name, score_metrics
-from parlai_q2.records import (
-    Comparison,
-    Example,
-    Label,
-    Score,
-    Span,
-    Verdict,
-)
+from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
 
 EXAMPLE = Example('knowledge', 'response')
 

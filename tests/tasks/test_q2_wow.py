@@ -4,11 +4,7 @@ import pytest
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import RecordError, UnknownNameError
-from parlai_q2.tasks.q2_wow.reader import (
-    read_cross_file,
-    read_part,
-    read_system_file,
-)
+from parlai_q2.tasks.q2_wow.reader import read_cross_file, read_part, read_system_file
 from tests.tasks.annotated_sets import Q2_WOW
 from tests.tasks.evaluating import messages
 

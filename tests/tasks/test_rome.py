@@ -4,9 +4,7 @@ from collections import Counter
 
 import pytest
 
-from parlai_q2.errors import (
-    RecordError,
-)
+from parlai_q2.errors import RecordError
 from parlai_q2.tasks.rome.reader import class_of, read_file, read_part
 from tests.tasks.annotated_sets import SALT, TALK, rome_csv
 from tests.tasks.evaluating import messages

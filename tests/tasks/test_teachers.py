@@ -22,20 +22,14 @@ TEACHERS = {
             'CrossAnnotationTeacher',
         ],
     ),
-    'begin': (
-        'sets',
-        [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher'],
-    ),
+    'begin': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
     'rome': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
     'dialogue_nli': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
     'topical_chat_usr': (
         'sets',
         [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher'],
     ),
-    'conv_fever': (
-        'conv_fever',
-        [DEFAULT, 'NegationTeacher', 'EntitySwapTeacher'],
-    ),
+    'conv_fever': ('conv_fever', [DEFAULT, 'NegationTeacher', 'EntitySwapTeacher']),
 }
 
 

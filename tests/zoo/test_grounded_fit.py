@@ -11,12 +11,7 @@ from parlai_q2.calibrate.logistic import even_weights, fit, folds_of, quality
 from parlai_q2.errors import InputError
 from parlai_q2.scorers.grounded import FEATURES, read_coefficients
 from parlai_q2.zoo.train.by_corpus import aucs
-from parlai_q2.zoo.train.grounded import (
-    Data,
-    held_out,
-    main,
-    read_scored,
-)
+from parlai_q2.zoo.train.grounded import Data, held_out, main, read_scored
 
 
 def test_a_feature_that_speaks_the_wrong_way_gets_no_weight():

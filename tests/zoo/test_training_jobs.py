@@ -83,12 +83,7 @@ def test_figures_of_a_detector():
         {'y': 1, 'src': 'snli'},
     ]
     assert train_classifier.figures(rows, [0, 2, 1]) == pytest.approx(
-        {
-            'score': 0.75,
-            'accuracy': 2 / 3,
-            'recall_0': 0.5,
-            'recall_1': 1.0,
-        }
+        {'score': 0.75, 'accuracy': 2 / 3, 'recall_0': 0.5, 'recall_1': 1.0}
     )
 
 

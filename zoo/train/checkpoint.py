@@ -43,10 +43,7 @@ class Checkpoint:
         self.path, self.settings = folder / NAME, settings
 
     def write(
-        self,
-        model: torch.nn.Module,
-        optimizer: torch.optim.Optimizer,
-        state: State,
+        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, state: State
     ) -> None:
         """Save a run's state over the previous one."""
         cuda = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None

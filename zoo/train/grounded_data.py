@@ -29,12 +29,7 @@ from parlai_q2.zoo.train.data import read_rows, write_rows
 
 BEGIN_CORPORA = ('wow', 'cmu', 'tc')
 # The labels of the detector's classes: entailed, unsupported, contradicted, generic.
-PAIR_LABELS = (
-    Label.CONSISTENT,
-    Label.INCONSISTENT,
-    Label.INCONSISTENT,
-    Label.GENERIC,
-)
+PAIR_LABELS = (Label.CONSISTENT, Label.INCONSISTENT, Label.INCONSISTENT, Label.GENERIC)
 LEAST_F1 = 0.4  # of response and knowledge, for a turn to be taken as grounded
 LEAST_WORDS = 6  # of a response
 TURNS = 300  # of the grounded ones

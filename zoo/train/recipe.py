@@ -27,11 +27,7 @@ from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
-from parlai_q2.zoo.train.checkpoint import (
-    check_apart,
-    drop_checkpoint,
-    model_identity,
-)
+from parlai_q2.zoo.train.checkpoint import check_apart, drop_checkpoint, model_identity
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
 from parlai_q2.zoo.train.train_classifier import ClassJob

@@ -85,10 +85,7 @@ def pad(
 
 
 def padded_batches(
-    tokenizer: Any,
-    encoded: Mapping[str, Any],
-    batch_size: int,
-    step: int = LENGTH_STEP,
+    tokenizer: Any, encoded: Mapping[str, Any], batch_size: int, step: int = LENGTH_STEP
 ) -> tuple[list[list[int]], Iterator[dict[str, 'torch.Tensor']]]:
     """
     Split a tokenizer's output into batches of one padded length each: the rows of each,

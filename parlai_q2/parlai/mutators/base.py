@@ -9,10 +9,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.judge import examples_of
-from parlai_q2.parlai.filter_options import (
-    add_delimiter_option,
-    delimiter_from_opt,
-)
+from parlai_q2.parlai.filter_options import add_delimiter_option, delimiter_from_opt
 from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 

@@ -31,10 +31,7 @@ from tests.tiny import encoder_config, in_int8, int8_layers, mpnet, tokenizer
 
 CLASSIFIER = 'AutoModelForSequenceClassification'
 READER = 'AutoModelForQuestionAnswering'
-CLASSES = {
-    CLASSIFIER: BertForSequenceClassification,
-    READER: BertForQuestionAnswering,
-}
+CLASSES = {CLASSIFIER: BertForSequenceClassification, READER: BertForQuestionAnswering}
 SHAPES = ((3, 24), (1, 8), (2, 40))
 
 

@@ -7,11 +7,7 @@ from torch import nn
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.engine import int8_linear
 from parlai_q2.models.engine.batching import length_batches, padded_length
-from parlai_q2.models.engine.int8_linear import (
-    Int8Linear,
-    SteadyLinear,
-    rounded,
-)
+from parlai_q2.models.engine.int8_linear import Int8Linear, SteadyLinear, rounded
 from parlai_q2.models.engine.int8_weights import quantise_rows
 from parlai_q2.models.loading import effective_arithmetic
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator

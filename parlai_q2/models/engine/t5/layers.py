@@ -104,10 +104,7 @@ class Encoder:
         self.position_bias = first.compute_bias
         self.heads = first.n_heads
         self.layers = [
-            (
-                Attention(read.SelfAttention, read.layer_norm, 'qkv'),
-                FeedForward(last),
-            )
+            (Attention(read.SelfAttention, read.layer_norm, 'qkv'), FeedForward(last))
             for read, last in (block.layer for block in stack.block)
         ]
 

@@ -193,10 +193,7 @@ def known_settings(generation: Any) -> bool:
 
 
 def likeliest(
-    layer: Layer,
-    x: torch.Tensor,
-    k: int,
-    banned: Optional[torch.Tensor],
+    layer: Layer, x: torch.Tensor, k: int, banned: Optional[torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """
     The log-probabilities (among all words) of the k likeliest words of each row, best
