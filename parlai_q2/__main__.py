@@ -24,7 +24,7 @@ HELP = ('-h', '--h', '--help', 'h', 'help')
 # How ParlAI's error for an option file with an unknown option begins.
 NO_OPTION = 'Trying to set opt from file that does not exist: '
 # The commands that keep finished work, in a file or in the score cache.
-GOING_ON = ('score', 'filter', 'distill', 'meta_eval')
+RESUMABLE = ('score', 'filter', 'distill', 'meta_eval')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # Exit statuses. The last two follow the shell: 128 plus SIGINT or SIGPIPE.
@@ -42,7 +42,7 @@ def main() -> None:
     prepare_output()
     status = None
     try:
-        status = obey(sys.argv[1:])
+        status = execute(sys.argv[1:])
         # Flush here: an error in Python's own flush at exit could not be handled.
         for stream in output():
             stream.flush()
@@ -54,7 +54,7 @@ def main() -> None:
         sys.exit(status)
 
 
-def obey(arguments: list[str]) -> Any:
+def execute(arguments: list[str]) -> Any:
     """
     Run one command and report expected errors as one line on the standard error.
 
@@ -94,7 +94,7 @@ def obey(arguments: list[str]) -> Any:
 
 def stopped(arguments: list[str]) -> str:
     """The message for a command that the user interrupted."""
-    if not arguments or arguments[0].removeprefix('q2_') not in GOING_ON:
+    if not arguments or arguments[0].removeprefix('q2_') not in RESUMABLE:
         return 'Stopped.'
     return (
         'Stopped. Everything written so far and all cached scores are kept: run '

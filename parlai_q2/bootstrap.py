@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Optional
 if TYPE_CHECKING:
     import numpy as np
 
-    # Maps weights (R, n) to figures (R, M), NaN where a figure is undefined.
+    # Maps weights (R, n) to statistics (R, M), NaN where a statistic is undefined.
     Statistic = Callable[[np.ndarray], np.ndarray]
 
 ROUNDS = 1000
@@ -25,7 +25,7 @@ BLOCK = 2_000_000
 
 
 class Interval(NamedTuple):
-    """A figure and its confidence interval."""
+    """A statistic and its confidence interval."""
 
     mean: float
     low: float
@@ -77,17 +77,17 @@ def intervals(
     groups: Optional[Sequence[Hashable]] = None,
 ) -> list[Optional[Interval]]:
     """
-    Figures with their 95 % intervals, all computed from the same resamples.
+    Statistics with their 95 % intervals, all computed from the same resamples.
 
-    :param statistic: maps weights of shape (R, n) to figures of shape (R, M).
+    :param statistic: maps weights of shape (R, n) to statistics of shape (R, M).
     :param size: n, the number of responses.
     :param rounds: the number of resamples.
     :param seed: the random seed.
     :param groups: n group names; responses in one group are drawn together. None draws
         each response on its own.
-    :return: M intervals; None for a figure that is undefined on the whole set, and for
-        every figure if the set is empty. Resamples in which a figure is undefined are
-        left out of its interval.
+    :return: M intervals; None for a statistic that is undefined on the whole set, and
+        for each if the set is empty. Resamples in which one is undefined are left out
+        of its interval.
     """
     import numpy as np
 
@@ -129,10 +129,10 @@ def resamples(
 
 def percentiles(value: float, samples: 'np.ndarray') -> Interval:
     """
-    A figure with the interval that holds the middle 95 % of its resamples.
+    A statistic with the interval that holds the middle 95 % of its resamples.
 
-    :param value: the figure on the whole set.
-    :param samples: the figure in each resample; NaN is ignored.
+    :param value: the statistic on the whole set.
+    :param samples: the statistic in each resample; NaN is ignored.
     """
     import numpy as np
 

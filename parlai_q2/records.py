@@ -327,7 +327,7 @@ class Score:
     :param verdicts: the evidence, one verdict per question; empty for scorers that ask
         none.
     :param fallback: whether Q2 had no valid question and used the NLI model instead.
-    :param parts: other figures of the scorer by name, each in [0, 1] unless the scorer
+    :param parts: other numbers of the scorer by name, each in [0, 1] unless the scorer
         says otherwise.
     :param signature: what you need to reproduce this number.
     :param statements: the sentences of the response, each with what it rests on; empty

@@ -33,8 +33,8 @@ def measure_batched(
 
     :param pairs: B pairs (knowledge, response), at least two.
     :param rounds: how often all pairs are scored.
-    :return: the figures, with the seconds a response and those of each stage; and the
-        results.
+    :return: the measurements, with the seconds a response and those of each stage; and
+        the results.
     """
     models, settings = scorer.models, scorer.q2_settings
     q2(pairs[:2], models, settings)

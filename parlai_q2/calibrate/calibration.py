@@ -7,10 +7,10 @@ from typing import Any, Optional
 
 from parlai_q2.calibrate.fit import (
     Target,
-    figures,
     fit_pairs,
     held_out,
     interval_of,
+    metrics,
     pairs_of,
 )
 from parlai_q2.errors import ConfigError, RecordError
@@ -86,7 +86,7 @@ def calibrate(
     :param consistent: whether people found each of N examples consistent.
     :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
     :return: JSON-safe values: ``calibration``, which scoring reads, the threshold's
-        interval, and figures of the pairs when held out and before.
+        interval, and metrics of the pairs when held out and before.
     :raises ConfigError: if a scorer without weights is to be refitted.
     :raises InputError: if there are too few pairs of a class.
     """
@@ -119,8 +119,8 @@ def calibrate(
             Label.CONSISTENT: int(pairs.consistent.sum()),
             Label.INCONSISTENT: int((~pairs.consistent).sum()),
         },
-        'held_out': rounded(figures(values, pairs.consistent, called)),
-        'before': rounded(figures(pairs.values, pairs.consistent, before)),
+        'held_out': rounded(metrics(values, pairs.consistent, called)),
+        'before': rounded(metrics(pairs.values, pairs.consistent, before)),
     }
     if fitted.weights is not None:
         weights = dict(zip(features, fitted.weights.weights.tolist(), strict=True))

@@ -281,7 +281,7 @@ def held_out(
     return values, called
 
 
-def figures(
+def metrics(
     values: np.ndarray, consistent: np.ndarray, called: np.ndarray
 ) -> dict[str, Any]:
     """

@@ -1,5 +1,5 @@
 """
-The commands' log. Where ParlAI is loaded, messages go through its log and obey its
+The commands' log. Where ParlAI is loaded, messages go through its log and follow its
 ``--loglevel``; elsewhere they are printed in the same form.
 """
 

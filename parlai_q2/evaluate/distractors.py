@@ -61,7 +61,7 @@ class Placed(NamedTuple):
         )
 
 
-class Figures(NamedTuple):
+class Metrics(NamedTuple):
     """
     The AUC of one placement; its change from the passage alone, on the same resamples;
     and how often evidence is in the right passage, among the supported responses with
@@ -141,8 +141,8 @@ def place(
 
 def measure(
     scorer: Scorer, examples: Sequence[Labelled], seed: int = SEED
-) -> dict[str, Figures]:
-    """A scorer's figures on one corpus, in each placement."""
+) -> dict[str, Metrics]:
+    """A scorer's metrics on one corpus, in each placement."""
     import numpy as np
 
     truth = np.array([one.consistent for one in examples])
@@ -159,7 +159,7 @@ def measure(
         ]
     alone = Sweep(values[ALONE], truth)
 
-    def figures(placement: str) -> Figures:
+    def metrics(placement: str) -> Metrics:
         here = Sweep(values[placement], truth)
 
         def statistic(weights: 'np.ndarray') -> 'np.ndarray':
@@ -176,9 +176,9 @@ def measure(
             found = [float(bool(right[placement][n])) for n in chosen]
             return mean_interval(found, groups=[groups[n] for n in chosen])
 
-        return Figures(auc, change, share(named), share(rows))
+        return Metrics(auc, change, share(named), share(rows))
 
-    return {placement: figures(placement) for placement in values}
+    return {placement: metrics(placement) for placement in values}
 
 
 def row(*cells: object) -> str:

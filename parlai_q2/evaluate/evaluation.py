@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, mean_interval
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.evaluate.levels import Figures, response_level
+from parlai_q2.evaluate.levels import Metrics, response_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages
 from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.sets import (
@@ -106,7 +106,7 @@ class Evaluation:
     random_dialogue: tuple[Pair, ...] = ()
     rounds: int = ROUNDS
     seed: int = SEED
-    _levels: dict[Any, Figures] = field(default_factory=dict, compare=False, repr=False)
+    _levels: dict[Any, Metrics] = field(default_factory=dict, compare=False, repr=False)
 
     def title(self, what: str, table: str) -> str:
         """A table's title. It names the paper's table where the data are the same."""
@@ -132,7 +132,7 @@ class Evaluation:
         if fitted:
             notes.append(
                 f'Fitted on these responses, among others: {", ".join(fitted)}. '
-                'The figures shown are those of the fit; for held-out figures, '
+                'The values shown are those of the fit; for held-out ones, '
                 'see docs/accuracy.md.'
             )
         if chosen:
@@ -155,9 +155,9 @@ class Evaluation:
 
     def level(
         self, measure: Measure, responses: Sequence[AnnotatedResponse]
-    ) -> Figures:
+    ) -> Metrics:
         """
-        A measure's figures over responses of the set. They are computed once and shared
+        A measure's metrics over responses of the set. They are computed once and shared
         by all tables and figures.
         """
         # The set keeps its responses alive, so their ids cannot be reused.

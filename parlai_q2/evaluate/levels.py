@@ -10,14 +10,14 @@ from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.statistics import (
-    FIGURES,
     MACRO,
+    METRICS,
     Sweep,
-    macro_figures,
+    macro_metrics,
     nli_class,
     pearson,
     predicted_class,
-    threshold_figures,
+    threshold_metrics,
 )
 from parlai_q2.records import UNVERIFIABLE, Label
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
 
 
-# One scorer's figures by name, those of FIGURES and of RANKED; None where one is
+# One scorer's metrics by name, those of METRICS and of RANKED; None where one is
 # undefined.
-Figures = dict[str, Optional[Interval]]
+Metrics = dict[str, Optional[Interval]]
 
 
 def response_level(
@@ -41,31 +41,31 @@ def response_level(
     rounds: int = ROUNDS,
     seed: int = SEED,
     reference: Optional[Measure] = None,
-) -> Figures:
+) -> Metrics:
     """
-    Compute one scorer's figures over the responses of the two classes that it has
+    Compute one scorer's metrics over the responses of the two classes that it has
     scored.
 
     :param responses: responses of any class; generic ones are left out.
-    :param reference: another scorer. With it, the figures are how much better the first
+    :param reference: another scorer. With it, the metrics are how much better the first
         one is, on the same resamples of the responses that both have scored.
     """
     known = measure.known([r for r in responses if r.label in BINARY])
     if reference is not None:
         known = reference.known(known)
-    ours = _figures(measure, known)
-    theirs = _figures(reference, known) if reference else None
+    ours = _metrics(measure, known)
+    theirs = _metrics(reference, known) if reference else None
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         return ours(weights) - theirs(weights) if theirs else ours(weights)
 
     found = intervals(statistic, len(known), rounds, seed, passages(known))
-    return dict(zip((*FIGURES, *RANKED), found, strict=True))
+    return dict(zip((*METRICS, *RANKED), found, strict=True))
 
 
-def _figures(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic':
+def _metrics(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic':
     """
-    A function that computes :data:`FIGURES` and :data:`RANKED` for resamples.
+    A function that computes :data:`METRICS` and :data:`RANKED` for resamples.
 
     :param known: responses of the two classes that have a score.
     """
@@ -79,10 +79,10 @@ def _figures(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         ranked = [*upward.areas(weights), downward.areas(weights)[1]]
         if at is None:
-            figures = np.full((len(weights), len(FIGURES)), np.nan)
+            metrics = np.full((len(weights), len(METRICS)), np.nan)
         else:
-            figures = threshold_figures(weights, scores, consistent, at)
-        return np.column_stack([figures, *ranked])
+            metrics = threshold_metrics(weights, scores, consistent, at)
+        return np.column_stack([metrics, *ranked])
 
     return statistic
 
@@ -93,7 +93,7 @@ def three_way(
     rounds: int = ROUNDS,
     seed: int = SEED,
     by_nli: bool = False,
-) -> Optional[Figures]:
+) -> Optional[Metrics]:
     """
     How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 5).
 
@@ -117,7 +117,7 @@ def three_way(
         return None
     truth = [r.label for r in known]
     found = intervals(
-        lambda weights: macro_figures(weights, truth, predicted),
+        lambda weights: macro_metrics(weights, truth, predicted),
         len(known),
         rounds,
         seed,

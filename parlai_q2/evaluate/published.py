@@ -1,5 +1,5 @@
 """
-The papers' figures, which are printed beside our own and never instead of them.
+The papers' numbers, which are printed beside our own and never instead of them.
 
 [Q2]     Honovich et al., EMNLP 2021, arXiv 2104.08202
 [BEGIN]  Dziri et al., TACL 2022, arXiv 2105.00071

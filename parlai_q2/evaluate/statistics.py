@@ -97,14 +97,14 @@ def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return float(Sweep(scores, is_positive).areas(np.ones((1, len(scores))))[0][0])
 
 
-# In the order of the columns that threshold_figures returns.
-FIGURES = (
-    *(f'{c}_{figure}' for c in BINARY for figure in ('precision', 'recall', 'f1')),
+# In the order of the columns that threshold_metrics returns.
+METRICS = (
+    *(f'{c}_{metric}' for c in BINARY for metric in ('precision', 'recall', 'f1')),
     'accuracy',
 )
 
 
-def class_figures(
+def class_metrics(
     weights: 'np.ndarray', given: 'np.ndarray', called: 'np.ndarray'
 ) -> 'np.ndarray':
     """
@@ -122,16 +122,16 @@ def class_figures(
     return np.stack([precision, recall, ratio(2 * right, there + said, 0.0)])
 
 
-def threshold_figures(
+def threshold_metrics(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    :data:`FIGURES` of R resamples.
+    :data:`METRICS` of R resamples.
 
     :param weights: (R, n), how often each response counts.
     :param scores: n scores; one of at most ``at`` is inconsistent.
     :param consistent: n booleans, whether the annotators found a response consistent.
-    :return: (R, 7); the figures of a class are NaN in a resample without annotated
+    :return: (R, 7); the metrics of a class are NaN in a resample without annotated
         responses of that class.
     """
     import numpy as np
@@ -139,13 +139,13 @@ def threshold_figures(
     called = scores > at
     columns = []
     for given, said in ((consistent, called), (~consistent, ~called)):
-        figures = class_figures(weights, given, said)
-        columns += [*np.where(weights @ given > 0, figures, np.nan)]
+        metrics = class_metrics(weights, given, said)
+        columns += [*np.where(weights @ given > 0, metrics, np.nan)]
     right, total = weights @ (consistent == called), weights.sum(axis=1)
     return np.stack([*columns, ratio(right, total, np.nan)], axis=1)
 
 
-# In the order of the columns that macro_figures returns.
+# In the order of the columns that macro_metrics returns.
 MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 
@@ -171,7 +171,7 @@ def nli_class(score: Score) -> Optional[str]:
     return named.get(found, Label.GENERIC)
 
 
-def macro_figures(
+def macro_metrics(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
     """
@@ -184,8 +184,8 @@ def macro_figures(
     import numpy as np
 
     there, said = np.array(truth), np.array(predicted)
-    figures = [class_figures(weights, there == c, said == c) for c in CLASSES]
-    by_class = np.array(figures)  # (3 classes, 3 figures, R)
+    metrics = [class_metrics(weights, there == c, said == c) for c in CLASSES]
+    by_class = np.array(metrics)  # (3 classes, 3 metrics, R)
     return np.concatenate([by_class[:, 2], by_class.mean(axis=0)]).T
 
 

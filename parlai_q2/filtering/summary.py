@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, Mapping, Optional
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
-from parlai_q2.report.figures import BINS, bin_of
+from parlai_q2.report.overview import BINS, bin_of
 
 # How many of the most and least grounded responses are shown, each.
 SHOWN = 10

@@ -26,12 +26,12 @@ class PairEncoder(Protocol):
         The logits for batches of inputs, each [B, L], of which B and L may differ.
 
         :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
-            reader, for starts and ends of answers.
+            question answerer, for starts and ends of answers.
         """
 
 
 class HuggingFaceEncoder:
-    """A classifier or reader that transformers runs."""
+    """A classifier or question answerer that transformers runs."""
 
     def __init__(self, model: Any):
         self.model, self.config = model, model.config

@@ -14,7 +14,7 @@ from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 
 # Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
-# Chosen on development data; see docs/accuracy.md for the figures.
+# Chosen on development data; see docs/accuracy.md for the numbers.
 FOR_A_QUESTION, FOR_A_SENTENCE = 3, 2
 
 

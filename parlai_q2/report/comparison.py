@@ -13,7 +13,7 @@ from parlai_q2.report.changes import (
     signatures_of,
 )
 from parlai_q2.report.entries import Entry
-from parlai_q2.report.figures import TwoRunFigures
+from parlai_q2.report.overview import TwoRunOverview
 from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, numbered, render, three
 from parlai_q2.text.visible import one_line
 
@@ -48,12 +48,12 @@ def write_comparison(
     one, other = signatures_of(before), signatures_of(after)
     both = list(dict.fromkeys([*one, *other]))
     changes = [change_of(*pair) for pair in pairing.pairs]
-    figures = TwoRunFigures(changes)
+    overview = TwoRunOverview(changes)
     # None where a run's scores were not all made in one way.
     settings = None
     if len(one) == len(other) == 1:
         settings = different_settings(one[0], other[0])
-    moved = figures.higher + figures.lower
+    moved = overview.higher + overview.lower
     for side in ('before', 'after'):
         sides = numbered([change[side] for change in changes], both)
         for change, entry in zip(changes, sides, strict=True):
@@ -64,16 +64,16 @@ def write_comparison(
         ['page.css', 'changes.css'],
         SCRIPTS,
         title=one_line(title),
-        summary=f'{shown[0]} \u2192 {shown[1]}: {figures.count:,} '
-        f'{"response" if figures.count == 1 else "responses"} in both, {moved:,} with '
-        f'a different score, {figures.flips:,} with a different label',
-        figures=_figure_rows(figures, pairing),
-        labels=figures.labels,
-        labels_before=sorted({old for old, _ in figures.labels}),
-        labels_after=sorted({new for _, new in figures.labels}),
+        summary=f'{shown[0]} \u2192 {shown[1]}: {overview.count:,} '
+        f'{"response" if overview.count == 1 else "responses"} in both, {moved:,} with '
+        f'a different score, {overview.flips:,} with a different label',
+        overview=_overview_rows(overview, pairing),
+        labels=overview.labels,
+        labels_before=sorted({old for old, _ in overview.labels}),
+        labels_after=sorted({new for _, new in overview.labels}),
         classes=[
             (name, f'{count:,}', three(was), three(now))
-            for name, (count, was, now) in figures.classes.items()
+            for name, (count, was, now) in overview.classes.items()
         ],
         # Scores that differ although the signatures are the same.
         unexplained=moved if settings == [] else 0,
@@ -85,16 +85,16 @@ def write_comparison(
     return Path(path)
 
 
-def _figure_rows(figures: TwoRunFigures, pairing: Pairing) -> list[Row]:
-    interval, of = figures.interval, f'of {figures.count:,}'
+def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:
+    interval, of = overview.interval, f'of {overview.count:,}'
     low, high = signed(interval.low), signed(interval.high)
-    means = f'{three(figures.before)} \u2192 {three(figures.after)}'
+    means = f'{three(overview.before)} \u2192 {three(overview.after)}'
     doubt = f'95 % interval {low} to {high}, paired bootstrap'
     rows = [
         ('Mean score', means, '1 means grounded'),
         ('Mean difference', signed(interval.mean), doubt),
-        ('Other label', f'{figures.flips:,}', of),
-        ('Higher and lower', f'{figures.higher:,} and {figures.lower:,}', of),
+        ('Other label', f'{overview.flips:,}', of),
+        ('Higher and lower', f'{overview.higher:,} and {overview.lower:,}', of),
     ]
     if pairing.only_before or pairing.only_after:
         note = f'{pairing.only_before:,} only before, {pairing.only_after:,} only after'

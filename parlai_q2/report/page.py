@@ -20,7 +20,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
-from parlai_q2.report.figures import Figures, score_chart
+from parlai_q2.report.overview import Overview, score_chart
 from parlai_q2.signature import assumed
 from parlai_q2.text.visible import one_line
 
@@ -64,21 +64,21 @@ def write_page(entries: list[Entry], path: Union[str, Path], title: str) -> Path
             'There are no scored records to report. Score some first: '
             'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
         )
-    figures = Figures(entries)
-    signatures = figures.signatures
+    overview = Overview(entries)
+    signatures = overview.signatures
     data = {'signatures': signatures, 'entries': numbered(entries, signatures)}
     page = render(
         'responses.html',
         ['page.css'],
         SCRIPTS,
         title=one_line(title),
-        summary=_summary(figures),
-        figures=_figure_rows(figures),
+        summary=_summary(overview),
+        overview=_overview_rows(overview),
         classes=[
             (name, f'{len(scores):,}', three(fmean(scores)))
-            for name, scores in sorted(figures.classes.items())
+            for name, scores in sorted(overview.classes.items())
         ],
-        chart=score_chart(figures),
+        chart=score_chart(overview),
         signatures=signatures,
         mixed=len(signatures) > 1,
         data=embed(data),
@@ -145,29 +145,29 @@ def numbered(entries: Sequence[Entry], signatures: list[str]) -> list[Entry]:
     return [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
 
 
-def _summary(figures: Figures) -> str:
-    count = figures.count
+def _summary(overview: Overview) -> str:
+    count = overview.count
     text = f'{count:,} {"response" if count == 1 else "responses"}'
-    if figures.reranked:
-        text += f', {figures.reranked:,} of them chosen from several candidates'
+    if overview.reranked:
+        text += f', {overview.reranked:,} of them chosen from several candidates'
     return text
 
 
-def _figure_rows(figures: Figures) -> list[Row]:
-    count = figures.count
-    rows = [('Mean score', three(figures.score), '1 means grounded')]
-    for label, number in sorted(figures.labels.items()):
+def _overview_rows(overview: Overview) -> list[Row]:
+    count = overview.count
+    rows = [('Mean score', three(overview.score), '1 means grounded')]
+    for label, number in sorted(overview.labels.items()):
         name = label.replace('_', ' ').capitalize()
         rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
-    if figures.questions:
-        share = f'for {figures.with_questions / count:.1%} of the responses'
-        rows.append(('Questions', f'{figures.questions:,}', share))
-        unanswered = f'{figures.unanswered / figures.questions:.1%}'
+    if overview.questions:
+        share = f'for {overview.with_questions / count:.1%} of the responses'
+        rows.append(('Questions', f'{overview.questions:,}', share))
+        unanswered = f'{overview.unanswered / overview.questions:.1%}'
         rows.append(('No answer', unanswered, 'of the questions'))
-    if figures.fallbacks:
-        rows.append(('Fallback', f'{figures.fallbacks:,}', 'without a valid question'))
-    if figures.first_and_chosen:
-        before, after = map(three, figures.first_and_chosen)
-        changed = f'{figures.changed:,} of {figures.reranked:,} changed'
+    if overview.fallbacks:
+        rows.append(('Fallback', f'{overview.fallbacks:,}', 'without a valid question'))
+    if overview.first_and_chosen:
+        before, after = map(three, overview.first_and_chosen)
+        changed = f'{overview.changed:,} of {overview.reranked:,} changed'
         rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
     return rows

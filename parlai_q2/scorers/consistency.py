@@ -28,7 +28,7 @@ from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 
-# Chosen on development data; see docs/accuracy.md for the figures.
+# Chosen on development data; see docs/accuracy.md for the numbers.
 DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is split even if the knowledge is short.
 RESPONSE_WORDS = 60

@@ -97,7 +97,7 @@ def add_loops(
     """
     Time the loop of the published code, for ``mini`` in fp32, and compare the preset's.
 
-    :param metric: the figures so far; the loop's are added.
+    :param metric: the measurements so far; the loop's are added.
     :return: the largest difference between a value of the loop and of the batch.
     """
     # It imports torch.

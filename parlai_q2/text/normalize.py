@@ -45,7 +45,7 @@ def tokens(text: str) -> list[str]:
     return normalize(text).split()
 
 
-# Every figure of an evaluation asks for the keys of the same texts.
+# Every table of an evaluation asks for the keys of the same texts.
 @lru_cache(maxsize=8192)
 def passage_key(text: str) -> str:
     """

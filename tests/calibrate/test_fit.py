@@ -7,10 +7,10 @@ from parlai_q2.calibrate.fit import (
     Pairs,
     best_thresholds,
     even_points,
-    figures,
     fit_pairs,
     held_out,
     interval_of,
+    metrics,
     read_target,
 )
 from parlai_q2.errors import ConfigError
@@ -105,17 +105,17 @@ def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
 def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
     pairs = drawn(400)
     values, called = held_out(pairs, read_target('accuracy'), True)
-    found = figures(values, pairs.consistent, called)
-    before = figures(pairs.values, pairs.consistent, pairs.values > 0.5)
+    found = metrics(values, pairs.consistent, called)
+    before = metrics(pairs.values, pairs.consistent, pairs.values > 0.5)
     assert found['accuracy'] >= before['accuracy']
     assert found['majority'] == pytest.approx(pairs.consistent.mean())
     whole = fit_pairs(pairs, read_target('accuracy'), True).values(pairs)
-    assert figures(whole, pairs.consistent, called)['auc'] == before['auc']
+    assert metrics(whole, pairs.consistent, called)['auc'] == before['auc']
 
 
-def test_figures_by_hand():
+def test_metrics_by_hand():
     called = np.array([False, True, True, False, True])
-    found = figures(VALUES, TRUTH, called)
+    found = metrics(VALUES, TRUTH, called)
     assert found == {
         'accuracy': pytest.approx(0.8),
         'majority': pytest.approx(0.6),
@@ -124,5 +124,5 @@ def test_figures_by_hand():
         'false_alarms': 0.0,
         'auc': pytest.approx(5 / 6),
     }
-    none = figures(VALUES, TRUTH, np.ones(5, dtype=bool))
+    none = metrics(VALUES, TRUTH, np.ones(5, dtype=bool))
     assert none['precision'] is None and none['recall'] == 0

@@ -14,7 +14,7 @@ HEAVY = ('torch', 'transformers', 'parlai', 'spacy', 'scipy')
 RUN = f"""
 import sys
 from parlai_q2 import __main__ as command
-status = command.obey(sys.argv[1:])
+status = command.execute(sys.argv[1:])
 print('imported:', *[name for name in {HEAVY} if name in sys.modules])
 sys.exit(status)
 """

@@ -71,9 +71,9 @@ def test_the_right_passage_is_read_and_named(path):
     assert len(examples) == 24
     found = measure(ConsistencyScorer(Words()), examples)
     assert list(found) == [ALONE, AMONG, INSIDE]
-    for figures in found.values():
-        assert (figures.auc.mean, figures.change.mean) == (1.0, 0.0)
-        assert figures.right.mean == figures.found.mean == 1.0
+    for metrics in found.values():
+        assert (metrics.auc.mean, metrics.change.mean) == (1.0, 0.0)
+        assert metrics.right.mean == metrics.found.mean == 1.0
 
 
 def test_the_table_has_a_line_for_each_placement(path, capsys):

@@ -73,7 +73,7 @@ def test_begins_paper_takes_neutral_for_generic():
     assert paper['macro'] == 0.459
 
 
-def test_macro_figures_are_those_of_scikit_learn():
+def test_macro_metrics_are_those_of_scikit_learn():
     from sklearn.metrics import precision_recall_fscore_support
 
     labels = [GOOD, GOOD, BAD, BAD, GENERIC, GENERIC, BAD]

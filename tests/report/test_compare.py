@@ -5,7 +5,7 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.report.changes import change_of, different_settings, pair_up
 from parlai_q2.report.comparison import write_comparison
-from parlai_q2.report.figures import TwoRunFigures
+from parlai_q2.report.overview import TwoRunOverview
 from tests.files import page_data
 from tests.report.runs import AFTER, entries, rescored, two_runs
 from tests.report.samples import HOSTILE, SIGNATURE, marks, scored, simple
@@ -103,13 +103,13 @@ def test_marks_without_questions_are_paired_by_their_place(before, after, rows):
 # --- all pairs
 
 
-def figures_of(before, after):
+def overview_of(before, after):
     pairs = pair_up(entries(*before), entries(*after)).pairs
-    return TwoRunFigures([change_of(*pair) for pair in pairs])
+    return TwoRunOverview([change_of(*pair) for pair in pairs])
 
 
 def test_figures_are_over_the_pairs():
-    comparison = figures_of(*two_runs(20))
+    comparison = overview_of(*two_runs(20))
     # Of each ten: 1/3 to 2/3, 0.9 to 0.8, 0.9 to 1, and seven stay at 0.9.
     assert comparison.before == pytest.approx((1 / 3 + 9 * 0.9) / 10, abs=1e-4)
     assert comparison.after == pytest.approx((2 / 3 + 9 * 0.9) / 10, abs=1e-4)

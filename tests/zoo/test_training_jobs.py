@@ -62,7 +62,7 @@ def test_figures_of_a_reader():
         {'s': -1, 'a': '', 'src': 'hard-other'},
     ]
     # F1 2/3 and, for the abstention, 0; one of two abstentions right.
-    assert train_qa.figures(rows, ['five', '', '', 'x']) == pytest.approx(
+    assert train_qa.metrics(rows, ['five', '', '', 'x']) == pytest.approx(
         {
             'score': (1 / 3 + 1 / 2) / 2,
             'answer_f1': 1 / 3,
@@ -70,7 +70,7 @@ def test_figures_of_a_reader():
             'no_answer_precision': 0.5,
         }
     )
-    assert train_qa.figures([], []) == {}
+    assert train_qa.metrics([], []) == {}
     # An answer of an article alone is compared as it is.
     given = [('a', 'A '), ('a', 'the'), ('the bee', 'bee')]
     assert [train_qa.answer_f1(*pair) for pair in given] == [1.0, 0.0, 1.0]
@@ -82,7 +82,7 @@ def test_figures_of_a_detector():
         {'y': 0, 'src': 'snli'},
         {'y': 1, 'src': 'snli'},
     ]
-    assert train_classifier.figures(rows, [0, 2, 1]) == pytest.approx(
+    assert train_classifier.metrics(rows, [0, 2, 1]) == pytest.approx(
         {'score': 0.75, 'accuracy': 2 / 3, 'recall_0': 0.5, 'recall_1': 1.0}
     )
 

@@ -7,7 +7,7 @@ Fits the coefficients of the scorers ``grounded`` and ``grounded_fast``.
 by ``parlai_q2 score --scorer grounded``, with any weights.
 
 Every corpus counts the same, and both classes within it (generic responses belong to
-neither). No weight is negative. The figures beside the weights are of examples that the
+neither). No weight is negative. The metrics beside the weights are of examples that the
 model had not seen: k-fold cross-validation, with all examples of one passage in one
 fold, and each corpus left out in turn.
 """
@@ -135,7 +135,7 @@ def by_corpus(data: Data, p: np.ndarray) -> dict[str, Quality]:
 
 
 def entry(data: Data, features: Sequence[str]) -> dict[str, Any]:
-    """One scorer's weights and the figures measured with them, as they are written."""
+    """One scorer's weights and the metrics measured with them, as they are written."""
     model = fit_even(data, np.ones(len(data.y), dtype=bool))
     splits = {f'{FOLDS}-fold': folds_of(data.knowledge, FOLDS)}
     if len(np.unique(data.corpora)) > 1:

@@ -88,7 +88,7 @@ class Job(Protocol):
         """The mean loss of a batch."""
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
-        """Figures on held-out examples."""
+        """Metrics on held-out examples."""
 
 
 def train(
@@ -207,9 +207,9 @@ def set_dropout(model: torch.nn.Module, share: float) -> None:
 
 
 def validated(model: torch.nn.Module, job: Job, device: str) -> dict[str, float]:
-    """Rounded figures on held-out examples; the model is left in training mode."""
+    """Rounded metrics on held-out examples; the model is left in training mode."""
     model.eval()
     with torch.no_grad():
-        figures = job.validate(model, device)
+        metrics = job.validate(model, device)
     model.train()
-    return {name: round(value, 4) for name, value in figures.items()}
+    return {name: round(value, 4) for name, value in metrics.items()}

@@ -5,7 +5,7 @@ Trains a shipped model: one command, from rows and initial weights to the int8 f
 
 The recipe, ``configs/<name>.yaml`` or a file of your own, names the data files, the
 initial weights, every setting and the licences. ``out`` receives the model as it ships
-and ``training.json``: settings, checksums of the data, losses and figures. The same
+and ``training.json``: settings, checksums of the data, losses and metrics. The same
 command resumes a stopped run, but not with other data or another recipe.
 """
 

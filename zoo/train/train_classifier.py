@@ -96,10 +96,10 @@ class ClassJob:
         return (loss[~taught].sum() + mixed.sum()) / len(loss)
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
-        """The :func:`figures` of the held-out rows; empty where there are none."""
+        """The :func:`metrics` of the held-out rows; empty where there are none."""
         rows = [s.row for s in self.valid]
         logits = self.logits(model, self.valid, device)
-        return figures(rows, logits.argmax(-1).tolist()) if rows else {}
+        return metrics(rows, logits.argmax(-1).tolist()) if rows else {}
 
     def logits(
         self, model: Any, samples: Sequence[ClassSample], device: str
@@ -119,7 +119,7 @@ class ClassJob:
         return model(**{name: tensors[name] for name in names}).logits.float()
 
 
-def figures(rows: Sequence[dict[str, Any]], classes: Sequence[int]) -> dict[str, float]:
+def metrics(rows: Sequence[dict[str, Any]], classes: Sequence[int]) -> dict[str, float]:
     """
     How well rows were classified.
 

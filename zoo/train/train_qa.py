@@ -1,5 +1,5 @@
 """
-Trains the reader: where in a text the answer to a question begins and ends.
+Trains the question answerer: where in a text the answer to a question begins and ends.
 
 The loss is that of Devlin et al. 2019, section 4.3: cross-entropy of the start and of
 the end, with ``[CLS]`` for "no answer". Rows have ``q``, ``c``, ``s`` (offset of the
@@ -104,8 +104,8 @@ class SpanJob:
         ) / 2
 
     def validate(self, model: Any, device: str) -> dict[str, float]:
-        """The :func:`figures` of the held-out rows; empty where there are none."""
-        return figures([s.row for s in self.valid], self.answers(model, device))
+        """The :func:`metrics` of the held-out rows; empty where there are none."""
+        return metrics([s.row for s in self.valid], self.answers(model, device))
 
     def answers(self, model: Any, device: str) -> list[str]:
         """The model's answers to the held-out rows; '' for no answer."""
@@ -132,14 +132,14 @@ class SpanJob:
         names = self.tokenizer.model_input_names
         output = model(**{name: tensors[name] for name in names})
         padding = tensors['attention_mask'] == 0
-        # As in the prototype, padding cannot be an answer.
+        # Padding cannot be an answer.
         return (
             output.start_logits.float().masked_fill(padding, -1e4),
             output.end_logits.float().masked_fill(padding, -1e4),
         )
 
 
-def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str, float]:
+def metrics(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str, float]:
     """
     How well N rows were answered.
 
@@ -147,7 +147,7 @@ def figures(rows: Sequence[dict[str, Any]], answers: Sequence[str]) -> dict[str,
     :return: ``score`` (the mean of ``answer_f1`` and ``no_answer_recall``),
         ``answer_f1`` (over the answerable rows; an abstention counts 0),
         ``no_answer_recall`` (over the unanswerable rows) and ``no_answer_precision``
-        (over the abstentions). Figures without any rows are left out.
+        (over the abstentions). Metrics without any rows are left out.
     """
     right: dict[str, list[float]] = defaultdict(list)
     for row, answer in zip(rows, answers, strict=True):

@@ -23,7 +23,7 @@ class Column:
 
     :param decimals: decimals printed of its numbers.
     :param scale: numbers are multiplied by this when printed; 100 for percentages.
-    :param bounds: whether a figure's interval is printed, or the figure alone.
+    :param bounds: whether a number's interval is printed, or the number alone.
     :param repeated: whether the column identifies a row. Such a column is printed again
         in each part of a table that is split because it is too wide.
     """
@@ -43,7 +43,7 @@ class Table:
 
     :param name: e.g. ``q2_wow_table_3``.
     :param rows: cells by column key; one that is missing or None is printed as a dash.
-        A row's ``source``, :data:`OURS` or :data:`PAPER`, says whose figures it has.
+        A row's ``source``, :data:`OURS` or :data:`PAPER`, says whose numbers it has.
     :param notes: sentences below the table.
     """
 
@@ -77,7 +77,7 @@ class Rows(list[dict[str, Cell]]):
         self.keys = keys
 
     def ours(self, /, *names: str, **cells: Cell) -> None:
-        """Add a row of our figures, with its cells in the identifying columns."""
+        """Add a row of our numbers, with its cells in the identifying columns."""
         self._add(OURS, names, cells)
 
     def paper(self, /, *names: str, **cells: Cell) -> None:
@@ -159,14 +159,14 @@ def render_text(table: Table, width: int = WIDTH) -> str:
 
 
 def text_cell(cell: Cell, column: Column) -> str:
-    """Render one cell: ``0.756 [.715, .794]`` for a figure with its interval."""
+    """Render one cell: ``0.756 [.715, .794]`` for a number with its interval."""
     if cell is None:
         return DASH
     if isinstance(cell, (str, int)):
         return str(cell)
-    figure = cell if isinstance(cell, Interval) else Interval(cell, cell, cell)
-    value, low, high = (f'{n * column.scale:.{column.decimals}f}' for n in figure)
-    if cell is figure and column.bounds:
+    number = cell if isinstance(cell, Interval) else Interval(cell, cell, cell)
+    value, low, high = (f'{n * column.scale:.{column.decimals}f}' for n in number)
+    if cell is number and column.bounds:
         return f'{value} [{_short(low)}, {_short(high)}]'
     return value
 

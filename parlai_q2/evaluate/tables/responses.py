@@ -104,8 +104,8 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
             continue
         level = evaluation.level(measure, annotated)
         for label in (Label.INCONSISTENT, Label.CONSISTENT):
-            figures = {name: level[f'{label}_{name}'] for name in names}
-            rows.ours(measure.name, label, threshold=measure.threshold, **figures)
+            metrics = {name: level[f'{label}_{name}'] for name in names}
+            rows.ours(measure.name, label, threshold=measure.threshold, **metrics)
             paper = TABLE_3.get((measure.name, label))
             if paper and evaluation.annotated.name == 'q2_wow':
                 cells = dict(zip(names, paper))
@@ -182,7 +182,7 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
 
 
 DIFFERENCES = ('accuracy', 'roc_auc')
-FIGURES = {
+METRICS = {
     'accuracy': 'accuracy',
     'roc_auc': 'ROC-AUC',
     'inconsistent_ap': 'AP inconsistent',
@@ -201,7 +201,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     rows = Rows('scorer')
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)
-        rows.ours(measure.name, **{name: level[name] for name in FIGURES})
+        rows.ours(measure.name, **{name: level[name] for name in METRICS})
         if measure.name in published:
             rows.paper(measure.name, accuracy=published[measure.name])
     for name in published:
@@ -222,7 +222,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
             f'{generic} generic responses belong to neither class and are left out.'
         )
     notes += [AT_THRESHOLD, BRACKETS, *evaluation.notes_on_fit()]
-    columns = [Column(name, head) for name, head in FIGURES.items()]
+    columns = [Column(name, head) for name, head in METRICS.items()]
     what = 'Accuracy and ranking of responses'
     return rows.table(evaluation, 'ranking', what, columns, *notes)
 
@@ -243,7 +243,7 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
         evaluation,
         'differences',
         f'Differences from {reference.name}',
-        [Column(name, FIGURES[name]) for name in DIFFERENCES],
+        [Column(name, METRICS[name]) for name in DIFFERENCES],
         f'Below 0: {reference.name} is better. Both are computed on the same '
         'resamples of the responses that have both scores. If 0 is outside '
         'the brackets, the difference is more than chance. The intervals are '

@@ -169,8 +169,8 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     published = {**TABLE_8, **TABLE_9} if rows and annotated.name == 'q2_wow' else {}
     for setting, by_group in published.items():
         for (system, label), (coverage, *means) in by_group.items():
-            figures = dict(zip(('q2', 'q2_f1'), means))
-            rows.paper(system, label, setting, coverage=coverage, **figures)
+            cells = dict(zip(('q2', 'q2_f1'), means))
+            rows.paper(system, label, setting, coverage=coverage, **cells)
     return rows.table(
         evaluation,
         'table_8',
@@ -214,8 +214,8 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     for measure in _settings(evaluation):
         level = evaluation.level(measure, annotated)
         means = {n: evaluation.mean(measure, group) for n, group in groups.items()}
-        figures = {name: level[name] for name in ('accuracy', 'roc_auc')}
-        rows.ours(measure.name, **means, **figures)
+        cells = {name: level[name] for name in ('accuracy', 'roc_auc')}
+        rows.ours(measure.name, **means, **cells)
     columns = [Column('roc_auc', 'ROC-AUC'), Column('accuracy', 'accuracy')]
     columns += [Column(name, name, bounds=False) for name in groups]
     note = 'Rows are named by how they differ from q2. Class columns: mean scores.'
@@ -253,13 +253,13 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
     rows = Rows('knowledge')
     for kind, responses in kinds.items():
         known = {m.name: [r for r in responses if r in m] for m in measures}
-        cells = {m.name: evaluation.mean(m, known[m.name]) for m in measures}
-        figures: dict[str, Cell] = {'count': len(responses), **cells}
+        means = {m.name: evaluation.mean(m, known[m.name]) for m in measures}
+        cells: dict[str, Cell] = {'count': len(responses), **means}
         for measure in measures:
             if measure.name == Q2:
-                figures['no_answer'] = questions(measure, known[Q2]).no_answer
-        rows.ours(kind, **figures)
-        if kind in TABLE_10 and 'no_answer' in figures:
+                cells['no_answer'] = questions(measure, known[Q2]).no_answer
+        rows.ours(kind, **cells)
+        if kind in TABLE_10 and 'no_answer' in cells:
             mean, no_answer = TABLE_10[kind]
             rows.paper(kind, **{Q2: mean, 'no_answer': no_answer})
     columns = [Column('count', 'n')]

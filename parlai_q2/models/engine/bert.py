@@ -230,7 +230,7 @@ class _MPNetHead(_ClassifierHead):
     pool_name, classify_name = 'classifier.dense', 'classifier.out_proj'
 
 
-class _ReaderHead:
+class _AnswerHead:
     def __init__(self, stored: StoredModel):
         self.outputs = stored.linear(
             'qa_outputs', out=2, into=stored.config.hidden_size
@@ -242,7 +242,7 @@ class _ReaderHead:
 
 _HEADS: dict[str, Any] = {
     'BertForSequenceClassification': _ClassifierHead,
-    'BertForQuestionAnswering': _ReaderHead,
+    'BertForQuestionAnswering': _AnswerHead,
     'MPNetForSequenceClassification': _MPNetHead,
 }
 CLASSIFIER = 'AutoModelForSequenceClassification'

@@ -1,4 +1,4 @@
-"""A page's figures over all its responses; ``pages/macros.html`` draws the chart."""
+"""Numbers over all responses of a page; ``pages/macros.html`` draws the chart."""
 
 from collections import Counter
 from statistics import fmean
@@ -14,9 +14,9 @@ BINS = 10
 _ORDER = (Label.CONSISTENT, Label.GENERIC, Label.NOT_VERIFIABLE, Label.INCONSISTENT)
 
 
-class Figures:
+class Overview:
     """
-    The figures of a report over all its responses.
+    The numbers of a report over all its responses.
 
     :param entries: from :func:`parlai_q2.report.entries.read_entry`, at least one.
     """
@@ -53,9 +53,9 @@ class Figures:
         self.first_and_chosen = [fmean(side) for side in zip(*scores)]
 
 
-class TwoRunFigures:
+class TwoRunOverview:
     """
-    The figures of two runs over all pairs.
+    The numbers of two runs over all pairs.
 
     :param changes: what :func:`parlai_q2.report.changes.change_of` gives, at least one.
     """
@@ -110,11 +110,11 @@ class Chart(NamedTuple):
     key: list[tuple[str, str]]
 
 
-def score_chart(figures: Figures) -> Chart:
+def score_chart(overview: Overview) -> Chart:
     """The scores of at least one response in tenths, each bar divided by label."""
-    tallest = max(sum(counts.values()) for counts in figures.bins)
+    tallest = max(sum(counts.values()) for counts in overview.bins)
     columns, described = [], []
-    for place, counts in enumerate(figures.bins):
+    for place, counts in enumerate(overview.bins):
         bars, below = [], 0
         labels = sorted(counts, key=_rank)
         for label in labels:
@@ -125,7 +125,7 @@ def score_chart(figures: Figures) -> Chart:
         words = ', '.join(f'{counts[n]:,} {n.replace("_", " ")}' for n in labels)
         title = f'score {tenth}: {below:,}' + (f' ({words})' if words else '')
         columns.append((title, bars))
-    key = [(_kind(n), n.replace('_', ' ')) for n in sorted(figures.labels, key=_rank)]
+    key = [(_kind(n), n.replace('_', ' ')) for n in sorted(overview.labels, key=_rank)]
     return Chart(', '.join(described), tallest, columns, key)
 
 

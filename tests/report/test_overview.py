@@ -1,28 +1,28 @@
 import pytest
 
 from parlai_q2.report.entries import read_entry
-from parlai_q2.report.figures import Figures
+from parlai_q2.report.overview import Overview
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 
-def figures_of(*records):
-    return Figures([read_entry(record) for record in records])
+def overview_of(*records):
+    return Overview([read_entry(record) for record in records])
 
 
 def test_means_and_counts_are_over_all_responses():
-    figures = figures_of(
+    overview = overview_of(
         scored(q2_label='inconsistent'),
         simple(1, 1.0, q2_label='consistent'),
         simple(2, 0.6, q2_label='consistent', fallback=True),
         simple(3, 0.5, label='not_verifiable', q2_label='generic'),
     )
-    assert figures.score == pytest.approx((1 / 3 + 1.0 + 0.6 + 0.5) / 4, abs=1e-4)
-    assert figures.labels == {'inconsistent': 1, 'consistent': 2, 'not_verifiable': 1}
-    assert figures.classes['consistent'] == [1.0, 0.6]
-    assert figures.questions == 3 and figures.with_questions == 1
-    assert figures.unanswered == 1
-    assert figures.fallbacks == 1
-    assert figures.signatures == [SIGNATURE]
+    assert overview.score == pytest.approx((1 / 3 + 1.0 + 0.6 + 0.5) / 4, abs=1e-4)
+    assert overview.labels == {'inconsistent': 1, 'consistent': 2, 'not_verifiable': 1}
+    assert overview.classes['consistent'] == [1.0, 0.6]
+    assert overview.questions == 3 and overview.with_questions == 1
+    assert overview.unanswered == 1
+    assert overview.fallbacks == 1
+    assert overview.signatures == [SIGNATURE]
 
 
 def test_reranked_turns_compare_first_and_chosen():
@@ -31,8 +31,8 @@ def test_reranked_turns_compare_first_and_chosen():
     )
     unscored = simple(2, rerank=[{'text': 'a', 'first': True, 'chosen': True}])
     nobody = simple(3, rerank=[{'text': 'a', 'score': 0.8}])
-    figures = figures_of(reranked(), kept, unscored, nobody)
-    assert (figures.reranked, figures.changed) == (4, 1)
-    first, chosen = figures.first_and_chosen
+    overview = overview_of(reranked(), kept, unscored, nobody)
+    assert (overview.reranked, overview.changed) == (4, 1)
+    first, chosen = overview.first_and_chosen
     assert first == pytest.approx((1 / 3 + 0.8) / 2, abs=1e-4)
     assert chosen == pytest.approx(0.9)
