@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from parlai_q2.models.engine.int8_linear import Int8Linear, SteadyLinear
-from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, save_int8
+from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, stored_form, write_int8
 from parlai_q2.zoo.train.weights import distinct
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
@@ -141,7 +141,7 @@ def in_int8(model: Any, folder: Path) -> None:
     """Write a model's configuration and its weights in int8, tied ones once."""
     model.save_pretrained(folder)
     (folder / 'model.safetensors').unlink()
-    save_int8(distinct(model.state_dict()), folder / INT8_WEIGHTS)
+    write_int8(stored_form(distinct(model.state_dict())), folder / INT8_WEIGHTS)
 
 
 def int8_layers(model: Any, stored: dict[str, torch.Tensor]) -> Any:

@@ -1,9 +1,8 @@
 """
 Scores chunks in worker processes on this machine; results come out in order.
 
-A thread for each worker gives it one chunk at a time. A worker that dies is replaced
-and its chunk scored again, so nothing is lost or duplicated. A chunk that kills several
-workers ends the run, with an error that names its lines.
+A worker that dies is replaced and its chunk scored again, so nothing is lost or
+duplicated. A chunk that kills several workers ends the run.
 """
 
 import logging

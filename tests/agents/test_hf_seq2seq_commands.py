@@ -14,7 +14,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.agents.hf_seq2seq.options import trained_with
-from parlai_q2.models.engine.int8_weights import save_int8
+from parlai_q2.models.engine.int8_weights import stored_form, write_int8
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.lora import adaptable_layers
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
@@ -123,7 +123,7 @@ def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_p
     for name, layer in adaptable_layers(model):
         state[f'{name}.lora_a'] = torch.randn(2, layer.in_features) * 0.1
         state[f'{name}.lora_b'] = torch.randn(layer.out_features, 2) * 0.1
-    save_int8(state, tmp_path / 'adapter.int8.safetensors')
+    write_int8(stored_form(state), tmp_path / 'adapter.int8.safetensors')
     (tmp_path / 'adapter.json').write_text(json.dumps({'base': QUESTIONS}))
     options = {'prompt_template': 'reply', 'label_truncate': 12}
     plain = make_agent(hf_model=QUESTIONS, **options)

@@ -13,7 +13,7 @@ import torch
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.read import read_conversations, read_records
-from parlai_q2.models.engine.int8_weights import load_int8, save_int8
+from parlai_q2.models.engine.int8_weights import load_int8, stored_form, write_int8
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools
@@ -159,7 +159,9 @@ def test_a_reader_gives_what_it_can_and_an_error_of_ours_for_the_rest(name, tmp_
 
 def test_damaged_weights_are_an_error_of_ours(tmp_path):
     path = tmp_path / 'model.int8.safetensors'
-    save_int8({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}, path)
+    write_int8(
+        stored_form({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}), path
+    )
     whole = path.read_bytes()
     for seed in range(INPUTS):
         path.write_bytes(damaged(whole, random.Random(seed)))

@@ -18,7 +18,12 @@ from transformers import (
 from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
-from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8, save_int8
+from parlai_q2.models.engine.int8_weights import (
+    INT8_WEIGHTS,
+    load_int8,
+    stored_form,
+    write_int8,
+)
 from parlai_q2.models.folder import CHECKSUMS
 from parlai_q2.models.references import shipped_folder
 from tests.tiny import tiny_roberta, tiny_t5
@@ -30,7 +35,7 @@ def folder(tmp_path):
     tiny_t5(tmp_path)
     state = T5ForConditionalGeneration.from_pretrained(tmp_path).state_dict()
     (tmp_path / 'model.safetensors').unlink()
-    save_int8(state, tmp_path / INT8_WEIGHTS)
+    write_int8(stored_form(state), tmp_path / INT8_WEIGHTS)
     list_checksums(tmp_path, INT8_WEIGHTS, 'config.json')
     return tmp_path
 
@@ -88,7 +93,7 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
     del state[name]
     if wrong is not None:
         state[name] = wrong
-    save_int8(state, folder / INT8_WEIGHTS)
+    write_int8(stored_form(state), folder / INT8_WEIGHTS)
     list_checksums(folder, 'config.json', INT8_WEIGHTS)
     with pytest.raises(ModelError, match=f'does not fit its config.json: .*{name}'):
         load(folder)

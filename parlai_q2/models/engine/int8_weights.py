@@ -37,11 +37,6 @@ def quantise_rows(weight: torch.Tensor) -> dict[str, torch.Tensor]:
     return {'q': q, 's': s if s.min() < 1e-7 else s.half()}
 
 
-def save_int8(state: dict[str, torch.Tensor], path: Path) -> int:
-    """Write a model's ``state_dict()``; returns the file's size in bytes."""
-    return write_int8(stored_form(state), path)
-
-
 def write_int8(tensors: dict[str, torch.Tensor], path: Path) -> int:
     """Write tensors in their stored form; returns the file's size in bytes."""
     # Not save_file: only the owner can read the files it writes.

@@ -23,7 +23,8 @@ from parlai_q2.models.engine.int8_weights import (
     INT8_WEIGHTS,
     load_int8,
     read_int8,
-    save_int8,
+    stored_form,
+    write_int8,
 )
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
@@ -167,7 +168,7 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(tmp_path, wrong):
     del state[name]
     if wrong is not None:
         state[name] = wrong
-    save_int8(state, tmp_path / INT8_WEIGHTS)
+    write_int8(stored_form(state), tmp_path / INT8_WEIGHTS)
     with pytest.raises(ModelError, match=f'does not fit its config.json: {name}'):
         load_encoder(place, CLASSIFIER, arithmetic='int8')
 

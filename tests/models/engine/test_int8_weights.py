@@ -4,7 +4,12 @@ import pytest
 import torch
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.engine.int8_weights import load_int8, quantise_rows, save_int8
+from parlai_q2.models.engine.int8_weights import (
+    load_int8,
+    quantise_rows,
+    stored_form,
+    write_int8,
+)
 
 
 def test_a_row_is_scaled_by_its_largest_number():
@@ -21,7 +26,7 @@ def test_a_file_reads_back_within_half_a_step(tmp_path):
         'bias': torch.randn(80),
         'table': torch.randn(4, 4),
     }
-    save_int8(state, tmp_path / 'm.safetensors')
+    write_int8(stored_form(state), tmp_path / 'm.safetensors')
     back = load_int8(tmp_path / 'm.safetensors')
     step = state['w'].abs().amax(1, keepdim=True) / 127
     assert back.keys() == state.keys()
@@ -41,7 +46,7 @@ def test_rows_of_zeros_and_of_tiny_numbers_survive():
 @pytest.mark.parametrize('damage', ['missing', 'truncated', 'not safetensors'])
 def test_a_bad_file_is_an_error_that_names_it_and_the_remedy(tmp_path, damage):
     path = tmp_path / 'm.safetensors'
-    save_int8({'w': torch.randn(80, 64)}, path)
+    write_int8(stored_form({'w': torch.randn(80, 64)}), path)
     if damage == 'missing':
         path.unlink()
     elif damage == 'truncated':
