@@ -2,8 +2,9 @@
 The SQLite file of the score cache: opened by many processes at once, its tables made,
 and set aside when it is damaged.
 
-A file that is not a cache of ours, or a newer one, may be somebody's data and is
-refused. If the file cannot be used otherwise (a full disk), the cache warns once, and
+A damaged file is renamed and a new one is started. A file that is not a cache of ours,
+or a newer one, may be somebody's data and is refused; one that can only be read is
+read. If the file cannot be used otherwise (a full disk), the cache warns once, and
 scoring goes on without it.
 """
 

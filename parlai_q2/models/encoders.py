@@ -1,5 +1,5 @@
 """
-Loads encoders that read pairs of texts: classifiers, and readers that find answers.
+Loads encoders that read pairs of texts: classifiers and question answerers.
 
 In int8 they are run by :mod:`parlai_q2.models.engine.bert`, in fp32 by transformers.
 """
