@@ -78,6 +78,8 @@ def in_workers(make: MakeScorer, where: Sequence[Place], signature: str) -> Engi
             for worker in workers:
                 worker.stop()
             threads.shutdown()
+            for worker in workers:
+                worker.join()
 
     return engine
 
@@ -158,3 +160,8 @@ class Worker:
             self._stopped = True
             if self._process is not None:
                 self._process.stop()
+
+    def join(self) -> None:
+        """Wait for the end of a stopped process that was not scoring."""
+        if self._process is not None:
+            self._process.end()

@@ -117,7 +117,7 @@ def test_a_chunk_that_kills_every_worker_ends_the_run_and_names_its_lines(
     run, tmp_path
 ):
     with pytest.raises(WorkerError, match='lines 10 to 12 .*SIGKILL.*--workers'):
-        run(many(at10='die always'))
+        run(['linger'] * 10 + ['die always'] + ['linger'] * 20)
     # What stood before it is kept, and a run that can do it goes on there.
     kept = (tmp_path / 'out.jsonl.part').read_text().splitlines()
     assert len(kept) == 9
