@@ -11,7 +11,6 @@ from parlai_q2.records import Score
 Pair = tuple[str, str]
 
 # What the fields of a stored score are if not texts.
-UNITS = ('score', 'f1')
 SPANS = ('span', 'response_span', 'knowledge_span')
 LISTS = ('verdicts', 'statements', 'evidence', *SPANS)
 KINDS = {'fallback': bool, 'passage': int, **dict.fromkeys(SPANS, int)}
@@ -54,10 +53,10 @@ def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Optional[Sc
     try:
         fields = {'signature': signature, **json.loads(value)}
         score = Score.from_dict(fields)
+        return score if _is_right('', fields) else None
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         # It was written by a version with other fields, or by hand.
         return None
-    return score if _is_right('', fields) else None
 
 
 def _is_right(name: str, value: Any) -> bool:
@@ -68,8 +67,8 @@ def _is_right(name: str, value: Any) -> bool:
         return all(_is_right(key, inner) for key, inner in value.items())
     if isinstance(value, list):
         return name in LISTS and all(_is_right(name, inner) for inner in value)
-    if name in UNITS:
-        return is_number(value) and 0 <= value <= 1
+    if name in ('score', 'f1'):
+        return is_number(value)
     if value is None:
         return name in NULLABLE
     return type(value) is KINDS.get(name, str)

@@ -6,7 +6,12 @@ from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.in_context import InContextScorer
-from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
+from parlai_q2.scorers.registry import (
+    DEFAULT_PRESET,
+    load_scorer,
+    scorer_class,
+    scorer_names,
+)
 
 MEGABYTE = 1024**2
 
@@ -66,11 +71,10 @@ def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
     group.add_argument(
         '--scorer',
         default=scorer,
-        help='the scorer, which compares a response with its knowledge: q2, q2_f1 '
-        '(without NLI), nli (end to end), consistency (the detector), spans (the same '
-        'with marked words), grounded (a calibrated combination), grounded_fast (the '
-        'same without q2), overlap, precision, content_overlap, rouge_l, bleu or '
-        'bertscore',
+        help='the scorer, which compares a response with its knowledge, one of '
+        f'{", ".join(scorer_names())}; q2_f1 is q2 without NLI, consistency the '
+        'detector, spans the same with marked words, grounded a calibrated '
+        'combination, grounded_fast the same without q2',
     )
     group.add_argument(
         '--scorer-threshold',

@@ -4,8 +4,8 @@ How well scorers find the right passage among others.
     python -m parlai_q2.evaluate.distractors --infile examples.jsonl --scorers grounded
 
 Each response is scored with its passage alone; among nine passages of other examples of
-its corpus; and inside one text of 2,000 words of them. The records are such as
-:mod:`parlai_q2.zoo.train.grounded_data` writes.
+its corpus, or fewer once they have 2,000 words; and inside one text of that many. The
+records are such as :mod:`parlai_q2.zoo.train.grounded_data` writes.
 """
 
 import argparse
@@ -114,11 +114,7 @@ def others(examples: Sequence[Labelled], n: int, rng: random.Random) -> Iterator
 def place(
     examples: Sequence[Labelled], n: int, placement: str, rng: random.Random
 ) -> Placed:
-    """
-    Place an example's passage among others, or inside a long text of them.
-
-    :raises InputError: if the other passages have too few words for a long text.
-    """
+    """Place an example's passage among others, or inside a long text of them."""
     example = examples[n].example
     own = example.knowledge
     if placement == ALONE:

@@ -110,7 +110,7 @@ class Evaluation:
 
     def title(self, what: str, table: str) -> str:
         """A table's title. It names the paper's table where the data are the same."""
-        papers = table and self.annotated.name == 'q2_wow'
+        papers = table and self.annotated.paper == 'q2_wow'
         cited = f' (Q2, {table})' if papers else ''
         return f'{what}, {self.annotated.title}{cited}'
 

@@ -59,15 +59,11 @@ def read_set(task: str, datapath: str = '') -> AnnotatedSet:
     words = [word for word in words if word and word not in VIEWS]
     read: Read = _reader(name).annotated_set
     found = read(datapath or default_datapath(), words)
-    if not words:
-        return found
     told = found.title.split()
     more = ' '.join(word for word in words if word not in told)
-    return replace(
-        found,
-        name='_'.join([found.name, *words]),
-        title=f'{found.title}, {more}' if more else found.title,
-    )
+    name = '_'.join([found.name, *words])
+    title = f'{found.title}, {more}' if more else found.title
+    return replace(found, name=name, title=title, paper=name)
 
 
 def read_file(path: Path) -> AnnotatedSet:

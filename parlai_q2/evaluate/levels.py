@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
 
 
-# One scorer's metrics by name, those of METRICS and of RANKED; None where one is
-# undefined.
+# One scorer's metrics by name; None where one is undefined.
 Metrics = dict[str, Optional[Interval]]
 
 

@@ -178,7 +178,7 @@ def read_column(text: str) -> Measure:
 
 
 # What pandas and other tools write for a missing number.
-MISSING = ('', 'nan', 'none', 'null', 'na', 'n/a')
+MISSING = ('', 'none', 'null', 'na', 'n/a')
 
 
 def number_in(
@@ -199,4 +199,4 @@ def number_in(
     if math.isinf(value):
         problem = f'{key} is {cell!r}, which is not a finite number'
         raise RecordError(str(path), line, problem)
-    return value
+    return None if math.isnan(value) else value

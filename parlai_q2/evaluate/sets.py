@@ -80,6 +80,8 @@ class AnnotatedSet:
     :param crossed: for each context that several systems answered, if any, their
         annotated responses. These may repeat some of ``responses``.
     :param fitted_on: whether scorers that ship were fitted on these responses.
+    :param paper: its task's name with the words that chose a part, if papers report on
+        it, whose results then stand beside ours; empty for a file and for a sample.
     """
 
     name: str
@@ -87,6 +89,7 @@ class AnnotatedSet:
     responses: tuple[AnnotatedResponse, ...]
     crossed: tuple[tuple[AnnotatedResponse, ...], ...] = ()
     fitted_on: bool = False
+    paper: str = ''
 
     def __post_init__(self):
         other = {r.label for r in self.responses} - {*CLASSES, ''}
@@ -150,6 +153,7 @@ def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
         title=f'{annotated.title}, a sample of {count}',
         responses=tuple(annotated.responses[i] for i in chosen),
         crossed=tuple(annotated.crossed[i] for i in crossed),
+        paper='',
     )
 
 

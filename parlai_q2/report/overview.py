@@ -45,7 +45,7 @@ class Overview:
         self.signatures = signatures_of(entries)
         turns = [before_and_after(e['rerank']) for e in entries if e['rerank']]
         whole = [(one, other) for one, other in turns if one and other]
-        self.reranked = len(turns)
+        self.reranked = len(whole)
         self.changed = sum(first is not chosen for first, chosen in whole)
         # The mean scores of first and chosen candidates, over the same turns.
         scores = [(one['score'], other['score']) for one, other in whole]

@@ -36,7 +36,7 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
         place += 1
         try:
             fields = _from_log(record) if logs else _from_scores(record)
-            # The score command writes the signature only once, in the first line.
+            # The score command writes the signature once, in the first scored line.
             signature = fields.get('signature') or signature
             yield read_entry({**fields, 'signature': signature}, place)
         except RecordError as e:

@@ -65,6 +65,8 @@ class Scorer(ABC):
     score must depend on knowledge and response alone: examples with the same knowledge
     and response are scored once, even if their histories differ.
 
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+
     >>> from parlai_q2 import Label, Score
     >>> class Longer(Scorer):
     ...     name = 'longer'
@@ -91,6 +93,9 @@ class Scorer(ABC):
     prior: Optional[float] = None
     # Whether its scores have verdicts on questions.
     asks_questions: bool = False
+
+    def __init__(self, threshold: float = DEFAULT_THRESHOLD):
+        self.threshold = threshold
 
     @classmethod
     def from_preset(cls, preset: 'Preset', *args: Any, **options: Any) -> 'Scorer':

@@ -13,14 +13,9 @@ class SharedWordsScorer(Scorer):
     """
     Base class of scorers whose value is an overlap. A subclass implements
     :meth:`overlap`, and may set which number of it is the value.
-
-    :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
 
     measure = 'f1'
-
-    def __init__(self, threshold: float = Scorer.threshold):
-        self.threshold = threshold
 
     @property
     def settings(self) -> dict:

@@ -57,7 +57,7 @@ def add_options(parser: Any) -> None:
         '--scorers',
         default=DEFAULT_SCORERS,
         help='comma-separated scorers, in the order the tables show them: a name, '
-        "NAME@PRESET for another preset than --preset's, or module:factory for "
+        "NAME@PRESET for another preset than --preset's, or module:Class for "
         'one of your own',
     )
     group.add_argument(
@@ -114,19 +114,25 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     _check(opt)
     variants, columns = variants_from_opt(opt), columns_from_opt(opt)
     sets = [read_set(name, opt['datapath']) for name in split_names(opt['task'])]
-    scorers = {one.name: scorers_from_opt(opt, one.name) for one in sets}
+    names = [one.name for one in sets]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ConfigError(
+            f'--task names two sets {twice.pop()!r}, whose scores would go to one '
+            'file. Rename one, or evaluate them apart.'
+        )
+    scorers = [scorers_from_opt(opt, one.paper) for one in sets]
     folder = Path(opt['outdir'])
     with writing(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()  # it may be there and not be ours
     reports = []
-    for annotated in sets:
-        annotated = sampled(annotated, opt['num_examples'], SEED)
+    for whole, ours in zip(sets, scorers, strict=True):
+        annotated = sampled(whole, opt['num_examples'], SEED)
         evaluation = evaluate(
             annotated,
-            scorers[annotated.name],
+            ours,
             columns,
-            variants if annotated.name.startswith(ABLATED) else None,
+            variants if whole.paper.startswith(ABLATED) else None,
             opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
             opt['rounds'],
             counting=Progress,
@@ -142,12 +148,12 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return to_dict(reports)
 
 
-def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer]:
+def scorers_from_opt(opt: Mapping[str, Any], paper: str = '') -> dict[str, Scorer]:
     """
     The scorers that ``--scorers`` names, by the names that tables print.
 
-    :param annotated: the set to score. For Dialogue NLI, Q2 has other settings, as in
-        its paper.
+    :param paper: the set to score, if it is a paper's. For Dialogue NLI, Q2 has other
+        settings, as in its paper.
     :raises UnknownNameError: for a name that no scorer has.
     :raises ConfigError: when one is named twice.
     """
@@ -157,7 +163,7 @@ def scorers_from_opt(opt: Mapping[str, Any], annotated: str) -> dict[str, Scorer
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
         options = model_options(opt, base)
-        if annotated.startswith(PERSONA_SET):
+        if paper.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
         loaded = load_scorer(base, preset or opt['preset'], **options)
         scorers[name] = with_cache(opt, loaded, default=True)

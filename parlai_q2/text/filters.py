@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 SUBJECTS = frozenset({'i', 'you'})
+# Those that the parser calls possessive; "yours" stands for a noun.
 POSSESSIVES = frozenset({'my', 'your'})
 # Only questions with one of these words can be personal, so only those are parsed. The
 # parser splits "youre" and "ive" into two words each.

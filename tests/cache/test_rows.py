@@ -36,6 +36,10 @@ def test_a_value_that_is_no_number_is_none(written):
     assert read(value) is None
 
 
+def test_a_value_outside_the_unit_interval_is_read_back():
+    assert read(encode(score_of(2.5), SIGNATURE, KEY)[0]).value == 2.5
+
+
 def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr('parlai_q2.cache.sqlite_file.BUSY_TIMEOUT', 0.2)
     cache = ScoreCache(tmp_path / 'scores.sqlite')

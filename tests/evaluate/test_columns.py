@@ -21,7 +21,7 @@ def test_a_column_has_its_texts_threshold_and_signature(tmp_path):
     assert 'file:scores.csv|column:mine|threshold:0.5|sha256:' in found.signature
 
 
-@pytest.mark.parametrize('cell', ['', 'nan', 'NaN', 'None', 'null', 'N/A'])
+@pytest.mark.parametrize('cell', ['', 'nan', '-nan', 'NaN', 'None', 'null', 'N/A'])
 def test_a_cell_without_a_number_is_left_out(tmp_path, cell):
     found = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\nk,s,\n')
     assert list(found.scores) == [('k', 's')]

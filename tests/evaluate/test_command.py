@@ -81,6 +81,7 @@ def test_a_new_scorer_takes_part_by_its_class(meta_eval):
         (['--scorers', 'overlapp'], UnknownNameError, "Did you mean 'overlap'"),
         (['--scorers', 'overlap@pper'], UnknownNameError, "Did you mean 'paper'"),
         (['--scorers', 'bleu,bleu'], ConfigError, 'bleu twice'),
+        (['--task', 'grounded_sample,q2:grounded_sample'], ConfigError, 'Rename one'),
         (['--scorers', ''], ConfigError, 'nothing to evaluate'),
         (['--task', 'q2_waw'], UnknownNameError, "Did you mean 'q2_wow'"),
         (['--task', 'begin:wwo'], UnknownNameError, "Did you mean 'wow'"),

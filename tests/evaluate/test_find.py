@@ -9,7 +9,7 @@ import pytest
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.evaluation import evaluate
 from parlai_q2.evaluate.find import read_set, set_names
-from parlai_q2.evaluate.sets import contrasts
+from parlai_q2.evaluate.sets import contrasts, sampled
 from parlai_q2.evaluate.tables.responses import means_table
 from parlai_q2.evaluate.tables.settings import systems_table
 from parlai_q2.scorers import load_scorer
@@ -42,12 +42,13 @@ def annotated_set(datapath, words):
 
 
 def test_a_file_is_a_set_too(tmp_path):
-    path = tmp_path / 'mine.csv'
+    path = tmp_path / 'q2_wow.csv'
     path.write_text(
         'knowledge,response,label,system,human_score\nk,r,consistent,a,\nk,s,,b,0.5\n'
     )
     found = read_set(str(path))
-    assert (found.name, found.title) == ('mine', 'mine.csv')
+    assert (found.name, found.title) == ('q2_wow', 'q2_wow.csv')
+    assert found.paper == '', 'its name does not make it the published set'
     one, other = found.responses
     assert (one.label, one.system, one.human) == (GOOD, 'a', {})
     assert (other.label, other.human) == ('', {'human_score': 0.5})
@@ -90,7 +91,9 @@ def test_every_set_can_be_read_and_knows_its_name(placed, task):
     ],
 )
 def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
-    assert read(placed, task).name == name
+    found = read(placed, task)
+    assert found.name == found.paper == name
+    assert sampled(found, 1, 0).paper == '', 'a sample is not what the paper reports on'
 
 
 def test_scorers_were_fitted_on_the_dev_set_alone(placed):

@@ -43,7 +43,7 @@ MERGED = (0.45, 0.30, 0.25)
 
 def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():
     responses = (annotated(0, GOOD), annotated(1, BAD))
-    given = AnnotatedSet('rome_expert', 'Rome', responses)
+    given = AnnotatedSet('rome', 'Rome', responses, paper='rome_expert')
     scored = with_classes(responses, MERGED, (0.1, 0.8, 0.1), name='consistency')
     table = class_table(Evaluation(given, (scored,), rounds=5))
     named = {'class': GOOD, 'scorer': 'consistency, likeliest class'}
@@ -53,7 +53,7 @@ def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():
     assert row['f1'].mean == 0, 'by its threshold, 0.45 is inconsistent'
     (paper,) = rows(table, scorer='BERT, FEVER + Conv-FEVER', **{'class': BAD})
     assert (paper['precision'], paper['recall'], paper['f1']) == (0.857, 0.046, 0.088)
-    elsewhere = replace(given, name='rome')
+    elsewhere = replace(given, paper='rome')
     table = class_table(Evaluation(elsewhere, (scored,), rounds=5))
     assert {r['scorer'] for r in table.rows} == {'consistency'}
 
@@ -66,7 +66,7 @@ def test_begins_paper_takes_neutral_for_generic():
     assert found['macro'].mean == found['macro_precision'].mean == 1
     # By its labels it knows two classes only.
     assert three_way(scored, responses, 5, 0) is None
-    given = AnnotatedSet('begin', 'BEGIN', tuple(responses))
+    given = AnnotatedSet('begin', 'BEGIN', tuple(responses), paper='begin')
     table = three_way_table(Evaluation(given, (scored,), rounds=5))
     assert table.rows[0]['scorer'] == 'nli, neutral as generic'
     (paper,) = rows(table, scorer='T5, BEGIN-adversarial')
@@ -88,7 +88,7 @@ def test_macro_metrics_are_those_of_scikit_learn():
 
 
 def test_table_11_has_the_lengths():
-    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper='q2_wow')
     table = lengths_table(Evaluation(given, ()))
     (row,) = rows(table, system='one', responses=GOOD)
     assert (row['count'], row['characters'], row['tokens']) == (2, 10, 2)

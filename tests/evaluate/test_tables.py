@@ -78,8 +78,9 @@ def test_means_by_system_and_class_with_a_random_sample_of_each():
 
 def test_figures_of_the_paper_stand_beside_those_of_its_own_data_alone():
     named = {'q2': [0.9, 0.1, 0.8, 0.3]}
-    for name, papers in (('q2_wow', 2), ('begin', 0)):
-        given = AnnotatedSet(name, name, tuple(SYSTEMS), CROSSED)
+    # A file of the paper's name is not its data.
+    for paper, papers in (('q2_wow', 2), ('begin', 0), ('', 0)):
+        given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper=paper)
         scored = measure(SYSTEMS, named['q2'], name='q2')
         found = Evaluation(given, (scored,), rounds=5)
         assert len(rows(class_table(found), source=PAPER)) == papers
@@ -114,7 +115,7 @@ def test_tables_say_whose_fit_they_show(fitted_on, notes):
 
 def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
     responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
-    given = AnnotatedSet('begin', 'b', tuple(responses))
+    given = AnnotatedSet('begin', 'b', tuple(responses), paper='begin')
     knows = measure(responses, [1, 0, 0.5], labels=['x', 'x', 'generic'])
     blind = measure(responses, [1, 0, 0.5], name='blind')
     table = three_way_table(Evaluation(given, (knows, blind), rounds=5))
@@ -143,7 +144,7 @@ def q2_scores(responses, answered, name='q2'):
 
 
 def test_coverage_and_ablations_count_the_questions_of_each_setting():
-    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED)
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper='q2_wow')
     asked = [[True, True], [False], [True], []]
     found = Evaluation(
         given,
@@ -168,7 +169,7 @@ def test_coverage_and_ablations_count_the_questions_of_each_setting():
 
 def test_other_knowledge_has_its_means_and_no_answers():
     pairs = (('other', 'response 0'), ('other', 'response 1'))
-    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS))
+    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), paper='q2_wow')
     scored = q2_scores([*SYSTEMS, *pairs], [[True]] * 4 + [[False], [True, False]])
     column = measure(SYSTEMS, [1, 0, 1, 0], name='column')
     found = Evaluation(given, (scored, column), same_dialogue=pairs, rounds=5)

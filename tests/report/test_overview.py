@@ -32,7 +32,7 @@ def test_reranked_turns_compare_first_and_chosen():
     unscored = simple(2, rerank=[{'text': 'a', 'first': True, 'chosen': True}])
     nobody = simple(3, rerank=[{'text': 'a', 'score': 0.8}])
     overview = overview_of(reranked(), kept, unscored, nobody)
-    assert (overview.reranked, overview.changed) == (4, 1)
+    assert (overview.reranked, overview.changed) == (3, 1)
     first, chosen = overview.first_and_chosen
     assert first == pytest.approx((1 / 3 + 0.8) / 2, abs=1e-4)
     assert chosen == pytest.approx(0.9)

@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
 
 OWN = """
@@ -88,6 +88,17 @@ def test_a_threshold_is_between_0_and_1(threshold):
 def test_soft_values_have_a_threshold_of_their_own(options, threshold):
     assert load_scorer('q2', **options).threshold == threshold
     assert load_scorer('overlap', threshold=None).threshold == DEFAULT_THRESHOLD
+
+
+class Plain(Scorer):
+    name, settings = 'plain', {}
+
+    def score_texts(self, examples):
+        raise NotImplementedError
+
+
+def test_a_class_of_ones_own_takes_a_threshold():
+    assert load_scorer(f'{__name__}:Plain', threshold=0.9).threshold == 0.9
 
 
 @pytest.mark.parametrize('size', [0, -1, 2.5, '8', True])

@@ -100,7 +100,7 @@ def lengths_table(evaluation: Evaluation) -> Optional[Table]:
                 characters=fmean(map(len, texts)),
                 tokens=fmean(len(text.split()) for text in texts),
             )
-            if annotated.name == 'q2_wow' and (system, name) in TABLE_11:
+            if annotated.paper == 'q2_wow' and (system, name) in TABLE_11:
                 characters, tokens = TABLE_11[system, name]
                 rows.paper(system, name, characters=characters, tokens=tokens)
     columns = [Column('count', 'n')]

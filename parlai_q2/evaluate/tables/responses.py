@@ -43,7 +43,7 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
         cells = _cells(evaluation, responses, whole=name == RANDOM)
         rows.ours(system, name, **cells)
         paper = TABLE_2.get((system, name))
-        if paper and evaluation.annotated.name == 'q2_wow':
+        if paper and evaluation.annotated.paper == 'q2_wow':
             rows.paper(system, name, **dict(zip(TABLE_2_COLUMNS, paper)))
         if name == RANDOM:
             drawn = drawn or len(responses)
@@ -97,7 +97,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     """Precision, recall and F1 at the fixed threshold."""
     annotated = evaluation.annotated.of_classes()
     rows, names = Rows('scorer', 'class'), ('precision', 'recall', 'f1')
-    expert = evaluation.annotated.name.startswith('rome_expert')
+    expert = evaluation.annotated.paper.startswith('rome_expert')
     merged = map(by_likeliest_class, evaluation.measures) if expert else ()
     for measure in (*evaluation.measures, *filter(None, merged)):
         if measure.threshold is None or not measure.known(annotated):
@@ -107,7 +107,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
             metrics = {name: level[f'{label}_{name}'] for name in names}
             rows.ours(measure.name, label, threshold=measure.threshold, **metrics)
             paper = TABLE_3.get((measure.name, label))
-            if paper and evaluation.annotated.name == 'q2_wow':
+            if paper and evaluation.annotated.paper == 'q2_wow':
                 cells = dict(zip(names, paper))
                 rows.paper(measure.name, label, threshold=PAPERS_THRESHOLD, **cells)
     for detector, by_class in ROME_EXPERT.items() if expert and rows else ():
@@ -164,7 +164,7 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     ]
     if without:
         notes.append(f'Scorers of two classes, left out: {", ".join(without)}.')
-    if rows and evaluation.annotated.name.startswith('begin'):
+    if rows and evaluation.annotated.paper.startswith('begin'):
         for model, by_data in BEGIN_MACRO_F1.items():
             for data, value in by_data.items():
                 rows.paper(f'{model}, {data}', macro=value)
@@ -197,7 +197,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
-    published = PUBLISHED_ACCURACY.get(evaluation.annotated.name, {})
+    published = PUBLISHED_ACCURACY.get(evaluation.annotated.paper, {})
     rows = Rows('scorer')
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)

@@ -32,7 +32,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
     The mean rho of each scorer that has scored all contexts of two systems; over fewer,
     other systems would be simulated.
     """
-    rows, published = Rows('scorer'), evaluation.annotated.name == 'q2_wow'
+    rows, published = Rows('scorer'), evaluation.annotated.paper == 'q2_wow'
     crossed = contrasts(evaluation.annotated.crossed)
     responses = [response for contrast in crossed for response in contrast]
     absent = []
@@ -166,7 +166,7 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
                     q2=evaluation.mean(measure, known),
                     q2_f1=_mean_without_nli(measure, known),
                 )
-    published = {**TABLE_8, **TABLE_9} if rows and annotated.name == 'q2_wow' else {}
+    published = {**TABLE_8, **TABLE_9} if rows and annotated.paper == 'q2_wow' else {}
     for setting, by_group in published.items():
         for (system, label), (coverage, *means) in by_group.items():
             cells = dict(zip(('q2', 'q2_f1'), means))

@@ -138,7 +138,7 @@ const columns = [
   { name: 'Why', key: reasons, kind: 'minor why', cell: reasons },
   ...(classed ? [{ name: 'Annotation', key: (c) => c.class, kind: 'minor',
     cell: (c) => words(c.class) }] : []),
-  { name: 'Record', key: (c) => c.place, kind: 'minor id', cell: (c) => c.id },
+  { name: 'Record', key: (c) => c[PLACE], kind: 'minor id', cell: (c) => c.id },
 ];
 
 const moves = {

@@ -1,9 +1,9 @@
 // The table of one run's responses.
 const classed = entries.some((e) => e.class);
 const reranked = entries.some((e) => e.rerank.length);
-// To add a column, add it here.
 // Words that the detector marked come without a question.
 const asked = (e) => e.verdicts.filter((v) => v.question).length;
+// To add a column, add it here.
 const columns = [
   { name: 'Score', key: (e) => e.score, kind: 'number', cell: (e) => scoreOf(e.score) },
   { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
@@ -13,7 +13,7 @@ const columns = [
     cell: (e) => String(asked(e)) }] : []),
   ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
     cell: (e) => words(e.class) }] : []),
-  { name: 'Record', key: (e) => e.place, kind: 'minor id', cell: (e) => e.id },
+  { name: 'Record', key: (e) => e[PLACE], kind: 'minor id', cell: (e) => e.id },
 ];
 const has = {
   contradicted: (e) => e.verdicts.some((v) => v.status === 'contradicted'),

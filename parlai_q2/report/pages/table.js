@@ -1,3 +1,7 @@
+// What a table keeps in its records, out of the way of their own fields.
+const PLACE = Symbol('place');
+const SOUGHT = Symbol('the text that a search looks in');
+
 // A table of records that can be filtered, sorted and searched, drawn a page at a time.
 //   noun      the name of the records, in the plural
 //   records   the records
@@ -16,7 +20,7 @@ function showTable({
 }) {
   const orders = [...columns.filter((c) => c.key), ...more];
   const state = { page: 0, found: [] };
-  records.forEach((record, place) => { record.place = place; });
+  records.forEach((record, place) => { record[PLACE] = place; });
 
   // The controls hold the state of the view; page is the page to show, from 1.
   function select(page = 1) {
@@ -30,15 +34,15 @@ function showTable({
     const sign = down ? -1 : 1;
     state.found.sort((a, b) => {
       const [x, y] = [key(a), key(b)];
-      return (x < y ? -sign : x > y ? sign : 0) || a.place - b.place;
+      return (x < y ? -sign : x > y ? sign : 0) || a[PLACE] - b[PLACE];
     });
     state.page = page - 1;
     draw();
   }
 
   function hay(record) {
-    record.words = record.words || haystack(record).toLowerCase();
-    return record.words;
+    record[SOUGHT] ??= haystack(record).toLowerCase();
+    return record[SOUGHT];
   }
 
   function order() {
@@ -167,7 +171,7 @@ function showTable({
 
 // The row of a record, which has open(wanted), and below it a row that opens.
 function openingRow(record, columns, detail, pickIn) {
-  const id = `detail-${record.place}`;
+  const id = `detail-${record[PLACE]}`;
   const toggle = el('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false',
     'aria-controls': id, 'aria-label': `Evidence for record ${record.id}` });
   const below = el('tr', { class: 'below', id, hidden: true });
