@@ -61,7 +61,7 @@ class Placed(NamedTuple):
         )
 
 
-class Metrics(NamedTuple):
+class PlacementMetrics(NamedTuple):
     """
     The AUC of one placement; its change from the passage alone, on the same resamples;
     and how often evidence is in the right passage, among the supported responses with
@@ -111,7 +111,7 @@ def others(examples: Sequence[Labelled], n: int, rng: random.Random) -> Iterator
     return (texts[key].knowledge for key in keys)
 
 
-def place(
+def placed(
     examples: Sequence[Labelled], n: int, placement: str, rng: random.Random
 ) -> Placed:
     """Place an example's passage among others, or inside a long text of them."""
@@ -137,7 +137,7 @@ def place(
 
 def measure(
     scorer: Scorer, examples: Sequence[Labelled], seed: int = SEED
-) -> dict[str, Metrics]:
+) -> dict[str, PlacementMetrics]:
     """A scorer's metrics on one corpus, in each placement."""
     import numpy as np
 
@@ -147,15 +147,15 @@ def measure(
     right: dict[str, list[Optional[bool]]] = {}
     for placement in (ALONE, AMONG, INSIDE):
         rng = random.Random(seed)
-        placed = [place(examples, n, placement, rng) for n in range(len(examples))]
-        scores = scorer.score(one.example for one in placed)
+        rows = [placed(examples, n, placement, rng) for n in range(len(examples))]
+        scores = scorer.score(one.example for one in rows)
         values[placement] = np.array([score.value for score in scores])
         right[placement] = [
-            one.right(score) for one, score in zip(placed, scores, strict=True)
+            one.right(score) for one, score in zip(rows, scores, strict=True)
         ]
     alone = Sweep(values[ALONE], truth)
 
-    def metrics(placement: str) -> Metrics:
+    def metrics(placement: str) -> PlacementMetrics:
         here = Sweep(values[placement], truth)
 
         def statistic(weights: 'np.ndarray') -> 'np.ndarray':
@@ -172,7 +172,7 @@ def measure(
             found = [float(bool(right[placement][n])) for n in chosen]
             return mean_interval(found, groups=[groups[n] for n in chosen])
 
-        return Metrics(auc, change, share(named), share(rows))
+        return PlacementMetrics(auc, change, share(named), share(rows))
 
     return {placement: metrics(placement) for placement in values}
 

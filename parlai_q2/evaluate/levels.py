@@ -10,8 +10,8 @@ from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.statistics import (
+    CLASS_METRICS,
     MACRO,
-    METRICS,
     Sweep,
     macro_metrics,
     nli_class,
@@ -59,12 +59,12 @@ def response_level(
         return ours(weights) - theirs(weights) if theirs else ours(weights)
 
     found = intervals(statistic, len(known), rounds, seed, passages(known))
-    return dict(zip((*METRICS, *RANKED), found, strict=True))
+    return dict(zip((*CLASS_METRICS, *RANKED), found, strict=True))
 
 
 def _metrics(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic':
     """
-    A function that computes :data:`METRICS` and :data:`RANKED` for resamples.
+    A function that computes :data:`CLASS_METRICS` and :data:`RANKED` for resamples.
 
     :param known: responses of the two classes that have a score.
     """
@@ -78,7 +78,7 @@ def _metrics(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         ranked = [*upward.areas(weights), downward.areas(weights)[1]]
         if at is None:
-            metrics = np.full((len(weights), len(METRICS)), np.nan)
+            metrics = np.full((len(weights), len(CLASS_METRICS)), np.nan)
         else:
             metrics = threshold_metrics(weights, scores, consistent, at)
         return np.column_stack([metrics, *ranked])
@@ -138,13 +138,13 @@ class SystemLevel:
 
     :param spearman: mean rho over the rounds, and their middle 95 %; None where rho is
         NaN in all rounds.
-    :param rounds: rho in each round, in [-1, 1]; NaN where all five scores are equal.
+    :param rhos: rho in each round, in [-1, 1]; NaN where all five scores are equal.
     :param means: mean score of each simulated system, best system first.
     :param undefined: in how many rounds rho was NaN; these are left out of the mean.
     """
 
     spearman: Optional[Interval]
-    rounds: 'np.ndarray'
+    rhos: 'np.ndarray'
     means: tuple[float, ...]
     undefined: int
 

@@ -157,7 +157,7 @@ def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
     )
 
 
-GROUPS = ('low', 'medium', 'high')
+DENSITIES = ('low', 'medium', 'high')
 
 
 def density_groups(
@@ -174,13 +174,13 @@ def density_groups(
     import numpy as np
 
     if not responses:
-        return {group: [] for group in GROUPS}, (0.0, 0.0)
+        return {group: [] for group in DENSITIES}, (0.0, 0.0)
     densities = [extractiveness(r.knowledge, r.response).density for r in responses]
     low, high = (float(q) for q in np.quantile(densities, [1 / 3, 2 / 3]))
-    groups: dict[str, list[AnnotatedResponse]] = {group: [] for group in GROUPS}
+    groups: dict[str, list[AnnotatedResponse]] = {group: [] for group in DENSITIES}
     for response, density in zip(responses, densities, strict=True):
         group = 0 if density <= low else 1 if density <= high else 2
-        groups[GROUPS[group]].append(response)
+        groups[DENSITIES[group]].append(response)
     return groups, (low, high)
 
 

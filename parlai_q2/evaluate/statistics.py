@@ -98,7 +98,7 @@ def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 
 # In the order of the columns that threshold_metrics returns.
-METRICS = (
+CLASS_METRICS = (
     *(f'{c}_{metric}' for c in BINARY for metric in ('precision', 'recall', 'f1')),
     'accuracy',
 )
@@ -126,7 +126,7 @@ def threshold_metrics(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    :data:`METRICS` of R resamples.
+    :data:`CLASS_METRICS` of R resamples.
 
     :param weights: (R, n), how often each response counts.
     :param scores: n scores; one of at most ``at`` is inconsistent.

@@ -14,7 +14,7 @@ from parlai_q2.evaluate.distractors import (
     WORDS,
     main,
     measure,
-    place,
+    placed,
     read_labelled,
 )
 from parlai_q2.models.protocols import NliProbabilities
@@ -57,7 +57,7 @@ def test_the_passage_stands_among_others_of_its_corpus(path, n):
     examples = read_labelled(path, 'wow', 0, 0)
     own = examples[n].example.knowledge
     rng = random.Random(n)
-    alone, among, inside = (place(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
+    alone, among, inside = (placed(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
     assert alone.example.passages == examples[n].example.passages
     texts = [passage.text for passage in among.example.passages]
     assert len(set(texts)) == OTHERS + 1 and texts[among.passage] == own

@@ -39,7 +39,7 @@ def test_a_plain_loop_over_the_same_draws_gives_the_same():
             ]
             scores.append(sum(picked) / 40)
         rho = spearmanr([5, 4, 3, 2, 1], scores).statistic
-        assert found.rounds[r] == pytest.approx(rho)
+        assert found.rhos[r] == pytest.approx(rho)
 
 
 @pytest.mark.parametrize('good, bad', [([], []), ([1.0], [])])

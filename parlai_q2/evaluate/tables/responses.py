@@ -182,7 +182,7 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
 
 
 DIFFERENCES = ('accuracy', 'roc_auc')
-METRICS = {
+RANKING = {
     'accuracy': 'accuracy',
     'roc_auc': 'ROC-AUC',
     'inconsistent_ap': 'AP inconsistent',
@@ -201,7 +201,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     rows = Rows('scorer')
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)
-        rows.ours(measure.name, **{name: level[name] for name in METRICS})
+        rows.ours(measure.name, **{name: level[name] for name in RANKING})
         if measure.name in published:
             rows.paper(measure.name, accuracy=published[measure.name])
     for name in published:
@@ -222,7 +222,7 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
             f'{generic} generic responses belong to neither class and are left out.'
         )
     notes += [AT_THRESHOLD, BRACKETS, *evaluation.notes_on_fit()]
-    columns = [Column(name, head) for name, head in METRICS.items()]
+    columns = [Column(name, head) for name, head in RANKING.items()]
     what = 'Accuracy and ranking of responses'
     return rows.table(evaluation, 'ranking', what, columns, *notes)
 
@@ -243,7 +243,7 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
         evaluation,
         'differences',
         f'Differences from {reference.name}',
-        [Column(name, METRICS[name]) for name in DIFFERENCES],
+        [Column(name, RANKING[name]) for name in DIFFERENCES],
         f'Below 0: {reference.name} is better. Both are computed on the same '
         'resamples of the responses that have both scores. If 0 is outside '
         'the brackets, the difference is more than chance. The intervals are '
