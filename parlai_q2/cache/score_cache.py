@@ -212,6 +212,9 @@ class ScoreCache:
                 'AND (:until IS NULL OR used <= :until)',
                 {'text': signature, 'until': until},
             ).rowcount
+            connection.execute(
+                'DELETE FROM signatures WHERE id NOT IN (SELECT signature FROM scores)'
+            )
             shrink(connection)
             return count
 

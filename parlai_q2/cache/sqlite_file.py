@@ -212,7 +212,7 @@ def shrink(connection: sqlite3.Connection) -> None:
 
 def _check(connection: sqlite3.Connection, tables: dict[str, str], path: Path) -> None:
     ours = number(connection, 'PRAGMA application_id') == APPLICATION_ID
-    if not ours and not {'signatures', 'scores'} <= tables.keys():
+    if tables and not ours and not {'signatures', 'scores'} <= tables.keys():
         raise ConfigError(
             f"{path} is another program's SQLite file, not a score cache. "
             f'Give {ANOTHER}.'

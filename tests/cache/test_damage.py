@@ -15,7 +15,7 @@ from contextlib import closing
 import pytest
 
 from parlai_q2.cache import CachedScorer, ScoreCache
-from parlai_q2.cache.sqlite_file import MAGIC
+from parlai_q2.cache.sqlite_file import MAGIC, SqliteFile
 from parlai_q2.errors import ConfigError
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 
@@ -176,6 +176,16 @@ def test_a_file_deleted_under_it_costs_nothing_but_the_scores(path, caplog):
         if name.startswith('scores'):
             (path.parent / name).unlink()
     assert scorer.score(examples(9)) == CountingScorer().score(examples(9))
+
+
+def test_an_empty_file_that_can_only_be_read_is_passed_over(
+    path, tmp_path, monkeypatch, caplog
+):
+    empty = tmp_path / 'empty.sqlite'
+    empty.touch()
+    monkeypatch.setattr(SqliteFile, 'read_only', True)
+    assert ScoreCache(empty).get(SIGNATURE, scores(2)) == {}
+    assert 'Scoring goes on without it' in caplog.text
 
 
 READ = """

@@ -62,6 +62,8 @@ def test_clearing_all_gives_the_disk_its_room_back(cache):
     cache.file.close()
     assert cache.file_bytes() < full / 10
     assert cache.signatures() == []
+    names = 'SELECT count(*) FROM signatures'
+    assert cache.file.do(lambda c: c.execute(names).fetchone(), None) == (0,)
 
 
 def test_over_its_limit_it_loses_what_was_longest_unused(cache, clock):
