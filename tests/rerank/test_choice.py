@@ -1,5 +1,7 @@
 """The choice among scored candidates, by hand-worked tables."""
 
+from dataclasses import replace
+
 import pytest
 
 from parlai_q2.records import Label, Passage, Score
@@ -53,6 +55,16 @@ def chosen(given, rule):
 )
 def test_by_score(values, order, why):
     assert chosen(candidates(*values), Rule(by=SCORE)) == (order, Reason.BEST), why
+
+
+@pytest.mark.parametrize('by', [SCORE, THRESHOLD])
+@pytest.mark.parametrize(
+    'texts', [('a longer reply', 'short'), ('short', 'a longer reply')]
+)
+def test_a_tie_leaves_the_order_whatever_the_length(texts, by):
+    pairs = zip(candidates(0.9, 0.9), texts, strict=True)
+    given = [replace(one, text=text) for one, text in pairs]
+    assert chosen(given, Rule(by=by))[0] == (0, 1)
 
 
 def test_a_tie_is_not_called_the_best_score():
