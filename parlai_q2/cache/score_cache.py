@@ -34,6 +34,11 @@ USE_NOTED_EVERY = 3600
 # Scores per write: about as many as a killed run can lose, and enough to fill many
 # batches of a model.
 CHUNK = 256
+# Deletes the signatures that no score has any more.
+FORGET_UNUSED = (
+    'DELETE FROM signatures WHERE NOT EXISTS '
+    '(SELECT 1 FROM scores WHERE signature = signatures.id)'
+)
 
 _logger = logging.getLogger(__name__)
 
@@ -212,9 +217,7 @@ class ScoreCache:
                 'AND (:until IS NULL OR used <= :until)',
                 {'text': signature, 'until': until},
             ).rowcount
-            connection.execute(
-                'DELETE FROM signatures WHERE id NOT IN (SELECT signature FROM scores)'
-            )
+            connection.execute(FORGET_UNUSED)
             shrink(connection)
             return count
 
@@ -240,4 +243,5 @@ class ScoreCache:
             '(SELECT rowid FROM scores ORDER BY used, rowid LIMIT ?)',
             (math.ceil(rows * (1 - self.max_bytes * EVICT_TO / used)),),
         )
+        connection.execute(FORGET_UNUSED)
         return True

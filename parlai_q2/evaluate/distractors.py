@@ -147,11 +147,11 @@ def measure(
     right: dict[str, list[Optional[bool]]] = {}
     for placement in (ALONE, AMONG, INSIDE):
         rng = random.Random(seed)
-        rows = [placed(examples, n, placement, rng) for n in range(len(examples))]
-        scores = scorer.score(one.example for one in rows)
+        asked = [placed(examples, n, placement, rng) for n in range(len(examples))]
+        scores = scorer.score(one.example for one in asked)
         values[placement] = np.array([score.value for score in scores])
         right[placement] = [
-            one.right(score) for one, score in zip(rows, scores, strict=True)
+            one.right(score) for one, score in zip(asked, scores, strict=True)
         ]
     alone = Sweep(values[ALONE], truth)
 

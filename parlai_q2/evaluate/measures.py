@@ -177,7 +177,7 @@ def read_column(text: str) -> Measure:
     return Measure(name, signature, threshold, scores)
 
 
-# What pandas and other tools write for a missing number.
+# What pandas and other tools write for a missing number, beside NaN.
 MISSING = ('', 'none', 'null', 'na', 'n/a')
 
 

@@ -80,8 +80,8 @@ class AnnotatedSet:
     :param crossed: for each context that several systems answered, if any, their
         annotated responses. These may repeat some of ``responses``.
     :param fitted_on: whether scorers that ship were fitted on these responses.
-    :param paper: its task's name with the words that chose a part, if papers report on
-        it, whose results then stand beside ours; empty for a file and for a sample.
+    :param paper: the name under which a paper's results on it are looked up: that of a
+        task's set; empty for a file and for a sample.
     """
 
     name: str

@@ -59,9 +59,10 @@ class BertScorer(Scorer):
                 'bert-score cannot fetch a revision of a model. Leave "revision" out, '
                 'or name a folder with that revision of the model.'
             )
+        super().__init__(threshold)
         self.config, self.model = config, config.model
         self._num_layers = num_layers
-        self.batch_size, self.device, self.threshold = batch_size, device, threshold
+        self.batch_size, self.device = batch_size, device
         self._loaded = Lazy(self._load)
 
     @classmethod

@@ -32,7 +32,7 @@ class BleuScorer(Scorer):
 
     def __init__(self, threshold: float = Scorer.threshold):
         check_package(*_PACKAGE)
-        self.threshold = threshold
+        super().__init__(threshold)
         self._metric = Lazy(self._load)
 
     @property

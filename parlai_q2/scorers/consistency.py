@@ -236,7 +236,8 @@ class ClassifierScorer(Scorer):
         preset: str = 'custom',
         threshold: float = Scorer.threshold,
     ):
-        self.model, self.preset, self.threshold = model, preset, threshold
+        super().__init__(threshold)
+        self.model, self.preset = model, preset
 
     @classmethod
     def from_preset(

@@ -52,7 +52,7 @@ class Q2Scorer(Scorer):
         if threshold is None:
             soft = settings.use_nli and settings.soft_nli
             threshold = SOFT_THRESHOLD if soft else DEFAULT_THRESHOLD
-        self.threshold = threshold
+        super().__init__(threshold)
 
     @classmethod
     def from_preset(

@@ -148,7 +148,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return to_dict(reports)
 
 
-def scorers_from_opt(opt: Mapping[str, Any], paper: str = '') -> dict[str, Scorer]:
+def scorers_from_opt(opt: Mapping[str, Any], paper: str) -> dict[str, Scorer]:
     """
     The scorers that ``--scorers`` names, by the names that tables print.
 

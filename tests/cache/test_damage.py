@@ -179,7 +179,7 @@ def test_a_file_deleted_under_it_costs_nothing_but_the_scores(path, caplog):
 
 
 def test_an_empty_file_that_can_only_be_read_is_passed_over(
-    path, tmp_path, monkeypatch, caplog
+    tmp_path, monkeypatch, caplog
 ):
     empty = tmp_path / 'empty.sqlite'
     empty.touch()
