@@ -4,18 +4,22 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 """
 
 import inspect
+from dataclasses import replace
 from typing import Any, Mapping
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.averaged import AveragedNliModel
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
-from parlai_q2.presets import Preset, overlaid
+from parlai_q2.presets import Preset, load_preset, overlaid
 
 DETECTOR = 'detector'
+# The preset whose detector this one is averaged with, and this one's weight.
+WITH, SHARE = 'with', 'share'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role')
@@ -80,11 +84,28 @@ def nli(preset: Preset, **options: Any) -> NliModel:
 def detector(preset: Preset, **options: Any) -> NliModel:
     """
     The consistency model of a preset: a judge if its section has a prompt, else a
-    sequence classifier.
+    sequence classifier, alone or averaged ``with`` the detector of another preset.
     """
-    judges = 'prompt' in preset.model(DETECTOR).settings
-    kind = WordJudge if judges else SequenceNliModel
-    return backend(kind, preset, DETECTOR, role=DETECTOR, **options)
+    config = preset.model(DETECTOR)
+    settings = dict(config.settings)
+    other, share = settings.pop(WITH, None), settings.pop(SHARE, 0.5)
+    models = {**preset.models, DETECTOR: replace(config, settings=settings)}
+    kind = WordJudge if 'prompt' in settings else SequenceNliModel
+    alone = replace(preset, models=models)
+    first = backend(kind, alone, DETECTOR, role=DETECTOR, **options)
+    if other is None:
+        return first
+    if not isinstance(share, float) or not 0 < share < 1:
+        raise ConfigError(
+            f'{preset.name!r} has a {SHARE} of {share!r}; it must be between 0 and 1.'
+        )
+    partner = load_preset(str(other))
+    if WITH in partner.model(DETECTOR).settings:
+        raise ConfigError(
+            f'The detector of {preset.name!r} is to be averaged with that of '
+            f'{partner.name!r}, itself a mean of two. Name a preset of one model.'
+        )
+    return AveragedNliModel(first, detector(partner, **options), share)
 
 
 def forget_backends() -> None:

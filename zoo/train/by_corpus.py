@@ -32,8 +32,7 @@ def aucs(
     """
     The AUC of each corpus, and the mean over corpora.
 
-    :param path: a scored file.
-    :param beside: another with the same examples.
+    :param beside: another scored file with the same examples.
     :return: rows of name, number of responses, and the AUC; with a second file also
         that one's AUC and the first one's gain over it.
     :raises InputError: when the files have different examples, or a corpus has only one

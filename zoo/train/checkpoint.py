@@ -18,10 +18,7 @@ NAME = 'checkpoint.pt'
 
 
 class State(NamedTuple):
-    """
-    How far a run has come: finished steps, the log, the losses since its last line, and
-    the seconds spent.
-    """
+    """Finished steps, the log, the losses since its last line, the seconds spent."""
 
     step: int
     log: list[dict[str, Any]]
@@ -119,12 +116,7 @@ def model_identity(reference: str) -> Union[str, dict[str, str]]:
 
 
 def check_apart(written: Path, source: Union[Path, str]) -> None:
-    """
-    Make sure that a run does not overwrite what it starts from, which would keep it
-    from resuming.
-
-    :raises ConfigError: when the two are the same; a hub name is never overwritten.
-    """
+    """Raise ConfigError where a run would overwrite the folder that it starts from."""
     if isinstance(source, Path) and source.resolve() == written.resolve():
         raise ConfigError(
             f'Training starts from {source}, which would be overwritten. Choose '

@@ -1,10 +1,5 @@
 """
-Orders the detector's rows, and adds a larger model's logits to them.
-
-    python -m parlai_q2.zoo.train.detector_rows --rows cons.train.jsonl.xz \
-      --outfile detector.train.jsonl.gz
-    python -m parlai_q2.zoo.train.detector_rows --rows cons.train.jsonl.xz \
-      --teacher out/detector_base --outfile cons_soft.train.jsonl.gz
+Orders the detector's rows, and adds a larger model's logits to them (docs/training.md).
 
 First comes what is nearest to the detector's use, so that a run may end early: dialogue
 turns with their knowledge, claims checked against an encyclopedia, and premises as long
