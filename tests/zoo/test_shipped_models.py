@@ -107,15 +107,23 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
 
 
 @pytest.mark.parametrize(
-    'model', ['question_generation', 'question_answering', 'consistency', 'reply']
+    'model',
+    [
+        'q2_mini/question_generation',
+        'q2_mini/question_answering',
+        'q2_mini/consistency',
+        'q2_mini/reply',
+        'q2_base/detector',
+    ],
 )
 def test_the_weights_are_those_that_were_released(model):
-    folder = shipped_folder(f'q2_mini/{model}')
+    folder = shipped_folder(model)
     assert (folder / CHECKSUMS).exists()
     verify_checksums(folder)
 
 
-def test_grounded_ranks_as_a_reader_would():
+@pytest.mark.parametrize('preset', ['mini', 'base'])
+def test_grounded_ranks_as_a_reader_would(preset):
     bees = 'Bees have five eyes: two large compound ones and three small simple ones.'
     responses = {
         'right': 'They have five eyes, and three of them are small and simple.',
@@ -125,7 +133,7 @@ def test_grounded_ranks_as_a_reader_would():
         'generic': "that's so cool!",
     }
     examples = [Example(bees, r) for r in responses.values()]
-    scores = load_scorer('grounded').score(examples)
+    scores = load_scorer('grounded', preset).score(examples)
     found = dict(zip(responses, scores, strict=True))
     labels = {name: score.label for name, score in found.items()}
     assert labels == {
