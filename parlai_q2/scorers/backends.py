@@ -12,12 +12,11 @@ from parlai_q2.models.averaged import AveragedNliModel
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.nli import DETECTOR, SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
 from parlai_q2.presets import Preset, load_preset, overlaid
 
-DETECTOR = 'detector'
 # The preset whose detector this one is averaged with, and this one's weight.
 WITH, SHARE = 'with', 'share'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
@@ -82,28 +81,31 @@ def nli(preset: Preset, **options: Any) -> NliModel:
 
 
 def detector(preset: Preset, **options: Any) -> NliModel:
-    """
-    The consistency model of a preset: a judge if its section has a prompt, else a
-    sequence classifier, alone or averaged ``with`` the detector of another preset.
-    """
+    """The consistency model of a preset: a judge, a classifier or a mean of two."""
+    settings = preset.model(DETECTOR).settings
+    judges = 'prompt' in settings
+    if WITH in settings and not judges:
+        return _averaged(preset, **options)
+    kind = WordJudge if judges else SequenceNliModel
+    return backend(kind, preset, DETECTOR, role=DETECTOR, **options)
+
+
+def _averaged(preset: Preset, **options: Any) -> NliModel:
     config = preset.model(DETECTOR)
     settings = dict(config.settings)
-    other, share = settings.pop(WITH, None), settings.pop(SHARE, 0.5)
-    models = {**preset.models, DETECTOR: replace(config, settings=settings)}
-    kind = WordJudge if 'prompt' in settings else SequenceNliModel
+    other, share = settings.pop(WITH), settings.pop(SHARE, 0.5)
+    models = {DETECTOR: replace(config, settings=settings)}
     alone = replace(preset, models=models)
-    first = backend(kind, alone, DETECTOR, role=DETECTOR, **options)
+    first = backend(SequenceNliModel, alone, DETECTOR, role=DETECTOR, **options)
     if other is None:
         return first
     if not isinstance(share, float) or not 0 < share < 1:
-        raise ConfigError(
-            f'{preset.name!r} has a {SHARE} of {share!r}; it must be between 0 and 1.'
-        )
+        raise ConfigError(f'{preset.name!r}: {SHARE} {share!r} is not between 0 and 1.')
     partner = load_preset(str(other))
-    if WITH in partner.model(DETECTOR).settings:
+    if {WITH, 'prompt'} & partner.model(DETECTOR).settings.keys():
         raise ConfigError(
-            f'The detector of {preset.name!r} is to be averaged with that of '
-            f'{partner.name!r}, itself a mean of two. Name a preset of one model.'
+            f'The detector of {preset.name!r} cannot be averaged with that of '
+            f'{partner.name!r}: name a preset with one model, a classifier.'
         )
     return AveragedNliModel(first, detector(partner, **options), share)
 

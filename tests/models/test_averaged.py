@@ -77,3 +77,23 @@ def test_a_share_is_between_0_and_1(both, share):
     Path(both).write_text(BOTH.replace('with:', f'share: {share}, with:'))
     with pytest.raises(ConfigError, match='between 0 and 1'):
         load_scorer('consistency', both)
+
+
+@pytest.mark.parametrize(
+    'detector, named',
+    [
+        ('{arithmetic: float32, with: minicheck}', 'classifier'),
+        ('{model: a/b, prompt: "{premise} {hypothesis}", with: mini}', "'with'"),
+        ('{arithmetic: float32, share: 0.5}', "'share'"),
+    ],
+)
+def test_only_classifiers_are_averaged(both, detector, named):
+    Path(both).write_text(f'base: mini\ndetector: {detector}\n')
+    with pytest.raises(ConfigError, match=named):
+        load_scorer('consistency', both)
+
+
+def test_nothing_takes_the_mean_of_a_base_away(both):
+    alone = Path(both).with_name('alone.yaml')
+    alone.write_text(f'base: {both}\ndetector: {{with: null}}\n')
+    assert 'detector_share' not in str(load_scorer('consistency', str(alone)).signature)

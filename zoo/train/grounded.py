@@ -65,9 +65,7 @@ class Data(NamedTuple):
     rows: Sequence[Row] = ()
 
     def capped(self, p: np.ndarray) -> np.ndarray:
-        """
-        The probabilities that the scorer gives: at most 0.5 for a generic response.
-        """
+        """The values that the scorer gives: at most 0.5 for a generic response."""
         return np.where(self.generic, np.minimum(p, NOT_VERIFIABLE_VALUE), p)
 
 
