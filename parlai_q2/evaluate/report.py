@@ -10,6 +10,7 @@ from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.tables import (
     Table,
     annotations,
+    choices,
     render_text,
     responses,
     settings,
@@ -27,6 +28,7 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
     responses.ranking_table,
     responses.difference_table,
     responses.three_way_table,
+    choices.choices_table,
     settings.systems_table,
     settings.ratings_table,
     settings.coverage_table,

@@ -1,0 +1,184 @@
+"""
+How well a score chooses among responses to one turn, as a reranker uses it: the share
+of turns where the response with the highest score is wrong, beside a random choice and
+the best possible one.
+
+The chance over subsets is exact, not sampled: of n of a pool's m responses, the best is
+one of the responses with the k-th score with the probability that the subset has none
+above and at least one of them. Equal scores share the choice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING, Optional
+
+from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
+from parlai_q2.evaluate.measures import Measure, passages
+from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse
+from parlai_q2.records import Label
+from parlai_q2.text.normalize import passage_key
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# What most annotators said, where they were asked whether a response makes things up.
+HALLUCINATION, HISTORY = 'hallucination', 'history'
+
+
+def is_wrong(response: AnnotatedResponse) -> Optional[bool]:
+    """
+    Whether a response should not be chosen.
+
+    :return: whether most annotators say that it makes something up, where they were
+        asked (Santhanam et al. 2021); otherwise whether it is inconsistent, so that
+        chit-chat is not wrong. None where nobody said.
+    """
+    if HALLUCINATION in response.more:
+        found = response.more[HALLUCINATION]
+        return None if found is None else bool(found)
+    return response.label == Label.INCONSISTENT if response.label in CLASSES else None
+
+
+@dataclass(frozen=True)
+class AnnotatedPool:
+    """
+    At least two responses of which one can be chosen.
+
+    :param corpus: where they come from, or empty.
+    :param responses: in the order of the set.
+    :param wrong: for each, whether it should not be chosen.
+    """
+
+    corpus: str
+    responses: tuple[AnnotatedResponse, ...]
+    wrong: tuple[bool, ...]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether the choice matters: some responses are wrong, and some are not."""
+        return len(set(self.wrong)) > 1
+
+
+def pools_of(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
+    """
+    Group responses to the same knowledge; in a set that has whole conversations, to the
+    same conversation and knowledge. Responses that nobody judged are left out.
+
+    :return: the groups of at least two, in the order of their first responses.
+    """
+    found: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
+    for one in responses:
+        if is_wrong(one) is not None:
+            turn = one.text if HISTORY in one.more else ''
+            key = one.corpus, turn, passage_key(one.knowledge)
+            found.setdefault(key, []).append(one)
+    return [
+        AnnotatedPool(key[0], tuple(members), tuple(bool(is_wrong(r)) for r in members))
+        for key, members in found.items()
+        if len(members) > 1
+    ]
+
+
+def expected_wrong(
+    scores: 'Sequence[float] | np.ndarray',
+    wrong: Sequence[bool],
+    n: Optional[int] = None,
+) -> float:
+    """
+    The probability that the highest score of n responses is that of a wrong one.
+
+    :param scores: m scores, at least one.
+    :param wrong: for each, whether the response should not be chosen.
+    :param n: how many responses there are to choose from, each subset of the m equally
+        likely; None for all.
+    :raises ValueError: unless 1 <= n <= m.
+
+    >>> expected_wrong([0.9, 0.5, 0.1], [True, False, False], 2)
+    0.6666666666666666
+    """
+    m = len(scores)
+    n = m if n is None else n
+    if not 1 <= n <= m:
+        raise ValueError(f'There is no choice of {n} among {m} responses.')
+    by_score: dict[float, list[bool]] = {}
+    for score, one in zip(scores, wrong, strict=True):
+        by_score.setdefault(float(score), []).append(one)
+    below, expected = 0, 0.0
+    for _, tied in sorted(by_score.items()):
+        upto = below + len(tied)
+        best = (comb(upto, n) - comb(below, n)) / comb(m, n)
+        expected += best * sum(tied) / len(tied)
+        below = upto
+    return expected
+
+
+@dataclass(frozen=True)
+class Choices:
+    """
+    Shares of wrong choices over pools, with their intervals.
+
+    :param pools: how many pools there are, and ``mixed`` how many of them are mixed.
+    :param random: of a random choice.
+    :param oracle: of the best possible choice.
+    :param chosen: of the highest score.
+    :param change: ``chosen`` minus ``random``, on the same resamples.
+    :param avoided: of what a random choice gets wrong and the best one would not, the
+        share that the score avoids; 1 is the best possible, 0 a random choice. None
+        where there is nothing to avoid.
+    """
+
+    pools: int
+    mixed: int
+    random: Interval
+    oracle: Interval
+    chosen: Interval
+    change: Interval
+    avoided: Optional[Interval]
+
+
+def choices(
+    measure: Measure,
+    pools: Sequence[AnnotatedPool],
+    n: Optional[int] = None,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> Optional[Choices]:
+    """
+    How well a measure chooses.
+
+    :param n: choose among n responses of each pool; smaller pools are left out. None
+        for all responses.
+    :return: None where no pool is left. A pool with a response that the measure has not
+        scored is left out.
+    """
+    import numpy as np
+
+    kept = [
+        pool
+        for pool in pools
+        if len(pool.responses) >= (n or 2) and all(r in measure for r in pool.responses)
+    ]
+    if not kept:
+        return None
+    random = np.array([sum(pool.wrong) / len(pool.wrong) for pool in kept])
+    oracle = np.array(
+        [expected_wrong([not wrong for wrong in p.wrong], p.wrong, n) for p in kept]
+    )
+    chosen = np.array(
+        [expected_wrong(measure.values(p.responses), p.wrong, n) for p in kept]
+    )
+
+    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
+        drawn = weights.sum(axis=1)
+        by_chance, best, ours = (weights @ x / drawn for x in (random, oracle, chosen))
+        # Where no pool is mixed, the two differ by rounding alone.
+        avoided = ratio(by_chance - ours, np.round(by_chance - best, 12), np.nan)
+        return np.stack([by_chance, best, ours, ours - by_chance, avoided], axis=1)
+
+    groups = passages([pool.responses[0] for pool in kept])
+    found = intervals(statistic, len(kept), rounds, seed, groups)
+    by_chance, best, ours, change, avoided = found
+    assert by_chance and best and ours and change
+    mixed = sum(pool.mixed for pool in kept)
+    return Choices(len(kept), mixed, by_chance, best, ours, change, avoided)

@@ -1,0 +1,113 @@
+"""Choosing among several responses to one turn."""
+
+from itertools import combinations
+from statistics import fmean
+
+import pytest
+
+from parlai_q2.evaluate.pools import choices, expected_wrong, is_wrong, pools_of
+from parlai_q2.evaluate.sets import AnnotatedResponse
+from parlai_q2.evaluate.tables.choices import choices_table
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, measure
+
+
+def pool(name, *labels, **more):
+    return [
+        AnnotatedResponse(f'Knowledge {name}.', f'{name} {n}', label, **more)
+        for n, label in enumerate(labels)
+    ]
+
+
+def rated(hallucination, number=0, text='A turn.'):
+    more = {'hallucination': hallucination, 'history': [text]}
+    return AnnotatedResponse('Known.', f'r{number}', GENERIC, text=text, more=more)
+
+
+@pytest.mark.parametrize('n', [1, 2, 3, 4, 5])
+def test_the_expected_choice_is_that_of_all_subsets(n):
+    scores, wrong = [0.7, 0.2, 0.7, 0.9, 0.2], [True, False, False, False, True]
+
+    def chosen(places):
+        best = max(scores[p] for p in places)
+        return fmean(wrong[p] for p in places if scores[p] == best)
+
+    by_hand = fmean(chosen(places) for places in combinations(range(5), n))
+    assert expected_wrong(scores, wrong, n) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize('n', [0, 3])
+def test_a_subset_fits_into_its_pool(n):
+    with pytest.raises(ValueError, match=f'no choice of {n} among 2'):
+        expected_wrong([0.1, 0.2], [True, False], n)
+
+
+def test_a_pool_has_the_responses_to_one_knowledge_of_one_corpus():
+    responses = [
+        *pool('a', GOOD, BAD, corpus='wow'),
+        *pool('A', GENERIC, corpus='wow'),
+        *pool('a', GOOD, corpus='tc'),
+        *pool('b', '', '', corpus='tc'),
+    ]
+    (found,) = pools_of(responses)
+    assert found.responses == tuple(responses[:3])
+    assert found.wrong == (False, True, False)
+    assert found.mixed
+
+
+def test_a_pool_of_whole_conversations_has_one_conversation():
+    responses = [rated(True), rated(False, 1), rated(False, 2, text='Another.')]
+    (found,) = pools_of(responses)
+    assert found.responses == tuple(responses[:2])
+
+
+def test_what_makes_something_up_is_wrong_whatever_its_class():
+    assert [is_wrong(rated(said)) for said in (True, False, None)] == [
+        True,
+        False,
+        None,
+    ]
+
+
+def test_shares_are_between_random_and_the_best_possible():
+    responses = [*pool('a', GOOD, BAD), *pool('b', BAD, BAD, GOOD, GOOD)]
+    scored = measure(responses, [0.9, 0.1, 0.8, 0.2, 0.3, 0.4])
+    found = choices(scored, pools_of(responses), rounds=50)
+    assert (found.pools, found.mixed) == (2, 2)
+    assert found.random.mean == pytest.approx(0.5)
+    assert found.oracle.mean == 0
+    assert found.chosen.mean == 0.5
+    assert found.change.mean == pytest.approx(0)
+    assert found.avoided.mean == pytest.approx(0)
+    assert choices(scored, pools_of(responses), 3, rounds=50).pools == 1
+    assert choices(scored, pools_of(responses), 5) is None
+
+
+def test_equal_scores_share_the_choice():
+    responses = pool('a', GOOD, BAD, BAD)
+    found = choices(measure(responses, [0.5, 0.5, 0.1]), pools_of(responses))
+    assert found.chosen.mean == 0.5
+
+
+def test_nothing_is_avoided_where_nothing_can_be():
+    responses = [*pool('a', BAD, BAD, BAD), *pool('b', GOOD, GOOD)]
+    found = choices(measure(responses, [0.1] * 5), pools_of(responses))
+    assert (found.mixed, found.avoided) == (0, None)
+
+
+def test_the_table_has_each_corpus_and_each_number_of_responses():
+    responses = [
+        *pool('a', GOOD, BAD, corpus='wow'),
+        *pool('b', BAD, GOOD, GOOD, GENERIC, corpus='tc'),
+    ]
+    table = choices_table(evaluation(responses, [0.9, 0.1, 0.8, 0.2, 0.3, 0.4]))
+    rows = {(r['corpus'], r['of'], r['chooser']): r for r in table.rows}
+    assert rows['tc', 'all', 'mine']['wrong'].mean == 1
+    assert rows['wow', 'all', 'mine']['wrong'].mean == 0
+    assert rows['all', 'all', 'random']['wrong'].mean == pytest.approx(0.375)
+    assert rows['all', '2', 'random']['pools'] == 2
+    assert rows['all', '4', 'best possible']['wrong'].mean == 0
+    assert ('all', '8', 'mine') not in rows
+
+
+def test_a_set_with_one_response_to_each_knowledge_has_no_table():
+    assert choices_table(evaluation(pool('a', GOOD), [0.5])) is None
