@@ -67,6 +67,17 @@ class Measure:
         )
 
 
+def likeliest(score: Score) -> Optional[str]:
+    """
+    The likeliest class of a response that states something: generic is left out. None
+    for a score without class probabilities.
+    """
+    if not has_findings(score):
+        return None
+    stated = [finding for finding in FINDINGS if finding != GENERIC]
+    return max(stated, key=lambda finding: score.parts[finding])
+
+
 def by_likeliest_class(measure: Measure) -> Optional[Measure]:
     """
     A measure that calls a response consistent where entailment is the likeliest class,
@@ -76,10 +87,9 @@ def by_likeliest_class(measure: Measure) -> Optional[Measure]:
     """
     if not measure.scores or not all(map(has_findings, measure.scores.values())):
         return None
-    stated = [finding for finding in FINDINGS if finding != GENERIC]
     scores = {}
     for pair, score in measure.scores.items():
-        value = float(max(stated, key=lambda f: score.parts[f]) == ENTAILMENT)
+        value = float(likeliest(score) == ENTAILMENT)
         label = label_of(value, DEFAULT_THRESHOLD)
         scores[pair] = replace(score, value=value, label=label)
     name = f'{measure.name}, likeliest class'

@@ -3,7 +3,8 @@ The papers' numbers, which are printed beside our own and never instead of them.
 
 [Q2]     Honovich et al., EMNLP 2021, arXiv 2104.08202
 [BEGIN]  Dziri et al., TACL 2022, arXiv 2105.00071
-[Rome]   Santhanam et al. 2021, arXiv 2110.05456
+
+Those of Rome are in :mod:`parlai_q2.evaluate.published_rome`.
 
 Scorers go by their names in this package: ``q2_f1`` is the paper's "Q2 w/o NLI",
 ``nli`` its "E2E NLI", ``content_overlap`` its "Overlap" as the released code counts it.
@@ -125,40 +126,36 @@ TABLE_11 = {
     ('dodeca', 'random'): (69.44, 15.86),
 }
 
-# [Rome] Factual Dataset-expert: precision, recall and F1 by detector and class.
-ROME_EXPERT: dict[str, dict[str, tuple[float, float, float]]] = {
-    'BERT, FEVER + Conv-FEVER': {
-        'consistent': (0.787, 0.998, 0.88),
-        'inconsistent': (0.857, 0.046, 0.088),
-    },
-    'FactCC': {
-        'consistent': (0.813, 0.73, 0.77),
-        'inconsistent': (0.301, 0.411, 0.347),
-    },
-    'ALBERT, VitaminC': {
-        'consistent': (0.935, 0.507, 0.658),
-        'inconsistent': (0.335, 0.876, 0.485),
-    },
-    'ALBERT, MNLI': {
-        'consistent': (0.956, 0.431, 0.594),
-        'inconsistent': (0.316, 0.93, 0.472),
-    },
-}
+# [Q2] Fleiss' kappa of 100 responses that were annotated twice.
+KAPPA = 0.853
 
-# [BEGIN] macro F1 of classifiers on the test set, by their training data.
-BEGIN_MACRO_F1: Mapping[str, Mapping[str, float]] = {
-    'T5': {
-        'MNLI': 0.346,
-        'DNLI': 0.256,
-        'AugWow': 0.378,
-        'BEGIN-adversarial': 0.459,
-        'BEGIN-adversarial + MNLI': 0.453,
+# [BEGIN] Table 2, all three corpora: macro precision, recall and F1, by classifier and
+# training data.
+BEGIN_TABLE_2: Mapping[str, Mapping[str, tuple[float, float, float]]] = {
+    'T5, MNLI': {'test': (0.486, 0.479, 0.346), 'dev': (0.521, 0.507, 0.374)},
+    'T5, DNLI': {'test': (0.408, 0.565, 0.256), 'dev': (0.416, 0.592, 0.286)},
+    'T5, AugWoW': {'test': (0.368, 0.398, 0.378), 'dev': (0.367, 0.399, 0.381)},
+    'T5, BEGIN-Adversarial': {
+        'test': (0.467, 0.474, 0.459),
+        'dev': (0.472, 0.471, 0.463),
     },
-    'RoBERTa': {
-        'MNLI': 0.364,
-        'DNLI': 0.272,
-        'AugWow': 0.297,
-        'BEGIN-adversarial': 0.411,
-        'BEGIN-adversarial + MNLI': 0.452,
+    'T5, BEGIN-Adversarial + MNLI': {
+        'test': (0.469, 0.493, 0.453),
+        'dev': (0.476, 0.494, 0.461),
+    },
+    'RoBERTa, MNLI': {'test': (0.505, 0.511, 0.364), 'dev': (0.523, 0.538, 0.385)},
+    'RoBERTa, DNLI': {'test': (0.402, 0.466, 0.272), 'dev': (0.349, 0.461, 0.292)},
+    'RoBERTa, AugWoW': {'test': (0.412, 0.392, 0.297), 'dev': (0.294, 0.414, 0.291)},
+    'RoBERTa, BEGIN-Adversarial': {
+        'test': (0.426, 0.461, 0.411),
+        'dev': (0.492, 0.458, 0.411),
+    },
+    'RoBERTa, BEGIN-Adversarial + MNLI': {
+        'test': (0.448, 0.459, 0.452),
+        'dev': (0.449, 0.456, 0.451),
     },
 }
+# One number for people.
+BEGIN_HUMAN = {'test': 0.964, 'dev': 0.972}
+# [BEGIN] Krippendorff's alpha of its classes.
+BEGIN_ALPHA = 0.7

@@ -51,7 +51,7 @@ FILES = {
     'dpr': 'dpr.csv',
 }
 # What makes a verifiable response consistent: a mean factual correctness of at least
-# 0.5 (Santhanam et al. 2021, section 6), or that most annotators saw no hallucination.
+# 0.5 (Santhanam et al. 2021, section 5), or that most annotators saw no hallucination.
 RULES = FACTUAL_RULE, HALLUCINATION_RULE = 'factual', 'hallucination'
 CONSISTENT_FROM = 0.5
 CROWD_PARTS = ('gt', 'knn', 'dpr')

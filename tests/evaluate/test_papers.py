@@ -15,7 +15,6 @@ from parlai_q2.evaluate.statistics import nli_class
 from parlai_q2.evaluate.tables.annotations import (
     agreement_table,
     fleiss_kappa,
-    generators_table,
     krippendorff_alpha,
     lengths_table,
 )
@@ -53,7 +52,9 @@ def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():
     assert row['f1'].mean == 0, 'by its threshold, 0.45 is inconsistent'
     (paper,) = rows(table, scorer='BERT, FEVER + Conv-FEVER', **{'class': BAD})
     assert (paper['precision'], paper['recall'], paper['f1']) == (0.857, 0.046, 0.088)
-    elsewhere = replace(given, paper='rome')
+    (paper,) = rows(table, scorer='ALBERT, VitaminC + FEVER', **{'class': GOOD})
+    assert paper['f1'] == 0.678 and 'recall' not in paper
+    elsewhere = replace(given, paper='')
     table = class_table(Evaluation(elsewhere, (scored,), rounds=5))
     assert {r['scorer'] for r in table.rows} == {'consistency'}
 
@@ -69,8 +70,14 @@ def test_begins_paper_takes_neutral_for_generic():
     given = AnnotatedSet('begin', 'BEGIN', tuple(responses), paper='begin')
     table = three_way_table(Evaluation(given, (scored,), rounds=5))
     assert table.rows[0]['scorer'] == 'nli, neutral as generic'
-    (paper,) = rows(table, scorer='T5, BEGIN-adversarial')
-    assert paper['macro'] == 0.459
+    (paper,) = rows(table, scorer='T5, BEGIN-Adversarial')
+    assert paper['macro'] == 0.463, 'dev stands beside dev'
+    (human,) = rows(table, scorer='human')
+    assert human['macro_precision'] == 0.972
+    test = replace(given, title='BEGIN test, wow', paper='begin_wow_test')
+    table = three_way_table(Evaluation(test, (scored,), rounds=5))
+    (paper,) = rows(table, scorer='T5, BEGIN-Adversarial')
+    assert (paper['macro_precision'], paper['macro']) == (0.467, 0.459)
 
 
 def test_macro_metrics_are_those_of_scikit_learn():
@@ -141,23 +148,14 @@ def test_agreement_is_that_of_the_single_annotations():
     assert row['kappa'] == fleiss_kappa([[1, 1, 0], [0, 0, 0]])
 
 
-def test_f_and_h_by_retriever_decoding_and_size():
-    def generated(number, factual, hallucination, verifiable=True, size='small'):
-        more = {'decoding': 'beam', 'verifiable': verifiable, 'factual': factual}
-        more['hallucination'] = hallucination
-        return annotated(number, '', corpus='gt', system=size, more=more)
-
-    responses = (
-        generated(0, 1.0, False),
-        generated(1, 0.5, True),
-        generated(2, None, None, verifiable=False),
-        generated(3, 0.0, True, size='large'),
-    )
-    given = AnnotatedSet('rome', 'Rome', responses)
-    large, small = generators_table(Evaluation(given, (), rounds=5)).rows
-    assert (small['count'], small['verifiable']) == (3, 2 / 3)
-    assert (small['factual'].mean, small['hallucination'].mean) == (0.75, 0.5)
-    assert (large['size'], large['factual'].mean) == ('large', 0)
+@pytest.mark.parametrize(
+    'paper, shown',
+    [('begin_wow', [0.7]), ('rome_crowd', ['0.15, 0.21', '0.80, 0.86']), ('', [])],
+)
+def test_the_papers_agreement_stands_where_the_files_have_none(paper, shown):
+    given = AnnotatedSet('any', 'a', (annotated(0),), paper=paper)
+    table = agreement_table(Evaluation(given, ()))
+    assert [row['alpha'] for row in (table.rows if table else ())] == shown
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
     table = three_way_table(Evaluation(given, (knows, blind), rounds=5))
     (row,) = rows(table, source='here')
     assert row['macro'].mean == 1
-    assert len(rows(table, source=PAPER)) == 10
+    assert len(rows(table, source=PAPER)) == 11
     assert any('blind' in note for note in table.notes)
     assert three_way_table(Evaluation(given, (blind,), rounds=5)) is None
     assert three_way_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None

@@ -1,19 +1,18 @@
 """
-Tables of a set's annotations and texts, whatever the scorers: factual correctness by
-generator, lengths, and agreement of annotators as Fleiss' kappa (1971; Honovich et al.
-2021) and Krippendorff's alpha (2011; Santhanam et al. 2021, Dziri et al. 2022).
+Tables of a set's annotations and texts, whatever the scorers: lengths, and agreement of
+annotators as Fleiss' kappa (1971; Honovich et al. 2021) and Krippendorff's alpha (2011;
+Santhanam et al. 2021, Dziri et al. 2022).
 """
 
 from collections import Counter
 from statistics import fmean
 from typing import Optional, Sequence
 
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.measures import passages
-from parlai_q2.evaluate.published import TABLE_11
-from parlai_q2.evaluate.sets import AnnotatedResponse, by_system_and_class
-from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
+from parlai_q2.evaluate.published import BEGIN_ALPHA, KAPPA, TABLE_11
+from parlai_q2.evaluate.published_rome import AGREEMENT
+from parlai_q2.evaluate.sets import by_system_and_class
+from parlai_q2.evaluate.tables import Column, Rows, Table
 
 # Where a response has what each annotator said, by question.
 ANNOTATIONS = 'annotations'
@@ -76,12 +75,23 @@ def agreement_table(evaluation: Evaluation) -> Optional[Table]:
             alpha=krippendorff_alpha(ratings),
             kappa=fleiss_kappa(ratings),
         )
+    paper = evaluation.annotated.paper
+    if paper.startswith('begin'):
+        rows.paper('class', alpha=BEGIN_ALPHA)
+    elif paper.startswith('q2_wow'):
+        rows.paper('class', count=100, kappa=KAPPA)
+    elif paper.startswith('rome'):
+        for annotators, alphas in AGREEMENT.items():
+            both = ', '.join(f'{alpha:.2f}' for alpha in alphas)
+            rows.paper(f'{annotators}, both questions', alpha=both)
     columns = [
         Column('count', 'n'),
         Column('alpha', "Krippendorff's alpha"),
         Column('kappa', "Fleiss' kappa"),
     ]
     note = 'Alpha: interval. Kappa: categories, whatever their distance.'
+    if not with_all:
+        note = 'The files have no single annotations, so ours cannot be computed.'
     what = 'Agreement of the annotators'
     return rows.table(evaluation, 'agreement', what, columns, note)
 
@@ -108,47 +118,3 @@ def lengths_table(evaluation: Evaluation) -> Optional[Table]:
     note = 'Tokens: what white space separates; the responses are tokenised.'
     what = 'Length of responses'
     return rows.table(evaluation, 'table_11', what, columns, note, cited='Table 11')
-
-
-def generators_table(evaluation: Evaluation) -> Optional[Table]:
-    """
-    F and H by retriever, decoding and size (Santhanam et al. 2021): how factual the
-    verifiable responses are, and how many make something up.
-    """
-    groups: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
-    for one in evaluation.annotated.responses:
-        if 'decoding' in one.more and one.more.get('verifiable') is not None:
-            name = one.corpus, one.more['decoding'], one.system
-            groups.setdefault(name, []).append(one)
-    rows = Rows('knowledge', 'decoding', 'size')
-    for name, members in sorted(groups.items()):
-        verifiable = [one for one in members if one.more['verifiable']]
-        rows.ours(
-            *name,
-            count=len(members),
-            verifiable=len(verifiable) / len(members),
-            factual=_mean(evaluation, verifiable, 'factual'),
-            hallucination=_mean(evaluation, verifiable, 'hallucination'),
-        )
-    columns = [
-        Column('count', 'n'),
-        Column('verifiable', 'verifiable %', 1, 100),
-        Column('factual', 'F'),
-        Column('hallucination', 'H %', 1, 100),
-    ]
-    note = (
-        'F: mean factual correctness of the verifiable responses. H: the share of '
-        'them that most annotators say makes something up.'
-    )
-    what = 'Factual correctness by generator'
-    return rows.table(evaluation, 'generators', what, columns, note, BRACKETS)
-
-
-def _mean(
-    evaluation: Evaluation, responses: Sequence[AnnotatedResponse], name: str
-) -> Cell:
-    known = [r for r in responses if r.more.get(name) is not None]
-    if not known:
-        return None
-    values = [float(r.more[name]) for r in known]
-    return mean_interval(values, evaluation.rounds, evaluation.seed, passages(known))

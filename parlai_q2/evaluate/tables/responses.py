@@ -5,17 +5,19 @@ from typing import Mapping, Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import response_level, three_way
-from parlai_q2.evaluate.measures import by_likeliest_class, questions
+from parlai_q2.evaluate.measures import by_likeliest_class, likeliest, questions
 from parlai_q2.evaluate.published import (
     ACCURACY,
-    BEGIN_MACRO_F1,
-    ROME_EXPERT,
+    BEGIN_HUMAN,
+    BEGIN_TABLE_2,
     TABLE_2,
     TABLE_2_COLUMNS,
     TABLE_3,
     TABLE_6,
 )
+from parlai_q2.evaluate.published_rome import EXPERT, NOT_ENOUGH_INFO
 from parlai_q2.evaluate.sets import (
+    BINARY,
     CLASSES,
     RANDOM,
     AnnotatedResponse,
@@ -24,6 +26,7 @@ from parlai_q2.evaluate.sets import (
 )
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 from parlai_q2.records import Label
+from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 Q2 = 'q2'
 # The paper averages BERTScore's F1 before it is clipped to [0, 1].
@@ -85,6 +88,13 @@ def _cells(
     return row
 
 
+# The classes of fact checking, by those of an NLI model.
+LIKELIEST = {
+    ENTAILMENT: 'supported',
+    NEUTRAL: 'not enough info',
+    CONTRADICTION: 'refuted',
+}
+
 # Honovich et al. 2021, section 5.1.
 PAPERS_THRESHOLD = 0.5
 AT_THRESHOLD = (
@@ -98,7 +108,8 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     annotated = evaluation.annotated.of_classes()
     rows, names = Rows('scorer', 'class'), ('precision', 'recall', 'f1')
     expert = evaluation.annotated.paper.startswith('rome_expert')
-    merged = map(by_likeliest_class, evaluation.measures) if expert else ()
+    rome = evaluation.annotated.paper.startswith('rome')
+    merged = map(by_likeliest_class, evaluation.measures) if rome else ()
     for measure in (*evaluation.measures, *filter(None, merged)):
         if measure.threshold is None or not measure.known(annotated):
             continue
@@ -110,13 +121,13 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
             if paper and evaluation.annotated.paper == 'q2_wow':
                 cells = dict(zip(names, paper))
                 rows.paper(measure.name, label, threshold=PAPERS_THRESHOLD, **cells)
-    for detector, by_class in ROME_EXPERT.items() if expert and rows else ():
+    for detector, by_class in EXPERT.items() if expert and rows else ():
         for label, values in by_class.items():
-            rows.paper(detector, label, **dict(zip(names, values)))
+            rows.paper(detector, label, **values)
     columns = [Column('threshold', 'at', decimals=2)]
     columns += [Column(n, n.replace('f1', 'F1')) for n in names]
     at = 'At: a score of at most this is inconsistent.'
-    if expert:
+    if rome:
         at += (
             ' Likeliest class: consistent where entailment is the likeliest of the '
             'three, as for the classifiers of Santhanam et al. 2021.'
@@ -134,6 +145,39 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     )
 
 
+def likeliest_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    The likeliest class of scorers with class probabilities, before the papers merge all
+    but entailment (Santhanam et al. 2021, section 5).
+    """
+    annotated = evaluation.annotated.of_classes()
+    rows = Rows('scorer', 'class')
+    rome = evaluation.annotated.paper.startswith('rome')
+    for measure in evaluation.measures if rome else ():
+        known = measure.known(annotated)
+        for name in (*BINARY, 'all'):
+            members = [r for r in known if name in (r.label, 'all')]
+            found = Counter(likeliest(measure.score(r)) for r in members)
+            if not members or None in found:
+                continue
+            merged = found[NEUTRAL] + found[CONTRADICTION]
+            rows.ours(
+                measure.name,
+                name,
+                count=len(members),
+                merged=found[NEUTRAL] / merged if merged else None,
+                **{str(f): found[f] / len(members) for f in LIKELIEST},
+            )
+    if rows:
+        rows.paper('its NLI models', 'all', neutral=NOT_ENOUGH_INFO)
+    columns = [Column('count', 'n')]
+    columns += [Column(f, f'{head} %', 1, 100) for f, head in LIKELIEST.items()]
+    columns.append(Column('merged', 'of the last two, not enough info %', 1, 100))
+    what = 'Likeliest class'
+    note = 'Supported is consistent; the other two are merged into inconsistent.'
+    return rows.table(evaluation, 'likeliest', what, columns, note)
+
+
 # Marks the rows of three classes by the paper's mapping.
 AS_NLI = ', neutral as generic'
 
@@ -141,7 +185,7 @@ AS_NLI = ', neutral as generic'
 def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     """
     F1 of the three classes, and macro precision, recall and F1 (Dziri et al. 2022,
-    Table 5).
+    Table 2).
     """
     if not evaluation.annotated.of_classes([Label.GENERIC]):
         return None
@@ -165,11 +209,14 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     if without:
         notes.append(f'Scorers of two classes, left out: {", ".join(without)}.')
     if rows and evaluation.annotated.paper.startswith('begin'):
-        for model, by_data in BEGIN_MACRO_F1.items():
-            for data, value in by_data.items():
-                rows.paper(f'{model}, {data}', macro=value)
+        fold = 'test' if evaluation.annotated.title.startswith('BEGIN test') else 'dev'
+        for classifier, by_fold in BEGIN_TABLE_2.items():
+            metrics = zip(('macro_precision', 'macro_recall', 'macro'), by_fold[fold])
+            rows.paper(classifier, **dict(metrics))
+        rows.paper('human', macro_precision=BEGIN_HUMAN[fold])
         notes.append(
-            "The paper's classifiers were measured on its test set (Dziri et al. 2022)."
+            f"The paper's rows are of its {fold} set, all three corpora (Dziri et al. "
+            '2022, Table 2).'
         )
     heads = {
         **{c: f'F1 {c}' for c in CLASSES},

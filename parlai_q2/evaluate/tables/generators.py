@@ -1,0 +1,173 @@
+"""
+What people said of generators, by knowledge, decoding and size (Santhanam et al. 2021):
+factual correctness and hallucination (Tables 2 and 7), and how well scorers find the
+responses of each generator that are consistent and inconsistent (Tables 4, 6 and 8 to
+12).
+"""
+
+from typing import Mapping, Optional, Sequence
+
+from parlai_q2.bootstrap import mean_interval
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.measures import passages
+from parlai_q2.evaluate.published_rome import (
+    DECODINGS,
+    DETECTORS,
+    GENERATORS,
+    KNOWLEDGE,
+    SIZES,
+    Cell,
+)
+from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
+from parlai_q2.evaluate.tables import BRACKETS, Column, Rows, Table
+from parlai_q2.evaluate.tables import Cell as Shown
+from parlai_q2.records import Label
+
+ALL = 'all'
+KEYS = ('knowledge', 'decoding', 'size')
+SHORT = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}
+Groups = dict[Cell, list[AnnotatedResponse]]
+
+
+def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
+    """
+    The responses that name their decoding, by generator, in the paper's order; those of
+    each knowledge together come last.
+    """
+    found: Groups = {}
+    for one in responses:
+        if 'decoding' in one.more:
+            cell = one.corpus, one.more['decoding'], one.system
+            found.setdefault(cell, []).append(one)
+            if one.corpus in KNOWLEDGE:
+                found.setdefault((one.corpus, ALL, ALL), []).append(one)
+    order = (*KNOWLEDGE, *DECODINGS, *SIZES, ALL)
+
+    def place(cell: Cell) -> tuple:
+        numbers = [order.index(n) if n in order else -1 for n in cell]
+        return (cell[1] == ALL, *numbers, cell)
+
+    return dict(sorted(found.items(), key=lambda item: place(item[0])))
+
+
+def generators_table(evaluation: Evaluation) -> Optional[Table]:
+    """How factual each generator's responses are, and how many make something up."""
+    rows = Rows(*KEYS)
+    published = evaluation.annotated.paper.startswith('rome')
+    total = 0
+    for cell, members in by_generator(evaluation.annotated.responses).items():
+        told = [one for one in members if one.more.get('verifiable') is not None]
+        verifiable = [one for one in told if one.more['verifiable']]
+        if not told:
+            continue
+        rows.ours(
+            *cell,
+            count=len(verifiable),
+            verifiable=len(verifiable) / len(told),
+            factual=_mean(evaluation, verifiable, 'factual'),
+            hallucination=_mean(evaluation, verifiable, 'hallucination'),
+        )
+        if published and cell in GENERATORS:
+            theirs = GENERATORS[cell]
+            total += theirs.responses
+            rows.paper(
+                *cell,
+                count=theirs.responses,
+                factual=theirs.factual,
+                hallucination=theirs.hallucination,
+                appropriate=theirs.appropriateness,
+            )
+    columns = [
+        Column('count', 'n'),
+        Column('verifiable', 'verifiable %', 1, 100),
+        Column('factual', 'F'),
+        Column('hallucination', 'H %', 1, 100),
+        Column('appropriate', 'A', 1),
+    ]
+    notes = [
+        'n: verifiable responses. F: their mean factual correctness. H: the share of '
+        'them that most annotators say makes something up.'
+    ]
+    if total:
+        notes.append(
+            f"A: mean appropriateness; not in the files. The paper's n is that of its "
+            f'Table 7, F, H and A those of Table 2; its n add up to {total:,} here.'
+        )
+    what = 'Factual correctness by generator'
+    return rows.table(evaluation, 'generators', what, columns, *notes, BRACKETS)
+
+
+def _mean(
+    evaluation: Evaluation, responses: Sequence[AnnotatedResponse], name: str
+) -> Shown:
+    known = [r for r in responses if r.more.get(name) is not None]
+    if not known:
+        return None
+    values = [float(r.more[name]) for r in known]
+    return mean_interval(values, evaluation.rounds, evaluation.seed, passages(known))
+
+
+def cells_table(evaluation: Evaluation) -> Optional[Table]:
+    """F1 of both classes by generator and scorer, if there are several generators."""
+    groups = by_generator(evaluation.annotated.of_classes())
+    if len(groups) < 2:
+        return None
+    measures = [
+        m
+        for m in evaluation.measures
+        if m.threshold is not None and m.known(evaluation.annotated.of_classes())
+    ]
+    rows = Rows(*KEYS)
+    for cell, members in groups.items() if measures else ():
+        counts = [sum(r.label == label for r in members) for label in BINARY]
+        cells: dict[str, Shown] = {'count': '/'.join(map(str, counts))}
+        for measure in measures:
+            level = evaluation.level(measure, members)
+            for label in BINARY:
+                cells[f'{measure.name} {label}'] = level[f'{label}_f1']
+        rows.ours(*cell, **cells)
+    columns = [Column('count', 'n')]
+    columns += [
+        Column(f'{m.name} {label}', f'{m.name} {SHORT[label]}', 2, bounds=False)
+        for m in measures
+        for label in BINARY
+    ]
+    return rows.table(
+        evaluation,
+        'cells',
+        'F1 of both classes by generator',
+        columns,
+        'n: consistent and inconsistent responses, which are few in most cells: the '
+        'intervals are in the JSON file, and drawn in the figure.',
+    )
+
+
+def papers_cells_table(evaluation: Evaluation) -> Optional[Table]:
+    """The paper's detectors on the same generators, by the numbers of its tables."""
+    groups = by_generator(evaluation.annotated.of_classes())
+    rows = Rows(*KEYS)
+    for cell in groups if evaluation.annotated.paper.startswith('rome') else ():
+        if cell in GENERATORS:
+            rows.paper(*cell, **_published(cell))
+    columns = [
+        Column(f'{table} {label}', f'{table} {SHORT[label]}', 2)
+        for table in DETECTORS
+        for label in BINARY
+    ]
+    return rows.table(
+        evaluation,
+        'cells_paper',
+        'F1 of both classes by generator, the detectors of the paper',
+        columns,
+        "Columns: the paper's tables, 4, 6 and 8 to 12, of one detector each. 4 and 6 "
+        'are of the same one, and differ for xlarge: with knn, the numbers of nucleus '
+        'and delayed are exchanged; with dpr and delayed, 4 has .25 where 6 has .52.',
+    )
+
+
+def _published(cell: Cell) -> Mapping[str, Shown]:
+    return {
+        f'{table} {label}': value
+        for table, by_cell in DETECTORS.items()
+        for label, value in zip(BINARY, by_cell[cell], strict=True)
+    }
