@@ -12,6 +12,7 @@ from typing import Optional
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
@@ -22,6 +23,7 @@ from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.records import Label
 from parlai_q2.tasks.conv_fever.build import build
 from parlai_q2.tasks.conv_fever.reader import (
+    CONTEXT,
     ENTITY_SWAP,
     KNOWLEDGE,
     NEGATION,
@@ -36,16 +38,39 @@ from parlai_q2.tasks.wizard_of_wikipedia.reader import SPLITS, TRAIN
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT)
 # The names of the perturbations in a task string.
 WORDS = {Label.CONSISTENT if name == NONE else name: name for name in PERTURBATIONS}
-GROUPS = {'kind': [*WORDS], 'changed text': (RESPONSE, KNOWLEDGE), 'split': SPLITS}
+GROUPS = {
+    'kind': [*WORDS],
+    'changed text': (RESPONSE, KNOWLEDGE, CONTEXT),
+    'split': SPLITS,
+}
 
 
 class ClassificationTeacher(FixedDialogTeacher):
-    """Shows knowledge and response; the label is the response's class."""
+    """
+    Shows knowledge and response, after the conversation if ``--show-context`` says so;
+    the label is the response's class.
+    """
 
     # The words that apply when the task string has none; empty for all examples.
     words: tuple[str, ...] = ()
 
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """Add ``--show-context``."""
+        super().add_cmdline_args(parser, partial_opt)
+        parser.add_argument_group('Conv-FEVER').add_argument(
+            '--show-context',
+            type='bool',
+            default=False,
+            help='show the conversation before knowledge and response, and also the '
+            'examples in which it was perturbed',
+        )
+        return parser
+
     def __init__(self, opt: Opt, shared: Optional[dict] = None):
+        self._with_context = bool(opt.get('show_context'))
         self._examples = shared['conv_fever'] if shared else self._open(opt)
         super().__init__(opt, shared)
         self.reset()
@@ -63,12 +88,20 @@ class ClassificationTeacher(FixedDialogTeacher):
         if fold != TRAIN:
             fold = f'{fold}_{(chosen["split"] or SPLITS)[0]}'
         perturbations = [WORDS[word] for word in chosen['kind']]
+        if CONTEXT in chosen['changed text'] and not self._with_context:
+            raise ConfigError(
+                'Examples whose context was perturbed need it shown: '
+                '--show-context true'
+            )
         path = build(opt, fold)
-        examples = ExampleFile(path, perturbations, chosen['changed text'])
+        examples = ExampleFile(
+            path, perturbations, chosen['changed text'], self._with_context
+        )
         if not len(examples):
             raise TaskDataError(
-                f'{path} has no example of {" ".join(words) or "any kind"} whose '
-                'context was not perturbed. Ask for another kind.'
+                f'{path} has no example of {" ".join(words) or "any kind"}'
+                + ('' if self._with_context else ' whose context was not perturbed')
+                + '. Ask for another kind.'
             )
         return examples
 
@@ -88,10 +121,11 @@ class ClassificationTeacher(FixedDialogTeacher):
 
     def message(self, example: ConvFeverExample) -> Message:
         """An example as this view shows it."""
+        shown = example.context if self._with_context else ()
         return Message(
             {
                 'id': self.id,
-                'text': f'{example.knowledge}\n{example.response}',
+                'text': '\n'.join([*shown, example.knowledge, example.response]),
                 'labels': [example.label],
                 'label_candidates': list(CLASSES),
                 'episode_done': True,

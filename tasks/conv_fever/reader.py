@@ -72,12 +72,13 @@ class ConvFeverExample:
 
 class ExampleFile:
     """
-    Examples of a file that the task built, by place. An example whose context was
-    perturbed is left out, since from knowledge and response it looks consistent.
+    Examples of a file that the task built, by place.
 
     :param perturbations: the perturbations to show; empty for all.
     :param perturbed: the changed texts to show; empty for all. Consistent examples have
         none, and are shown if ``perturbations`` names them.
+    :param context: whether the context is shown. Otherwise an example whose context was
+        perturbed is left out, since from knowledge and response it looks consistent.
     :raises RecordError: when a line is not an example.
     """
 
@@ -86,6 +87,7 @@ class ExampleFile:
         path: Path,
         perturbations: Sequence[str] = (),
         perturbed: Sequence[str] = (),
+        context: bool = False,
     ):
         self.path = path
         self._starts = array('Q')
@@ -104,7 +106,7 @@ class ExampleFile:
             kind, changed = found[1].decode(), found[2].decode()
             named = kind == NONE and NONE in perturbations
             if (
-                changed != CONTEXT
+                (context or changed != CONTEXT)
                 and kind in (perturbations or PERTURBATIONS)
                 and (not perturbed or changed in perturbed or named)
             ):

@@ -49,9 +49,9 @@ def logged(path):
         return [turn for line in lines for turn in json.loads(line)['dialog']]
 
 
-def messages(task, datatype='valid'):
+def messages(task, datatype='valid', **options):
     """All that a teacher says."""
-    opt = ParlaiParser(True, True).parse_kwargs(task=task, datatype=datatype)
+    opt = ParlaiParser(True, True).parse_kwargs(task=task, datatype=datatype, **options)
     teacher = create_task_agent_from_taskname(opt)[0]
     found = [m for m in teacher if not m.get('batch_padding')]
     assert teacher.num_examples() == len(found)

@@ -96,6 +96,19 @@ class TestTheViews:
         with pytest.raises(TaskDataError, match='entity_swap response topic_split'):
             messages(f'{TASK}:EntitySwapTeacher:response:topic_split')
 
+    def test_with_its_context_an_example_is_whole(self, conv_fever):
+        task = f'{TASK}:EntitySwapTeacher:topic_split'
+        shown = messages(task, show_context=True)
+        assert {m['perturbed'] for m in shown} == {'context', 'knowledge'}
+        for message in shown:
+            parts = message['context'], message['checked_sentence'], message['response']
+            assert message['text'] == '\n'.join(parts)
+        with pytest.raises(ConfigError, match='--show-context true'):
+            messages(f'{task}:context')
+        changed = messages(f'{task}:context', show_context=True)
+        assert changed and {m['perturbed'] for m in changed} == {'context'}
+        assert all(m['after'].lower() in m['context'].lower() for m in changed)
+
     def test_two_splits_are_two_tasks(self, conv_fever):
         with pytest.raises(ConfigError, match='names both splits'):
             messages(f'{TASK}:DefaultTeacher:random_split:topic_split')
