@@ -28,6 +28,10 @@ TOPK = 10
 BEAM_DELAY = 5
 
 
+# How the settings are written after a slash, and which strategies have them.
+SETTINGS = {'p': ('nucleus',), 'k': ('delayedbeam',), 'delay': ('delayedbeam',)}
+
+
 @dataclass(frozen=True)
 class Strategy:
     """
@@ -36,11 +40,17 @@ class Strategy:
     :param name: one of :data:`NAMES`.
     :param beam: the width of the beam, at least ``number``; None for the larger of
         ``number`` and :data:`DEFAULT_BEAM`.
+    :param p: of nucleus sampling, the probability mass to sample from, in (0, 1].
+    :param k: of the delayed beam, how many of the likeliest tokens to sample from.
+    :param delay: of the delayed beam, how many steps to sample before the beam.
     """
 
     name: str
     number: int
     beam: Optional[int] = None
+    p: float = TOPP
+    k: int = TOPK
+    delay: int = BEAM_DELAY
 
     @property
     def width(self) -> int:
@@ -50,41 +60,74 @@ class Strategy:
         return self.beam or max(self.number, DEFAULT_BEAM)
 
     def __str__(self) -> str:
+        usual = Strategy(self.name, self.number)
         beam = f'/{self.beam}' if self.beam else ''
-        return f'{self.name}:{self.number}{beam}'
+        more = ''.join(
+            f'/{name}={getattr(self, name)}'
+            for name in SETTINGS
+            if getattr(self, name) != getattr(usual, name)
+        )
+        return f'{self.name}:{self.number}{beam}{more}'
 
 
 def parse_strategies(text: str) -> list[Strategy]:
     """
     Read ``beam:4,nucleus:3``: the best four of a beam, and three samples. ``beam:4/10``
-    makes the beam ten wide. A name without a number gives one candidate. The order
+    makes the beam ten wide; ``nucleus:3/p=0.8`` and ``delayedbeam:3/k=20/delay=4`` have
+    settings of their own. A name without a number gives one candidate. The order
     decides ties.
 
     :raises ConfigError: when the text does not have that form.
     """
-    strategies: list[Strategy] = []
-    for part in split_names(text):
-        name, _, size = (p.strip() for p in part.partition(':'))
-        number, slash, beam = size.partition('/')
-        if name not in NAMES:
-            raise UnknownNameError('candidate strategy', name, NAMES)
-        if not (number or '1').isdecimal() or int(number or '1') < 1:
-            raise ConfigError(f'{part!r} must be a name and a number from 1: {name}:3')
-        if slash and not (
-            name in BEAMS and beam.isdecimal() and int(beam) >= int(number or '1')
-        ):
-            raise ConfigError(
-                f'{part!r}: after the slash stands the width of the beam of '
-                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/10'
-            )
-        width = int(beam) if slash else None
-        strategies.append(Strategy(name, int(number or '1'), width))
+    strategies = [_parse(part) for part in split_names(text)]
     names = [s.name for s in strategies]
     if not names:
         raise ConfigError(f'No strategy was given. The default: {DEFAULT_STRATEGIES}.')
     if len(set(names)) < len(names):
         raise ConfigError(f'A strategy appears twice in {text!r}; add up its numbers.')
     return strategies
+
+
+def _parse(part: str) -> Strategy:
+    name, _, rest = (p.strip() for p in part.partition(':'))
+    number, *settings = (p.strip() for p in rest.split('/'))
+    if name not in NAMES:
+        raise UnknownNameError('candidate strategy', name, NAMES)
+    if not (number or '1').isdecimal() or int(number or '1') < 1:
+        raise ConfigError(f'{part!r} must be a name and a number from 1: {name}:3')
+    given: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = (p.strip() for p in setting.partition('='))
+        if equals:
+            given[key] = _setting(part, name, key, value)
+        elif (
+            name in BEAMS and key.isdecimal() and int(key) >= int(number or '1')
+        ) and 'beam' not in given:
+            given['beam'] = int(key)
+        else:
+            raise ConfigError(
+                f'{part!r}: after the slash stands the width of the beam of '
+                f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/10; '
+                'or a setting: nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5'
+            )
+    return Strategy(name, int(number or '1'), **given)
+
+
+def _setting(part: str, name: str, key: str, value: str) -> float:
+    if name not in SETTINGS.get(key, ()):
+        known = [setting for setting, names in SETTINGS.items() if name in names]
+        raise ConfigError(
+            f'{part!r}: {name} has no setting {key!r}. '
+            + (f'It has {", ".join(known)}.' if known else 'It has a width: beam:4/10')
+        )
+    try:
+        number: float = float(value) if key == 'p' else int(value)
+    except ValueError:
+        number = 0
+    if not 0 < number or key == 'p' and not number <= 1:
+        wanted = 'a number above 0, at most 1' if key == 'p' else 'a number from 1'
+        raise ConfigError(f'{part!r}: {key} must be {wanted}, not {value!r}.')
+    return number
 
 
 @contextmanager
@@ -98,9 +141,9 @@ def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
     settings = {
         'inference': strategy.name,
         'beam_size': strategy.width,
-        'topk': min(TOPK, len(agent.dict)),
-        'topp': TOPP,
-        'beam_delay': BEAM_DELAY,
+        'topk': min(strategy.k, len(agent.dict)),
+        'topp': strategy.p,
+        'beam_delay': strategy.delay,
     }
     agent.opt = Opt({**opt, **settings})
     try:

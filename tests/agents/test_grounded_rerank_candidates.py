@@ -5,7 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from parlai_q2.agents.grounded_rerank.search import RankedBeam, collect, mean_logprob
-from parlai_q2.agents.grounded_rerank.strategies import Strategy, parse_strategies
+from parlai_q2.agents.grounded_rerank.strategies import (
+    Strategy,
+    decoding,
+    parse_strategies,
+)
 from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.candidate import Candidate, merge
 
@@ -19,6 +23,14 @@ from parlai_q2.rerank.candidate import Candidate, merge
             'beam:4/10,delayedbeam:3/3',
             [Strategy('beam', 4, 10), Strategy('delayedbeam', 3, 3)],
         ),
+        (
+            'nucleus:3/p=0.8,delayedbeam:2/7/k=20/delay=4',
+            [
+                Strategy('nucleus', 3, p=0.8),
+                Strategy('delayedbeam', 2, 7, k=20, delay=4),
+            ],
+        ),
+        ('nucleus:3/p=0.9', [Strategy('nucleus', 3)]),
     ],
 )
 def test_strategies_are_read_in_order(text, expected):
@@ -54,11 +66,28 @@ def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
         ('beam:4/3', 'at least the number'),
         ('beam:4/', 'beam:4/10'),
         ('nucleus:3/5', 'beam or delayedbeam'),
+        ('beam:4/8/9', 'after the slash'),
+        ('nucleus:3/k=5', "no setting 'k'. It has p"),
+        ('beam:3/p=0.5', "no setting 'p'. It has a width"),
+        ('nucleus:3/p=1.5', 'at most 1'),
+        ('nucleus:3/p=many', "not 'many'"),
+        ('delayedbeam:3/delay=0', 'from 1'),
+        ('delayedbeam:3/k=2.5', 'from 1'),
     ],
 )
 def test_a_strategy_that_cannot_be_read_says_how_it_is_written(text, says):
     with pytest.raises(ConfigError, match=says):
         parse_strategies(text)
+
+
+def test_a_search_decodes_by_the_settings_of_its_strategy():
+    agent = SimpleNamespace(opt={'topp': 0.3}, dict=range(15))
+    (strategy,) = parse_strategies('delayedbeam:2/7/k=20/delay=4')
+    with decoding(agent, strategy):
+        inside = dict(agent.opt)
+    assert (inside['beam_size'], inside['beam_delay']) == (7, 4)
+    assert inside['topk'] == 15, 'no more than the dictionary has'
+    assert agent.opt == {'topp': 0.3}
 
 
 def test_duplicates_are_merged_and_keep_their_sources():
