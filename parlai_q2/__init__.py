@@ -15,29 +15,33 @@ from typing import TYPE_CHECKING, Any
 from parlai_q2.version import __version__
 
 if TYPE_CHECKING:
+    from parlai_q2.claims import Comparison, Label, Score, Verdict
     from parlai_q2.errors import ConfigError, InputError, ModelError, Q2Error
     from parlai_q2.presets import load_preset
-    from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
     from parlai_q2.rerank import Reranker
     from parlai_q2.scorers import Scorer, load_scorer, release_models, scorer_names
     from parlai_q2.signature import Signature
+    from parlai_q2.turns import Example, Span
 
 # Maps each public name to its module. Modules are imported on first use, to keep
 # "import parlai_q2" fast.
 _PUBLIC = {
-    'Comparison': 'records',
+    'Comparison': 'claims',
     'ConfigError': 'errors',
-    'Example': 'records',
+    'Example': 'turns',
     'InputError': 'errors',
-    'Label': 'records',
+    'Label': 'claims',
     'ModelError': 'errors',
+    'Passage': 'turns',
     'Q2Error': 'errors',
     'Reranker': 'rerank',
-    'Score': 'records',
+    'Score': 'claims',
     'Scorer': 'scorers',
     'Signature': 'signature',
-    'Span': 'records',
-    'Verdict': 'records',
+    'Source': 'turns',
+    'Span': 'turns',
+    'Turn': 'turns',
+    'Verdict': 'claims',
     'load_preset': 'presets',
     'load_scorer': 'scorers',
     'release_models': 'scorers',
@@ -52,12 +56,15 @@ __all__ = [
     'InputError',
     'Label',
     'ModelError',
+    'Passage',
     'Q2Error',
     'Reranker',
     'Score',
     'Scorer',
     'Signature',
+    'Source',
     'Span',
+    'Turn',
     'Verdict',
     'load_preset',
     'load_scorer',

@@ -1,6 +1,6 @@
 """
 Places evidence in the passages of the knowledge: scorers read them as one text, and a
-:class:`~parlai_q2.records.Score` has offsets in the passages of its example.
+:class:`~parlai_q2.claims.Score` has offsets in the passages of its example.
 """
 
 from bisect import bisect_right
@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Sequence
 
-from parlai_q2.records import PASSAGE_END, Evidence, Passage, Score, Span
+from parlai_q2.claims import Evidence, Score
+from parlai_q2.turns import PASSAGE_END, Passage, Span
 
 
 def passage_starts(passages: Sequence[Passage]) -> list[int]:

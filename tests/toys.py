@@ -9,7 +9,7 @@ import re
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.records import Span
+from parlai_q2.turns import Span
 
 
 class ToyQuestionGenerator:

@@ -15,6 +15,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
 
+from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
@@ -26,7 +27,6 @@ from parlai_q2.parlai.classification import (
     need_pair,
     true_class,
 )
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.class_map import (
     FINDINGS,
@@ -37,6 +37,7 @@ from parlai_q2.text.class_map import (
     map_classes,
     parse_class_map,
 )
+from parlai_q2.turns import Example
 
 DEFAULT_SCORER = 'consistency'
 # The classes to answer with where neither the task nor --classes names any.

@@ -7,10 +7,11 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     read_typed,
 )
+from parlai_q2.claims import Score
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.records import Passage, Score
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
+from parlai_q2.turns import Passage
 
 HELP = """\
 /knowledge <text>      set the knowledge replies must stick to

@@ -24,7 +24,7 @@ from parlai.core.message import Message
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE, as_text, find_passages, passages_in
 from parlai_q2.options import line_ends
-from parlai_q2.records import Passage, joined
+from parlai_q2.turns import Passage, joined
 
 NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "

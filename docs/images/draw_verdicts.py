@@ -13,7 +13,7 @@ import sys
 from html import escape
 from pathlib import Path
 
-from parlai_q2.records import Score, Verdict
+from parlai_q2.claims import Score, Verdict
 from parlai_q2.report.spans import Piece, knowledge_pieces, response_pieces, status_of
 
 WIDTH, MARGIN, GAP = 880, 24, 16

@@ -12,8 +12,8 @@ from typing import Any, Optional
 from parlai_q2.benchmark.clock import StageClock, spread, timed
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
-from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.turns import Span
 
 SPANS, QUESTIONS, NLI = 'spans', 'questions', 'nli'
 # Question answering runs twice: on the response, to see whether a question is valid,

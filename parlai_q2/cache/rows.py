@@ -5,8 +5,8 @@ import json
 import zlib
 from typing import Any, Optional
 
+from parlai_q2.claims import Score
 from parlai_q2.io.strict_json import is_number
-from parlai_q2.records import Score
 
 Pair = tuple[str, str]
 

@@ -18,10 +18,11 @@ from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from parlai_q2.cache.rows import Pair, decode, encode, pair_key
 from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
+from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, cache_folder
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, StandInScorer
+from parlai_q2.turns import Example
 
 # An environment variable with the path of the cache, to keep it elsewhere.
 VARIABLE = 'PARLAI_Q2_CACHE'
@@ -66,7 +67,7 @@ class CachedScorer(StandInScorer[Scorer]):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature = str(self.signature)
-        pairs = [(e.knowledge, e.response) for e in examples]
+        pairs = [(e.knowledge_text, e.response) for e in examples]
         scores = self.cache.get(signature, pairs)
         missing = [
             example for pair, example in zip(pairs, examples) if pair not in scores
@@ -76,7 +77,7 @@ class CachedScorer(StandInScorer[Scorer]):
         for start in range(0, len(missing), self.chunk):
             some = missing[start : start + self.chunk]
             made = {
-                (example.knowledge, example.response): score
+                (example.knowledge_text, example.response): score
                 for example, score in zip(some, self.scorer.score(some), strict=True)
             }
             self.cache.put(signature, made)

@@ -13,13 +13,14 @@ from parlai_q2.calibrate.fit import (
     metrics,
     pairs_of,
 )
+from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.read import Record, read_records
-from parlai_q2.records import Example, Label
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
 from parlai_q2.text.class_map import ENTAILMENT, GENERIC, finding_of
+from parlai_q2.turns import Example
 
 # Labels that are numbers or truth values.
 TRUTH = {
@@ -46,7 +47,11 @@ def read_labelled(
         label = label_of(record, path.name, field)
         example = record.example
         assert example is not None
-        if label is not None and example.knowledge.strip() and example.response.strip():
+        if (
+            label is not None
+            and example.knowledge_text.strip()
+            and example.response.strip()
+        ):
             examples.append(example)
             consistent.append(label)
     return examples, consistent
@@ -96,7 +101,7 @@ def calibrate(
         )
     features = FEATURES_OF[scorer.name] if refit else ()
     scores = scorer.score(examples)
-    pairs = pairs_of(scores, consistent, [e.knowledge for e in examples], features)
+    pairs = pairs_of(scores, consistent, [e.knowledge_text for e in examples], features)
     probabilities = scorer.prior is not None
     fitted = fit_pairs(pairs, target, probabilities)
     threshold = interval_of(pairs, fitted, target, probabilities)

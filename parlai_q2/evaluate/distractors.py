@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from parlai_q2.bootstrap import Interval, intervals, mean_interval
+from parlai_q2.claims import Label, Score
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import BINARY
 from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.io.read import read_records
-from parlai_q2.records import Example, Label, Score
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.text.sentences import count_words
+from parlai_q2.turns import Example, passages_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +93,7 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
     if 0 < most < len(found):
         found = random.Random(seed).sample(found, most)
     right = sum(one.consistent for one in found)
-    passages = {passage_key(one.example.knowledge) for one in found}
+    passages = {passage_key(one.example.knowledge_text) for one in found}
     if min(right, len(found) - right) < 2 or len(passages) <= OTHERS:
         raise InputError(
             f'{path} has {right} consistent and {len(found) - right} inconsistent '
@@ -104,11 +105,11 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
 
 def others(examples: Sequence[Labelled], n: int, rng: random.Random) -> Iterator[str]:
     """The passages of other examples in random order, without example ``n``'s own."""
-    own = passage_key(examples[n].example.knowledge)
-    texts = {passage_key(one.example.knowledge): one.example for one in examples}
+    own = passage_key(examples[n].example.knowledge_text)
+    texts = {passage_key(one.example.knowledge_text): one.example for one in examples}
     keys = sorted(texts.keys() - {own})
     rng.shuffle(keys)
-    return (texts[key].knowledge for key in keys)
+    return (texts[key].knowledge_text for key in keys)
 
 
 def placed(
@@ -116,7 +117,7 @@ def placed(
 ) -> Placed:
     """Place an example's passage among others, or inside a long text of them."""
     example = examples[n].example
-    own = example.knowledge
+    own = example.knowledge_text
     if placement == ALONE:
         return Placed(example, 0, 0, len(own))
     texts: list[str] = []
@@ -129,9 +130,9 @@ def placed(
     at = rng.randint(0, len(texts))
     texts.insert(at, own)
     if placement == AMONG:
-        return Placed(replace(example, knowledge=texts, passages=()), at, 0, len(own))
+        return Placed(replace(example, knowledge=passages_of(texts)), at, 0, len(own))
     start = sum(len(text) + 1 for text in texts[:at])
-    placed = replace(example, knowledge=' '.join(texts), passages=())
+    placed = replace(example, knowledge=passages_of(' '.join(texts)))
     return Placed(placed, 0, start, start + len(own))
 
 
@@ -142,7 +143,7 @@ def measure(
     import numpy as np
 
     truth = np.array([one.consistent for one in examples])
-    groups = [passage_key(one.example.knowledge) for one in examples]
+    groups = [passage_key(one.example.knowledge_text) for one in examples]
     values: dict[str, np.ndarray] = {}
     right: dict[str, list[Optional[bool]]] = {}
     for placement in (ALONE, AMONG, INSIDE):

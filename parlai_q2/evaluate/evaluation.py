@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, mean_interval
+from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.levels import Metrics, response_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages
@@ -19,8 +20,8 @@ from parlai_q2.evaluate.sets import (
     random_sample,
     same_dialogue,
 )
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.turns import Example
 
 # Scorers whose preset had its settings chosen on development data; see
 # docs/accuracy.md.

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, density_groups
 from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.io.write import whole_file, writing
 from parlai_q2.optional import import_package
-from parlai_q2.records import Label
 
 # From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
 BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'

@@ -95,7 +95,7 @@ def read_file(path: Path) -> AnnotatedSet:
         human = {} if score is None else {'human_score': score}
         responses.append(
             AnnotatedResponse(
-                record.example.knowledge,
+                record.example.knowledge_text,
                 record.example.response,
                 label,
                 corpus,

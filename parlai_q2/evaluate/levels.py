@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles
+from parlai_q2.claims import UNVERIFIABLE, Label
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.statistics import (
@@ -19,7 +20,6 @@ from parlai_q2.evaluate.statistics import (
     predicted_class,
     threshold_metrics,
 )
-from parlai_q2.records import UNVERIFIABLE, Label
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
+from parlai_q2.claims import Comparison, Score
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
-from parlai_q2.records import Comparison, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
 from parlai_q2.text.class_map import ENTAILMENT, FINDINGS, GENERIC, has_findings
 from parlai_q2.text.normalize import passage_key
@@ -161,7 +161,7 @@ def read_column(text: str) -> Measure:
         assert record.example is not None
         if key not in record.fields:
             raise UnknownNameError(f'column (in {path})', key, record.fields)
-        pair = record.example.knowledge, record.example.response
+        pair = record.example.knowledge_text, record.example.response
         value = number_in(record.fields, key, path, record.line)
         if value is None:
             continue

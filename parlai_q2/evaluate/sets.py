@@ -7,8 +7,8 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
-from parlai_q2.records import Label
 from parlai_q2.text.density import extractiveness
 
 BINARY = (Label.CONSISTENT, Label.INCONSISTENT)

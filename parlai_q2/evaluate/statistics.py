@@ -8,8 +8,8 @@ import math
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
+from parlai_q2.claims import UNVERIFIABLE, Label, Score
 from parlai_q2.evaluate.sets import BINARY, CLASSES
-from parlai_q2.records import UNVERIFIABLE, Label, Score
 from parlai_q2.scorers.base import label_of
 from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, FINDINGS, has_findings
 

@@ -11,9 +11,10 @@ precision includes its lower bound, so that its token occurs in training despite
 import re
 from typing import NamedTuple, Optional, Sequence
 
+from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
-from parlai_q2.records import Example, Label, Score
 from parlai_q2.text.overlap import token_overlap
+from parlai_q2.turns import Example
 
 FIRST_PERSON, NO_FIRST_PERSON = '<first-person>', '<no-first-person>'
 LOW, MEDIUM, HIGH = '<low-prec>', '<med-prec>', '<high-prec>'
@@ -48,7 +49,7 @@ def terciles(precisions: Sequence[float]) -> PrecisionGroups:
 
 def lexical_precision(example: Example) -> float:
     """The share of a response's words that occur in its knowledge; 0 without words."""
-    return token_overlap(example.knowledge, example.response).precision
+    return token_overlap(example.knowledge_text, example.response).precision
 
 
 def first_person(response: str) -> bool:

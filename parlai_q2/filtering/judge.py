@@ -6,11 +6,12 @@ decides which are kept. A turn is kept if at least one of its labels is.
 from dataclasses import dataclass, replace
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
+from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
 from parlai_q2.io.knowledge import find_passages
-from parlai_q2.records import Example, Passage, Score, joined
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.turns import Example, Passage, joined
 
 # The minimum number of responses in one call of the scorer: enough to fill any model's
 # batches, and few enough that progress shows.
@@ -130,7 +131,7 @@ def judge_episode(
         labels = tuple(
             JudgedLabel(
                 example.response,
-                score if example.knowledge.strip() else None,
+                score if example.knowledge_text.strip() else None,
                 policy.decide(example, score),
             )
             for example, score in zip(of_turn, scores)

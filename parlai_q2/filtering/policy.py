@@ -6,9 +6,10 @@ by default those that no scorer can judge, since chit-chat keeps a model sociabl
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
+from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
-from parlai_q2.records import Example, Label, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.turns import Example
 
 KEEP, DROP = 'keep', 'drop'
 CHOICES = (KEEP, DROP)
@@ -73,7 +74,7 @@ class Policy:
         Whether one response is kept; its score may be None where the knowledge or the
         response is blank.
         """
-        if not example.knowledge.strip():
+        if not example.knowledge_text.strip():
             return Decision(self.no_knowledge == KEEP, Reason.NO_KNOWLEDGE)
         if not example.response.strip():
             return Decision(False, Reason.NO_LABEL)

@@ -11,7 +11,7 @@ inside ``text``, between Wizard of Wikipedia's markers or before a delimiter.
 from itertools import zip_longest
 from typing import Any, Mapping, Optional
 
-from parlai_q2.records import Passage, joined
+from parlai_q2.turns import Passage, joined, passages_of
 
 # From parlai/tasks/wizard_of_wikipedia: the placeholder for "no sentence was used", the
 # mark between a passage's title and its text (which also opens knowledge inside a
@@ -51,8 +51,9 @@ def find_passages(
         its last occurrence in ``text`` is the knowledge.
     :return: the passages; empty if there is none.
 
-    >>> find_passages({'knowledge': 'Bee __knowledge__ Bees.\\nAnt __knowledge__ No.'})
-    (Passage(text='Bees.', title='Bee'), Passage(text='No.', title='Ant'))
+    >>> found = find_passages({'knowledge': 'Bee __knowledge__ Bees.'})
+    >>> found[0].title, found[0].text
+    ('Bee', 'Bees.')
     """
     for name in FIELDS:
         found = passages_in(message.get(name))
@@ -100,10 +101,12 @@ def passages_in(value: Any) -> tuple[Passage, ...]:
     """The passages in a field's value, without markers; none of them is empty."""
     if value is None:
         return ()
+    if isinstance(value, Passage):
+        return (value,) if value.text.strip() else ()
     if isinstance(value, (list, tuple)):
         return tuple(passage for one in value for passage in passages_in(one))
     if isinstance(value, Mapping) and isinstance(value.get('text'), str):
-        passage = Passage(value['text'], str(value.get('title') or ''))
+        (passage,) = passages_of([value])
         return (passage,) if passage.text.strip() else ()
     if not isinstance(value, str):
         return (Passage(str(value)),)
@@ -139,11 +142,18 @@ def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
 
 def as_field(passages: tuple[Passage, ...]) -> Any:
     """
-    Passages as the ``knowledge`` of a record: a text if there is one without a title.
+    Passages as the ``knowledge`` of a record: a text if there is one that has neither a
+    title nor a source.
     """
-    if len(passages) < 2 and not any(passage.title for passage in passages):
+    rows = [_as_row(passage) for passage in passages]
+    if len(rows) < 2 and all(isinstance(row, str) for row in rows):
         return joined(passages)
-    return [
-        {'title': one.title, 'text': one.text} if one.title else one.text
-        for one in passages
-    ]
+    return rows
+
+
+def _as_row(passage: Passage) -> Any:
+    found: dict[str, Any] = {'title': passage.title} if passage.title else {}
+    if passage.source is not None:
+        source = passage.source._asdict()
+        found['source'] = {name: text for name, text in source.items() if text}
+    return {**found, 'text': passage.text} if found else passage.text

@@ -19,7 +19,7 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, TextI
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
-from parlai_q2.records import Example, Passage, passages_of
+from parlai_q2.turns import Example, Passage, passages_of
 
 # A csv cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024

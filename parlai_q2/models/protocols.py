@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple, Optional, Protocol, Sequence
 
-from parlai_q2.records import Span
+from parlai_q2.turns import Span
 
 
 class NliProbabilities(NamedTuple):

@@ -19,8 +19,8 @@ from parlai_q2.models.backend import Backend
 from parlai_q2.models.engine.batching import map_unique
 from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.presets import ModelConfig
-from parlai_q2.records import Span
 from parlai_q2.signature import unusual
+from parlai_q2.turns import Span
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder

@@ -22,8 +22,8 @@ from parlai_q2.filtering.judge import (
     passages_of_turns,
 )
 from parlai_q2.filtering.policy import Decision, Policy
-from parlai_q2.records import joined
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.turns import joined
 
 ABSTAINED = 'the model abstained'
 GOLD = 'gold_labels'

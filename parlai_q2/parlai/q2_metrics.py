@@ -10,7 +10,8 @@ from typing import Any, Iterable, Mapping, Optional
 
 from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric, Metric
 
-from parlai_q2.records import Comparison, Example, Label, Score
+from parlai_q2.claims import Comparison, Label, Score
+from parlai_q2.turns import Example
 
 # Further parts of scorers that ask questions: Q2 without NLI, and end-to-end NLI.
 Q2_PARTS = ('q2_f1', 'nli')
@@ -71,7 +72,7 @@ def score_metrics(
         no value to average; it only counts as unverifiable.
     """
     metrics = {UNVERIFIABLE: AverageMetric(int(not score.verifiable))}
-    if example.knowledge.strip() and example.response.strip():
+    if example.knowledge_text.strip() and example.response.strip():
         if asks:
             for part in Q2_PARTS:
                 if part in score.parts:

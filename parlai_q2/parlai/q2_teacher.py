@@ -32,8 +32,8 @@ from parlai_q2.parlai.q2_metrics import (
     score_metrics,
     validated_by,
 )
-from parlai_q2.records import Example
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
     from parlai.core.teachers import Teacher as _Base

@@ -4,7 +4,7 @@ from typing import Any
 
 from parlai.core.message import Message
 
-from parlai_q2.records import without_surrogates
+from parlai_q2.turns import without_surrogates
 
 
 def readable(message: Message) -> Message:

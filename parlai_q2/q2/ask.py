@@ -10,13 +10,14 @@ span is checked in one call, then the second of each span whose first failed, an
 
 from typing import Callable, Sequence
 
+from parlai_q2.claims import Question
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Question, Span
 from parlai_q2.text.filters import personal, vague
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.sentences import windows
 from parlai_q2.text.spans import filter_spans
+from parlai_q2.turns import Span
 
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
 # With at most this many questions left, answering all of them in one call is cheaper

@@ -13,9 +13,10 @@ entailment plus half that of neutral and generic.
 
 from typing import Mapping, Optional, Sequence
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Comparison, Question, Verdict
 from parlai_q2.models.protocols import NliModel, NliProbabilities
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Comparison, Question, Span, Verdict
 from parlai_q2.text.overlap import token_f1
+from parlai_q2.turns import Span
 
 
 def judge(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Sequence
 
+from parlai_q2.claims import Verdict
 from parlai_q2.models.protocols import (
     NliModel,
     NliProbabilities,
@@ -20,7 +21,6 @@ from parlai_q2.q2.ask import SpanFinder, valid_questions
 from parlai_q2.q2.compare import hard_score, pairs_to_compare, verdicts
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Verdict
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.spans import informative_spans
 

@@ -6,13 +6,14 @@ question, as the released code does. It is a baseline for timing and a check tha
 batched metric gives the same numbers; nothing else uses it.
 """
 
+from parlai_q2.claims import Question, Verdict
 from parlai_q2.q2.ask import context_of, questions_to_try, same_answer, spans_to_ask
 from parlai_q2.q2.compare import judge
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Question, Span, Verdict
 from parlai_q2.text.filters import personal
+from parlai_q2.turns import Span
 
 
 def q2_one_at_a_time(

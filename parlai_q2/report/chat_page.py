@@ -5,10 +5,10 @@ converts turns to its data. The page connects only to the server that it came fr
 
 from typing import Any, Mapping
 
-from parlai_q2.records import passages_of
 from parlai_q2.report.entries import before_and_after, read_candidates, read_knowledge
 from parlai_q2.report.page import render
 from parlai_q2.text.visible import one_line, visible
+from parlai_q2.turns import passages_of
 
 STYLES = ('page.css', 'chat.css')
 # Each after those that it builds on.

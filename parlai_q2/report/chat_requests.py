@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional
 from urllib.parse import urlsplit
 
 from parlai_q2.errors import Q2Error
-from parlai_q2.records import without_surrogates
 from parlai_q2.text.visible import visible
+from parlai_q2.turns import without_surrogates
 
 if TYPE_CHECKING:
     from parlai_q2.report.chat_server import ChatServer

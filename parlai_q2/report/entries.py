@@ -10,9 +10,9 @@ characters, which a browser counts differently.
 
 from typing import Any, Callable, Mapping, Optional, Sequence
 
+from parlai_q2.claims import Statement, Verdict
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import is_number
-from parlai_q2.records import Passage, Span, Statement, Verdict, passages_of
 from parlai_q2.report.spans import (
     Piece,
     evidence_of,
@@ -22,6 +22,7 @@ from parlai_q2.report.spans import (
     title_of,
 )
 from parlai_q2.text.visible import one_line, visible
+from parlai_q2.turns import Passage, Span, passages_of
 
 Entry = dict[str, Any]
 

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Mapping, NamedTuple, Sequence
 
 from parlai_q2.bootstrap import mean_interval
-from parlai_q2.records import Comparison, Label
+from parlai_q2.claims import Comparison, Label
 from parlai_q2.report.changes import signatures_of
 from parlai_q2.report.entries import before_and_after
 

@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Union
 
+from parlai_q2.claims import not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.knowledge import as_field, stripped
 from parlai_q2.io.read import Record, example_of, read_records
-from parlai_q2.records import not_verifiable
 from parlai_q2.report.entries import Entry, before_and_after, read_entry
 
 _SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
@@ -84,7 +84,7 @@ def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The record of one reranked pool; other fields of its input are ignored."""
     example = example_of({'knowledge': '', **fields, 'response': fields.get('text')})
     # The reranker stripped the knowledge, and spans are offsets into what it saw.
-    passages, rows = stripped(example.passages), _rows(fields)
+    passages, rows = stripped(example.knowledge), _rows(fields)
     try:
         given = [fields['candidates'][place] for place in fields['order']]
         rows = [_as_given(*pair) for pair in zip(given, rows, strict=True)]
@@ -157,7 +157,7 @@ def _with_texts(record: Record) -> dict[str, Any]:
     example = record.example
     return {
         **record.fields,
-        'knowledge': list(example.passages),
+        'knowledge': list(example.knowledge),
         'response': example.response,
         'history': list(example.history),
     }

@@ -6,8 +6,9 @@ every character gets the most severe status over it, so that support hides no do
 from dataclasses import dataclass
 from typing import Iterable, Mapping, Optional, Sequence
 
-from parlai_q2.records import PASSAGE_END, Comparison, Passage, Span, Statement, Verdict
+from parlai_q2.claims import Comparison, Statement, Verdict
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.turns import PASSAGE_END, Passage, Span
 
 
 class Status:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from parlai_q2.records import Label, Passage, Score, Statement, Verdict, passages_of
+from parlai_q2.claims import Label, Score, Statement, Verdict
 from parlai_q2.report.entries import notes_of
 from parlai_q2.report.spans import (
     SHOWN,
@@ -30,6 +30,7 @@ from parlai_q2.report.spans import (
     title_of,
 )
 from parlai_q2.text.visible import one_line, visible
+from parlai_q2.turns import Passage, passages_of
 
 SIGNS = {Status.SUPPORTED: '+', Status.UNSUPPORTED: '?', Status.CONTRADICTED: '!'}
 LEGEND = '[+supported] [?not in the knowledge] [!contradicted]'

@@ -6,7 +6,16 @@ Nothing here needs ParlAI, and nothing loads torch before a scorer with a model 
 
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason, Rule
-from parlai_q2.rerank.pools import Pool, read_pools
+from parlai_q2.rerank.pools import Pool, PoolRecord, read_pools
 from parlai_q2.rerank.reranker import Reranker
 
-__all__ = ['Candidate', 'Pool', 'Ranking', 'Reason', 'Reranker', 'Rule', 'read_pools']
+__all__ = [
+    'Candidate',
+    'Pool',
+    'PoolRecord',
+    'Ranking',
+    'Reason',
+    'Reranker',
+    'Rule',
+    'read_pools',
+]

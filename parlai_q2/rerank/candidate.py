@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from parlai_q2.records import Passage, Score, joined
+from parlai_q2.claims import Score
+from parlai_q2.turns import Passage, joined
 
 
 @dataclass(frozen=True)

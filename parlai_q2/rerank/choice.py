@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from parlai_q2.records import Passage
 from parlai_q2.rerank.candidate import Candidate, Ranking
+from parlai_q2.turns import Passage
 
 SCORE = 'score'
 SCORE_PLUS_GENERATOR = 'score_plus_generator'

@@ -10,7 +10,7 @@ import math
 from functools import lru_cache
 from typing import Mapping, Sequence
 
-from parlai_q2.records import Label, Score
+from parlai_q2.claims import Label, Score
 from parlai_q2.text.normalize import tokens
 
 COPY = 'copy'

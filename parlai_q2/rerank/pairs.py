@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.world_logs import turns_of
 from parlai_q2.models.prompts import Prompt
-from parlai_q2.records import Label, joined, passages_of
+from parlai_q2.turns import joined, passages_of
 
 # The least difference of the scores of a pair.
 DEFAULT_MARGIN = 0.3

@@ -7,47 +7,61 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.strict_json import is_number
-from parlai_q2.records import Label, Passage, passages_of
 from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.turns import Knowledge, Turn
 
 # The strategy of a candidate that was not searched for here.
 GIVEN = ('given',)
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
 
-@dataclass(frozen=True)
-class Pool:
+@dataclass(frozen=True, init=False)
+class Pool(Turn):
     """
-    The candidates for one turn, in the generator's order; from a file, also its record
-    or the error in it, like :class:`~parlai_q2.io.read.Record`.
+    A turn with the candidates for its reply.
 
-    :param knowledge: as for :class:`~parlai_q2.records.Example`; empty for none.
-    :param history: the turns before the reply, oldest first.
+    :param candidates: N candidates in the generator's order.
+
+    >>> Pool('Bees have five eyes.', [Candidate('Five!')]).candidates[0].text
+    'Five!'
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+
+    def __init__(
+        self,
+        knowledge: Knowledge = '',
+        candidates: Sequence[Candidate] = (),
+        history: Sequence[str] = (),
+        id: Optional[str] = None,
+    ):
+        super().__init__(knowledge, history, id)
+        object.__setattr__(self, 'candidates', tuple(candidates))
+
+
+class PoolRecord(NamedTuple):
+    """
+    One record of a file of pools: its line and all its fields, and the pool or the
+    error, like :class:`~parlai_q2.io.read.Record`.
+
     :param labels: a human judgement for each candidate, or None.
     """
 
-    knowledge: Any = ''
-    candidates: tuple[Candidate, ...] = ()
-    history: tuple[str, ...] = ()
+    line: int
+    fields: dict[str, Any]
+    pool: Optional[Pool]
+    error: Optional[RecordError]
     labels: tuple[Optional[str], ...] = ()
-    line: int = 0
-    fields: dict[str, Any] = field(default_factory=dict)
-    error: Optional[RecordError] = None
     nulled: tuple[str, ...] = ()
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """What the candidates are scored against; empty if all of it is blank."""
-        return stripped(passages_of(self.knowledge))
 
     @property
     def labelled(self) -> bool:
@@ -55,35 +69,40 @@ class Pool:
         return bool(self.labels) and all(self.labels)
 
 
-def read_pools(path: Path) -> Iterator[Pool]:
+def read_pools(path: Path) -> Iterator[PoolRecord]:
     """
-    Read the pools of a file of JSON lines, in order. A bad record gives a pool with an
-    error; a file that cannot be read, an InputError.
+    Read the pools of a file of JSON lines, in order. A bad record gives an error in its
+    place; a file that cannot be read, an InputError.
     """
     with open_text(path) as stream:
         for line, fields, problem, nulled in json_objects(stream):
             try:
                 if problem is not None:
                     raise InputError(problem)
-                yield replace(_pool(line, fields), nulled=nulled)
+                pool, labels = pool_of(fields)
+                yield PoolRecord(line, fields, pool, None, labels, nulled)
             except InputError as e:
                 error = RecordError(path.name, line, str(e))
-                yield Pool(line=line, fields=fields, error=error, nulled=nulled)
+                yield PoolRecord(line, fields, None, error, (), nulled)
 
 
-def _pool(line: int, fields: dict[str, Any]) -> Pool:
+def pool_of(fields: dict[str, Any]) -> tuple[Pool, tuple[Optional[str], ...]]:
+    """
+    The pool that a record's fields describe, and the human judgements in it.
+
+    :raises InputError: if a field is missing or has the wrong type.
+    """
     candidates = fields.get('candidates')
     if not isinstance(candidates, list) or not candidates:
         raise InputError('needs "candidates", a list of at least one candidate.')
     given = [_candidate(n, one) for n, one in enumerate(candidates)]
-    return Pool(
+    pool = Pool(
         knowledge_of(fields) if 'knowledge' in fields else '',
-        tuple(candidate for candidate, _ in given),
+        [candidate for candidate, _ in given],
         history_of(fields),
-        tuple(label for _, label in given),
-        line,
-        fields,
+        None if fields.get('id') is None else str(fields['id']),
     )
+    return pool, tuple(label for _, label in given)
 
 
 def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:

@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import Any, Optional, Union
 
 from parlai_q2.errors import InputError
-from parlai_q2.records import Example
+from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
 from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.turns import Example, Knowledge
 
 # Chosen on development data; docs/which_scorer.md has the table.
 DEFAULT_SCORER = 'grounded_fast'
@@ -77,7 +78,7 @@ class Reranker:
 
     def rank(
         self,
-        knowledge: Any,
+        knowledge: Optional[Knowledge],
         candidates: Sequence[Union[str, Candidate]],
         history: Sequence[str] = (),
     ) -> Ranking:
@@ -85,7 +86,7 @@ class Reranker:
         Put the candidates of one turn in order.
 
         :param knowledge: what the reply should be grounded in: a text or a list of
-            passages (:func:`~parlai_q2.records.passages_of`); None or blank if there is
+            passages (:func:`~parlai_q2.turns.passages_of`); None or blank if there is
             nothing, in which case the given order stands.
         :param candidates: at least one, in the generator's order, which decides ties.
         :param history: the turns before the reply, oldest first.
@@ -96,7 +97,7 @@ class Reranker:
             raise InputError('rank() takes a list of candidates, not one string.')
         given = [Candidate(c) if isinstance(c, str) else c for c in candidates]
         known = '' if knowledge is None else knowledge
-        return self.rank_batch([Pool(known, tuple(given), tuple(history))])[0]
+        return self.rank_batch([Pool(known, given, history)])[0]
 
     def rank_batch(self, pools: Sequence[Pool]) -> list[Ranking]:
         """
@@ -110,7 +111,7 @@ class Reranker:
         pools = [
             replace(
                 pool,
-                knowledge=pool.passages,
+                knowledge=stripped(pool.knowledge),
                 candidates=tuple(
                     replace(c, place=n) for n, c in enumerate(pool.candidates)
                 ),
@@ -184,7 +185,11 @@ class Reranker:
             # A prefilter that recognises generic replies is believed as well.
             parts = {**(before.parts if before else {}), **score.parts}
             guards = guards_of(
-                example.response, example.knowledge, parts, score.label, example.history
+                example.response,
+                example.knowledge_text,
+                parts,
+                score.label,
+                example.history,
             )
             value = guarded_value(score, guards, self.penalties, scorer.threshold)
             found[b][n] = replace(found[b][n], score=score, value=value, guards=guards)

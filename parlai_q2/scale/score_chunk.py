@@ -5,10 +5,10 @@ that the process that writes them does not have to encode them.
 
 from typing import Any, Callable, Generator, Iterator, NamedTuple, Optional, Sequence
 
+from parlai_q2.claims import Score
 from parlai_q2.io.chunks import Chunk
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
-from parlai_q2.records import Score
 from parlai_q2.scorers.base import Scorer
 
 # The fields of a line with a score, and those of a line for a bad record.

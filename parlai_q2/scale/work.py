@@ -5,11 +5,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, cut_chunks
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.io.write import ResumableWriter
-from parlai_q2.records import Label
 
 # The label and score of a record, or None for a bad record.
 Outcome = Optional[tuple[str, float]]

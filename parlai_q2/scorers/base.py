@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 
+from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import InputError
 from parlai_q2.models.engine import kernels_taken
 from parlai_q2.passages import in_passages
-from parlai_q2.records import Example, Label, Score, not_verifiable
 from parlai_q2.signature import Signature
+from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
     from parlai_q2.presets import Preset
@@ -73,9 +74,10 @@ class Scorer(ABC):
     ...     settings = {'unit': 'characters'}
     ...
     ...     def score_texts(self, examples):
-    ...         return [self.one(len(e.response) <= len(e.knowledge)) for e in examples]
+    ...         return [self.one(e) for e in examples]
     ...
-    ...     def one(self, fits):
+    ...     def one(self, example):
+    ...         fits = len(example.response) <= len(example.knowledge_text)
     ...         label = Label.CONSISTENT if fits else Label.INCONSISTENT
     ...         return Score(float(fits), label, signature=str(self.signature))
     >>> scores = Longer().score([Example('Bees have five eyes.', 'Five.')])
@@ -167,8 +169,8 @@ class Scorer(ABC):
         nothing = not_verifiable(str(self.signature))
         by_text: dict[tuple[str, str], Example] = {}
         for example in examples:
-            if example.knowledge.strip() and example.response.strip():
-                pair = example.knowledge, example.response
+            if example.knowledge_text.strip() and example.response.strip():
+                pair = example.knowledge_text, example.response
                 by_text.setdefault(pair, Example(*pair, example.history, example.id))
         readable = {text: self.can_read(text) for pair in by_text for text in pair}
         unread = [pair for pair in by_text if not all(readable[t] for t in pair)]
@@ -187,7 +189,9 @@ class Scorer(ABC):
             unknown = not_verifiable(str(self.signature), parts={UNREADABLE: 1.0})
             scores.update(dict.fromkeys(unread, unknown))
         return [
-            in_passages(scores.get((e.knowledge, e.response), nothing), e.passages)
+            in_passages(
+                scores.get((e.knowledge_text, e.response), nothing), e.knowledge
+            )
             for e in examples
         ]
 

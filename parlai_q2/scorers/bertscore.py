@@ -7,13 +7,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
+from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
 from parlai_q2.optional import check_package, import_package
 from parlai_q2.presets import ModelConfig, Preset
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.turns import Example
 
 _PACKAGE = ('bert_score', 'bert-score', 'bertscore', 'The scorer "bertscore"')
 
@@ -125,7 +126,7 @@ class BertScorer(Scorer):
             return []
         found = self._loaded().score(
             [e.response for e in examples],
-            [e.knowledge for e in examples],
+            [e.knowledge_text for e in examples],
             batch_size=self.batch_size,
         )
         # The package puts 0 for a NaN among the F-measures, but not among the others.
@@ -148,7 +149,7 @@ class BertScorer(Scorer):
         counts = [
             # A token has at least one character.
             len(tokenizer(text, verbose=False)['input_ids']) if len(text) > most else 1
-            for text in (example.knowledge, example.response)
+            for text in (example.knowledge_text, example.response)
         ]
         return max(0.0, 1 - most / max(counts))
 

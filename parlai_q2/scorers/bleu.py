@@ -4,10 +4,11 @@ BLEU of a response against its knowledge, one of the Q2 paper's baselines (secti
 
 from typing import Any, Sequence
 
+from parlai_q2.claims import Score
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.optional import check_package, import_package
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.turns import Example
 
 _PACKAGE = ('sacrebleu', 'sacrebleu', 'bleu', 'The scorer "bleu"')
 
@@ -52,7 +53,7 @@ class BleuScorer(Scorer):
         return metric
 
     def _score(self, example: Example, signature: str) -> Score:
-        bleu = self._metric().sentence_score(example.response, [example.knowledge])
+        bleu = self._metric().sentence_score(example.response, [example.knowledge_text])
         # sacreBLEU computes exp(log(100)), which is slightly more than 100.
         hundred = min(100.0, bleu.score)
         value = hundred / 100

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
+from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
-from parlai_q2.records import Example, Label, Score
 from parlai_q2.scorers.base import Scorer, StandInScorer, label_of
 from parlai_q2.signature import Signature, settings_of
+from parlai_q2.turns import Example
 
 DIGITS = 8
 # Settings in which the scorer may differ from the one that was calibrated: they change

@@ -12,21 +12,14 @@ supports it most.
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Evidence, Label, Score, Statement
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.records import (
-    NOT_VERIFIABLE_VALUE,
-    Evidence,
-    Example,
-    Label,
-    Score,
-    Span,
-    Statement,
-)
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
+from parlai_q2.turns import Example, Span
 
 # Chosen on development data; see docs/accuracy.md for the numbers.
 DEFAULT_KNOWLEDGE_WORDS = 60
@@ -99,8 +92,8 @@ class Piece(NamedTuple):
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's knowledge; each text is split once."""
-    found = {text: index_of(text) for text in {e.knowledge for e in examples}}
-    return [found[e.knowledge] for e in examples]
+    found = {text: index_of(text) for text in {e.knowledge_text for e in examples}}
+    return [found[e.knowledge_text] for e in examples]
 
 
 def read(
@@ -263,7 +256,7 @@ class ConsistencyScorer(ClassifierScorer):
     ``Score.parts`` has the class probabilities of the reading that determined the
     score. A response whose pieces are all generic ("that's cool!") gets the label
     ``generic`` and a value of at most
-    :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`.
+    :data:`~parlai_q2.claims.NOT_VERIFIABLE_VALUE`.
     """
 
     name = 'consistency'

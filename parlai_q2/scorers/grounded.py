@@ -17,10 +17,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Mapping, Optional, Sequence
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
@@ -39,6 +39,7 @@ from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.numbers import known_numbers
 from parlai_q2.text.retrieval import SentenceIndex
+from parlai_q2.turns import Example
 
 COEFFICIENTS = 'grounded.json'
 GROUNDED, GROUNDED_FAST = 'grounded', 'grounded_fast'
@@ -108,7 +109,7 @@ class GroundedFastScorer(ClassifierScorer):
     ``Score.parts`` has the features and ``generic``, the detector's probability that
     the response states nothing. A response whose sentences are all generic gets the
     label ``generic`` and a value of at most
-    :data:`~parlai_q2.records.NOT_VERIFIABLE_VALUE`: saying nothing is neither rewarded
+    :data:`~parlai_q2.claims.NOT_VERIFIABLE_VALUE`: saying nothing is neither rewarded
     nor labelled inconsistent.
 
     :param coefficients: a file of coefficients; None for the preset's, or else those

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from parlai_q2.records import Example, Score, Span
+from parlai_q2.claims import Score
 from parlai_q2.scorers.base import Scorer, StandInScorer
 from parlai_q2.signature import Signature
 from parlai_q2.text.pipeline import parse_all
+from parlai_q2.turns import Example, Span
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -124,7 +125,7 @@ def _edit(example: Example, turn: str, response: 'Doc', before: 'Doc') -> Edit:
 
 
 def _referent(example: Example, before: 'Doc') -> Optional[str]:
-    titles = {passage.title for passage in example.passages}
+    titles = {passage.title for passage in example.knowledge}
     if titles != {''}:
         return titles.pop() if len(titles) == 1 else None
     subjects = [c for c in before.noun_chunks if c.root.dep_ in SUBJECTS]

@@ -2,14 +2,15 @@
 
 from typing import Any, Sequence
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.knowledge import Excerpts
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import ClassifierScorer, is_generic
+from parlai_q2.turns import Example
 
 
 class NliScorer(ClassifierScorer):
@@ -46,7 +47,7 @@ class NliScorer(ClassifierScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         excerpts = Excerpts(self.knowledge_words)
-        read = (excerpts.of_response(e.response, e.knowledge) for e in examples)
+        read = (excerpts.of_response(e.response, e.knowledge_text) for e in examples)
         pairs = [(k.lower(), e.response) for k, e in zip(read, examples, strict=True)]
         signature = str(self.signature)
         return [self._score(p, signature) for p in self.model.classify(pairs)]

@@ -3,10 +3,11 @@
 from abc import abstractmethod
 from typing import Sequence
 
-from parlai_q2.records import Example, Score
+from parlai_q2.claims import Score
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.normalize import content_words, content_words_name
 from parlai_q2.text.overlap import Overlap, overlap_of, rouge_l, token_overlap
+from parlai_q2.turns import Example
 
 
 class SharedWordsScorer(Scorer):
@@ -28,7 +29,7 @@ class SharedWordsScorer(Scorer):
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         signature, scores = str(self.signature), []
         for example in examples:
-            overlap = self.overlap(example.knowledge, example.response)
+            overlap = self.overlap(example.knowledge_text, example.response)
             value = getattr(overlap, self.measure)
             label = label_of(value, self.threshold)
             parts = {'precision': overlap.precision, 'f1': overlap.f1}

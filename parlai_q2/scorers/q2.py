@@ -2,6 +2,7 @@
 
 from typing import Any, Optional, Sequence
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -9,10 +10,10 @@ from parlai_q2.presets import Preset
 from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label, Score
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.text.pipeline import pipeline_name, unparsed
+from parlai_q2.turns import Example
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
 # memory however many responses there are.
@@ -106,7 +107,7 @@ class Q2Scorer(Scorer):
         signature, scores = str(self.signature), []
         for start in range(0, len(examples), self.at_once):
             chunk = examples[start : start + self.at_once]
-            pairs = [(e.knowledge, e.response) for e in chunk]
+            pairs = [(e.knowledge_text, e.response) for e in chunk]
             results = q2(pairs, self.models, self.q2_settings)
             scores += [self._score(result, signature) for result in results]
         return scores

@@ -17,8 +17,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from parlai_q2.claims import Comparison, Score, Verdict
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.records import Comparison, Example, Score, Span, Verdict
 from parlai_q2.scorers.consistency import (
     ALWAYS,
     ConsistencyScorer,
@@ -30,6 +30,7 @@ from parlai_q2.scorers.consistency import (
 )
 from parlai_q2.text.overlap import rouge_words
 from parlai_q2.text.pipeline import parse_all, pipeline_name
+from parlai_q2.turns import Example, Span
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -95,7 +96,7 @@ class SpansScorer(ConsistencyScorer):
             verdicts[statement.place].append(self._verdict(statement, said))
         docs = parse_all([s.span.text for s in chatter])
         places = {one.place for one in chatter}
-        known = {n: set(rouge_words(examples[n].knowledge)) for n in places}
+        known = {n: set(rouge_words(examples[n].knowledge_text)) for n in places}
         for one, doc in zip(chatter, docs, strict=True):
             for name in new_names(doc, known[one.place]):
                 start = one.span.start

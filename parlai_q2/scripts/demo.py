@@ -11,15 +11,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Iterator, Mapping
 
+from parlai_q2.claims import Score
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
-from parlai_q2.records import Example, Score
 from parlai_q2.report import render_score, use_colour, write_report
 from parlai_q2.report.entries import before_and_after, notes_of
 from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.tasks.grounded_sample.reader import read_part
 from parlai_q2.text.visible import one_line
+from parlai_q2.turns import Example
 
 TASK = 'q2:grounded_sample'
 # Two conversations are reranked. In the first one, the generator's first candidate says

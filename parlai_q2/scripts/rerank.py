@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.claims import Label
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files, tell_signature
 from parlai_q2.cli.progress import Progress
@@ -17,8 +18,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, meta_of, whole_file, writable, write_text, writing
-from parlai_q2.records import Label
-from parlai_q2.rerank import Pool, Ranking, Reranker, read_pools
+from parlai_q2.rerank import Pool, PoolRecord, Ranking, Reranker, read_pools
 from parlai_q2.rerank.reranker import DEFAULT_SCORER
 
 # Pools in one call of the scorer.
@@ -46,33 +46,33 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     infile, outfile = given_files(opt)
     outfile = writable(outfile, infile)
     reranker = reranker_from_opt(opt)
-    pools = list(read_pools(infile))
-    if not pools:
+    records = list(read_pools(infile))
+    if not records:
         raise InputError(f'{infile} has no records.')
-    for pool in pools:
-        if pool.error:
-            log.error(f'Not reranked: {pool.error}')
-    good = [pool for pool in pools if not pool.error]
-    found = rank(good, reranker)
+    for record in records:
+        if record.error:
+            log.error(f'Not reranked: {record.error}')
+    good = [record for record in records if record.pool is not None]
+    found = rank([record.pool for record in good if record.pool], reranker)
     rankings = [ranking for ranking, _ in found]
     signature, abstain_text = str(reranker.scorer.signature), opt['abstain_text']
     of_pools, lines = iter(found), []
-    for pool in pools:
-        ranking, rows = (None, []) if pool.error else next(of_pools)
-        line = line_of(pool, ranking, rows, abstain_text, signature)
+    for record in records:
+        ranking, rows = next(of_pools) if record.pool else (None, [])
+        line = line_of(record, ranking, rows, abstain_text, signature)
         lines.append(write_json(line) + '\n')
     summary: dict[str, Any] = {
         'signature': signature,
-        'pools': len(pools),
-        'bad': len(pools) - len(good),
+        'pools': len(records),
+        'bad': len(records) - len(good),
         'changed': sum(r.chosen is not r.first for r in rankings),
     }
-    nulled = Counter(name for pool in pools for name in pool.nulled)
+    nulled = Counter(name for record in records for name in record.nulled)
     if nulled:
         summary['nulled'] = dict(nulled)
         log.warning(f'Null was written for NaN or Infinity in: {", ".join(nulled)}.')
     pairs = zip(good, rankings, strict=True)
-    labelled = [(pool, ranking) for pool, ranking in pairs if pool.labelled]
+    labelled = [(one, ranking) for one, ranking in pairs if one.labelled]
     if labelled:
         rates = hallucination_rates(labelled)
         summary['labelled'] = len(labelled)
@@ -93,7 +93,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     tell_signature(signature, outfile)
     if not good:
         raise InputError(
-            f'None of the {len(pools)} pools in {infile} could be reranked. '
+            f'None of the {len(records)} pools in {infile} could be reranked. '
             f'{outfile} says what is wrong with each.'
         )
     return summary
@@ -120,7 +120,7 @@ def rank(
 
 
 def line_of(
-    pool: Pool,
+    record: PoolRecord,
     ranking: Optional[Ranking],
     rows: list[dict[str, Any]],
     abstain_text: str,
@@ -130,9 +130,10 @@ def line_of(
     The line to write for a pool: its fields, the chosen text, the order and the
     evidence; or an error, if there is no ranking.
     """
-    given = {name: value for name, value in pool.fields.items() if name not in WRITTEN}
+    fields = record.fields
+    given = {name: value for name, value in fields.items() if name not in WRITTEN}
     if ranking is None:
-        return {**given, 'line': pool.line, 'error': str(pool.error)}
+        return {**given, 'line': record.line, 'error': str(record.error)}
     return {
         **given,
         'text': abstain_text if ranking.abstain else ranking.chosen.text,
@@ -144,7 +145,9 @@ def line_of(
     }
 
 
-def hallucination_rates(ranked: Sequence[tuple[Pool, Ranking]]) -> dict[str, Interval]:
+def hallucination_rates(
+    ranked: Sequence[tuple[PoolRecord, Ranking]],
+) -> dict[str, Interval]:
     """
     How often each way of choosing gives an inconsistent response, by the labels of
     pools: the rate of each policy, with its 95 % interval over pools. The policies are
@@ -152,8 +155,8 @@ def hallucination_rates(ranked: Sequence[tuple[Pool, Ranking]]) -> dict[str, Int
     random choice (in expectation), and the best possible choice.
     """
     values: dict[str, list[float]] = {policy: [] for policy in POLICIES}
-    for pool, ranking in ranked:
-        wrong = [float(label == Label.INCONSISTENT) for label in pool.labels]
+    for record, ranking in ranked:
+        wrong = [float(label == Label.INCONSISTENT) for label in record.labels]
         chosen = 0.0 if ranking.abstain else wrong[ranking.chosen.place]
         values['chosen'].append(chosen)
         values['first'].append(wrong[0])

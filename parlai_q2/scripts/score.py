@@ -9,6 +9,7 @@ from typing import Any, Mapping, Optional
 
 from tqdm import tqdm
 
+from parlai_q2.claims import Score
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files, tell_signature
 from parlai_q2.cli.progress import Progress
@@ -22,7 +23,6 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
 from parlai_q2.io.write import ResumableWriter, encode_line, writable
-from parlai_q2.records import Score
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
 from parlai_q2.scale.work import Tally, chunks_of, go_on
 from parlai_q2.scorers.base import Scorer
@@ -195,6 +195,6 @@ def _explain(lines: bytes) -> None:
         if 'label' in fields:
             example = example_of(fields)
             score = Score.from_dict(fields)
-            texts = example.response, example.passages
+            texts = example.response, example.knowledge
             # An empty line separates the responses.
             tqdm.write(f'{render_score(score, *texts, colour, width)}\n')

@@ -16,9 +16,9 @@ from textwrap import shorten
 from types import MappingProxyType
 from typing import Iterable, Mapping, Optional, Sequence
 
+from parlai_q2.claims import UNVERIFIABLE, Score
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.options import split_pairs
-from parlai_q2.records import UNVERIFIABLE, Score
 
 ENTAILMENT, NEUTRAL = 'entailment', 'neutral'
 CONTRADICTION, GENERIC = 'contradiction', 'generic'

@@ -14,9 +14,9 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Iterator, Sequence
 
-from parlai_q2.records import Span
 from parlai_q2.text.normalize import composed
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows
+from parlai_q2.turns import Span
 
 # Longer sentences are cut, so that whatever is found can be read at once.
 LONGEST = 60

@@ -5,7 +5,7 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 import re
 from typing import Callable, Iterable
 
-from parlai_q2.records import Span
+from parlai_q2.turns import Span
 
 # A sentence ends at an end mark, closing quotes or brackets and white space, or at a
 # line break.

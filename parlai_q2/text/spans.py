@@ -11,9 +11,9 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from parlai_q2.records import Span
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.pipeline import parse_all
+from parlai_q2.turns import Span
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

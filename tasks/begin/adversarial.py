@@ -18,6 +18,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.read import read_records
@@ -29,7 +30,6 @@ from parlai_q2.perturb.hard_negatives import (
     HardNegatives,
     read_grounded,
 )
-from parlai_q2.records import Label
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all
 
@@ -258,7 +258,7 @@ def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
         if record.error is not None:
             raise record.error
         assert record.example is not None
-        pairs.append((record.example.knowledge, record.example.response))
+        pairs.append((record.example.knowledge_text, record.example.response))
     write = writer(given.model, given.seed) if given.model else None
     made = list(Adversarial(pairs, given.seed, write).make(split_names(given.kinds)))
     lines: list[dict[str, Any]] = [one._asdict() for one in made]

@@ -6,9 +6,9 @@ mark is an ordinary character.
 from pathlib import Path
 from typing import Iterator, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
-from parlai_q2.records import Label
 from parlai_q2.tasks.begin.build import build
 
 COLUMNS = (

@@ -16,11 +16,11 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.evaluate.sets import chosen_words, narrowed
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.task_strings import task_arguments
-from parlai_q2.records import Label
 from parlai_q2.tasks.conv_fever.build import build
 from parlai_q2.tasks.conv_fever.reader import (
     CONTEXT,

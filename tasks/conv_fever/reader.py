@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
-from parlai_q2.records import Label
 
 NONE, RANDOM_PAIRING = 'none', 'random_pairing'
 NEGATION, ENTITY_SWAP = 'negation', 'entity_swap'

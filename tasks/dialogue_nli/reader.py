@@ -10,9 +10,9 @@ import logging
 from pathlib import Path
 from typing import Any, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_list
-from parlai_q2.records import Label
 from parlai_q2.tasks.dialogue_nli.build import build
 
 # The utterance is the response; the second sentence, the persona's if the pair has one,

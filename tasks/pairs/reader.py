@@ -107,7 +107,7 @@ def _pair(
     except InputError as e:
         raise RecordError(source, line, str(e)) from e
     name = label if labels is None else labels[label]
-    return LabelledPair(example.knowledge, example.response, name)
+    return LabelledPair(example.knowledge_text, example.response, name)
 
 
 def _label(given: Any) -> str:

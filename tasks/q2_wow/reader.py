@@ -8,10 +8,10 @@ both systems' responses to the same contexts; there, a label of 1 means inconsis
 from pathlib import Path
 from typing import Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_rows
-from parlai_q2.records import Label
 from parlai_q2.tasks.q2_wow.build import build
 
 SYSTEMS = ('dodeca', 'memnet')

@@ -12,10 +12,10 @@ import logging
 from pathlib import Path
 from typing import Optional, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_rows
-from parlai_q2.records import Label
 from parlai_q2.tasks.rome.build import build
 
 FACTUAL, HALLUCINATION = 'Avg Factual Correctness', 'Hallucination'

@@ -7,8 +7,8 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.scorers.base import Scorer
 
 AGENT = 'parlai_q2.agents.consistency.consistency:ConsistencyAgent'

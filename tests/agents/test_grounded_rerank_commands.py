@@ -7,8 +7,8 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
 )
-from parlai_q2.records import Passage
 from parlai_q2.rerank import Reranker
+from parlai_q2.turns import Passage
 from tests.rerank.toys import ToyScorer
 
 

@@ -14,7 +14,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import passages_in
-from parlai_q2.records import Passage
+from parlai_q2.turns import Passage
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Span
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.turns import Span
 from tests.tiny import tiny_t5
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 

@@ -1,7 +1,8 @@
 """What the tests of the cache share: a scorer that counts, and examples."""
 
-from parlai_q2.records import Example, Label, Score, Span, Verdict
+from parlai_q2.claims import Label, Score, Verdict
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.turns import Example, Span
 
 SIGNATURE = 'counting|threshold:0.5'
 
@@ -55,6 +56,6 @@ def examples(count: int, start: int = 0) -> list[Example]:
 
 def scores(count: int, start: int = 0, signature: str = SIGNATURE) -> dict:
     return {
-        (e.knowledge, e.response): score_of(0.7, signature)
+        (e.knowledge_text, e.response): score_of(0.7, signature)
         for e in examples(count, start)
     }

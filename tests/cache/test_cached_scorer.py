@@ -5,9 +5,9 @@ import pytest
 from parlai_q2 import load_scorer
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.q2.metric import Q2Models
-from parlai_q2.records import Example
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.turns import Example
 from tests.cache.counting import CountingScorer, examples
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 

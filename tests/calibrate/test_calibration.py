@@ -8,9 +8,9 @@ import pytest
 from parlai_q2 import Example, load_scorer
 from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
 from parlai_q2.calibrate.fit import read_target
+from parlai_q2.claims import Label, Score
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, RecordError
-from parlai_q2.records import Label, Score
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.calibrated import CalibratedScorer, shifted
 from parlai_q2.signature import assumed

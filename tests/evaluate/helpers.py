@@ -1,9 +1,9 @@
 """Small annotated sets and measures."""
 
+from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.records import Score
 
 GOOD, BAD, GENERIC = 'consistent', 'inconsistent', 'generic'
 

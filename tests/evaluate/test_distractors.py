@@ -55,13 +55,13 @@ class Words:
 @pytest.mark.parametrize('n', range(5))
 def test_the_passage_stands_among_others_of_its_corpus(path, n):
     examples = read_labelled(path, 'wow', 0, 0)
-    own = examples[n].example.knowledge
+    own = examples[n].example.knowledge_text
     rng = random.Random(n)
     alone, among, inside = (placed(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
-    assert alone.example.passages == examples[n].example.passages
-    texts = [passage.text for passage in among.example.passages]
+    assert alone.example.knowledge == examples[n].example.knowledge
+    texts = [passage.text for passage in among.example.knowledge]
     assert len(set(texts)) == OTHERS + 1 and texts[among.passage] == own
-    text = inside.example.knowledge
+    text = inside.example.knowledge_text
     assert text[inside.start : inside.end] == own and text.count(own) == 1
     assert WORDS <= len(text.split()) < WORDS + 200
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from parlai_q2.claims import Score
 from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
@@ -20,7 +21,6 @@ from parlai_q2.evaluate.tables.annotations import (
 )
 from parlai_q2.evaluate.tables.responses import class_table, three_way_table
 from parlai_q2.evaluate.tables.settings import ratings_table
-from parlai_q2.records import Score
 from parlai_q2.scorers import load_scorer
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 from tests.evaluate.test_tables import CROSSED, SYSTEMS, rows

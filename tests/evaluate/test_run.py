@@ -12,9 +12,9 @@ from parlai_q2.evaluate.report import SetReport, to_dict, write_report
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Span
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.turns import Span
 from tests.evaluate.helpers import BAD, GOOD, annotated, measure
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
@@ -29,7 +29,7 @@ class Counting(PrecisionScorer):
     def score_texts(self, examples):
         if self.stop_after is not None and len(self.scored) >= self.stop_after:
             raise KeyboardInterrupt
-        self.scored += [(e.knowledge, e.response) for e in examples]
+        self.scored += [(e.knowledge_text, e.response) for e in examples]
         return super().score_texts(examples)
 
 

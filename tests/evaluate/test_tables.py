@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.bootstrap import Interval
+from parlai_q2.claims import Comparison, Score, Verdict
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
@@ -25,7 +26,7 @@ from parlai_q2.evaluate.tables.settings import (
     random_knowledge_table,
     systems_table,
 )
-from parlai_q2.records import Comparison, Score, Span, Verdict
+from parlai_q2.turns import Span
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 TABLE = Table(

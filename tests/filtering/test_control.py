@@ -2,6 +2,7 @@
 
 import pytest
 
+from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.control import (
     PrecisionGroups,
@@ -10,7 +11,7 @@ from parlai_q2.filtering.control import (
     lexical_precision,
     terciles,
 )
-from parlai_q2.records import Example, Score
+from parlai_q2.turns import Example
 
 GROUPS = PrecisionGroups(0.3, 0.6)
 KNOWLEDGE = 'Bees have five eyes.'

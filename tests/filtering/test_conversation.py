@@ -3,11 +3,11 @@
 import pytest
 from parlai.utils.conversations import Conversations
 
+from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.filtering import Policy, judge_episodes
 from parlai_q2.filtering.conversation import conversations
 from parlai_q2.parlai.filtered_files import conversation_file
-from parlai_q2.records import Score
 from tests.filtering.toys import FIVE, WordScorer, episode
 
 

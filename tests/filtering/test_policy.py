@@ -2,9 +2,10 @@
 
 import pytest
 
+from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.policy import Policy, Reason
-from parlai_q2.records import Example, Label, Score, not_verifiable
+from parlai_q2.turns import Example
 
 EXAMPLE = Example('In 1969.', 'in 1969')
 

@@ -8,7 +8,7 @@ import tempfile
 from parlai.core.loader import register_teacher
 from parlai.core.teachers import DialogTeacher
 
-from parlai_q2.records import Label, Score, not_verifiable
+from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.scorers.base import Scorer
 
 SCORER = f'{__name__}:WordScorer'
@@ -48,7 +48,7 @@ class WordScorer(Scorer):
         if example.response.endswith('?'):
             return not_verifiable(signature)
         words = example.response.split()
-        value = sum(w in example.knowledge.split() for w in words) / len(words)
+        value = sum(w in example.knowledge_text.split() for w in words) / len(words)
         label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
         return Score(value, label, parts={'words': value}, signature=signature)
 

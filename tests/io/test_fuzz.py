@@ -105,9 +105,9 @@ def world_logs(path):
 
 
 def pools(path):
-    for pool in read_pools(path):
-        assert pool.error or pool.candidates
-        yield None if pool.error else pool.passages
+    for record in read_pools(path):
+        assert record.error or record.pool.candidates
+        yield None if record.error else record.pool.knowledge
 
 
 def entries(path):

@@ -68,5 +68,5 @@ def test_a_passage_in_the_text_by_a_delimiter(text, delimiter, expected):
 )
 def test_the_passages_of_a_message(message, passages):
     found = find_passages(message)
-    assert [tuple(p) for p in found] == passages
+    assert [(p.text, p.title) for p in found] == passages
     assert '\n'.join(p.text for p in found) == (find_knowledge(message) or '')

@@ -23,7 +23,7 @@ def test_json_lines_pass_other_fields_through(tmp_path):
     good = {**GOOD, 'knowledge': ['a', 'b'], 'history': 'hello'}
     (record,) = read(tmp_path, json.dumps(good) + '\n\n')
     assert record.fields == good
-    assert record.example.knowledge == 'a\nb'
+    assert record.example.knowledge_text == 'a\nb'
     assert record.example.history == ('hello',)
     assert (record.example.response, record.example.id) == ('in 1969', 'a')
 
@@ -66,7 +66,7 @@ def test_a_bad_record_names_its_line_and_spoils_no_other(tmp_path, line, message
 def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
     good = 'caf\xe9'.encode()
     records = read(tmp_path, head + row % good + row % bad + row % good, name)
-    assert [r.example and r.example.knowledge for r in records] == [
+    assert [r.example and r.example.knowledge_text for r in records] == [
         'caf\xe9',
         None,
         'caf\xe9',
@@ -108,7 +108,7 @@ def test_the_mark_of_utf8_is_no_part_of_the_text(tmp_path, name):
 def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
     text = 'id,knowledge,response\n1,"a, b\nc","say ""hi"""\n2,k,r\n'
     records = read(tmp_path, text, 'in.csv')
-    assert [r.example.knowledge for r in records] == ['a, b\nc', 'k']
+    assert [r.example.knowledge_text for r in records] == ['a, b\nc', 'k']
     assert records[0].example.response == 'say "hi"'
     assert [r.line for r in records] == [2, 4]
 
@@ -145,12 +145,12 @@ def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
     most = end.join(['x'] * CELL_LINES)
     rows = ['knowledge,response', f'"{most}","{most}"', f'"{most}{end}y",r', 'k,r']
     first, long, last = read(tmp_path, end.join(rows), 'in.csv')
-    assert first.example.knowledge == first.example.response == most
+    assert first.example.knowledge_text == first.example.response == most
     line = 2 + 2 * CELL_LINES - 1
     assert long.line == line and long.fields == {}
     cell = f'a cell of {CELL_LINES + 1} lines, up to line {line + CELL_LINES}'
     assert cell in str(long.error) and 'were not read' in str(long.error)
-    assert last.example.knowledge == 'k'
+    assert last.example.knowledge_text == 'k'
 
 
 def test_tsv_and_null_bytes(tmp_path):
@@ -167,7 +167,7 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
     ]
     text = json.dumps({'dialog': dialog}) + '\n'
     records = read(tmp_path, text, format='world_logs')
-    assert [(r.example.knowledge, r.example.response) for r in records] == [
+    assert [(r.example.knowledge_text, r.example.response) for r in records] == [
         ('K1', 'r1'),
         ('K2', 'r2'),
         ('K3', 'r3'),
@@ -190,7 +190,7 @@ def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
     ):
         dialog = [[{'text': 'hi', **asked}, {'text': 'r', **told}]]
         (record,) = read(tmp_path, json.dumps({'dialog': dialog}), format='world_logs')
-        found = [(passage.title, passage.text) for passage in record.example.passages]
+        found = [(passage.title, passage.text) for passage in record.example.knowledge]
         assert found == [('Bee', 'Five eyes.'), ('Ant', 'Six legs.')]
         assert record.fields['knowledge'] == [
             {'title': title, 'text': text} for title, text in found
@@ -213,7 +213,7 @@ def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
     monkeypatch.setattr('parlai_q2.io.read.CSV_FIELD_LIMIT', 20)
     text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
     good, bad = read(tmp_path, text, 'in.csv')
-    assert good.example.knowledge == 'k'
+    assert good.example.knowledge_text == 'k'
     assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
     assert 'shorten the cell' in str(bad.error)
 

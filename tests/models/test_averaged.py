@@ -6,8 +6,8 @@ import pytest
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.presets import load_preset, with_detector
-from parlai_q2.records import Example
 from parlai_q2.scorers import backends, load_scorer
+from parlai_q2.turns import Example
 
 PAIRS = [
     ('Bees have five eyes.', 'They have five eyes.'),

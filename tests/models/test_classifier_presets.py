@@ -130,7 +130,7 @@ def test_an_albert_of_the_papers_presets_scores_by_its_order_of_classes(tmp_path
     other = Example('the rook is red .', 'the rook is never old .')
     scores = scorer.score([EXAMPLE, other])
     assert scores[1].parts == pytest.approx(scorer.score([other])[0].parts, abs=1e-6)
-    read = tokenizer(tmp_path / 'again')(EXAMPLE.knowledge, EXAMPLE.response)
+    read = tokenizer(tmp_path / 'again')(EXAMPLE.knowledge_text, EXAMPLE.response)
     with torch.no_grad():
         logits = model(**{k: torch.tensor([v]) for k, v in read.items()}).logits[0]
     supports, refutes, unknown = logits.softmax(-1).tolist()

@@ -4,7 +4,7 @@ import json
 
 from parlai.core.teachers import register_teacher
 
-from parlai_q2.records import Score
+from parlai_q2.claims import Score
 from tests.mutators.running import Listed, label, messages, scored
 
 

@@ -13,8 +13,9 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads'),
-    ('records', 'signature', 'optional', 'options', 'bootstrap', 'presets'),
-    ('text', 'io', 'passages'),
+    ('turns', 'signature', 'optional', 'options', 'bootstrap', 'presets'),
+    ('claims',),
+    ('text', 'io', 'passages', 'records'),
     ('models', 'perturb'),
     ('q2',),
     ('scorers',),
@@ -31,7 +32,8 @@ FACE = '__init__'
 WITHOUT_TORCH = (
     'version',
     'errors',
-    'records',
+    'turns',
+    'claims',
     'options',
     'signature',
     'presets',

@@ -8,11 +8,12 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parlai_q2.claims import Score
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.turns import Example
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 WORDS = st.lists(
@@ -57,7 +58,7 @@ def test_a_score_is_in_range_and_its_evidence_slices_back(examples):
             assert example.response[answer.start : answer.end] == answer.text
             found = verdict.knowledge_answer
             if found is not None:
-                assert example.knowledge[found.start : found.end] == found.text
+                assert example.knowledge_text[found.start : found.end] == found.text
             assert 0 <= verdict.score <= 1 and 0 <= verdict.f1 <= 1
 
 
@@ -65,9 +66,9 @@ def test_a_score_is_in_range_and_its_evidence_slices_back(examples):
 @given(EXAMPLES)
 def test_the_batch_equals_the_published_loop(examples):
     pairs = [
-        (e.knowledge, e.response)
+        (e.knowledge_text, e.response)
         for e in examples
-        if e.knowledge.strip() and e.response.strip()
+        if e.knowledge_text.strip() and e.response.strip()
     ]
     q2 = scorer()
     loop = [q2_one_at_a_time(p, q2.models, q2.q2_settings) for p in pairs]

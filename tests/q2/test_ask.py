@@ -7,7 +7,7 @@ import pytest
 from parlai_q2.q2 import ask as ask_module
 from parlai_q2.q2.ask import context_of, valid_questions
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Span
+from parlai_q2.turns import Span
 from tests.toys import ToyQuestionAnswerer, ToyQuestionGenerator
 
 RESPONSE = 'it was formed in 1983 in la'

@@ -2,9 +2,10 @@
 
 import pytest
 
+from parlai_q2.claims import Comparison, Question
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.compare import judge
-from parlai_q2.records import Comparison, Question, Span
+from parlai_q2.turns import Span
 from tests.toys import ToyNliModel
 
 QUESTION = 'Where were the Red Hot Chili Peppers formed?'

@@ -4,13 +4,14 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from parlai_q2.claims import Comparison
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import load_preset
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.records import Comparison, Span
+from parlai_q2.turns import Span
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlai_q2.records import Comparison, Score, Verdict
+from parlai_q2.claims import Comparison, Score, Verdict
 from parlai_q2.report.entries import Entry, read_entry
 from tests.report.samples import SIGNATURE, answer, scored, simple
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from parlai_q2.records import Comparison, Label, Score, Span, Verdict
+from parlai_q2.claims import Comparison, Label, Score, Verdict
+from parlai_q2.turns import Span
 
 SIGNATURE = 'q2|preset:mini|version:0.1.0'
 HOSTILE = (

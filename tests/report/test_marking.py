@@ -1,7 +1,8 @@
 import pytest
 
-from parlai_q2.records import Comparison, Span, Verdict
+from parlai_q2.claims import Comparison, Verdict
 from parlai_q2.report.spans import Piece, Status, clip, cut, status_of
+from parlai_q2.turns import Span
 
 TEXT = 'Madonna sang in 1985.'
 GOOD, DOUBT, BAD = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED

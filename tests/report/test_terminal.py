@@ -4,16 +4,16 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from parlai_q2.records import (
+from parlai_q2.claims import (
     Comparison,
     Label,
     Score,
-    Span,
     Statement,
     Verdict,
     not_verifiable,
 )
 from parlai_q2.report import render_candidates, render_score, use_colour
+from parlai_q2.turns import Span
 from tests.report.samples import answer, marks, scored
 from tests.report.test_entries import STATEMENTS, TITLED
 

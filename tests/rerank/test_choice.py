@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.records import Label, Passage, Score
+from parlai_q2.claims import Label, Score
 from parlai_q2.rerank import Candidate, Reason, Rule
 from parlai_q2.rerank.choice import SCORE, SCORE_PLUS_GENERATOR, THRESHOLD, choose
 from parlai_q2.rerank.guards import (
@@ -14,6 +14,7 @@ from parlai_q2.rerank.guards import (
     is_generic,
     is_repeat,
 )
+from parlai_q2.turns import Passage
 
 KNOWN = (Passage('knowledge'),)
 

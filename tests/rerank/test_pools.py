@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from parlai_q2.records import Passage
 from parlai_q2.rerank import Candidate, read_pools
 from parlai_q2.rerank.pools import GIVEN
+from parlai_q2.turns import Passage
 
 GOOD = {'knowledge': 'k', 'candidates': ['yes', {'text': 'no', 'score': -3}]}
 
@@ -22,24 +22,24 @@ def line(**candidate):
 
 
 def test_a_candidate_is_a_text_or_an_object(tmp_path):
-    (pool,) = read(tmp_path, json.dumps(GOOD).encode())
-    assert pool.candidates == (
+    (record,) = read(tmp_path, json.dumps(GOOD).encode())
+    assert record.pool.candidates == (
         Candidate('yes', GIVEN),
         Candidate('no', GIVEN, -3.0, -3.0),
     )
-    assert pool.error is None and not pool.labelled
+    assert record.error is None and not record.labelled
 
 
 def test_knowledge_may_be_a_list_of_passages(tmp_path):
     passages = [{'title': 'Bee', 'text': ' Bees. '}, 'Ants.']
-    pool, blank = read(
+    record, blank = read(
         tmp_path,
         json.dumps({**GOOD, 'knowledge': passages}).encode(),
         json.dumps({**GOOD, 'knowledge': ['', ' ']}).encode(),
     )
-    assert pool.passages == (Passage(' Bees. ', 'Bee'), Passage('Ants.'))
-    assert pool.fields['knowledge'] == passages
-    assert blank.passages == () and blank.error is None
+    assert record.pool.knowledge == (Passage(' Bees. ', 'Bee'), Passage('Ants.'))
+    assert record.fields['knowledge'] == passages
+    assert blank.pool.knowledge_text.strip() == '' and blank.error is None
 
 
 @pytest.mark.parametrize(

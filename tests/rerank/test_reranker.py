@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from parlai_q2.claims import Comparison, Verdict
 from parlai_q2.errors import InputError
-from parlai_q2.records import Comparison, Span, Verdict
 from parlai_q2.rerank import Candidate, Reason, Reranker
+from parlai_q2.turns import Span
 from tests.rerank.toys import ToyScorer, pool
 
 SKY = 'the sky is blue and grass is green here in summer and rain is wet'

@@ -1,6 +1,6 @@
 """A scorer that counts its calls, and pools for it."""
 
-from parlai_q2.records import Label, Score, not_verifiable
+from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.rerank import Candidate, Pool
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.normalize import tokens
@@ -37,7 +37,7 @@ class ToyScorer(Scorer):
         words = tokens(example.response)
         if 'hello' in words:
             return not_verifiable(str(self.signature))
-        known = set(tokens(example.knowledge))
+        known = set(tokens(example.knowledge_text))
         value = sum(word in known for word in words) / max(len(words), 1)
         label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
         return Score(value, label, signature=str(self.signature))

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     WHOLE,
@@ -20,6 +20,7 @@ from parlai_q2.scorers.consistency import (
 )
 from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.text.retrieval import SentenceIndex
+from parlai_q2.turns import Example
 from tests.toys import ToyNliModel
 
 LONG = 'bees fly. ' + 'they have five eyes. ' * 20  # 82 words

@@ -5,10 +5,10 @@ import math
 
 import pytest
 
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Example, Label
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import Piece
 from parlai_q2.scorers.grounded import (
@@ -20,6 +20,7 @@ from parlai_q2.scorers.grounded import (
     read_coefficients,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.turns import Example
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = 'Sephora is a French chain founded in 1969.'

@@ -10,9 +10,9 @@ import pytest
 
 from parlai_q2 import Example, Label, Score, load_scorer
 from parlai_q2.errors import InputError
-from parlai_q2.records import Passage
 from parlai_q2.scorers import base
 from parlai_q2.scorers.consistency import ConsistencyScorer
+from parlai_q2.turns import Passage
 from tests.toys import ToyNliModel
 
 LAKE = (
@@ -43,10 +43,10 @@ BEES = {'title': 'Honeybee', 'text': 'Bees have five eyes. They dance.'}
 )
 def test_knowledge_is_a_text_or_passages(knowledge, text, passages):
     example = Example(knowledge, 'r')
-    assert (example.knowledge, example.passages) == (text, passages)
+    assert (example.knowledge_text, example.knowledge) == (text, passages)
     # A copy keeps them; with another knowledge it has that one's.
-    assert replace(example, response='s').passages == passages
-    assert replace(example, knowledge='other').passages == (Passage('other'),)
+    assert replace(example, response='s').knowledge == passages
+    assert replace(example, knowledge='other').knowledge == (Passage('other'),)
 
 
 @pytest.mark.parametrize('wrong', [None, {'text': 'a'}, ['a', 3], [{'title': 'T'}]])
@@ -60,7 +60,7 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
     response = 'Bees have five eyes.'
     several = Example([LAKE, REST, BEES], response)
     scorer = load_scorer(name)
-    one, other = scorer.score([several, Example(several.knowledge, response)])
+    one, other = scorer.score([several, Example(several.knowledge_text, response)])
     assert one.value == other.value and one.label == Label.CONSISTENT
     if name == 'q2':
         found = [(v.passage, v.knowledge_answer) for v in one.verdicts]
@@ -109,7 +109,7 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
     many = [f'Lake {n} in the north is {n} metres deep. {REST}' for n in range(2_300)]
     many.insert(1_000, BEES['text'])
     example = Example(many, 'Bees have five eyes.')
-    assert len(example.knowledge.split()) > 100_000
+    assert len(example.knowledge_text.split()) > 100_000
     (score,) = load_scorer(name).score([example])
     assert score.label == Label.CONSISTENT
     named = [e.passage for s in score.statements for e in s.evidence]

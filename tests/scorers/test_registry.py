@@ -35,8 +35,8 @@ def test_module_and_class_name_a_scorer(module_of):
     'name, problem',
     [
         ('nowhere_to_be_found:make', 'PYTHONPATH'),
-        ('parlai_q2.records:make', "has no 'make'"),
-        ('parlai_q2.records:Score', 'is not a Scorer'),
+        ('parlai_q2.claims:make', "has no 'make'"),
+        ('parlai_q2.claims:Score', 'is not a Scorer'),
         ('..:x', 'module:Class'),
         (None, 'must be a string'),
     ],

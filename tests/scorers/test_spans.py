@@ -2,13 +2,14 @@
 
 import pytest
 
+from parlai_q2.claims import Comparison, Label
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.records import Comparison, Example, Label, Span
 from parlai_q2.report.spans import Status, status_of
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.spans import SpansScorer, phrases_of, without
 from parlai_q2.text.pipeline import parse_all
+from parlai_q2.turns import Example, Span
 
 S, U, C = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
 BEES = 'Bees have five eyes. They live in hives.'

@@ -2,9 +2,10 @@
 
 from typing import Sequence
 
-from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
+from parlai_q2.claims import Comparison, Label, Score, Verdict
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.overlap import token_overlap
+from parlai_q2.turns import Example, Span
 
 NAME = f'{__name__}:RecordingScorer'
 
@@ -34,14 +35,14 @@ class RecordingScorer(Scorer):
     def _score(self, example: Example) -> Score:
         words = [w for w in example.response.split() if len(w) > 5]
         verdicts = tuple(self._verdict(w, example) for w in words)
-        overlap = token_overlap(example.knowledge, example.response)
+        overlap = token_overlap(example.knowledge_text, example.response)
         label = Label.CONSISTENT if overlap.precision > 0.5 else Label.INCONSISTENT
         parts = {'q2_f1': overlap.f1, 'nli': float(overlap.precision > 0.5)}
         return Score(overlap.precision, label, verdicts, not verdicts, parts, 'signed')
 
     def _verdict(self, word: str, example: Example) -> Verdict:
         start = example.response.index(word)
-        known = word in example.knowledge
+        known = word in example.knowledge_text
         return Verdict(
             question=f'Is it {word}?',
             response_answer=Span(word, start, start + len(word)),

@@ -2,8 +2,9 @@
 
 import pytest
 
+from parlai_q2.claims import Comparison, Label, Score, Verdict
 from parlai_q2.parlai.q2_metrics import metric_name, score_metrics
-from parlai_q2.records import Comparison, Example, Label, Score, Span, Verdict
+from parlai_q2.turns import Example, Span
 
 EXAMPLE = Example('knowledge', 'response')
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from parlai_q2.records import Span
 from parlai_q2.text.spans import filter_spans, informative_spans, spans_of
+from parlai_q2.turns import Span
 
 
 def texts(response):

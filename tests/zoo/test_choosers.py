@@ -27,7 +27,7 @@ def toys(copy_penalty=0.1):
 
 def test_a_pool_has_the_responses_to_one_passage(tmp_path):
     pools = list(begin_pools(write(tmp_path)))
-    assert [[c.text for c in pool.candidates] for pool in pools] == [
+    assert [[c.text for c in one.pool.candidates] for one in pools] == [
         ['green', 'red'],
         ['three', 'one three'],
     ]

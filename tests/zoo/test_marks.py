@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from parlai_q2.claims import Comparison, Verdict
 from parlai_q2.errors import InputError
-from parlai_q2.records import Comparison, Span, Verdict
+from parlai_q2.turns import Span
 from parlai_q2.zoo.train.grounded_data import record
 from parlai_q2.zoo.train.marks import (
     Pair,

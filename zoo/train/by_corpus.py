@@ -17,9 +17,9 @@ import numpy as np
 from parlai.utils import logging
 
 from parlai_q2.bootstrap import Interval, intervals
+from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.statistics import Sweep
-from parlai_q2.records import Label
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import read_labelled
 

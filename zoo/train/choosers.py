@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.claims import Label
 from parlai_q2.cli.log import run_module
-from parlai_q2.records import Label
-from parlai_q2.rerank import Candidate, Pool, Reranker
+from parlai_q2.rerank import Candidate, Pool, PoolRecord, Reranker
 from parlai_q2.rerank.reranker import DEFAULT_COPY_PENALTY
 from parlai_q2.tasks.begin.reader import read_file
 
@@ -39,7 +39,7 @@ def choosers(copy_penalty: float = DEFAULT_COPY_PENALTY) -> dict[str, Reranker]:
     }
 
 
-def begin_pools(folder: Path) -> Iterator[Pool]:
+def begin_pools(folder: Path) -> Iterator[PoolRecord]:
     """
     The pools of BEGIN's development sets (``begin_dev_wow.tsv``, ``_cmu`` and ``_tc``
     in a folder), each of at least two responses.
@@ -52,23 +52,25 @@ def begin_pools(folder: Path) -> Iterator[Pool]:
         for knowledge, responses in by_knowledge.items():
             if len(responses) > 1:
                 texts, labels = zip(*responses[:MOST], strict=True)
-                yield Pool(knowledge, tuple(map(Candidate, texts)), labels=labels)
+                pool = Pool(knowledge, [Candidate(text) for text in texts])
+                yield PoolRecord(0, {}, pool, None, labels)
 
 
 def wrong_choices(
-    rerankers: dict[str, Reranker], pools: Sequence[Pool]
+    rerankers: dict[str, Reranker], pools: Sequence[PoolRecord]
 ) -> dict[str, list[float]]:
     """
     Whether each chooser is wrong in each pool; ``first`` takes the first response.
     """
 
-    def wrong(pool: Pool, place: int) -> float:
+    def wrong(pool: PoolRecord, place: int) -> float:
         return float(pool.labels[place] == Label.INCONSISTENT)
 
     found = {FIRST: [wrong(pool, 0) for pool in pools]}
     for name, reranker in rerankers.items():
         # One pool at a time: memory stays small, and scores do not depend on it.
-        places = [reranker.rank_batch([pool])[0].order[0] for pool in pools]
+        found_in = (one.pool for one in pools if one.pool is not None)
+        places = [reranker.rank_batch([pool])[0].order[0] for pool in found_in]
         found[name] = [wrong(p, n) for p, n in zip(pools, places, strict=True)]
     return found
 
@@ -88,7 +90,7 @@ def main() -> None:
     args = parser.parse_args()
     pools = list(begin_pools(args.begin))
     out = sys.stdout.write
-    out(f'{len(pools)} pools, {sum(len(p.candidates) for p in pools)} responses\n')
+    out(f'{len(pools)} pools, {sum(len(p.labels) for p in pools)} responses\n')
     wrong = wrong_choices(choosers(args.copy_penalty), pools)
     for name, rate, difference in table(wrong):
         out(f'{name:14}{rate!s:24}{difference!s}\n')

@@ -30,10 +30,10 @@ from parlai_q2.calibrate.logistic import (
     folds_of,
     quality,
 )
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import ALL
 from parlai_q2.io.write import write_text
-from parlai_q2.records import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
 from parlai_q2.signature import settings_of
 from parlai_q2.text.normalize import passage_key

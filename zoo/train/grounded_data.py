@@ -22,8 +22,8 @@ from typing import Any, Iterator
 
 from parlai.utils import logging
 
+from parlai_q2.claims import Label
 from parlai_q2.perturb.hard_negatives import HardNegatives, read_grounded
-from parlai_q2.records import Label
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.zoo.train.data import read_rows, write_rows
 

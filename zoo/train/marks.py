@@ -22,11 +22,12 @@ from statistics import fmean
 from typing import Any, Optional
 
 from parlai_q2.bootstrap import mean_interval
+from parlai_q2.claims import Score
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import InputError
-from parlai_q2.records import Example, Score, Span
 from parlai_q2.report.spans import Status, status_of
 from parlai_q2.scorers import Scorer, load_scorer
+from parlai_q2.turns import Example, Span
 from parlai_q2.zoo.train.data import Row, read_rows
 
 # The sources whose responses were made from their premises.

@@ -28,11 +28,11 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.claims import Score
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import InputError
 from parlai_q2.io.read import history_of, knowledge_of
 from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.records import Example, Score
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.rerank.candidate import Ranking
 from parlai_q2.rerank.choice import Rule, choose
@@ -40,6 +40,7 @@ from parlai_q2.rerank.pairs import ranked_turns
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.density import extractiveness
+from parlai_q2.turns import Example
 from parlai_q2.zoo.train.train_seq2seq import REPLIES, TextJob
 
 GENERATOR = 'shipped:q2_mini/reply'
@@ -131,7 +132,7 @@ class Judge:
         ``relevance`` in nats a token.
         """
         knowledge = [
-            ' '.join(passage.text for passage in turn.pool.passages) for turn in turns
+            ' '.join(passage.text for passage in turn.pool.knowledge) for turn in turns
         ]
         pairs = list(zip(knowledge, replies, strict=True))
         scores = self.scorer.score([Example(k, r) for k, r in pairs])

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Mapping, Optional, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import response_level, three_way
 from parlai_q2.evaluate.measures import by_likeliest_class, likeliest, questions
@@ -25,7 +26,6 @@ from parlai_q2.evaluate.sets import (
     density_groups,
 )
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
-from parlai_q2.records import Label
 from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 Q2 = 'q2'

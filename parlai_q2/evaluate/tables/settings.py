@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Optional, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import PROPORTIONS, RESPONSES, system_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages, questions
@@ -24,7 +25,6 @@ from parlai_q2.evaluate.sets import (
 )
 from parlai_q2.evaluate.statistics import correlation
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
-from parlai_q2.records import Label
 
 
 def systems_table(evaluation: Evaluation) -> Optional[Table]:

@@ -19,7 +19,7 @@ class AnnotateMutator(ScoringMutator):
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The episode with the scores in its messages."""
         for message, (asked, score) in zip(episode, self.first_labels(episode)):
-            scored = asked and asked.knowledge.strip() and asked.response.strip()
+            scored = asked and asked.knowledge_text.strip() and asked.response.strip()
             message.force_set(SCORE, score.value if score and scored else None)
             message.force_set(LABEL, score.label if score else None)
             if score:

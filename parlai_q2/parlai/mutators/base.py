@@ -7,11 +7,12 @@ from parlai.core.mutators import ManyEpisodeMutator
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.parlai.filter_options import add_delimiter_option, delimiter_from_opt
-from parlai_q2.records import Example, Score
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.turns import Example
 
 # The fastest of the scorers with models, since a training set has many turns.
 DEFAULT_SCORER = 'consistency'

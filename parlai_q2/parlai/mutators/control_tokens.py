@@ -25,7 +25,7 @@ from parlai_q2.filtering.control import (
 )
 from parlai_q2.filtering.judge import examples_of
 from parlai_q2.parlai.mutators.base import ScoringMutator
-from parlai_q2.records import Example
+from parlai_q2.turns import Example
 
 NAME = 'q2_control_tokens'
 # The terciles are those of the first responses, up to this number: comparing words is

@@ -1,0 +1,221 @@
+"""
+A turn of a conversation, and what its reply should rest on.
+
+A :class:`Turn` has its knowledge as passages, and the turns before the reply. An
+:class:`Example` is a turn with a response to score; a
+:class:`~parlai_q2.rerank.pools.Pool` is a turn with candidates to choose from.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Optional, Union
+
+from parlai_q2.errors import InputError
+
+_SURROGATES = re.compile('[\ud800-\udfff]')
+# Between the passages of one knowledge text.
+PASSAGE_END = '\n'
+
+
+class Span(NamedTuple):
+    """
+    A piece of a text: ``whole[start:end] == text``.
+
+    >>> whole = 'It opened in 1969.'
+    >>> span = Span('1969', 13, 17)
+    >>> whole[span.start : span.end] == span.text
+    True
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+class Source(NamedTuple):
+    """
+    Where a passage stands.
+
+    :param file: the document, as its owner names it: a path or an address.
+    :param heading: the headings it stands under, the outermost first.
+    :param place: where in the document, such as ``page 3``.
+    """
+
+    file: str
+    heading: str = ''
+    place: str = ''
+
+
+class Passage(NamedTuple):
+    """A passage of the knowledge; scorers read neither its title nor its source."""
+
+    text: str
+    title: str = ''
+    source: Optional[Source] = None
+
+
+# What may be given as knowledge: a text, or passages, each a text or with its title.
+Knowledge = Union[str, Sequence[Union[str, Passage, Mapping[str, Any]]]]
+
+
+def without_surrogates(text: str) -> str:
+    """
+    Replace lone surrogates, which emoji cut in two leave and UTF-8 cannot encode, by
+    U+FFFD.
+    """
+    if text.isascii():
+        return text
+    return _SURROGATES.sub('\ufffd', text)
+
+
+def joined(passages: Iterable[Passage]) -> str:
+    """
+    Passages as one text.
+
+    >>> joined([Passage('Bees.'), Passage('Ants.', 'Ant')])
+    'Bees.\\nAnts.'
+    """
+    return PASSAGE_END.join(passage.text for passage in passages)
+
+
+def passages_of(knowledge: Knowledge) -> tuple[Passage, ...]:
+    """
+    The passages in a value of knowledge.
+
+    :param knowledge: a text, or a list of passages: texts, or mappings with ``text``
+        and, optionally, ``title`` and ``source`` (``file``, ``heading``, ``place``).
+    :raises InputError: if it is something else.
+
+    >>> passages_of([{'title': 'Bee', 'text': 'Bees have five eyes.'}])
+    (Passage(text='Bees have five eyes.', title='Bee', source=None),)
+    """
+    if isinstance(knowledge, str):
+        return (Passage(without_surrogates(knowledge)),) if knowledge else ()
+    if not isinstance(knowledge, (list, tuple)) or isinstance(knowledge, Passage):
+        raise InputError(
+            'Example.knowledge must be a string or a list of passages, not '
+            f'{type(knowledge).__name__}. Give knowledge="" if there is none.'
+        )
+    return tuple(_passage(n, one) for n, one in enumerate(knowledge))
+
+
+def _passage(number: int, value: Any) -> Passage:
+    text, title, source = value, '', None
+    if isinstance(value, Mapping):
+        text, title = value.get('text'), value.get('title') or ''
+        source = _source(number, value.get('source'))
+    elif isinstance(value, Passage):
+        text, title, source = value
+    if not isinstance(text, str) or not isinstance(title, str):
+        raise InputError(
+            f'Passage {number} of the knowledge must be a string or have "text" and, '
+            f'optionally, "title", both strings; got {str(value)[:40]!r}.'
+        )
+    return Passage(without_surrogates(text), without_surrogates(title), source)
+
+
+def _source(number: int, value: Any) -> Optional[Source]:
+    if value is None:
+        return None
+    fields = value if isinstance(value, Mapping) else {'file': value}
+    texts = [fields.get(name) or '' for name in Source._fields]
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f'The source of passage {number} of the knowledge must have "file" and, '
+            f'optionally, "heading" and "place", strings; got {str(value)[:40]!r}.'
+        )
+    return Source(*map(without_surrogates, texts))
+
+
+def _history(turns: Any) -> tuple[str, ...]:
+    if isinstance(turns, str):
+        raise InputError('Example.history must be a list of turns, not one string.')
+    if not isinstance(turns, Iterable) or isinstance(turns, bytes):
+        raise InputError(
+            'Example.history must be a list of turns, not '
+            f'{type(turns).__name__}. Give history=() if there is none.'
+        )
+    return tuple(turns)
+
+
+@dataclass(frozen=True, init=False)
+class Turn:
+    """
+    A turn of a conversation before its reply.
+
+    :param knowledge: what the reply should rest on: a text or a list of passages, see
+        :func:`passages_of`; may be empty. Lone surrogates, which JSON allows but no
+        model can read, are replaced by U+FFFD; offsets do not change.
+    :param history: the turns before the reply, oldest first; may be empty.
+    :param id: any identifier that the caller has for the turn.
+
+    >>> turn = Turn('Bees have five eyes.', ['Hello.', 'How many eyes?'])
+    >>> turn.text, turn.knowledge_text
+    ('How many eyes?', 'Bees have five eyes.')
+    """
+
+    knowledge: tuple[Passage, ...]
+    history: tuple[str, ...] = ()
+    id: Optional[str] = None
+
+    def __init__(
+        self,
+        knowledge: Knowledge = '',
+        history: Sequence[str] = (),
+        id: Optional[str] = None,
+    ):
+        self._set(passages_of(knowledge), _history(history), id)
+
+    def _set(
+        self,
+        knowledge: tuple[Passage, ...],
+        history: tuple[str, ...],
+        id: Optional[str],
+    ) -> None:
+        object.__setattr__(self, 'knowledge', knowledge)
+        object.__setattr__(self, 'history', history)
+        object.__setattr__(self, 'id', id)
+
+    @property
+    def text(self) -> str:
+        """The last turn, which the reply answers; empty if there is none."""
+        return self.history[-1] if self.history else ''
+
+    @cached_property
+    def knowledge_text(self) -> str:
+        """The passages as one text, with line breaks between them."""
+        return joined(self.knowledge)
+
+
+@dataclass(frozen=True, init=False)
+class Example(Turn):
+    """
+    A response to score against the knowledge of its turn.
+
+    :param knowledge: as for :class:`Turn`.
+    :param response: what the model said; may be empty.
+    :param history: as for :class:`Turn`. Scores do not depend on it; it is kept for
+        people who read them.
+
+    >>> Example('Bees have five eyes.', 'Five, I think.', ['How many eyes?']).history
+    ('How many eyes?',)
+    """
+
+    response: str = ''
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        response: str,
+        history: Sequence[str] = (),
+        id: Optional[str] = None,
+    ):
+        if not isinstance(response, str):
+            raise InputError(
+                f'Example.response must be a string, not {type(response).__name__}. '
+                'Give response="" if there is none.'
+            )
+        super().__init__(knowledge, history, id)
+        object.__setattr__(self, 'response', without_surrogates(response))
