@@ -15,6 +15,7 @@ from parlai_q2.evaluate.tables import (
     render_text,
     responses,
     settings,
+    twins,
 )
 from parlai_q2.io.write import write_text, writing
 from parlai_q2.version import __version__
@@ -31,6 +32,7 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
     responses.difference_table,
     responses.three_way_table,
     choices.choices_table,
+    twins.twins_table,
     settings.systems_table,
     settings.ratings_table,
     settings.coverage_table,

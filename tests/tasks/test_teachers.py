@@ -13,6 +13,7 @@ TEACHERS = {
         None,
         [DEFAULT, 'AnnotatedTeacher', 'InconsistentTeacher', 'ClassificationTeacher'],
     ),
+    'twins': (None, [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
     'q2_wow': (
         'sets',
         [
@@ -34,7 +35,7 @@ TEACHERS = {
 
 
 # Tasks whose valid and test are the same turns; they share their records.
-ONE_FOLD = ('grounded_sample', 'q2_wow', 'rome', 'topical_chat_usr')
+ONE_FOLD = ('grounded_sample', 'q2_wow', 'rome', 'topical_chat_usr', 'twins')
 
 
 class Records:

@@ -1,0 +1,36 @@
+"""
+Twins: under each knowledge a wrong response and a right one in other words. They ship
+with the package. There is one fold, for measuring, whatever the datatype; README.md has
+the words that a task string may have.
+"""
+
+from parlai_q2.parlai.annotated_task import (
+    AnnotatedTaskTeacher,
+    AnnotatedView,
+    ClassificationView,
+    DialogueView,
+)
+from parlai_q2.tasks.twins import reader
+
+
+class TwinsTeacher(AnnotatedTaskTeacher):
+    """Reads the twins; its subclasses show them in their views."""
+
+    reader = reader
+    classes = reader.CLASSES
+
+
+class DialogueTeacher(DialogueView, TwinsTeacher):
+    """The knowledge, with the question where there is one; the right one is the label."""
+
+
+class DefaultTeacher(DialogueTeacher):
+    """The dialogue view."""
+
+
+class AnnotatedTeacher(AnnotatedView, TwinsTeacher):
+    """The response is the label, and its class is in ``q2_label``."""
+
+
+class ClassificationTeacher(ClassificationView, TwinsTeacher):
+    """Shows knowledge and response; the label is the response's class."""
