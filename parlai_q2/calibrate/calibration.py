@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from parlai_q2.calibrate.fit import (
     Target,
@@ -21,6 +21,9 @@ from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
 from parlai_q2.text.class_map import ENTAILMENT, GENERIC, finding_of
 from parlai_q2.turns import Example
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Labels that are numbers or truth values.
 TRUTH = {
@@ -78,20 +81,35 @@ def label_of(record: Record, file: str, field: str) -> Optional[bool]:
     return truth
 
 
+class Calibrated(NamedTuple):
+    """
+    What was fitted to N labelled pairs, and what it was fitted to.
+
+    :param written: JSON-safe values: ``calibration``, which scoring reads, the
+        threshold's interval, and metrics of the pairs when held out and before.
+    :param consistent: whether people found each pair consistent, [N].
+    :param before: the scorer's values as they were, [N], and ``held_out`` those that
+        fits without the pair's passage give.
+    """
+
+    written: dict[str, Any]
+    consistent: 'np.ndarray'
+    before: 'np.ndarray'
+    held_out: 'np.ndarray'
+
+
 def calibrate(
     scorer: Scorer,
     examples: Sequence[Example],
     consistent: Sequence[bool],
     target: Target,
     refit: bool = False,
-) -> dict[str, Any]:
+) -> Calibrated:
     """
     Fit a scorer's prior, threshold and perhaps weights to labelled pairs.
 
     :param consistent: whether people found each of N examples consistent.
     :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
-    :return: JSON-safe values: ``calibration``, which scoring reads, the threshold's
-        interval, and metrics of the pairs when held out and before.
     :raises ConfigError: if a scorer without weights is to be refitted.
     :raises InputError: if there are too few pairs of a class.
     """
@@ -134,7 +152,7 @@ def calibrate(
             'weights': rounded(weights),
             'intercept': round(fitted.weights.intercept, DIGITS),
         }
-    return written
+    return Calibrated(written, pairs.consistent, pairs.values, values)
 
 
 def rounded(values: Any) -> Any:

@@ -1,213 +1,264 @@
 """
-Figures for a paper, written as PNG and as SVG that keeps its text as text:
-precision-recall curves (Honovich et al. 2021), and scores by group and class (Dziri et
-al. 2022, section 4.4). They need matplotlib, which the extra ``plots`` installs.
+The figures of an evaluation: precision against recall, ROC and reliability; scores by
+class (Honovich et al. 2021, appendix D) and by group (Dziri et al. 2022, section 4.4);
+what choosing changes; and what people said of generators (Santhanam et al. 2021).
 """
 
+import re
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
+from parlai_q2.bootstrap import Interval
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
-from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, density_groups
-from parlai_q2.evaluate.statistics import Sweep
-from parlai_q2.io.write import whole_file, writing
-from parlai_q2.optional import import_package
+from parlai_q2.evaluate.pools import AnnotatedPool, pools_of
+from parlai_q2.evaluate.published_rome import DECODINGS, KNOWLEDGE, SIZES
+from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, density_groups
+from parlai_q2.evaluate.tables import Table
+from parlai_q2.evaluate.tables.generators import cells_table, generators_table
+from parlai_q2.figures.boxes import BETWEEN, draw_box
+from parlai_q2.figures.curves import Ranked, draw_precision_recall, draw_roc
+from parlai_q2.figures.heat import draw_heat
+from parlai_q2.figures.histograms import draw_classes, draw_differences
+from parlai_q2.figures.reliability import draw_reliability
+from parlai_q2.figures.style import (
+    BLACK,
+    CLASS_COLOURS,
+    new_figure,
+    panels,
+    rows_of_panels,
+    save,
+)
 
-# From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
-BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'
-SKY, PURPLE, BLACK, GREY = '#56B4E9', '#CC79A7', '#000000', '#8A8A8A'
-# Line styles and markers also distinguish scorers, not colour alone.
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (9, 2)))
-MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X')
-CLASS_COLOURS = {Label.CONSISTENT: BLUE, Label.INCONSISTENT: VERMILION}
-CLASS_COLOURS[Label.GENERIC] = GREY
-
-WIDTH = 7.0  # in inches, that of the text of a two-column paper
-DPI = 250
-MOST_PANELS = 4  # in a row
-
-_STYLE = {
-    'font.size': 8,
-    'axes.titlesize': 8,
-    'axes.labelsize': 8,
-    'xtick.labelsize': 7,
-    'ytick.labelsize': 7,
-    'legend.fontsize': 7,
-    'legend.edgecolor': 'none',
-    'axes.spines.top': False,
-    'axes.spines.right': False,
-    'axes.linewidth': 0.6,
-    'lines.linewidth': 1.2,
-    'figure.constrained_layout.use': True,
-    # Keeps text as text, and makes the output reproducible byte for byte.
-    'svg.fonttype': 'none',
-    'svg.hashsalt': 'parlai_q2',
-}
+ROW = 1.55  # inches of a row of panels
+# The darkest colour of hallucinations, in percent.
+MOST_MADE_UP = 50.0
 
 
-def check_matplotlib() -> Any:
+class Drawn:
     """
-    Check that figures can be drawn.
+    The figures of a set, each written as soon as it is drawn.
 
-    :return: matplotlib.
-    :raises MissingPackageError: when it is not installed; the message has the command
-        that installs it.
+    :param evaluation: the set with its scores.
+    :param folder: where the files go; their names begin with that of the set.
     """
-    return import_package('matplotlib', 'matplotlib', 'plots', 'A figure')
+
+    def __init__(self, evaluation: Evaluation, folder: Path):
+        self.evaluation = evaluation
+        self.annotated = evaluation.annotated
+        self.folder = folder
+        self.written: list[Path] = []
+        self.labelled = self.annotated.of_classes(CLASSES)
+        self.two = self.annotated.of_classes()
+        # Those that have scored some of the classes, and those that have scored both.
+        self.scored = [m for m in evaluation.measures if m.known(self.labelled)]
+        self.ranked = [
+            m for m in evaluation.measures if evaluation.level(m, self.two)['roc_auc']
+        ]
+
+    @contextmanager
+    def drawing(self, name: str, height: float) -> Iterator[Any]:
+        with new_figure(height) as figure:
+            yield figure
+            self.written += save(figure, self.folder, f'{self.annotated.name}_{name}')
+
+    def curves(self) -> None:
+        """Precision against recall for both classes, and ROC."""
+        if not self.ranked:
+            return
+        height = 2.9 + 0.15 * -(-len(self.ranked) // 2)
+        with self.drawing('precision_recall', height) as figure:
+            axes = figure.subplots(1, 2, sharey=True)
+            axes[0].set_ylabel('Precision')
+            for one, label in zip(axes, (Label.INCONSISTENT, Label.CONSISTENT)):
+                count = sum(r.label == label for r in self.two)
+                one.axhline(
+                    count / len(self.two), color=CLASS_COLOURS['generic'], lw=0.8
+                )
+                title = f'Finding {label} responses ({count:,} of {len(self.two):,})'
+                found = [self._ranked(m, f'{label}_ap') for m in self.ranked]
+                draw_precision_recall(one, found, label == Label.CONSISTENT, title)
+        with self.drawing('roc', height + 0.6) as figure:
+            (axes, rest) = figure.subplots(1, 2, width_ratios=(2, 1))
+            figure.delaxes(rest)
+            axes.set_ylabel('Consistent responses called consistent')
+            draw_roc(
+                axes,
+                [self._ranked(m, 'roc_auc') for m in self.ranked],
+                f'ROC, {len(self.two):,} responses',
+            )
+
+    def reliability(self) -> None:
+        """Values against shares, for scorers with values in [0, 1]."""
+        bounded = [m for m in self.ranked if m.threshold is not None]
+        if not bounded:
+            return
+        height = 0.5 + 1.9 * rows_of_panels(len(bounded))
+        with self.drawing('reliability', height) as figure:
+            for axes, measure in zip(panels(figure, len(bounded)), bounded):
+                draw_reliability(axes, self._ranked(measure, None))
+            figure.supxlabel('Value, and how many responses have it', fontsize=8)
+            figure.supylabel('Share of consistent responses', fontsize=8)
+
+    def _ranked(self, measure: Measure, area: Optional[str]) -> Ranked:
+        import numpy as np
+
+        known = measure.known(self.two)
+        found = self.evaluation.level(measure, self.two)[area] if area else None
+        return Ranked(
+            measure.name,
+            measure.values(known),
+            np.array([r.label == Label.CONSISTENT for r in known]),
+            measure.threshold,
+            found.mean if found else None,
+        )
+
+    def histograms(self) -> None:
+        """How the scores of each class are spread."""
+        if not self.scored:
+            return
+        height = 0.45 + ROW * rows_of_panels(len(self.scored))
+        with self.drawing('histograms', height) as figure:
+            for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
+                by_class = {
+                    label: measure.values(
+                        measure.known(self.annotated.of_classes([label]))
+                    )
+                    for label in CLASSES
+                }
+                draw_classes(axes, by_class, measure.name)
+            figure.supxlabel('Score', fontsize=8)
+            figure.supylabel('Share of the class', fontsize=8)
+            self._classes_legend(figure)
+
+    def groups(self) -> None:
+        """Scores by class, density, corpus and system."""
+        groups = {
+            'class': {'all': self.labelled},
+            'density': density_groups(self.labelled)[0],
+            'corpus': self.annotated.groups('corpus'),
+            'system': self.annotated.groups('system'),
+        }
+        height = 0.45 + ROW * rows_of_panels(len(self.scored) or 1)
+        for by, found in groups.items():
+            if self.scored and len(found) > (by != 'class'):
+                with self.drawing(f'by_{by}', height) as figure:
+                    self._draw_groups(figure, found, by)
+
+    def _draw_groups(
+        self, figure: Any, groups: Mapping[str, Sequence[AnnotatedResponse]], by: str
+    ) -> None:
+        classes = [c for c in CLASSES if self.annotated.of_classes([c])]
+        sizes = [sum(r.label in CLASSES for r in group) for group in groups.values()]
+        names = [f'{name}\n{n:,}' for name, n in zip(groups, sizes, strict=True)]
+        for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
+            for c, label in enumerate(classes):
+                for g, responses in enumerate(groups.values()):
+                    known = measure.known([r for r in responses if r.label == label])
+                    if known:
+                        place = g + (c - (len(classes) - 1) / 2) * BETWEEN
+                        values = measure.values(known)
+                        draw_box(axes, values, place, CLASS_COLOURS[label])
+            axes.set(title=measure.name, xlim=(-0.55, len(groups) - 0.45))
+            axes.set_xticks(range(len(groups)), names)
+            if measure.threshold is not None:
+                axes.axhline(measure.threshold, color=BLACK, lw=0.7, ls=':')
+                axes.set_ylim(-0.03, 1.03)
+        figure.supylabel('Score', fontsize=8)
+        figure.supxlabel(f'{by.capitalize()}, and how many responses', fontsize=8)
+        self._classes_legend(figure)
+
+    def _classes_legend(self, figure: Any) -> None:
+        from matplotlib.patches import Patch
+
+        counts = {c: len(self.annotated.of_classes([c])) for c in CLASSES}
+        keys = [
+            Patch(color=CLASS_COLOURS[c], label=f'{c} (n = {n:,})')
+            for c, n in counts.items()
+            if n
+        ]
+        figure.legend(handles=keys, loc='outside upper center', ncols=len(keys))
+
+    def choices(self) -> None:
+        """How much more the chosen response scores than the first of its pool."""
+        pools = pools_of(self.annotated.responses)
+        found = {
+            m.name: differences
+            for m in self.scored
+            if (differences := _differences(m, pools)) and m.threshold is not None
+        }
+        if not found:
+            return
+        height = 0.45 + ROW * rows_of_panels(len(found))
+        with self.drawing('choices', height) as figure:
+            for axes, (name, differences) in zip(
+                panels(figure, len(found)), found.items()
+            ):
+                draw_differences(axes, differences, name)
+            figure.supxlabel(
+                'Score of the chosen response minus that of the first', fontsize=8
+            )
+            figure.supylabel('Pools', fontsize=8)
+
+    def generators(self) -> None:
+        """Maps of what people said of generators, and of F1 by generator."""
+        said = generators_table(self.evaluation)
+        if said is None or len({row['knowledge'] for row in said.rows}) < 2:
+            return
+        with self.drawing('generators', 3.6) as figure:
+            self._maps(figure, said, {'factual': 'F', 'hallucination': 'H %'})
+        f1 = cells_table(self.evaluation)
+        for measure in self.evaluation.measures if f1 else ():
+            keys = {f'{measure.name} {c}': f'F1 {c}' for c in BINARY}
+            if f1 and all(any(row.get(k) for row in f1.rows) for k in keys):
+                name = re.sub(r'\W+', '_', measure.name)
+                with self.drawing(f'generators_{name}', 3.6) as figure:
+                    self._maps(figure, f1, keys)
+
+    def _maps(self, figure: Any, table: Table, keys: Mapping[str, str]) -> None:
+        ours = [row for row in table.rows if row['source'] == 'here']
+        rows = figure.subplots(len(keys), len(KNOWLEDGE), sharex=True, sharey=True)
+        for line, (key, head) in zip(rows, keys.items()):
+            percent = 100 if head.endswith('%') else 1
+            for axes, knowledge in zip(line, KNOWLEDGE):
+                cells = {
+                    (str(row['size']), str(row['decoding'])): Interval(
+                        *(percent * n for n in value)
+                    )
+                    for row in ours
+                    if row['knowledge'] == knowledge
+                    and isinstance(value := row.get(key), Interval)
+                }
+                title = f'{head}, {knowledge}'
+                top = MOST_MADE_UP if percent > 1 else 1.0
+                decimals = 0 if percent > 1 else 2
+                draw_heat(axes, SIZES, DECODINGS, cells, title, decimals, top)
+
+
+def _differences(measure: Measure, pools: Sequence[AnnotatedPool]) -> list[float]:
+    found = []
+    for pool in pools:
+        if all(response in measure for response in pool.responses):
+            values = measure.values(pool.responses)
+            found.append(float(values.max() - values[0]))
+    return found
 
 
 def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     """
     Draw each figure that the set has the data for, each written whole or not at all.
 
-    :param folder: where the files go; their names begin with that of the set.
     :return: the files, PNG and SVG.
+    :raises MissingPackageError: without matplotlib.
     :raises InputError: when they cannot be written.
     """
-    annotated, written = evaluation.annotated, []
-
-    @contextmanager
-    def drawing(name: str, height: float) -> Iterator[Any]:
-        with check_matplotlib().rc_context(_STYLE):
-            # Without pyplot there is no window and no global state.
-            from matplotlib.figure import Figure
-
-            figure = Figure(figsize=(WIDTH, height))
-            yield figure
-            for ending, stamp in (('png', 'Software'), ('svg', 'Date')):
-                path = folder / f'{annotated.name}_{name}.{ending}'
-                with writing(path, 'Check --outdir.'), whole_file(path) as part:
-                    figure.savefig(part, format=ending, dpi=DPI, metadata={stamp: None})
-                written.append(path)
-
-    two = annotated.of_classes()
-    ranked = [m for m in evaluation.measures if evaluation.level(m, two)['roc_auc']]
-    if ranked:
-        height = 2.9 + 0.15 * -(-len(ranked) // 2)
-        with drawing('precision_recall', height) as figure:
-            draw_curves(evaluation, figure, ranked)
-    labelled = annotated.of_classes(CLASSES)
-    count = sum(bool(m.known(labelled)) for m in evaluation.measures)
-    groups = {
-        'class': {'all': labelled},
-        'density': density_groups(labelled)[0],
-        'corpus': annotated.groups('corpus'),
-        'system': annotated.groups('system'),
-    }
-    for by, found in groups.items():
-        if count and len(found) > (by != 'class'):
-            with drawing(f'by_{by}', 0.45 + 1.55 * -(-count // MOST_PANELS)) as figure:
-                draw_groups(evaluation, figure, found, by)
-    return written
-
-
-def draw_curves(
-    evaluation: Evaluation, figure: Any, measures: Sequence[Measure]
-) -> None:
-    """
-    Draw precision against recall in two panels: for finding inconsistent responses and
-    for finding consistent ones. A mark shows each scorer's fixed threshold; the grey
-    line is chance.
-
-    :param measures: those that have scored both classes.
-    """
-    import numpy as np
-
-    annotated = evaluation.annotated.of_classes()
-    panels = figure.subplots(1, 2, sharey=True)
-    panels[0].set_ylabel('Precision')
-    for axes, label in zip(panels, (Label.INCONSISTENT, Label.CONSISTENT)):
-        count = sum(r.label == label for r in annotated)
-        axes.axhline(count / len(annotated), color=GREY, linewidth=0.8)
-        for n, measure in enumerate(measures):
-            level = evaluation.level(measure, annotated)
-            line = {'color': COLOURS[n % len(COLOURS)], 'ls': LINES[n % len(LINES)]}
-            mark = {'color': line['color'], 'marker': MARKERS[n % len(MARKERS)]}
-            known = measure.known(annotated)
-            sign = 1 if label == Label.CONSISTENT else -1
-            positive = np.array([r.label == label for r in known])
-            recall, precision = Sweep(sign * measure.values(known), positive).curve()
-            start = precision[0]
-            axes.step([0, *recall], [start, *precision], where='pre', **line)
-            at, reached = level[f'{label}_precision'], level[f'{label}_recall']
-            if at is not None and reached is not None:
-                axes.plot(reached.mean, at.mean, ms=4.5, mec='white', **mark)
-            ap = level[f'{label}_ap']
-            name = f'{measure.name}  {ap.mean:.2f}' if ap else measure.name
-            axes.plot([], [], label=name, ms=4.5, mec='white', **{**line, **mark})
-        axes.set(xlabel='Recall', xlim=(-0.01, 1.01), ylim=(0, 1.02))
-        axes.set_title(f'Finding {label} responses ({count:,} of {len(annotated):,})')
-        place = {'loc': 'upper center', 'bbox_to_anchor': (0.5, -0.17), 'ncols': 2}
-        axes.legend(title='average precision', **place)
-
-
-def draw_groups(
-    evaluation: Evaluation,
-    figure: Any,
-    groups: Mapping[str, Sequence[AnnotatedResponse]],
-    by: str,
-) -> None:
-    """
-    Draw one panel for each scorer: box plots of the score by group and class.
-
-    Boxes span the quartiles, whiskers the 5th to the 95th percentile; the line is the
-    median, the dot the mean, the dotted line the threshold. The number of responses is
-    below each group's name.
-
-    :param groups: responses by the group's name, in order.
-    :param by: what the groups are, for the axis label.
-    """
-    from matplotlib.patches import Patch
-
-    labelled = evaluation.annotated.of_classes(CLASSES)
-    counts = {c: sum(r.label == c for r in labelled) for c in CLASSES}
-    classes = [c for c in CLASSES if counts[c]]
-    measures = [m for m in evaluation.measures if m.known(labelled)]
-    rows = -(-len(measures) // MOST_PANELS)
-    panels = figure.subplots(rows, -(-len(measures) // rows), squeeze=False).flat
-    for axes in panels[len(measures) :]:
-        figure.delaxes(axes)
-    sizes = [sum(r.label in CLASSES for r in group) for group in groups.values()]
-    names = [f'{name}\n{size:,}' for name, size in zip(groups, sizes, strict=True)]
-    for axes, measure in zip(panels, measures):
-        for c, label in enumerate(classes):
-            for g, responses in enumerate(groups.values()):
-                known = measure.known([r for r in responses if r.label == label])
-                if known:
-                    place = g + (c - (len(classes) - 1) / 2) * 0.27
-                    _box(axes, measure.values(known), place, CLASS_COLOURS[label])
-        axes.set(title=measure.name, xlim=(-0.55, len(groups) - 0.45))
-        axes.set_xticks(range(len(groups)), names)
-        if measure.threshold is not None:
-            axes.axhline(measure.threshold, color=BLACK, linewidth=0.7, linestyle=':')
-            axes.set_ylim(-0.03, 1.03)
-    figure.supylabel('Score', fontsize=8)
-    figure.supxlabel(f'{by.capitalize()}, and how many responses', fontsize=8)
-    keys = [
-        Patch(color=CLASS_COLOURS[c], label=f'{c} (n = {counts[c]:,})') for c in classes
-    ]
-    figure.legend(handles=keys, loc='outside upper center', ncols=len(keys))
-
-
-def _box(axes: Any, values: Any, place: float, colour: str) -> None:
-    line = {'color': colour, 'linewidth': 0.8}
-    dot = {'marker': 'o', 'markersize': 2.6, 'mfc': BLACK, 'mec': BLACK}
-    axes.boxplot(
-        [values],
-        positions=[place],
-        widths=0.21,
-        whis=(5, 95),
-        showfliers=False,
-        showmeans=True,
-        patch_artist=True,
-        manage_ticks=False,
-        boxprops={'facecolor': colour + '50', 'edgecolor': colour, 'linewidth': 0.8},
-        whiskerprops=line,
-        capprops=line,
-        medianprops={'color': colour, 'linewidth': 1.4},
-        meanprops=dot,
-    )
+    drawn = Drawn(evaluation, folder)
+    drawn.curves()
+    drawn.reliability()
+    drawn.histograms()
+    drawn.groups()
+    drawn.choices()
+    drawn.generators()
+    return drawn.written

@@ -73,13 +73,6 @@ class Sweep:
             ratio(precision, np.where(negative > 0, positive, 0.0), np.nan),
         )
 
-    def curve(self) -> tuple['np.ndarray', 'np.ndarray']:
-        """Recall and precision at K thresholds of a set that has positives."""
-        import numpy as np
-
-        found, alarms = (c[0] for c in self.counts(np.ones((1, len(self.order)))))
-        return found / found[-1], found / (found + alarms)
-
 
 def roc_auc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from parlai_q2.cli import log
@@ -9,7 +10,7 @@ from parlai_q2.cli.files import given_files
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.read import FORMATS
-from parlai_q2.io.write import writable, write_text
+from parlai_q2.io.write import writable, write_text, writing
 
 
 def add_options(parser: Any) -> None:
@@ -43,24 +44,51 @@ def add_options(parser: Any) -> None:
         help='also fit the weights of grounded or grounded_fast; needs hundreds of '
         'pairs',
     )
+    group.add_argument(
+        '--figures',
+        help='folder for ROC and precision-recall curves, reliability diagrams and '
+        'histograms, and a page that shows them; needs matplotlib',
+    )
     add_scorer_options(parser, 'grounded')
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Fit a calibration to the file that options name; return what was written."""
     from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
+    from parlai_q2.calibrate.figures import all_figures
     from parlai_q2.calibrate.fit import read_target
+    from parlai_q2.figures.style import check_matplotlib
+    from parlai_q2.report.measured import Section, write_measured
 
     infile, outfile = given_files(opt)
     target = read_target(opt['target'])
     if opt['calibration']:
         raise ConfigError('calibrate writes the file that --calibration reads.')
     writable(outfile, infile)
+    if opt['figures']:
+        # All checks come before anything is scored.
+        check_matplotlib()
+        with writing(Path(opt['figures']), 'Check --figures.'):
+            Path(opt['figures']).mkdir(parents=True, exist_ok=True)
     examples, consistent = read_labelled(infile, opt['format'], opt['label'])
     log.info(f'Scoring {len(examples)} labelled pairs.')
     scorer = scorer_from_opt(opt, cache=True)
-    written = calibrate(scorer, examples, consistent, target, opt['refit'])
+    before = scorer.threshold
+    found = calibrate(scorer, examples, consistent, target, opt['refit'])
+    written = found.written
     write_text(outfile, json.dumps(written, indent=1) + '\n')
     log.info(describe(written))
     log.info(f'Wrote {outfile}. To use it: --calibration {outfile}')
+    if opt['figures']:
+        folder = Path(opt['figures'])
+        drawn = all_figures(found, before, folder)
+        section = Section(
+            f'{scorer.name}, target {written["target"]}',
+            figures=drawn,
+            signatures=[(scorer.name, str(scorer.signature))],
+        )
+        told = describe(written).replace('\n', '; ')
+        title = f'Calibration to {infile.name}'
+        page = write_measured([section], folder / 'calibration.html', title, told)
+        log.info(f'Wrote {len(drawn)} figures and {page}.')
     return written

@@ -5,7 +5,7 @@ the papers' tables and figures.
 
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from parlai_q2.bootstrap import ROUNDS, SEED
 from parlai_q2.cli import log
@@ -18,17 +18,21 @@ from parlai_q2.cli.scorer_options import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
-from parlai_q2.evaluate.figures import all_figures, check_matplotlib
+from parlai_q2.evaluate.figures import all_figures
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.measures import Measure, read_column
-from parlai_q2.evaluate.report import SetReport, to_dict, to_text, write_report
+from parlai_q2.evaluate.report import NAME, SetReport, to_dict, to_text, write_report
 from parlai_q2.evaluate.sets import sampled
+from parlai_q2.evaluate.tables import PAPER, text_cell
+from parlai_q2.figures.style import check_matplotlib
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
+from parlai_q2.report.measured import Section, Shown, write_measured
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
 from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.version import __version__
 
 # The set on which the Q2 paper reports ablations.
 ABLATED = 'q2_wow'
@@ -141,11 +145,50 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     # Printed first, since writing to the folder may fail.
     log.info('\n' + to_text(reports))
     written = write_report(reports, folder)
+    sections = []
     for report in reports:
+        drawn: list[Path] = []
         if opt['figures']:
-            written += all_figures(report.evaluation, folder / 'figures')
+            drawn = all_figures(report.evaluation, folder / 'figures')
+            written += drawn
+        sections.append(section_of(report, drawn))
+    with writing(folder, 'Check --outdir.'):
+        page = folder / f'{NAME}.html'
+        written.append(
+            write_measured(sections, page, 'Meta-evaluation', read_me(reports))
+        )
     log.info(f'Wrote {len(written)} files to {folder}.')
     return to_dict(reports)
+
+
+def section_of(report: SetReport, figures: Sequence[Path]) -> Section:
+    """What the page shows of a set."""
+    tables = [
+        Shown(
+            table.title,
+            [column.head for column in table.columns],
+            [
+                [text_cell(row.get(column.key), column) for column in table.columns]
+                for row in table.rows
+            ],
+            sum(column.repeated for column in table.columns),
+            table.notes,
+            frozenset(n for n, row in enumerate(table.rows) if row['source'] == PAPER),
+        )
+        for table in report.tables
+    ]
+    annotated = report.evaluation.annotated
+    signatures = list(report.signatures.items())
+    return Section(annotated.title, tables, figures, signatures, f'{annotated.name}_')
+
+
+def read_me(reports: Sequence[SetReport]) -> str:
+    """What a reader of the page must know."""
+    first = reports[0].evaluation
+    return (
+        f'parlai_q2 {__version__}, seed {first.seed}, {first.rounds} rounds of each '
+        'bootstrap. Rows in italics are copied from the papers.'
+    )
 
 
 def scorers_from_opt(opt: Mapping[str, Any], paper: str) -> dict[str, Scorer]:

@@ -10,12 +10,13 @@ from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
 from parlai_q2.calibrate.fit import read_target
 from parlai_q2.claims import Label, Score
 from parlai_q2.cli.commands import run_command
-from parlai_q2.errors import ConfigError, InputError, RecordError
+from parlai_q2.errors import ConfigError, InputError, MissingPackageError, RecordError
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.calibrated import CalibratedScorer, shifted
 from parlai_q2.signature import assumed
 from tests.files import read_lines, write_lines
 
+FIGURES = ('curves', 'reliability', 'histograms')
 KNOWN = 'bees have five eyes and they live in hives with a queen'
 
 
@@ -78,6 +79,23 @@ def test_the_command_writes_what_score_reads(tmp_path):
     assert f'threshold:{found["threshold"]}' in rows[0]['signature']
 
 
+def test_the_command_draws_what_it_fitted(tmp_path, without_package):
+    infile = str(write_lines(tmp_path / 'labelled.jsonl', *labelled_lines()))
+    options = ['--infile', infile, '--outfile', str(tmp_path / 'mine.json')]
+    options += ['--scorer', 'precision', '--figures', str(tmp_path / 'drawn')]
+    run_command('calibrate', *options)
+    names = {path.name for path in (tmp_path / 'drawn').iterdir()}
+    drawn = {f'{n}.{e}' for n in FIGURES for e in ('png', 'svg')}
+    assert names == {*drawn, 'calibration.html'}
+    curves = (tmp_path / 'drawn' / 'curves.svg').read_text()
+    assert 'ROC, 60 pairs' in curves and 'Finding inconsistent' in curves
+    page = (tmp_path / 'drawn' / 'calibration.html').read_text()
+    assert page.count('<img ') == 3 and 'held-out pairs: accuracy 0.900' in page
+    without_package('matplotlib')
+    with pytest.raises(MissingPackageError, match='plots'):
+        run_command('calibrate', *options)
+
+
 def guesses():
     """80 % are consistent; the guesses are fair for a half."""
     rows = [(0.5, True)] * 8 + [(0.5, False)] * 2
@@ -91,7 +109,7 @@ def guesses():
 @pytest.fixture
 def mine(tmp_path):
     examples, truth = guesses()
-    written = calibrate(Guess(), examples, truth, read_target('accuracy'))
+    written = calibrate(Guess(), examples, truth, read_target('accuracy')).written
     path = tmp_path / 'mine.json'
     path.write_text(json.dumps(written))
     return str(path), written

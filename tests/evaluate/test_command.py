@@ -51,6 +51,9 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     assert 'content_overlap|measure:f1' in text and 'seed 0, 20 rounds' in text
     figures = {p.name for p in (out / 'figures').iterdir()}
     assert {'q2_wow_precision_recall.svg', 'begin_by_density.png'} <= figures
+    page = (out / 'meta_eval.html').read_text()
+    assert page.count('<img ') == sum(name.endswith('.svg') for name in figures)
+    assert 'Classes at a fixed threshold' in page and 'Scores by density' in page
     assert (out / 'scores_begin.csv').read_text().startswith('knowledge,response,label')
 
 

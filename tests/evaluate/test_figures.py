@@ -5,12 +5,14 @@ The figures: what is drawn, that text stays text, and what is said without matpl
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.figures import all_figures
-from parlai_q2.evaluate.sets import AnnotatedSet
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.figures.reliability import bins, calibration_error, wilson
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 RESPONSES = [
@@ -45,9 +47,12 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
         'by_density': {'low', 'medium', 'high'},
         'by_corpus': {'c0', 'c1', 'c2', 'c3'},
         'by_system': {'s0', 's1', '12'},
+        'roc': {'ROC, 16 responses'},
+        'reliability': {'Share of consistent responses'},
+        'histograms': {'mine', 'Share of the class', f'{GENERIC} (n = 8)'},
     }.items():
         assert words <= set(text_of(tmp_path / 'one' / f'small_{name}.svg')), name
-    assert len(written) == 10
+    assert len(written) == 16
 
 
 @pytest.mark.parametrize('labels', [[GOOD] * 3, [GENERIC] * 3, [''] * 3])
@@ -55,7 +60,9 @@ def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
     responses = [annotated(i, label) for i, label in enumerate(labels)]
     written = all_figures(evaluation(responses, [0.1, 0.5, 0.5]), tmp_path)
     assert {p.stem for p in written} == (
-        {'small_by_class', 'small_by_density'} if labels[0] else set()
+        {'small_by_class', 'small_by_density', 'small_histograms'}
+        if labels[0]
+        else set()
     )
 
 
@@ -74,6 +81,53 @@ def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(InputError, match='Check --outdir'):
         all_figures(evaluation(RESPONSES, VALUES), tmp_path / 'file')
+
+
+def test_pools_show_how_much_more_the_chosen_one_scores(tmp_path):
+    responses = [
+        AnnotatedResponse(f'Known {i // 2}.', f'r{i}', (GOOD, BAD)[i % 2])
+        for i in range(6)
+    ]
+    given = evaluation(responses, [0.9, 0.1, 0.2, 0.6, 0.3, 0.4])
+    assert tmp_path / 'small_choices.svg' in all_figures(given, tmp_path)
+    (said,) = (t for t in text_of(tmp_path / 'small_choices.svg') if 'same' in t)
+    assert said == 'same score: 1 of 3, mean +0.167'
+
+
+def test_generators_have_a_map_of_what_people_said_and_one_of_each_scorer(tmp_path):
+    responses = []
+    for n, knowledge in enumerate(('gt', 'gt', 'knn', 'knn')):
+        more = {'decoding': 'beam', 'verifiable': True, 'factual': n % 2}
+        more['hallucination'] = n % 2 == 0
+        label = (BAD, GOOD)[n % 2]
+        responses.append(
+            annotated(n, label, corpus=knowledge, system='xlarge', more=more)
+        )
+    given = evaluation(responses, [0.1, 0.9, 0.2, 0.8], name='rome')
+    names = {path.name for path in all_figures(given, tmp_path)}
+    assert {'rome_generators.svg', 'rome_generators_mine.svg'} <= names
+    said = text_of(tmp_path / 'rome_generators.svg')
+    assert {'F, gt', 'H %, knn', '50', '0.50', 'xlarge'} <= set(said)
+
+
+@pytest.mark.parametrize('right, count', [(0, 4), (3, 4), (4, 4), (80, 100)])
+def test_shares_have_wilsons_interval(right, count):
+    from scipy.stats import binomtest
+
+    low, high = binomtest(right, count).proportion_ci(method='wilson')
+    assert wilson(right, count) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_a_reliability_diagram_by_hand():
+    values = np.array([0.02, 0.08, 0.55, 1.0])
+    found = bins(values, np.array([False, True, True, True]))
+    assert [(b.size, b.value, b.share) for b in found] == [
+        (2, pytest.approx(0.05), 0.5),
+        (1, 0.55, 1),
+        (1, 1.0, 1),
+    ]
+    assert calibration_error(found) == pytest.approx((2 * 0.45 + 0.45 + 0) / 4)
+    assert calibration_error([]) is None
 
 
 @pytest.mark.filterwarnings('error')

@@ -10,9 +10,11 @@ from sklearn.metrics import (
     average_precision_score,
     precision_recall_curve,
     roc_auc_score,
+    roc_curve,
 )
 
 from parlai_q2.evaluate.statistics import Sweep, roc_auc
+from parlai_q2.figures.curves import precision_recall, roc
 
 # Few values, so that ties are the rule.
 SCORES = st.lists(
@@ -71,10 +73,19 @@ def test_weights_are_repetitions(pairs, seed):
 @given(SCORES)
 def test_the_curve_goes_through_the_points_of_scikit_learn(pairs):
     scores, positive = zip(*pairs)
-    found = sweep(*pairs).curve()
+    found = precision_recall(np.array(scores), np.array(positive))
     precision, recall, _ = precision_recall_curve(positive, scores)
     # scikit-learn begins with the most lenient threshold, and adds the point (0, 1).
     assert found == (pytest.approx(recall[-2::-1]), pytest.approx(precision[-2::-1]))
+
+
+@settings(deadline=None, max_examples=30)
+@given(SCORES)
+def test_roc_goes_through_the_points_of_scikit_learn(pairs):
+    scores, positive = zip(*pairs)
+    alarms, found = roc(np.array(scores), np.array(positive))
+    expected = roc_curve(positive, scores, drop_intermediate=False)
+    assert alarms == pytest.approx(expected[0]) and found == pytest.approx(expected[1])
 
 
 def test_the_auc_of_two_lists_is_that_of_a_sweep_and_needs_both():

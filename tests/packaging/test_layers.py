@@ -18,7 +18,7 @@ FLOORS = (
     ('text', 'io', 'passages', 'records'),
     ('models', 'perturb'),
     ('q2',),
-    ('scorers',),
+    ('scorers', 'figures'),
     ('cache', 'scale', 'evaluate', 'report', 'rerank'),
     ('filtering', 'benchmark', 'calibrate'),
     ('cli',),

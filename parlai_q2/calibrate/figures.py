@@ -1,0 +1,64 @@
+"""
+The figures of a calibration: how well the values rank the pairs, and whether they are
+probabilities, before it and held out of it.
+"""
+
+from pathlib import Path
+
+from parlai_q2.calibrate.calibration import Calibrated
+from parlai_q2.claims import Label
+from parlai_q2.evaluate.statistics import roc_auc
+from parlai_q2.figures.curves import Ranked, draw_precision_recall, draw_roc
+from parlai_q2.figures.histograms import draw_classes
+from parlai_q2.figures.reliability import draw_reliability
+from parlai_q2.figures.style import new_figure, save
+
+BEFORE, HELD_OUT = 'as it was', 'calibrated, held out'
+
+
+def all_figures(found: Calibrated, threshold: float, folder: Path) -> list[Path]:
+    """
+    Draw ROC and precision-recall curves, reliability diagrams and histograms by class.
+
+    :param threshold: the scorer's threshold before it was calibrated.
+    :return: the files, PNG and SVG.
+    :raises MissingPackageError: without matplotlib.
+    :raises InputError: when they cannot be written.
+    """
+    truth, written = found.consistent, []
+    fitted = float(found.written['calibration']['threshold'])
+    both = [
+        Ranked(name, values, truth, at, roc_auc(values[truth], values[~truth]))
+        for name, values, at in (
+            (BEFORE, found.before, threshold),
+            (HELD_OUT, found.held_out, fitted),
+        )
+    ]
+    with new_figure(3.4) as figure:
+        left, right = figure.subplots(1, 2)
+        draw_roc(left, both, f'ROC, {len(truth):,} pairs')
+        left.set_ylabel('Consistent responses called consistent')
+        bare = [Ranked(b.name, b.values, truth, b.threshold) for b in both]
+        count = int((~truth).sum())
+        title = f'Finding inconsistent responses ({count:,} of {len(truth):,})'
+        draw_precision_recall(right, bare, False, title)
+        right.set_ylabel('Precision')
+        written += save(figure, folder, 'curves')
+    with new_figure(2.9) as figure:
+        for axes, one in zip(figure.subplots(1, 2, sharey=True), both):
+            draw_reliability(axes, one)
+        figure.supxlabel('Value, and how many pairs have it', fontsize=8)
+        figure.supylabel('Share of consistent pairs', fontsize=8)
+        written += save(figure, folder, 'reliability')
+    with new_figure(2.4) as figure:
+        for axes, one in zip(figure.subplots(1, 2, sharey=True), both):
+            by_class = {
+                Label.CONSISTENT: one.values[truth],
+                Label.INCONSISTENT: one.values[~truth],
+            }
+            draw_classes(axes, by_class, one.name)
+            axes.axvline(one.threshold, color='black', linewidth=0.7, linestyle=':')
+        figure.supxlabel('Value; dotted: the threshold', fontsize=8)
+        figure.supylabel('Share of the class', fontsize=8)
+        written += save(figure, folder, 'histograms')
+    return written

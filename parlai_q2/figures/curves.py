@@ -1,0 +1,136 @@
+"""
+Precision against recall, and responses found against false alarms (ROC), of several
+scorers in one panel.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+from parlai_q2.figures.style import COLOURS, GREY, LINES, MARKERS
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """
+    Scores of annotated responses.
+
+    :param name: whose they are.
+    :param values: [N], higher for consistent responses.
+    :param consistent: [N], whether people found each consistent; both classes occur.
+    :param threshold: a value of at most this is called inconsistent; None for none.
+    :param area: the number beside the name in the legend; None for none.
+    """
+
+    name: str
+    values: 'np.ndarray'
+    consistent: 'np.ndarray'
+    threshold: Optional[float] = None
+    area: Optional[float] = None
+
+
+def _found(
+    values: 'np.ndarray', positive: 'np.ndarray'
+) -> tuple['np.ndarray', 'np.ndarray']:
+    """Positives and negatives among the highest values, at each distinct value: [K]."""
+    import numpy as np
+
+    order = np.argsort(-values, kind='stable')
+    ordered = values[order]
+    ends = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
+    hits = positive[order].astype(float)
+    return np.cumsum(hits)[ends], np.cumsum(1 - hits)[ends]
+
+
+def precision_recall(
+    values: 'np.ndarray', positive: 'np.ndarray'
+) -> tuple['np.ndarray', 'np.ndarray']:
+    """Recall and precision at each distinct value, the highest first: [K] each."""
+    found, alarms = _found(values, positive)
+    return found / found[-1], found / (found + alarms)
+
+
+def roc(
+    values: 'np.ndarray', positive: 'np.ndarray'
+) -> tuple['np.ndarray', 'np.ndarray']:
+    """The shares of negatives and of positives found, from (0, 0) to (1, 1)."""
+    import numpy as np
+
+    found, alarms = _found(values, positive)
+    return np.r_[0, alarms / alarms[-1]], np.r_[0, found / found[-1]]
+
+
+def draw_precision_recall(
+    axes: Any, curves: Sequence[Ranked], consistent: bool, title: str
+) -> None:
+    """
+    Draw how precisely one class is found. Marks show the thresholds.
+
+    :param consistent: whether the consistent responses are looked for, or the others.
+    """
+    for n, one in enumerate(curves):
+        positive = one.consistent if consistent else ~one.consistent
+        sign = 1 if consistent else -1
+        recall, precision = precision_recall(sign * one.values, positive)
+        mark = _called(one, consistent)
+        point = None
+        if mark is not None and mark.any():
+            right = float((mark & positive).sum())
+            point = right / positive.sum(), right / mark.sum()
+        start = precision[:1]
+        _line(axes, n, one, [0, *recall], [*start, *precision], point, 'pre')
+    _finish(axes, title, 'Recall', 'average precision')
+
+
+def draw_roc(axes: Any, curves: Sequence[Ranked], title: str) -> None:
+    """Draw how many consistent responses are found, at the cost of others."""
+    for n, one in enumerate(curves):
+        alarms, found = roc(one.values, one.consistent)
+        called, point = _called(one, True), None
+        if called is not None:
+            point = (
+                float(called[~one.consistent].mean()),
+                float(called[one.consistent].mean()),
+            )
+        _line(axes, n, one, alarms, found, point, None)
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
+    _finish(axes, title, 'Inconsistent responses called consistent', 'area')
+
+
+def _called(one: Ranked, consistent: bool) -> Optional['np.ndarray']:
+    if one.threshold is None:
+        return None
+    above = one.values > one.threshold
+    return above if consistent else ~above
+
+
+def _line(
+    axes: Any,
+    n: int,
+    one: Ranked,
+    x: Any,
+    y: Any,
+    point: Optional[Point],
+    steps: Optional[str],
+) -> None:
+    line = {'color': COLOURS[n % len(COLOURS)], 'ls': LINES[n % len(LINES)]}
+    mark = {'color': line['color'], 'marker': MARKERS[n % len(MARKERS)]}
+    if steps:
+        axes.step(x, y, where=steps, **line)
+    else:
+        axes.plot(x, y, **line)
+    if point is not None:
+        axes.plot(*point, ms=4.5, mec='white', **mark)
+    name = one.name if one.area is None else f'{one.name}  {one.area:.2f}'
+    axes.plot([], [], label=name, ms=4.5, mec='white', **{**line, **mark})
+
+
+def _finish(axes: Any, title: str, xlabel: str, legend: str) -> None:
+    axes.set(xlabel=xlabel, xlim=(-0.01, 1.01), ylim=(0, 1.02))
+    axes.set_title(title)
+    place = {'loc': 'upper center', 'bbox_to_anchor': (0.5, -0.17), 'ncols': 2}
+    axes.legend(title=legend, **place)

@@ -1,0 +1,50 @@
+"""A map of numbers with their intervals: one cell for each row and column."""
+
+from typing import Any, Mapping, Optional, Sequence
+
+from parlai_q2.bootstrap import Interval
+from parlai_q2.figures.style import BLACK
+
+COLOURS = 'Blues'
+# Above this share of the scale, a cell is too dark for black text.
+DARK = 0.6
+
+
+def draw_heat(
+    axes: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Mapping[tuple[str, str], Optional[Interval]],
+    title: str,
+    decimals: int = 2,
+    top: float = 1.0,
+) -> None:
+    """
+    Draw a map; each cell has its number and, smaller, its interval.
+
+    :param cells: by row and column; one that is missing or None stays white.
+    :param decimals: of the numbers.
+    :param top: the number of the darkest colour; white is 0.
+    """
+    import numpy as np
+
+    values = np.full((len(rows), len(columns)), np.nan)
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            found = cells.get((row, column))
+            if found is not None:
+                values[y, x] = found.mean
+                colour = 'white' if found.mean > DARK * top else BLACK
+                place = {'ha': 'center', 'color': colour}
+                axes.text(
+                    x, y - 0.03, f'{found.mean:.{decimals}f}', va='bottom', **place
+                )
+                low, high = (f'{v:.{decimals}f}' for v in (found.low, found.high))
+                axes.text(x, y + 0.05, f'{low}–{high}', va='top', fontsize=5, **place)
+    axes.imshow(values, cmap=COLOURS, vmin=0, vmax=top, aspect='auto')
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    axes.set_title(title)

@@ -1,0 +1,62 @@
+"""
+Histograms of scores by class (Honovich et al. 2021, Figures 4 to 6), and of how much
+more the chosen candidate scores than the first.
+"""
+
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BINS = 20
+
+
+def draw_classes(axes: Any, by_class: Mapping[str, 'np.ndarray'], title: str) -> None:
+    """
+    Draw how the scores of each class are spread, as shares of the class: outlines over
+    light areas, so that both can be seen where they overlap.
+
+    :param by_class: the scores of each class, at least one score in all.
+    """
+    import numpy as np
+
+    low = min(float(values.min()) for values in by_class.values() if len(values))
+    high = max(float(values.max()) for values in by_class.values() if len(values))
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    for name, values in by_class.items():
+        if len(values):
+            share = np.full(len(values), 1 / len(values))
+            colour = CLASS_COLOURS[name]
+            shape = {'bins': edges, 'weights': share}
+            axes.hist(values, histtype='stepfilled', color=colour + '30', **shape)
+            axes.hist(values, histtype='step', color=colour, linewidth=1.1, **shape)
+    axes.set_title(title)
+    axes.set_xlim(edges[0], edges[-1])
+
+
+def draw_differences(axes: Any, differences: Sequence[float], title: str) -> None:
+    """
+    Draw how much more the chosen candidate scores than the first; pools in which the
+    first is chosen are counted in words, since their bar would dwarf the others.
+
+    :param differences: one for each pool, at least one; at least 0 where the highest
+        score is chosen.
+    """
+    import numpy as np
+
+    values = np.asarray(differences, dtype=float)
+    moved = values[values != 0]
+    same = len(values) - len(moved)
+    top = max(1.0, float(np.abs(values).max()))
+    edges = np.linspace(-top if (moved < 0).any() else 0.0, top, BINS + 1)
+    axes.hist(moved[moved > 0], bins=edges, color=BLUE)
+    axes.hist(moved[moved < 0], bins=edges, color=VERMILION)
+    axes.axvline(float(values.mean()), color=BLACK, linewidth=0.8, linestyle=':')
+    told = f'same score: {same:,} of {len(values):,}, mean {values.mean():+.3f}'
+    axes.set_title(f'{title}\n{told}')
+    axes.set_xlim(edges[0], edges[-1])
+    axes.yaxis.get_major_locator().set_params(integer=True)

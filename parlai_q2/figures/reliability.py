@@ -1,0 +1,97 @@
+"""
+Reliability diagrams: is a value of 0.8 right 80 % of the time? (DeGroot and Fienberg
+1983.) The expected calibration error is the mean distance between the two, over tenths
+of the values (Naeini et al. 2015).
+"""
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
+
+from parlai_q2.figures.curves import Ranked
+from parlai_q2.figures.style import BLUE, GREY
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BINS = 10
+Z = 1.96  # of a 95 % interval
+
+
+class Bin(NamedTuple):
+    """
+    The responses of one tenth of the values.
+
+    :param value: their mean value.
+    :param share: the share of them that people found consistent.
+    :param low: the lower end of the share's 95 % interval (Wilson 1927), and ``high``
+        the upper.
+    """
+
+    size: int
+    value: float
+    share: float
+    low: float
+    high: float
+
+
+def bins(values: 'np.ndarray', consistent: 'np.ndarray') -> list[Bin]:
+    """The tenths of [0, 1] that have values, in order; 1 belongs to the last."""
+    import numpy as np
+
+    places = np.clip((values * BINS).astype(int), 0, BINS - 1)
+    found = []
+    for place in range(BINS):
+        inside = places == place
+        if inside.any():
+            right = int(consistent[inside].sum())
+            count = int(inside.sum())
+            low, high = wilson(right, count)
+            mean = float(values[inside].mean())
+            found.append(Bin(count, mean, right / count, low, high))
+    return found
+
+
+def wilson(right: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share, within [0, 1]; ``count`` is at least 1."""
+    share, z2 = right / count, Z * Z
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    spread = share * (1 - share) / count + z2 / (4 * count * count)
+    half = Z * math.sqrt(spread) / (1 + z2 / count)
+    return max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share))
+
+
+def calibration_error(found: Sequence[Bin]) -> Optional[float]:
+    """The expected calibration error, in [0, 1]; None without responses."""
+    total = sum(one.size for one in found)
+    if not total:
+        return None
+    return sum(one.size * abs(one.value - one.share) for one in found) / total
+
+
+def draw_reliability(axes: Any, one: Ranked) -> None:
+    """
+    Draw the share of consistent responses against the value, with its interval; below,
+    how many responses each tenth has. On the grey line, values are probabilities.
+    """
+    found = bins(one.values, one.consistent)
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
+    most = max(b.size for b in found)
+    for b in found:
+        axes.bar(
+            b.value, 0.12 * b.size / most, width=0.05, color=BLUE + '30', linewidth=0
+        )
+    below = [b.share - b.low for b in found]
+    above = [b.high - b.share for b in found]
+    axes.errorbar(
+        [b.value for b in found],
+        [b.share for b in found],
+        yerr=[below, above],
+        color=BLUE,
+        marker='o',
+        ms=3,
+        linewidth=1,
+        elinewidth=0.7,
+    )
+    error = calibration_error(found)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    axes.set_title(f'{one.name}  (error {error:.3f})')

@@ -1,0 +1,110 @@
+"""
+What all figures share: colours, sizes, and how they are written, as PNG and as SVG that
+keeps its text as text. The same numbers give the same bytes.
+"""
+
+from base64 import b64encode
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Iterator
+
+from parlai_q2.claims import Label
+from parlai_q2.io.write import whole_file, writing
+from parlai_q2.optional import import_package
+
+# From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
+BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'
+SKY, PURPLE, BLACK, GREY = '#56B4E9', '#CC79A7', '#000000', '#8A8A8A'
+# Line styles and markers also distinguish scorers, not colour alone.
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (9, 2)))
+MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X')
+CLASS_COLOURS = {
+    Label.CONSISTENT: BLUE,
+    Label.INCONSISTENT: VERMILION,
+    Label.GENERIC: GREY,
+}
+
+WIDTH = 7.0  # in inches, that of the text of a two-column paper
+DPI = 250
+MOST_PANELS = 4  # in a row
+
+_STYLE = {
+    'font.size': 8,
+    'axes.titlesize': 8,
+    'axes.labelsize': 8,
+    'xtick.labelsize': 7,
+    'ytick.labelsize': 7,
+    'legend.fontsize': 7,
+    'legend.edgecolor': 'none',
+    'axes.spines.top': False,
+    'axes.spines.right': False,
+    'axes.linewidth': 0.6,
+    'lines.linewidth': 1.2,
+    'figure.constrained_layout.use': True,
+    # Keeps text as text, and makes the output reproducible byte for byte.
+    'svg.fonttype': 'none',
+    'svg.hashsalt': 'parlai_q2',
+}
+# What would tell two runs apart, by format.
+_STAMPS = {'png': 'Software', 'svg': 'Date'}
+
+
+def check_matplotlib() -> Any:
+    """
+    Check that figures can be drawn.
+
+    :return: matplotlib.
+    :raises MissingPackageError: when it is not installed; the message has the command
+        that installs it.
+    """
+    return import_package('matplotlib', 'matplotlib', 'plots', 'A figure')
+
+
+@contextmanager
+def new_figure(height: float) -> Iterator[Any]:
+    """
+    A figure to draw on and to save inside the context.
+
+    :param height: in inches; the width is :data:`WIDTH`.
+    """
+    with check_matplotlib().rc_context(_STYLE):
+        # Without pyplot there is no window and no global state.
+        from matplotlib.figure import Figure
+
+        yield Figure(figsize=(WIDTH, height))
+
+
+def save(figure: Any, folder: Path, name: str) -> list[Path]:
+    """
+    Write a figure as PNG and as SVG, each whole or not at all.
+
+    :raises InputError: when they cannot be written.
+    """
+    written = []
+    for ending, stamp in _STAMPS.items():
+        path = folder / f'{name}.{ending}'
+        with writing(path, 'Check --outdir.'), whole_file(path) as part:
+            figure.savefig(part, format=ending, dpi=DPI, metadata={stamp: None})
+        written.append(path)
+    return written
+
+
+def data_address(path: Path) -> str:
+    """The contents of an SVG file as an address that a page can hold."""
+    return f'data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode("ascii")}'
+
+
+def panels(figure: Any, count: int, most: int = MOST_PANELS, **more: Any) -> list[Any]:
+    """So many panels, at most ``most`` in a row, rows equally long."""
+    rows = -(-count // most)
+    columns = -(-count // rows)
+    found = list(figure.subplots(rows, columns, squeeze=False, **more).flat)
+    for axes in found[count:]:
+        figure.delaxes(axes)
+    return found[:count]
+
+
+def rows_of_panels(count: int, most: int = MOST_PANELS) -> int:
+    """In how many rows :func:`panels` puts so many."""
+    return -(-count // most)

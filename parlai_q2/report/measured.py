@@ -1,0 +1,106 @@
+"""
+Writes tables and figures as one self-contained HTML page, for people who read what
+``meta_eval`` or ``calibrate`` found. The page loads nothing and has no script.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional, Sequence
+
+from parlai_q2.figures.style import data_address
+from parlai_q2.io.write import write_text
+from parlai_q2.report.page import render
+from parlai_q2.text.visible import one_line
+
+
+@dataclass(frozen=True)
+class Shown:
+    """
+    A table as it is shown.
+
+    :param heads: one for each column.
+    :param rows: cells as texts.
+    :param names: how many columns, from the left, name a row.
+    :param notes: sentences below it.
+    :param theirs: the places of the rows that are copied from a paper.
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int = 1
+    notes: Sequence[str] = ()
+    theirs: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Section:
+    """
+    A part of a page.
+
+    :param figures: SVG files; each is shown with what its name says after ``prefix``.
+    :param signatures: how the numbers can be reproduced, by name.
+    """
+
+    title: str
+    tables: Sequence[Shown] = ()
+    figures: Sequence[Path] = ()
+    signatures: Sequence[tuple[str, str]] = ()
+    prefix: str = ''
+
+
+# What a figure shows, by what its file's name begins with.
+CAPTIONS = {
+    'precision_recall': 'Precision against recall',
+    'roc': 'ROC: responses found against false alarms',
+    'curves': 'ROC, and precision against recall',
+    'reliability': 'Reliability: is a value a probability?',
+    'histograms': 'Scores by class',
+    'by_': 'Scores by {rest}',
+    'choices': 'What choosing changes',
+    'generators_': 'F1 by generator, {rest}',
+    'generators': 'Factual correctness and hallucination by generator',
+}
+
+
+def caption(path: Path, prefix: str) -> str:
+    """What a figure's file shows, from its name."""
+    name = path.stem.removeprefix(prefix)
+    for start, text in CAPTIONS.items():
+        if name.startswith(start):
+            return text.format(rest=name.removeprefix(start).replace('_', ' '))
+    return name.replace('_', ' ')
+
+
+def write_measured(
+    sections: Sequence[Section], path: Path, title: str, lead: Optional[str] = None
+) -> Path:
+    """
+    Write the page, completely or not at all.
+
+    :param lead: a sentence below the title.
+    :raises InputError: when it cannot be written.
+    """
+    shown = [
+        {
+            'title': section.title,
+            'tables': section.tables,
+            'figures': [
+                (caption(figure, section.prefix), data_address(figure))
+                for figure in section.figures
+                if figure.suffix == '.svg'
+            ],
+            'signatures': section.signatures,
+        }
+        for section in sections
+    ]
+    page = render(
+        'measured.html',
+        ['page.css', 'measured.css'],
+        [],
+        title=one_line(title),
+        lead=lead or '',
+        sections=shown,
+    )
+    write_text(path, page)
+    return path
