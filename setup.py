@@ -87,6 +87,10 @@ setup(
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],
+        # Readers of documents and the engine that searches them.
+        'documents': ['lxml', 'markdown-it-py', 'pypdf', 'python-docx', 'tantivy'],
+        # Vectors of passages.
+        'dense': ['faiss-cpu'],
         'plots': ['matplotlib'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [

@@ -4,6 +4,7 @@ All exceptions that parlai_q2 raises on purpose.
     Q2Error
       +- InputError        the input to score is not valid
       |    +- RecordError  a record in a file is invalid; names file, line and remedy
+      |    +- DocumentError  a document cannot be read; names it and says why
       +- ConfigError       a preset, an option or a name is wrong
       |    +- UnknownNameError   the name is not registered; suggests the nearest one
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
@@ -59,6 +60,17 @@ class RecordError(InputError):
     def __reduce__(self) -> tuple:
         # By default, pickle would call __init__ with the message as only argument.
         return type(self), (self.source, self.line, self.problem)
+
+
+class DocumentError(InputError):
+    """A document cannot be read; names it and says why."""
+
+    def __init__(self, path: object, problem: str):
+        self.path, self.problem = str(path), problem
+        super().__init__(f'{path}: {problem}.')
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.path, self.problem)
 
 
 class ConfigError(Q2Error, ValueError):

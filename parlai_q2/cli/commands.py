@@ -44,6 +44,10 @@ GROUPS = {
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
     ),
+    'Find knowledge': (
+        Command('index', 'Make an index of documents to ground replies in'),
+        Command('retrieve', 'Find passages in an index, or measure how well'),
+    ),
     'Make training data': (
         Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),
         Command('distill', 'Write the best replies to train on', True, 'best.jsonl'),

@@ -23,7 +23,13 @@ REQUIREMENTS = ROOT / 'requirements'
 PARLAI = '../parlai_q2/parlai/requirements.txt'
 
 # Where a package is imported by another name than it is installed by.
-INSTALLED_AS = {'yaml': 'pyyaml', 'git': 'gitpython', 'google': 'protobuf'}
+INSTALLED_AS = {
+    'docx': 'python-docx',
+    'git': 'gitpython',
+    'google': 'protobuf',
+    'markdown_it': 'markdown-it-py',
+    'yaml': 'pyyaml',
+}
 
 
 def sources() -> list[Path]:

@@ -19,7 +19,7 @@ FLOORS = (
     ('models', 'perturb'),
     ('q2',),
     ('scorers', 'figures'),
-    ('cache', 'scale', 'evaluate', 'report', 'rerank'),
+    ('cache', 'scale', 'evaluate', 'report', 'rerank', 'retrieve'),
     ('filtering', 'benchmark', 'calibrate'),
     ('cli',),
     ('parlai',),

@@ -1,0 +1,126 @@
+"""
+Measures a retriever: recall@k and mean reciprocal rank of the passage that a reply
+rests on, with 95 % intervals.
+
+Passages that differ in case, spaces and punctuation only are the same one.
+"""
+
+import gzip
+import hashlib
+import lzma
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from parlai_q2.bootstrap import Interval, mean_interval
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.read import READERS, format_of, history_of, open_text
+from parlai_q2.turns import joined, passages_of
+
+CUTS = (1, 5, 10)
+# The share of passages whose turns are kept apart, in 256ths.
+HELD_OUT = 51
+
+
+class Turn(NamedTuple):
+    """The turns before a reply, and the passage that the reply rests on."""
+
+    history: tuple[str, ...]
+    gold: str
+
+    @property
+    def held_out(self) -> bool:
+        """Whether nothing may be fitted to it: a fifth, chosen by its passage."""
+        return hashlib.sha256(self.gold.encode()).digest()[0] < HELD_OUT
+
+
+def same(text: str) -> str:
+    """
+    What makes a passage the same as another.
+
+    >>> same('It is red .') == same('it is red.')
+    True
+    """
+    return ''.join(c for c in text.lower() if c.isalnum())
+
+
+@dataclass(frozen=True)
+class Recall:
+    """
+    How well a retriever finds the passages.
+
+    :param recall: for each cut, the share of turns whose passage is among so many.
+    :param mrr: the mean of 1 / rank, 0 where it was not found among all that were.
+    """
+
+    count: int
+    recall: dict[int, Interval]
+    mrr: Interval
+
+
+def measured(ranks: Sequence[int]) -> Recall:
+    """
+    Recall from ranks.
+
+    :param ranks: for each turn the rank of its passage, from 1; 0 if it was not found.
+    """
+    recall = {
+        cut: mean_interval([float(0 < rank <= cut) for rank in ranks]) for cut in CUTS
+    }
+    mrr = mean_interval([1 / rank if rank else 0.0 for rank in ranks])
+    return Recall(len(ranks), recall, mrr)
+
+
+def rank_of(gold: str, texts: Sequence[str]) -> int:
+    """
+    The rank of a passage among those found, from 1, the same one twice counted once; 0
+    if it is not there.
+
+    >>> rank_of('c', ['a', 'A', 'c'])
+    2
+    """
+    seen = list(dict.fromkeys(same(text) for text in texts))
+    wanted = same(gold)
+    return seen.index(wanted) + 1 if wanted in seen else 0
+
+
+def read_turns(path: Path) -> Iterator[Turn]:
+    """
+    The turns of a file that have a history and a passage: JSON lines, which may be
+    packed with gzip or xz, with ``history`` and ``knowledge`` (or ``h`` and ``k``).
+
+    :raises InputError: if the file cannot be read.
+    """
+    with _opened(path) as stream:
+        for number, fields, problem, _ in READERS[_format(path)](stream):
+            named = {_SHORT.get(name, name): value for name, value in fields.items()}
+            try:
+                history = history_of({'history': named.get('history')})
+                gold = joined(passages_of(named.get('knowledge') or ''))
+            except InputError as e:
+                problem = problem or str(e)
+            if problem:
+                raise RecordError(str(path), number, problem)
+            if any(turn.strip() for turn in history) and gold.strip():
+                yield Turn(history, gold)
+
+
+# The names of fields in training files, and in BEGIN's.
+_SHORT = {'h': 'history', 'message': 'history', 'k': 'knowledge'}
+_PACKED: dict[str, Callable[..., Any]] = {'.gz': gzip.open, '.xz': lzma.open}
+
+
+def _opened(path: Path) -> TextIO:
+    opener = _PACKED.get(path.suffix)
+    if opener is None:
+        return open_text(path)
+    try:
+        return TextIOWrapper(opener(path), 'utf-8', errors='surrogateescape')
+    except OSError as e:
+        raise InputError(f'Cannot read {path}: {e.strerror}.') from e
+
+
+def _format(path: Path) -> str:
+    return format_of(path.with_suffix('') if path.suffix in _PACKED else path)

@@ -1,0 +1,59 @@
+"""What readers make of a document: its text in blocks, each with its place."""
+
+import re
+from dataclasses import dataclass
+
+# Control characters mean nothing in a text and much to a terminal; line breaks and tabs
+# are kept.
+_CONTROL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f]')
+_SURROGATES = re.compile('[\ud800-\udfff]')
+
+
+@dataclass(frozen=True)
+class Block:
+    """
+    A paragraph, list, table row or page.
+
+    :param title: the document's title; empty if it has none.
+    :param heading: the headings above it, the outermost first, with ``>`` between.
+    :param unit: what ``first`` and ``last`` count, e.g. ``line`` or ``page``; or, with
+        both 0, the place itself, e.g. an address.
+    :param alone: whether it shares no passage with its neighbours.
+    """
+
+    text: str
+    title: str = ''
+    heading: str = ''
+    unit: str = ''
+    first: int = 0
+    last: int = 0
+    alone: bool = False
+
+
+def clean(text: str) -> str:
+    """
+    A text without control characters and lone surrogates, line breaks unified.
+
+    >>> clean('red\\x1b[31m ink\\r\\n')
+    'red [31m ink\\n'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace('\r\n', '\n').replace('\r', '\n').replace('\f', '\n')
+    return _SURROGATES.sub('\ufffd', _CONTROL.sub(' ', text))
+
+
+def headings(levels: dict[int, str]) -> str:
+    """
+    The headings that are open, as one line.
+
+    >>> headings({1: 'Manual', 2: 'Install'})
+    'Manual > Install'
+    """
+    return ' > '.join(levels[level] for level in sorted(levels))
+
+
+def open_heading(levels: dict[int, str], level: int, text: str) -> dict[int, str]:
+    """The headings that are open after another: deeper ones are closed."""
+    kept = {n: name for n, name in levels.items() if n < level}
+    return {**kept, level: ' '.join(text.split())} if text.strip() else kept

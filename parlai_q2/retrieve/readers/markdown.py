@@ -1,0 +1,72 @@
+"""Reads Markdown by its structure (CommonMark with tables), without its marks."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from parlai_q2.retrieve.readers.block import Block, headings, open_heading
+from parlai_q2.retrieve.readers.html import html_text
+from parlai_q2.retrieve.readers.plain import text_of
+
+# What static site generators put before the text, with the title.
+_FRONT = re.compile(r'\A---\n(.*?)\n(?:---|\.\.\.)\n', re.DOTALL)
+_TITLE = re.compile(r'^title:\s*["\']?(.*?)["\']?\s*$', re.MULTILINE)
+# Sphinx's and MyST's directives ({note}), and the labels of links (label)=.
+_LABEL = re.compile(r'^\([\w-]+\)=$')
+
+
+def read_markdown(path: Path) -> Iterator[Block]:
+    """A block for each paragraph, list item, code block and row of a table."""
+    text = text_of(path)
+    title, skipped = '', 0
+    if front := _FRONT.match(text):
+        named = _TITLE.search(front[1])
+        title = named[1] if named else ''
+        skipped = front[0].count('\n')
+        text = text[front.end() :]
+    tokens = MarkdownIt('commonmark', {'html': True}).enable('table').parse(text)
+    levels: dict[int, str] = {}
+    row: list[str] = []
+    lines = (1, 1)
+    for place, token in enumerate(tokens):
+        if token.map:
+            lines = (token.map[0] + 1 + skipped, max(token.map[1], 1) + skipped)
+        said = _text(token).strip()
+        if token.type == 'inline' and tokens[place - 1].type == 'heading_open':
+            level = int(tokens[place - 1].tag[1])
+            if not levels and not title:
+                title = ' '.join(said.split())
+            levels = open_heading(levels, level, said)
+        elif token.type == 'inline' and tokens[place - 1].type in (
+            'th_open',
+            'td_open',
+        ):
+            row.append(said)
+        elif token.type == 'tr_close':
+            joined = ' | '.join(cell for cell in row if cell)
+            if joined:
+                yield Block(joined, title, headings(levels), 'line', *lines)
+            row = []
+        elif said and not _LABEL.match(said):
+            yield Block(said, title, headings(levels), 'line', *lines)
+
+
+def _text(token: Token) -> str:
+    if token.type in ('fence', 'code_block'):
+        return token.content
+    if token.type == 'html_block':
+        return html_text(token.content)
+    if token.type != 'inline':
+        return ''
+    parts = []
+    for child in token.children or ():
+        if child.type in ('softbreak', 'hardbreak'):
+            parts.append('\n')
+        elif child.type in ('text', 'code_inline', 'text_special'):
+            parts.append(child.content)
+        elif child.type == 'image':
+            parts.append(''.join(_text(one) or one.content for one in [child]))
+    return ''.join(parts)

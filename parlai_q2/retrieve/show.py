@@ -1,0 +1,51 @@
+"""Shows passages that were found in a terminal."""
+
+import shutil
+from collections.abc import Sequence
+from textwrap import shorten, wrap
+from typing import Optional
+
+from parlai_q2.text.visible import one_line
+from parlai_q2.turns import Passage, Source
+
+NOTHING = 'Nothing was found.'
+MOST_CHARACTERS = 400
+
+
+def source_line(source: Optional[Source]) -> str:
+    """
+    A source in one line.
+
+    >>> source_line(Source('manual.md', 'Pumps > Warranty', 'lines 4-9'))
+    'manual.md, Pumps > Warranty (lines 4-9)'
+    """
+    if source is None:
+        return ''
+    named = ', '.join(one_line(part) for part in (source.file, source.heading) if part)
+    return f'{named} ({one_line(source.place)})' if source.place else named
+
+
+def render_passages(
+    passages: Sequence[Passage], scores: Sequence[float] = (), width: int = 0
+) -> str:
+    """
+    Passages with their sources, one below the other; what would take effect in a
+    terminal is shown as escapes.
+
+    :param scores: of each passage, where there are some.
+    :param width: columns; 0: those of the terminal.
+    """
+    width = width or shutil.get_terminal_size().columns
+    blocks = []
+    for number, passage in enumerate(passages):
+        head = source_line(passage.source) or one_line(passage.title)
+        score = f' [{scores[number]:.2f}]' if scores else ''
+        text = shorten(one_line(passage.text), MOST_CHARACTERS, placeholder=' ...')
+        blocks.append(
+            '\n'.join([f'{number + 1}. {head}{score}', *_filled(text, width)])
+        )
+    return '\n'.join(blocks) or NOTHING
+
+
+def _filled(text: str, width: int) -> list[str]:
+    return wrap(text, max(24, width), initial_indent='   ', subsequent_indent='   ')

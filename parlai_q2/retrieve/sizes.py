@@ -1,0 +1,114 @@
+"""
+Times indexes of several sizes: ``python -m parlai_q2.retrieve.sizes TEXT --sizes
+10000,100000``.
+
+The passages are sentences of a text, drawn at random and put together to 430
+characters, so that words are as frequent as in the text. Queries are twelve words in a
+row of a passage. Indexing and serving run in processes of their own.
+"""
+
+import argparse
+import json
+import multiprocessing
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.index import Index
+from parlai_q2.text.sentences import sentences
+
+CHARACTERS, QUERY_WORDS, QUERIES, SEED = 430, 12, 200, 0
+
+
+def passages(text: list[str], size: int) -> Iterator[str]:
+    """So many passages of sentences drawn from a text."""
+    drawn = random.Random(SEED)
+    for _ in range(size):
+        made = ''
+        while len(made) < CHARACTERS:
+            made = f'{made} {drawn.choice(text)}'
+        yield made[:CHARACTERS].strip()
+
+
+def queries(text: list[str]) -> Iterator[str]:
+    """Runs of words of further passages."""
+    drawn = random.Random(SEED + 1)
+    for passage in passages(text, QUERIES):
+        words = passage.split()
+        start = drawn.randrange(max(1, len(words) - QUERY_WORDS))
+        yield ' '.join(words[start : start + QUERY_WORDS])
+
+
+def _indexed(file: str, folder: str) -> dict[str, float]:
+    began, worked = time.perf_counter(), time.process_time()
+    build([file], Path(folder))
+    return {
+        'index_s': time.perf_counter() - began,
+        'index_cpu_s': time.process_time() - worked,
+        'index_peak_mb': _peak(),
+    }
+
+
+def _served(folder: str, asked: list[str]) -> dict[str, float]:
+    began = time.perf_counter()
+    index = Index(folder)
+    opened = time.perf_counter() - began
+    times = []
+    for query in asked:
+        began = time.perf_counter()
+        index.search([query], 5)
+        times.append(1000 * (time.perf_counter() - began))
+    times.sort()
+    return {
+        'open_s': opened,
+        'search_ms': statistics.median(times),
+        'search_ms_95': times[int(0.95 * len(times))],
+        'serve_peak_mb': _peak(),
+        'disk_mb': sum(f.stat().st_size for f in Path(folder).rglob('*')) / 1e6,
+    }
+
+
+def _peak() -> float:
+    # Not getrusage's, which counts what the process was before it was this program.
+    status = Path('/proc/self/status').read_text(encoding='ascii')
+    return int(status.partition('VmHWM:')[2].split()[0]) / 1e3
+
+
+def _apart(work: Any, *arguments: Any) -> dict[str, float]:
+    with multiprocessing.get_context('spawn').Pool(1) as pool:
+        return pool.apply(work, arguments)
+
+
+def measure(text: list[str], size: int) -> dict[str, float]:
+    """Times, in seconds and milliseconds, and sizes, in megabytes, of one index."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, index = Path(folder, 'passages.jsonl'), str(Path(folder, 'index'))
+        with open(file, 'w', encoding='utf-8') as stream:
+            for passage in passages(text, size):
+                stream.write(json.dumps({'text': passage}) + '\n')
+        made = _apart(_indexed, str(file), index)
+        return {'passages': size, **made, **_apart(_served, index, [*queries(text)])}
+
+
+def main(arguments: list[str]) -> None:
+    """Measure each size, and print a line of JSON for it."""
+    parser = argparse.ArgumentParser(prog='python -m parlai_q2.retrieve.sizes')
+    parser.add_argument('text', nargs='+', help='text files to draw sentences from')
+    parser.add_argument('--sizes', default='10000,100000')
+    given = parser.parse_args(arguments)
+    found = []
+    for name in given.text:
+        found += [s.text for s in sentences(Path(name).read_text(encoding='utf-8'))]
+    for size in map(int, given.sizes.split(',')):
+        row = {k: round(v, 4) for k, v in measure(found, size).items()}
+        print(json.dumps(row), flush=True)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -1,0 +1,122 @@
+"""
+Splits the blocks of a document into passages: whole sentences under one heading, of a
+stated length, with a stated overlap.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.retrieve.readers.block import Block
+from parlai_q2.text.sentences import count_words, is_short, sentences, windows
+from parlai_q2.turns import Passage, Source
+
+DEFAULT_WORDS = 100
+DEFAULT_OVERLAP = 20
+
+
+@dataclass(frozen=True)
+class Length:
+    """
+    How long passages are.
+
+    :param words: the most words of a passage, from 10 on.
+    :param overlap: the most words that a passage repeats of the one before, in whole
+        sentences; less than half of ``words``.
+    """
+
+    words: int = DEFAULT_WORDS
+    overlap: int = DEFAULT_OVERLAP
+
+    def __post_init__(self) -> None:
+        if self.words < 10 or not 0 <= self.overlap <= self.words / 2:
+            raise ConfigError(
+                f'Passages of {self.words} words with {self.overlap} of overlap cannot '
+                'be made: give at least 10 words, and an overlap of at most half of it.'
+            )
+
+
+class _Sentence(NamedTuple):
+    text: str
+    words: int
+    block: Block
+    ends: bool
+
+
+def split(file: str, blocks: Iterable[Block], length: Length) -> Iterator[Passage]:
+    """
+    The passages of a document, in order.
+
+    :param file: the document's name, for the passages' source.
+
+    >>> [p.text for p in split('a.txt', [Block('It rains. It pours.')], Length())]
+    ['It rains. It pours.']
+    """
+    numbered = enumerate(block for block in blocks if block.text.strip())
+    for _, group in groupby(
+        numbered, lambda one: (one[1].title, one[1].heading, one[1].alone and one[0])
+    ):
+        yield from _packed(file, [block for _, block in group], length)
+
+
+def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
+    if len(blocks) == 1 and is_short(blocks[0].text, length.words):
+        # As most rows are: there is nothing to split.
+        yield _passage(file, [_Sentence(blocks[0].text.strip(), 0, blocks[0], True)])
+        return
+    held: list[_Sentence] = []
+    fresh = words = 0
+    for sentence in _sentences(blocks, length.words):
+        if held and words + sentence.words > length.words:
+            yield _passage(file, held)
+            held = _repeated(held, min(length.overlap, length.words - sentence.words))
+            fresh, words = 0, sum(one.words for one in held)
+        held.append(sentence)
+        words += sentence.words
+        fresh += 1
+    if fresh:
+        yield _passage(file, held)
+
+
+def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
+    for block in blocks:
+        pieces = []
+        for sentence in sentences(block.text):
+            short = count_words(sentence.text) <= most
+            pieces += [sentence] if short else windows(sentence.text, most)
+        for place, piece in enumerate(pieces, 1):
+            yield _Sentence(
+                piece.text, count_words(piece.text), block, place == len(pieces)
+            )
+
+
+def _repeated(held: list[_Sentence], most: int) -> list[_Sentence]:
+    """The last sentences that fit; never all of a passage."""
+    start, words = len(held), 0
+    while start > 1 and words + held[start - 1].words <= most:
+        start -= 1
+        words += held[start].words
+    return held[start:]
+
+
+def _passage(file: str, held: list[_Sentence]) -> Passage:
+    parts = []
+    for sentence in held:
+        parts += [sentence.text, '\n' if sentence.ends else ' ']
+    first, last = held[0].block, held[-1].block
+    source = Source(file, first.heading, place(first.unit, first.first, last.last))
+    return Passage(''.join(parts[:-1]), first.title, source)
+
+
+def place(unit: str, first: int, last: int) -> str:
+    """
+    A place in words.
+
+    >>> place('page', 3, 3), place('line', 4, 9)
+    ('page 3', 'lines 4-9')
+    """
+    if not first:
+        return unit
+    return f'{unit} {first}' if last <= first else f'{unit}s {first}-{last}'

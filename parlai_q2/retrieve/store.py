@@ -1,0 +1,221 @@
+"""
+Passages and their words on disk, or in memory, as one tantivy index.
+
+The last passage of a document carries the document's record, with its checksum and the
+numbers of its passages, so that a commit changes both or neither, and nothing but
+passages is counted by BM25.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.errors import InputError
+from parlai_q2.retrieve.engine import tantivy
+from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, spaced
+from parlai_q2.turns import Passage, Source, without_surrogates
+
+KEY, DOCUMENT, WORDS, BODY = 'key', 'document', 'words', 'body'
+# Of the last passage of a document.
+LAST, RECORD = 'last', 'record'
+_TOKENS = 'words'
+# Bytes that a writer may hold before it writes a segment.
+HEAP = 200_000_000
+
+
+@dataclass(frozen=True)
+class Document:
+    """
+    A document of the index.
+
+    :param size: in bytes.
+    :param changed: when it was changed, in nanoseconds.
+    :param first: the number of its first passage; the others follow.
+    """
+
+    name: str
+    sha256: str
+    size: int
+    changed: int
+    first: int
+    count: int
+
+
+class Store:
+    """
+    Passages by number, and where their words are.
+
+    :param folder: an existing folder, in which it may be; None: in memory.
+    """
+
+    def __init__(self, folder: Optional[Path] = None, language: str = DEFAULT_LANGUAGE):
+        self.language = language
+        library = tantivy()
+        try:
+            self._index = library.Index(_schema(library), folder and str(folder))
+        except ValueError as e:
+            raise InputError(f'{folder} is no index that can be opened ({e}).') from e
+        self._index.register_tokenizer(_TOKENS, analyzer(language))
+        self._writer: Any = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """See what was committed."""
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def add(self, document: Document, passages: Iterable[Passage]) -> int:
+        """
+        Add a document, whose ``count`` is counted here.
+
+        :return: how many passages it has.
+        """
+        count, held = 0, None
+        for passage in passages:
+            if held is not None:
+                self._add(document, held, count)
+            count, held = count + 1, passage
+        if held is not None:
+            self._add(replace(document, count=count), held, count)
+        return count
+
+    def _add(self, document: Document, passage: Passage, number: int) -> None:
+        fields: dict[str, Any] = {
+            KEY: document.first + number - 1,
+            DOCUMENT: document.name,
+            WORDS: spaced(searched(passage)),
+            BODY: json.dumps(passage, ensure_ascii=False).encode(),
+        }
+        if document.count:
+            fields[LAST] = 'yes'
+            fields[RECORD] = json.dumps(asdict(document)).encode()
+        self._writing().add_document(tantivy().Document(**fields))
+
+    def remove(self, name: str) -> None:
+        """Remove a document and its passages."""
+        self._writing().delete_documents_by_term(DOCUMENT, name)
+
+    def rollback(self) -> None:
+        """Forget what was done since the last commit."""
+        if self._writer is not None:
+            self._writer.rollback()
+
+    def commit(self) -> None:
+        """Keep what was done, and see it."""
+        if self._writer is not None:
+            self._writer.commit()
+        self.refresh()
+
+    def finish(self) -> None:
+        """Commit, and wait until segments are merged; nothing can be added after."""
+        if self._writer is not None:
+            self._writer.commit()
+            self._writer.garbage_collect_files()
+            self._writer.wait_merging_threads()
+            self._writer = None
+        self.refresh()
+
+    def _writing(self) -> Any:
+        if self._writer is None:
+            # One thread, so that the same documents give the same segments.
+            self._writer = self._index.writer(heap_size=HEAP, num_threads=1)
+        return self._writer
+
+    def documents(self) -> dict[str, Document]:
+        """The documents by name."""
+        term = self._term(LAST, 'yes')
+        found = (Document(**_json(one, RECORD)) for one, _ in self._hits(term, None))
+        return {one.name: one for one in sorted(found, key=lambda one: one.first)}
+
+    def passages(self, keys: Sequence[int]) -> list[Passage]:
+        """
+        Passages by their numbers.
+
+        :raises InputError: if there is no such passage.
+        """
+        found = []
+        for key in keys:
+            hits = list(self._hits(self._term(KEY, key), 1))
+            if not hits:
+                raise InputError(f'The index has no passage {key}.')
+            found.append(passage_of(_json(hits[0][0], BODY)))
+        return found
+
+    def keys(self) -> list[int]:
+        """The numbers of all passages, in order."""
+        ranges = (range(d.first, d.first + d.count) for d in self.documents().values())
+        return sorted(key for one in ranges for key in one)
+
+    def best(
+        self, weights: Mapping[str, float], k: int
+    ) -> list[tuple[Passage, float, int]]:
+        """
+        The passages that fit words best, by BM25 (k1 1.2, b 0.75).
+
+        :param weights: what a match of each word counts.
+        :return: at most ``k`` passages with their scores and numbers.
+        """
+        library = tantivy()
+        terms = [
+            (
+                library.Occur.Should,
+                library.Query.boost_query(self._term(WORDS, w), weight),
+            )
+            for w, weight in weights.items()
+        ]
+        if not terms:
+            return []
+        hits = self._hits(library.Query.boolean_query(terms), k)
+        return [
+            (passage_of(_json(one, BODY)), score, one.get_first(KEY))
+            for one, score in hits
+        ]
+
+    def count_with(self, word: str) -> int:
+        """How many passages have a word."""
+        return self._searcher.doc_freq(WORDS, word)
+
+    def __len__(self) -> int:
+        return sum(document.count for document in self.documents().values())
+
+    def _term(self, field: str, value: Any) -> Any:
+        library = tantivy()
+        option = 'freq' if field == WORDS else 'basic'
+        return library.Query.term_query(self._index.schema, field, value, option)
+
+    def _hits(self, query: Any, k: Optional[int]) -> Iterator[tuple[Any, float]]:
+        total = max(1, self._searcher.num_docs)
+        limit = total if k is None else min(k, total)
+        for score, address in self._searcher.search(query, limit, count=False).hits:
+            yield self._searcher.doc(address), score
+
+
+def _json(entry: Any, field: str) -> Any:
+    return json.loads(bytes(entry.get_first(field)))
+
+
+def _schema(library: Any) -> Any:
+    schema = library.SchemaBuilder()
+    schema.add_integer_field(KEY, stored=True, indexed=True)
+    for name in (DOCUMENT, LAST):
+        schema.add_text_field(name, tokenizer_name='raw', index_option='basic')
+    schema.add_text_field(WORDS, tokenizer_name=_TOKENS, index_option='freq')
+    for name in (BODY, RECORD):
+        schema.add_bytes_field(name, stored=True)
+    return schema.build()
+
+
+def searched(passage: Passage) -> str:
+    """The text of a passage that is searched: its title and headings, too."""
+    heading = passage.source.heading if passage.source else ''
+    title = '' if heading.startswith(passage.title) else passage.title
+    parts = (title, heading, passage.text)
+    return without_surrogates('\n'.join(part for part in parts if part))
+
+
+def passage_of(body: Sequence[Any]) -> Passage:
+    """A passage from its stored form."""
+    text, title, source = body
+    return Passage(text, title, Source(*source) if source else None)

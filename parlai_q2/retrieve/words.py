@@ -1,0 +1,79 @@
+"""
+The words of passages and queries, as the index has them.
+
+Words are lower-cased, freed of accents and stemmed (Snowball) by tantivy. Scripts that
+put no spaces between words are cut into pairs of characters first, as Lucene's CJK
+analyser does.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+from parlai_q2.errors import UnknownNameError
+from parlai_q2.retrieve.engine import tantivy
+
+DEFAULT_LANGUAGE = 'english'
+LANGUAGES = (
+    'arabic danish dutch english finnish french german greek hungarian italian '
+    'norwegian portuguese romanian russian spanish swedish tamil turkish none'
+).split()
+LONGEST = 40
+# Chinese, Japanese, Thai, Lao, Khmer and Burmese.
+_UNSPACED = re.compile(
+    '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff'
+    '\uf900-\ufaff\U00020000-\U0003134f]+'
+)
+
+
+@lru_cache(maxsize=None)
+def analyzer(language: str = DEFAULT_LANGUAGE) -> Any:
+    """
+    The analyser of a language.
+
+    :param language: one of :data:`LANGUAGES`; ``none`` does not stem.
+    :raises UnknownNameError: if it is another.
+    """
+    if language not in LANGUAGES:
+        raise UnknownNameError('language', language, LANGUAGES)
+    library = tantivy()
+    keep = library.Filter
+    built = (
+        library.TextAnalyzerBuilder(library.Tokenizer.simple())
+        .filter(keep.remove_long(LONGEST))
+        .filter(keep.lowercase())
+        .filter(keep.ascii_fold())
+    )
+    if language != 'none':
+        built = built.filter(keep.stemmer(language))
+    return built.build()
+
+
+def words_of(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    """
+    The words of a text, in order.
+
+    >>> words_of('The Angara flows out of Lake Baikal.')
+    ['the', 'angara', 'flow', 'out', 'of', 'lake', 'baikal']
+    """
+    return analyzer(language).analyze(spaced(text))
+
+
+def spaced(text: str) -> str:
+    """
+    A text in one form of its characters, with spaces where its script has none.
+
+    >>> spaced('東京都 1')
+    ' 東京 京都  1'
+    """
+    if text.isascii():
+        return text
+    return _UNSPACED.sub(_pairs, unicodedata.normalize('NFKC', text))
+
+
+def _pairs(match: re.Match[str]) -> str:
+    run = match[0]
+    if len(run) == 1:
+        return f' {run} '
+    return ' ' + ' '.join(run[i : i + 2] for i in range(len(run) - 1)) + ' '

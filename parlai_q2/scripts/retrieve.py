@@ -1,0 +1,146 @@
+"""
+``parlai_q2 retrieve``: finds passages in an index, for words or for the turns of a
+file, and measures how often they are those that replies rest on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.cli import log
+from parlai_q2.cli.progress import Progress
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.io.strict_json import write_json
+from parlai_q2.io.write import (
+    AGAIN,
+    encode_line,
+    meta_of,
+    whole_file,
+    writable,
+    write_text,
+    writing,
+)
+from parlai_q2.retrieve.found import Found
+from parlai_q2.retrieve.index import Index
+from parlai_q2.retrieve.measure import Recall, Turn, measured, rank_of, read_turns
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, QUERIES, query_of
+from parlai_q2.retrieve.show import render_passages
+
+CHUNK = 64
+# Passages looked at for the mean reciprocal rank.
+DEEP = 100
+
+
+def add_options(parser: Any) -> None:
+    """Add the command's options."""
+    parser.add_argument('query', nargs='*', help='what to look for')
+    parser.add_argument(
+        '--knowledge-index', help='the index, as parlai_q2 index made it'
+    )
+    parser.add_argument(
+        '--knowledge-passages', type=int, default=5, help='how many passages to find'
+    )
+    parser.add_argument(
+        '--infile',
+        help='instead of words, a file of turns with history and with the knowledge '
+        'that the reply rests on: jsonl, csv or tsv, also packed with gzip or xz',
+    )
+    parser.add_argument('--outfile', help='JSON lines file for what was found')
+    parser.add_argument(
+        '--query-from',
+        choices=QUERIES,
+        default=DEFAULT_QUERY,
+        help='the turns that are searched for: the last, the last two, or these and '
+        'names of earlier ones',
+    )
+    parser.add_argument(
+        '--held-out',
+        type='bool',
+        default=False,
+        help='use only the fifth of the passages that nothing shipped was fitted to',
+    )
+    parser.add_argument('--most', type=int, help='use only so many turns')
+
+
+def run(opt: Mapping[str, Any]) -> Any:
+    """
+    Find what options ask for.
+
+    :return: for words what was found, for a file how well it was found.
+    """
+    if not opt['knowledge_index']:
+        raise ConfigError('--knowledge-index is missing. Give a folder: INDEX')
+    if bool(opt['query']) == bool(opt['infile']):
+        raise ConfigError(
+            'Give either words to look for, or a file of turns with --infile.'
+        )
+    k = opt['knowledge_passages']
+    outfile = Path(opt['outfile']) if opt['outfile'] else None
+    if outfile is not None:
+        outfile = writable(outfile, *([Path(opt['infile'])] if opt['infile'] else []))
+    index = Index(opt['knowledge_index'])
+    log.info(f'{index.folder}: {len(index):,} passages. Signature: {index.signature}')
+    if opt['query']:
+        query = ' '.join(opt['query'])
+        (found,) = index.search([query], k)
+        log.info(
+            render_passages(
+                [one.passage for one in found], [one.score for one in found]
+            )
+        )
+        if outfile is not None:
+            _write(outfile, [line_of(query, found)], {'signature': index.signature})
+        return found
+    every = read_turns(Path(opt['infile']))
+    turns = [turn for turn in every if turn.held_out or not opt['held_out']]
+    turns = turns[: opt['most']]
+    if not turns:
+        raise InputError(f'{opt["infile"]} has no turn with a history and knowledge.')
+    return _measure(index, turns, k, opt['query_from'], outfile)
+
+
+def _measure(
+    index: Index, turns: Sequence[Turn], k: int, made_of: str, outfile: Optional[Path]
+) -> Recall:
+    ranks, lines = [], []
+    with Progress('retrieve', len(turns), 'turns') as bar:
+        for start in range(0, len(turns), CHUNK):
+            chunk = turns[start : start + CHUNK]
+            queries = [query_of(turn.history, made_of) for turn in chunk]
+            found = index.search(queries, max(k, DEEP))
+            for turn, query, some in zip(chunk, queries, found, strict=True):
+                rank = rank_of(turn.gold, [one.passage.text for one in some])
+                ranks.append(rank)
+                lines.append({**line_of(query, some[:k]), 'rank': rank})
+            bar.update(len(chunk))
+    recall = measured(ranks)
+    for cut, interval in recall.recall.items():
+        log.info(f'recall@{cut:<3} {interval}')
+    log.info(f'MRR@{DEEP}   {recall.mrr}  ({recall.count:,} turns, query: {made_of})')
+    if outfile is not None:
+        summary = {**asdict(recall), 'query': made_of, 'signature': index.signature}
+        _write(outfile, lines, summary)
+    return recall
+
+
+def line_of(query: str, found: Sequence[Found]) -> dict[str, Any]:
+    """What was found for a query, as a line of JSON has it."""
+    passages = [
+        {
+            'text': one.passage.text,
+            'title': one.passage.title,
+            'source': one.passage.source and one.passage.source._asdict(),
+            'score': one.score,
+        }
+        for one in found
+    ]
+    return {'query': query, 'passages': passages}
+
+
+def _write(outfile: Path, lines: Sequence[Any], summary: Mapping[str, Any]) -> None:
+    with writing(outfile, AGAIN):
+        with whole_file(outfile) as unfinished:
+            unfinished.write_bytes(b''.join(map(encode_line, lines)))
+        write_text(meta_of(outfile), write_json(summary, indent=1) + '\n')
+    log.info(f'Wrote {outfile}.')

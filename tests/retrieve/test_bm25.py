@@ -1,0 +1,94 @@
+"""Search by words: what counts, in which order, and in which languages."""
+
+import pytest
+
+from parlai_q2.errors import InputError, UnknownNameError
+from parlai_q2.retrieve.bm25 import MOST_WORDS, Bm25
+from parlai_q2.retrieve.store import Document, Store
+from parlai_q2.retrieve.words import words_of
+from parlai_q2.turns import Passage, Source
+
+
+def stored(*texts, language='english'):
+    store = Store(language=language)
+    passages = [t if isinstance(t, Passage) else Passage(t) for t in texts]
+    store.add(Document('d', '', 0, 0, 0, 0), passages)
+    store.commit()
+    return store
+
+
+def first(query, *texts, **options):
+    found = Bm25(stored(*texts, **options)).search([query], 5)[0]
+    return found[0].passage.text if found else None
+
+
+def test_scores_are_those_of_the_formula():
+    # Worked out by hand: two passages of three and one word, k1 = 1.2, b = 0.75;
+    # idf = ln(1 + (2 - 1 + 0.5) / (1 + 0.5)) = ln 2; the mean length is 2. Tantivy
+    # multiplies by k1 + 1.
+    (found,) = Bm25(stored('pump hose valve', 'tap')).search(['pump'], 5)[0]
+    expected = 0.6931472 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 3 / 2))
+    assert found.score == pytest.approx(expected, rel=1e-5)
+
+
+def test_words_of_conversation_count_less():
+    texts = ('"Hello, I love you" is a song.', 'Leighton painted frescoes.')
+    assert first('Hello! I would love to talk about Leighton.', *texts) == texts[1]
+
+
+def test_function_words_count_where_there_is_nothing_else():
+    assert (
+        first('Who is this?', 'The Who are a band.', 'Pumps.') == 'The Who are a band.'
+    )
+
+
+def test_titles_and_headings_are_searched():
+    hose = Passage('They bend.', 'Hoses', Source('a.md', 'Hoses > Summer', 'line 3'))
+    assert first('hoses', 'Pumps are blue.', hose) == 'They bend.'
+    assert first('summer', 'Pumps are blue.', hose) == 'They bend.'
+
+
+def test_accents_case_and_endings_do_not_matter():
+    assert first('CAFES', 'Un café.', 'Un thé.') == 'Un café.'
+    assert first('pumping', 'Pumps hum.', 'Taps drip.') == 'Pumps hum.'
+
+
+def test_scripts_without_spaces_are_searched():
+    assert (
+        first('東京タワー', '東京タワーは高い。', '大阪城は古い。')
+        == '東京タワーは高い。'
+    )
+    assert (
+        first('насосы', 'Насос синий.', 'Кран.', language='russian') == 'Насос синий.'
+    )
+
+
+def test_as_good_ones_come_in_the_order_of_the_documents():
+    found = Bm25(stored('pump a', 'pump b', 'pump c')).search(['pump'], 2)[0]
+    assert [one.key for one in found] == [0, 1]
+
+
+def test_one_by_one_as_in_a_batch():
+    search = Bm25(stored('Pumps hum.', 'Hoses bend.', 'Taps drip.'))
+    queries = ['pumps', '', 'hoses drip', '🙂', '\0', 'x' * 10_000]
+    assert search.search(queries, 2) == [search.search([q], 2)[0] for q in queries]
+    assert search.search([], 2) == []
+
+
+def test_of_a_long_query_the_rarest_words_are_looked_up():
+    common = ' '.join(f'word{n}x' for n in range(2 * MOST_WORDS))
+    search = Bm25(stored(common, common, 'rarity'))
+    weights = search.weights(f'{common} rarity')
+    assert len(weights) == MOST_WORDS and 'rariti' in weights
+
+
+def test_nothing_that_is_not_a_list_of_texts_is_searched_for():
+    search = Bm25(stored('Pumps hum.'))
+    for queries, k in (('pump', 1), ([None], 1), (['pump'], 0)):
+        with pytest.raises(InputError):
+            search.search(queries, k)
+
+
+def test_an_unknown_language_is_named():
+    with pytest.raises(UnknownNameError, match="Did you mean 'german'"):
+        words_of('x', 'germann')

@@ -1,0 +1,269 @@
+"""An index follows its documents: what changed is read, what is gone leaves it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.retrieve import build as building
+from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.index import Index
+from parlai_q2.retrieve.manifest import Settings
+from tests.retrieve import documents
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder ``docs`` with two documents, which is beside the current one's index."""
+    monkeypatch.chdir(tmp_path)
+    put('a.txt', 'Pumps are blue.')
+    put('sub/b.md', '# Hoses\n\nHoses bend.')
+    return tmp_path
+
+
+def put(name, text):
+    path = Path('docs', name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding='utf-8')
+
+
+def built(**settings):
+    return build(['docs'], Path('index'), Settings(**settings))[1]
+
+
+def found(query, k=3):
+    return [one.passage.text for one in Index('index').search([query], k)[0]]
+
+
+def test_passages_say_where_they_stand(folder):
+    built()
+    (hose,) = Index('index').search(['hoses'], 1)[0]
+    assert hose.passage.source == ('docs/sub/b.md', 'Hoses', 'line 3')
+    assert hose.passage.title == 'Hoses'
+
+
+def test_only_what_changed_is_read(folder, monkeypatch):
+    built()
+    read = []
+    monkeypatch.setitem(building.HERE, '.txt', spied(building.HERE['.txt'], read))
+    put('a.txt', 'Pumps are green.')
+    put('c.txt', 'Valves hiss.')
+    os.remove('docs/sub/b.md')
+    changes = built()
+    assert (changes.added, changes.changed) == (['docs/c.txt'], ['docs/a.txt'])
+    assert (changes.removed, changes.unchanged) == (['docs/sub/b.md'], 0)
+    assert [path.name for path in read] == ['a.txt', 'c.txt']
+    assert sorted(found('pumps blue hoses valves')) == [
+        'Pumps are green.',
+        'Valves hiss.',
+    ]
+
+
+def spied(reader, read):
+    def reading(path):
+        read.append(path)
+        return reader(path)
+
+    return reading
+
+
+def test_nothing_changed_changes_nothing(folder):
+    built()
+    before = {p: p.stat().st_mtime_ns for p in Path('index').rglob('*') if p.is_file()}
+    os.utime('docs/a.txt')
+    changes = built()
+    assert not changes and changes.unchanged == 2
+    after = {p: p.stat().st_mtime_ns for p in Path('index').rglob('*') if p.is_file()}
+    assert {p: t for p, t in after.items() if p.suffix != '.lock'} == {
+        p: t for p, t in before.items() if p.suffix != '.lock'
+    }
+
+
+def test_other_settings_make_all_passages_again(folder):
+    put('a.txt', 'Pumps are very blue indeed here. ' * 3)
+    built(words=40, overlap=0)
+    assert len(Index('index')) == 2
+    assert len(built(words=10, overlap=0).added) == 2
+    assert len(Index('index')) == 4
+
+
+def test_an_index_brought_up_to_date_finds_what_a_new_one_finds(folder):
+    built()
+    put('a.txt', 'Pumps are green.\n\nPumps hum.')
+    built()
+    updated = Index('index')
+    build(['docs'], Path('new'))
+    new = Index('new')
+    assert updated.signature == new.signature
+    for query in ('pumps', 'green hoses', 'hum'):
+        assert [f.passage for f in updated.search([query], 5)[0]] == [
+            f.passage for f in new.search([query], 5)[0]
+        ]
+
+
+def test_who_has_the_index_open_keeps_it(folder):
+    built()
+    opened = Index('index')
+    put('a.txt', 'Pumps are green.')
+    built()
+    assert opened.search(['pumps'], 1)[0][0].passage.text == 'Pumps are blue.'
+    assert found('pumps') == ['Pumps are green.']
+
+
+def test_a_broken_document_is_named_and_the_others_are_read(folder):
+    Path('docs/bad.pdf').write_bytes(b'%PDF-1.4 oh')
+    documents.pdf(Path('docs/good.pdf'), 'Valves hiss.')
+    (problem,) = built().refused
+    assert str(problem).startswith('docs/bad.pdf: it is no PDF')
+    assert found('valves') == ['Valves hiss.']
+
+
+def test_a_document_that_broke_leaves_the_index(folder):
+    built()
+    Path('docs/a.txt').write_bytes(b'\0')
+    changes = built()
+    assert (changes.removed, found('pumps')) == (['docs/a.txt'], [])
+
+
+def test_a_broken_table_leaves_none_of_its_rows(folder):
+    put('t.csv', 'text\nValves hiss.\n')
+    Path('docs/u.csv').write_bytes(b'\xff\xfetext')
+    assert [e.path for e in built().refused] == ['docs/u.csv']
+    assert found('valves hiss') == ['Valves hiss.']
+
+
+def test_links_do_not_lead_out_of_the_folder(folder, tmp_path_factory):
+    secret = tmp_path_factory.mktemp('elsewhere') / 'secret.txt'
+    secret.write_text('The password is swordfish.')
+    os.symlink(secret, 'docs/link.txt')
+    os.symlink(secret.parent, 'docs/linked')
+    os.symlink('a.txt', 'docs/inside.txt')
+    changes = built()
+    assert 'docs/inside.txt' in changes.added
+    assert found('password swordfish') == []
+
+
+def test_a_large_document_is_refused_by_its_size(folder, monkeypatch):
+    put('sub/b.md', 'x' * 16)
+    monkeypatch.setattr(building, 'LARGEST', 15)
+    (problem,) = built().refused
+    assert 'has 16 bytes; at most 15 are read' in str(problem)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from parlai_q2.retrieve import build as building
+building.COMMIT_SECONDS = 0
+seen = []
+def done(name):
+    seen.append(name)
+    if len(seen) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+building.build(['docs'], Path('index'), done=done)
+"""
+
+
+def kill_a_run():
+    killed = subprocess.run([sys.executable, '-c', KILLED], capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+
+
+def test_a_run_that_was_killed_goes_on_and_is_never_seen(folder):
+    put('z.txt', 'Valves hiss.')
+    kill_a_run()
+    with pytest.raises(InputError, match='There is no index in index'):
+        Index('index')
+    changes = built()
+    # The first was committed before the second was done.
+    assert changes.unchanged >= 1
+    assert found('valves pumps hoses')
+    assert len(Index('index')) == 3
+
+
+def test_a_killed_update_leaves_the_index_as_it_was(folder):
+    built()
+    put('a.txt', 'Pumps are green.')
+    put('aa.txt', 'Valves hiss.')
+    kill_a_run()
+    assert found('pumps') == ['Pumps are blue.']
+    built()
+    assert found('pumps') == ['Pumps are green.']
+    assert sorted(p.name for p in Path('index').iterdir() if p.is_dir()) == ['words-2']
+
+
+def test_two_runs_do_not_write_one_index(folder):
+    code = (
+        'import sys, time\nfrom pathlib import Path\n'
+        'from parlai_q2.retrieve.build import build\n'
+        'def done(name):\n    print(flush=True)\n    time.sleep(60)\n'
+        'build(["docs"], Path("index"), done=done)'
+    )
+    other = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE)
+    try:
+        assert other.stdout is not None and other.stdout.readline()
+        with pytest.raises(InputError, match='Another run is writing index'):
+            built()
+    finally:
+        other.kill()
+        other.communicate()
+    assert built()
+
+
+def test_folders_of_other_things_are_not_written_to(folder):
+    Path('mine').mkdir()
+    Path('mine/thesis.txt').write_text('Years of work.')
+    with pytest.raises(InputError, match='has other files'):
+        build(['docs'], Path('mine'))
+    with pytest.raises(InputError, match='is not a folder'):
+        build(['docs'], Path('docs/a.txt'))
+
+
+def test_what_is_not_there_is_named(folder):
+    with pytest.raises(InputError, match='There is no nowhere'):
+        build(['nowhere'], Path('index'))
+    Path('empty').mkdir()
+    with pytest.raises(InputError, match='no document in empty'):
+        build(['empty'], Path('index'))
+    put('a.txt', ' \n')
+    os.remove('docs/sub/b.md')
+    with pytest.raises(InputError, match='None of the documents could be read'):
+        built()
+
+
+def test_patterns_and_files_are_documents_too(folder):
+    _, changes = build(['docs/**/*.md', 'docs/a.txt'], Path('index'))
+    assert changes.added == ['docs/sub/b.md', 'docs/a.txt']
+
+
+def test_every_damaged_or_missing_file_is_named(folder):
+    built()
+    files = [p for p in Path('index').rglob('*') if p.is_file() and p.suffix != '.lock']
+    assert len(files) > 5
+    for path in files:
+        good = path.read_bytes()
+        middle = len(good) // 2
+        path.write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
+        if path.name != 'index.json':
+            with pytest.raises(InputError, match=f'{path.name} is damaged'):
+                Index('index')
+            path.unlink()
+            with pytest.raises(InputError, match=f'{path.name} is missing'):
+                Index('index')
+        path.write_bytes(good)
+    for text in ('', '{', '[]', '{"format": 1}', '{"format": 99}', '\x00'):
+        Path('index/index.json').write_text(text)
+        with pytest.raises(InputError, match='index.json.*make it again'):
+            Index('index')
+
+
+def test_a_manifest_leads_nowhere_else(folder):
+    built()
+    path = Path('index/index.json')
+    path.write_text(path.read_text().replace('words-1', '../docs'))
+    with pytest.raises(InputError, match='damaged|missing'):
+        Index('index')

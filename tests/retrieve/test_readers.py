@@ -1,0 +1,179 @@
+"""What readers make of documents: texts with their headings and places."""
+
+import pytest
+
+from parlai_q2.errors import DocumentError
+from parlai_q2.retrieve.readers import HERE
+from parlai_q2.retrieve.readers.process import ReadingProcess
+from tests.retrieve import documents
+
+
+@pytest.fixture(scope='module')
+def read():
+    with ReadingProcess(30) as process:
+
+        def reading(path):
+            here = HERE.get(path.suffix)
+            return list(here(path) if here else process.read(path))
+
+        yield reading
+
+
+def written(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode('utf-8'))
+    return path
+
+
+def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
+    text = (
+        '# Pumps\n\nWe *sell* [pumps](https://x).\n\n## Warranty\n\n- Two `years`.\n'
+        '- Not for hoses.\n\n| part | price |\n|---|---|\n| hose | 4 |\n\n'
+        '<div onclick="x()">Call <b>us</b><script>alert(1)</script></div>\n'
+    )
+    found = read(written(tmp_path, 'a.md', text))
+    assert [(b.heading, b.text) for b in found] == [
+        ('Pumps', 'We sell pumps.'),
+        ('Pumps > Warranty', 'Two years.'),
+        ('Pumps > Warranty', 'Not for hoses.'),
+        ('Pumps > Warranty', 'part | price'),
+        ('Pumps > Warranty', 'hose | 4'),
+        ('Pumps > Warranty', 'Call us'),
+    ]
+    assert {b.title for b in found} == {'Pumps'}
+    assert (found[1].unit, found[1].first) == ('line', 7)
+
+
+def test_front_matter_gives_the_title_and_keeps_the_lines_right(tmp_path, read):
+    (found,) = read(written(tmp_path, 'a.md', '---\ntitle: "Hoses"\n---\nThey bend.\n'))
+    assert (found.title, found.text, found.first) == ('Hoses', 'They bend.', 4)
+
+
+def test_html_as_a_reader_sees_it(tmp_path, read):
+    page = (
+        '<html><head><title>Our\nshop</title><style>p{}</style></head><body>'
+        '<nav>Home</nav><h1>Hours</h1><p>Open <b>daily</b>&nbsp;from 3&#32;pm.'
+        '<script>document.write("no")</script></p><p hidden>Ignore all.</p>'
+        '<p style="display: none">Obey.</p><h2>Away</h2><table><tr><th>Day<td>Hour</tr>'
+        '</table><div>Left open'
+    )
+    found = read(written(tmp_path, 'a.html', page))
+    assert [(b.heading, b.text) for b in found] == [
+        ('Hours', 'Open daily from 3 pm.'),
+        ('Hours > Away', 'Day | Hour'),
+        ('Hours > Away', 'Left open'),
+    ]
+    assert found[0].title == 'Our shop'
+
+
+def test_pdf_by_page(tmp_path, read):
+    found = read(documents.pdf(tmp_path / 'a.pdf', 'Pumps are blue.', 'Hoses bend.'))
+    assert [(b.text, b.unit, b.first) for b in found] == [
+        ('Pumps are blue.', 'page', 1),
+        ('Hoses bend.', 'page', 2),
+    ]
+
+
+def test_word_by_its_styles_and_tables(tmp_path, read):
+    path = documents.word(
+        tmp_path / 'a.docx', ('Heading 1', 'Post'), ('Normal', 'We post daily.')
+    )
+    assert [(b.heading, b.text) for b in read(path)] == [
+        ('Post', 'We post daily.'),
+        ('Post', 'Postage | four euros'),
+    ]
+
+
+def test_a_question_goes_with_its_answer(tmp_path, read):
+    text = 'How long?\n\nTwo years.\n\nHoses:\nnone\n'
+    found = read(written(tmp_path, 'a.txt', text))
+    assert [(b.text, b.first, b.last) for b in found] == [
+        ('How long?\nTwo years.', 1, 3),
+        ('Hoses:\nnone', 5, 6),
+    ]
+
+
+def test_rows_and_lines_are_documents(tmp_path, read):
+    lines = '{"title": "T", "text": "Two.", "url": "http://x"}\n{"n": 1}\n3\n'
+    two, rest = read(written(tmp_path, 'a.jsonl', lines))
+    assert (two.title, two.text, two.unit) == ('T', 'Two.', 'http://x')
+    assert (rest.text, rest.first) == ('n: 1', 2)
+    (row,) = read(written(tmp_path, 'a.csv', 'part,price\nhose,4\n'))
+    assert row.text == 'part: hose\nprice: 4'
+
+
+def test_control_characters_do_not_get_in(tmp_path, read):
+    (found,) = read(written(tmp_path, 'a.md', 'red \x1b[31mink\x9b\n'))
+    assert found.text == 'red  [31mink'
+
+
+HOSTILE = {
+    'null.txt': (b'a\0b', 'null bytes'),
+    'latin.txt': (b'caf\xe9', 'not UTF-8'),
+    'cut.pdf': (b'%PDF-1.4\n1 0 obj\n<<', 'no PDF'),
+    'text.pdf': (b'hello', 'no PDF'),
+    'text.docx': (b'hello', 'no Word document'),
+}
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_what_cannot_be_read_is_named_with_the_reason(tmp_path, read, name):
+    content, reason = HOSTILE[name]
+    with pytest.raises(DocumentError, match=f'{name}: .*{reason}'):
+        read(written(tmp_path, name, content))
+
+
+def test_pages_without_text_are_named(tmp_path, read):
+    with pytest.raises(DocumentError, match='run OCR'):
+        read(documents.pdf(tmp_path / 'a.pdf', ''))
+
+
+def test_xml_bombs_are_refused(tmp_path, read):
+    good = documents.word(tmp_path / 'good.docx', ('Normal', 'Hi.'))
+    for number, bomb in enumerate(
+        (documents.LAUGHS, documents.LAUGHS.decode().encode('utf-16'))
+    ):
+        path = documents.with_part(
+            good, tmp_path / f'{number}.docx', 'word/document.xml', bomb
+        )
+        with pytest.raises(DocumentError, match='declares entities'):
+            read(path)
+    assert read(good)
+
+
+def test_zip_bombs_are_refused(tmp_path, read):
+    good = documents.word(tmp_path / 'good.docx', ('Normal', 'Hi.'))
+    bomb = documents.with_part(
+        good, tmp_path / 'bomb.docx', 'word/document.xml', b'\0' * 60_000_000
+    )
+    with pytest.raises(DocumentError, match='would unpack to'):
+        read(bomb)
+
+
+def test_deep_nesting_ends_nothing(tmp_path, read):
+    deep = written(tmp_path, 'deep.html', '<div>' * 200_000 + 'deep down')
+    assert [b.text for b in read(deep)] == ['deep down']
+    quotes = written(tmp_path, 'deep.md', '>' * 5000 + ' deep')
+    try:
+        read(quotes)
+    except DocumentError as e:
+        assert 'nested' in str(e) or 'fails' in str(e)
+    assert read(written(tmp_path, 'after.md', 'Still here.'))[0].text == 'Still here.'
+
+
+def test_a_document_that_takes_too_long_is_left_and_the_next_is_read(tmp_path):
+    slow = written(tmp_path, 'slow.html', '<p>x' * 2_000_000)
+    with ReadingProcess(0.8) as process:
+        with pytest.raises(DocumentError, match='more than 0.8 seconds'):
+            list(process.read(slow))
+        process.seconds = 30
+        fast = written(tmp_path, 'fast.html', '<p>quick')
+        assert [b.text for b in process.read(fast)] == ['quick']
+
+
+def test_a_document_that_is_left_half_read_does_not_mix_with_the_next(tmp_path):
+    first = written(tmp_path, 'a.html', '<p>one<p>two<p>three')
+    with ReadingProcess(30) as process:
+        assert next(process.read(first)).text == 'one'
+        second = written(tmp_path, 'b.html', '<p>other')
+        assert [b.text for b in process.read(second)] == ['other']
