@@ -8,7 +8,7 @@ models, decoding, filters, comparison and threshold. Logs print a short form of 
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Mapping
 
 from parlai_q2.version import __version__
@@ -48,7 +48,6 @@ class Signature:
 
     :param scorer: the scorer's name.
     :param settings: the settings that determine the score, by name.
-    :param details: what does not, such as the kernels taken; not part of the text.
 
     >>> print(Signature('precision', {'threshold': 0.5}))  # doctest: +ELLIPSIS
     precision|threshold:0.5|version:...
@@ -56,7 +55,6 @@ class Signature:
 
     scorer: str
     settings: Mapping[str, Any]
-    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))

@@ -22,8 +22,8 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from parlai_q2.models.engine.int8_linear import Int8Linear, SteadyLinear
-from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, stored_form, write_int8
+from parlai_q2.models.folder import INT8_WEIGHTS
+from parlai_q2.models.int8_weights import stored_form, write_int8
 from parlai_q2.zoo.train.weights import distinct
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
@@ -144,20 +144,6 @@ def in_int8(model: Any, folder: Path) -> None:
     write_int8(stored_form(distinct(model.state_dict())), folder / INT8_WEIGHTS)
 
 
-def int8_layers(model: Any, stored: dict[str, torch.Tensor]) -> Any:
-    """A Hugging Face model whose linear layers compute in int8, as ours do."""
-    for name, layer in list(model.named_modules()):
-        if isinstance(layer, torch.nn.Linear):
-            weight = f'{name}.weight'
-            new: Any = SteadyLinear(layer.weight, layer.bias)
-            if f'{weight}.q' in stored:
-                parts = stored[f'{weight}.q'], stored[f'{weight}.s']
-                new = Int8Linear(*parts, layer.bias)
-            parent, _, leaf = name.rpartition('.')
-            setattr(model.get_submodule(parent), leaf, new)
-    return model
-
-
 def tiny_t5(folder: Path) -> str:
     """A random T5 for question generation."""
     size = tokenizer(folder, pair_tokens=False)
@@ -195,4 +181,16 @@ def tiny_bert(folder: Path, **changes: Any) -> str:
     BertModel(encoder_config(BertConfig, len(vocabulary), **less)).save_pretrained(
         folder
     )
+    return str(folder)
+
+
+def tiny_pair_model(folder: Path, kind: Any, **changes: Any) -> str:
+    """A random BERT with a head, such as ``BertForQuestionAnswering``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = word_tokenizer(BEE_WORDS)
+    found.save_pretrained(folder)
+    torch.manual_seed(6)
+    wide = {'hidden_size': 96, 'intermediate_size': 128, 'initializer_range': 0.3}
+    config = encoder_config(BertConfig, len(found), **{**wide, **changes})
+    kind(config).eval().save_pretrained(folder)
     return str(folder)

@@ -6,8 +6,12 @@ import platform
 import resource
 import time
 from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from typing import Any
+
+from parlai_q2.models.device import gpus
+from parlai_q2.threads import cores
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
@@ -52,22 +56,24 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
 
 def machine() -> dict[str, Any]:
     """Describe the machine that the timings were taken on."""
-    import torch
-
-    return {
+    found: dict[str, Any] = {
         'processor': processor(),
-        'threads': torch.get_num_threads(),
+        'cores': cores(),
         'python': platform.python_version(),
-        'torch': torch.__version__,
-        'cores': os.cpu_count(),
-        # These decide how many threads there are, and how they wait for one another.
+        # These limit the cores.
         'openmp': {
             name: value
             for name, value in sorted(os.environ.items())
             if name.startswith(('OMP_', 'GOMP_', 'MKL_', 'KMP_'))
         },
-        'gpu': torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        'gpus': gpus(),
     }
+    for package in ('ctranslate2', 'torch', 'transformers'):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
 
 
 def processor() -> str:

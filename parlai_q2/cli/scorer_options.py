@@ -3,6 +3,7 @@
 from typing import Any, Mapping
 
 from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
+from parlai_q2.models.device import gpus
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.in_context import InContextScorer
@@ -30,7 +31,7 @@ def add_device_option(group: Any) -> None:
     """Add ``--scorer-device``."""
     group.add_argument(
         '--scorer-device',
-        help='torch device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
+        help='device of the scorer; default: cuda:GPU when ParlAI uses a GPU, '
         'else cpu',
     )
 
@@ -173,12 +174,10 @@ def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:
 
 
 def scorer_device(opt: Mapping[str, Any]) -> str:
-    """The torch device asked for, else the one ParlAI runs on."""
-    import torch
-
+    """The device asked for, else the one ParlAI runs on."""
     if opt.get('scorer_device'):
         return opt['scorer_device']
-    if opt.get('no_cuda') or not torch.cuda.is_available():
+    if opt.get('no_cuda') or not gpus():
         return 'cpu'
     gpu = opt.get('gpu', -1)
     return f'cuda:{gpu}' if gpu is not None and gpu >= 0 else 'cuda'

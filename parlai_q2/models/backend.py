@@ -1,20 +1,32 @@
-"""What the backends of models share: settings, batches, and loading on first use."""
+"""What the backends of models share: settings, the engine, and loading on first use."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Iterator, Optional
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
 
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.converted.folder import is_converted, read_any
+from parlai_q2.models.converted.from_int8 import has_int8
+from parlai_q2.models.converted.layout import ENCODER
+from parlai_q2.models.converted.library import (
+    AUTO,
+    COMPUTE_TYPES,
+    FLOAT32,
+    NAME,
+    can_use,
+    effective_type,
+)
 from parlai_q2.models.device import is_cpu
-from parlai_q2.models.engine.batching import length_step, padded_batches
-from parlai_q2.models.engine.kernels import AUTO, checked, limited_to
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import FLOAT32, effective_arithmetic
-from parlai_q2.models.references import identified
+from parlai_q2.models.references import identified, resolve
+from parlai_q2.models.tokens import Tokens, read_tokens
 from parlai_q2.presets import ModelConfig
 
 if TYPE_CHECKING:
-    import torch
-
     from parlai_q2.models.encoders import PairEncoder
+
+TRANSFORMERS = 'transformers'
+ENGINES = (AUTO, NAME, TRANSFORMERS)
 
 
 class Backend:
@@ -24,8 +36,10 @@ class Backend:
     :param config: the preset's section.
     :param batch_size: inputs in a call of the model; on a GPU ``gpu_batch_size``, if
         given.
-    :param arithmetic: ``int8`` or ``float32``; a GPU always computes in fp32.
-    :param kernel: see :mod:`parlai_q2.models.engine.kernels`.
+    :param engine: ``ctranslate2`` or ``transformers``; ``auto`` is the first for what
+        it can run, on a device that it can use.
+    :param compute_type: what CTranslate2 computes in, ``int8`` or ``float32``; ``auto``
+        is int8 on a CPU, if it can. transformers compute in fp32.
     """
 
     def __init__(
@@ -34,33 +48,82 @@ class Backend:
         device: str = 'cpu',
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
-        arithmetic: str = FLOAT32,
-        kernel: str = AUTO,
+        engine: str = AUTO,
+        compute_type: str = AUTO,
     ):
         self.config, self.device = config, device
         self.batch_size = batch_size
         if gpu_batch_size and not is_cpu(device):
             self.batch_size = gpu_batch_size
-        self.kernel = checked(kernel, 'kernel')
-        self.arithmetic = effective_arithmetic(arithmetic, device)
+        for name, given, known in (
+            ('engine', engine, ENGINES),
+            ('compute_type', compute_type, COMPUTE_TYPES),
+        ):
+            if given not in known:
+                raise ConfigError(
+                    f'{name} must be one of {", ".join(known)}, not {given!r}.'
+                )
+        self.asked, self.compute_type = engine, compute_type
         # A loaded model keeps its identity even if the folder's weights change later.
         self.identity = Lazy(partial(identified, config))
         self._loaded: Lazy[Any] = Lazy(self._load)
 
+    @property
+    def engine(self) -> str:
+        """The library that runs the model, and what it computes in."""
+        if not self.is_converted:
+            return f'{TRANSFORMERS}-{FLOAT32}'
+        return f'{NAME}-{effective_type(self.compute_type, self.device)}'
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether CTranslate2 runs the model."""
+        place = resolve(self.config.model)
+        can = isinstance(place, Path) and (is_converted(place) or has_int8(place))
+        if self.asked == NAME and not can:
+            raise ConfigError(
+                f'CTranslate2 cannot run {self.config.model!r}: it is no folder that '
+                'ct2-transformers-converter wrote.'
+            )
+        return can and (
+            self.asked == NAME or (self.asked == AUTO and can_use(self.device))
+        )
+
     def _load(self) -> Any:
         raise NotImplementedError
 
-    def _encoder(self, auto_class: str) -> 'PairEncoder':
-        from parlai_q2.models.encoders import load_encoder
+    def _tokens(self) -> Tokens:
+        """The tokenizer, without loading the model."""
+        if self.is_converted:
+            return read_tokens(Path(resolve(self.config.model)))
+        from parlai_q2.models.loading import load_tokenizer
 
-        name, revision = self.config.model, self.config.revision
-        with limited_to(self.kernel):
-            return load_encoder(
-                name, auto_class, self.device, revision, self.arithmetic
+        name = self.config.model
+        tokenizer = load_tokenizer(name, self.config.revision)
+        return Tokens.of_transformers(tokenizer, name)
+
+    def _encoder(self, auto_class: str) -> tuple['PairEncoder', Tokens]:
+        name = self.config.model
+        if not self.is_converted:
+            from parlai_q2.models.encoders import load_hugging_face
+
+            return load_hugging_face(
+                name, auto_class, self.device, self.config.revision, self.batch_size
             )
+        from parlai_q2.models.converted.encoder import ConvertedEncoder
 
-    def _batches(
-        self, tokenizer: Any, encoded: Any
-    ) -> tuple[list[list[int]], Iterator[dict[str, 'torch.Tensor']]]:
-        step = length_step(self.device)
-        return padded_batches(tokenizer, encoded, self.batch_size, step)
+        folder = Path(resolve(name))
+        converted = read_any(folder, ENCODER)
+        assert converted is not None
+        made = ConvertedEncoder(
+            converted, self.device, self.compute_type, self.batch_size
+        )
+        return made, read_tokens(folder)
+
+
+def not_finite(model: str) -> ModelError:
+    """The error for a model that does not compute numbers."""
+    return ModelError(
+        f'{model} computes values that are not numbers (NaN or infinity). Its weights '
+        'are damaged; fetch or train the model again.'
+    )

@@ -47,22 +47,16 @@ class PairInput:
             )
 
     def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
-        """Tokenize pairs. If one is too long, its longer text is truncated."""
+        """Pairs for transformers. If one is too long, its longer text is truncated."""
+        first, second = zip(*(self.ordered(*pair) for pair in pairs))
         options = {'truncation': 'longest_first', 'max_length': self.max_tokens}
-        return self._tokenize(tokenizer, pairs, **options)
-
-    def count(self, tokenizer: Any, premise: str, hypothesis: str) -> int:
-        """The number of tokens of a pair before truncation."""
-        encoded = self._tokenize(tokenizer, [(premise, hypothesis)], verbose=False)
-        return len(encoded['input_ids'][0])
-
-    def _tokenize(
-        self, tokenizer: Any, pairs: Sequence[tuple[str, str]], **options: Any
-    ) -> Any:
-        first, second = zip(*pairs)
-        if self.order[0] == HYPOTHESIS:
-            first, second = second, first
         return tokenizer(list(first), list(second), **options)
+
+    def ordered(self, premise: str, hypothesis: str) -> tuple[str, str]:
+        """A pair in the order in which it is read."""
+        if self.order[0] == HYPOTHESIS:
+            return hypothesis, premise
+        return premise, hypothesis
 
 
 def check_labels(labels: Mapping[str, int]) -> None:
@@ -118,7 +112,7 @@ def check_classifier(config: Any, model: str) -> None:
     Raise ConfigError unless a model is a classifier: transformers would give any other
     a random head.
     """
-    names = config.architectures or []
+    names = said(config, 'architectures') or []
     if not names or any(name.endswith('ForSequenceClassification') for name in names):
         return
     remedy = (
@@ -135,9 +129,19 @@ def check_classifier(config: Any, model: str) -> None:
     )
 
 
+def said(config: Any, name: str) -> Any:
+    """A field of a configuration, an object or a mapping; None if it has none."""
+    if isinstance(config, Mapping):
+        return config.get(name)
+    return getattr(config, name, None)
+
+
 def output_names(config: Any) -> list[str]:
     """The names of a model's outputs, in order, as its configuration has them."""
-    names = {int(index): str(name) for index, name in config.id2label.items()}
+    by_id = said(config, 'id2label')
+    if not isinstance(by_id, Mapping):
+        return []
+    names = {int(index): str(name) for index, name in by_id.items()}
     return [names[index] for index in sorted(names)]
 
 

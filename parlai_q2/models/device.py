@@ -1,6 +1,10 @@
 """Devices by name, and computing the same whatever the surrounding program has set."""
 
+import importlib.util
+import re
+import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Iterator, Union
 
 from parlai_q2.errors import ConfigError
@@ -9,12 +13,26 @@ if TYPE_CHECKING:
     import torch
 
 CPU = 'cpu'
+# What Linux has where there is a driver for NVIDIA's GPUs.
+DRIVER = Path('/proc/driver/nvidia')
 
 
 def gpus() -> list[str]:
-    import torch
+    """The GPUs that CTranslate2 or torch see, by name."""
+    return [f'cuda:{n}' for n in range(count_gpus())]
 
-    return [f'cuda:{n}' for n in range(torch.cuda.device_count())]
+
+def count_gpus() -> int:
+    import ctranslate2
+
+    count = ctranslate2.get_cuda_device_count()
+    # torch may be built for a machine that CTranslate2 is not; it is slow to ask.
+    if not count and (DRIVER.exists() or shutil.which('nvidia-smi')):
+        if importlib.util.find_spec('torch') is not None:
+            import torch
+
+            count = torch.cuda.device_count()
+    return count
 
 
 def is_cpu(device: str) -> bool:
@@ -23,16 +41,16 @@ def is_cpu(device: str) -> bool:
 
 
 def check_name(name: str, said: str = 'The device is') -> None:
-    """Raise ConfigError, which begins with ``said``, unless torch knows the name."""
-    if name == CPU:
+    """Raise ConfigError, which begins with ``said``, unless it names a device."""
+    if re.fullmatch(r'cpu|cuda(:\d+)?', name):
         return
-    import torch
-
     try:
+        import torch
+
         torch.device(name)
-    except (RuntimeError, TypeError) as e:
+    except (ImportError, RuntimeError, TypeError) as e:
         raise ConfigError(
-            f'{said} {name!r}, which is not a torch device. Use cpu or cuda:0.'
+            f'{said} {name!r}, which is no device. Use cpu or cuda:0.'
         ) from e
 
 
@@ -43,7 +61,7 @@ def check_device(name: str, said: str = 'The device is') -> None:
     there = gpus() if kind == 'cuda' else []
     if kind == 'cuda' and f'cuda:{number or 0}' not in there:
         raise ConfigError(
-            f'{said} {name!r}, which is not available. The GPUs that torch sees: '
+            f'{said} {name!r}, which is not available. The GPUs that are seen: '
             f'{", ".join(there) or "none"}.'
         )
 

@@ -1,109 +1,108 @@
 """
-Loads encoders that read pairs of texts: classifiers and question answerers.
-
-In int8 they are run by :mod:`parlai_q2.models.engine.bert`, in fp32 by transformers.
+Encoders that read pairs of texts: classifiers and question answerers, run by
+CTranslate2 if they are converted, else by transformers.
 """
 
-from typing import Any, Iterable, Mapping, Optional, Protocol
+from typing import TYPE_CHECKING, Any, Optional, Protocol, Sequence
 
-import torch
+import numpy as np
 
-from parlai_q2.errors import ModelError
+from parlai_q2.models.batching import length_batches, length_step, padded
 from parlai_q2.models.device import inference
-from parlai_q2.models.folder import blaming
-from parlai_q2.models.loading import FLOAT32, INT8, int8_folder, load_model, not_int8
+from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.tokens import Tokens
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+CLASSES, SPANS = 'AutoModelForSequenceClassification', 'AutoModelForQuestionAnswering'
 
 
 class PairEncoder(Protocol):
-    """An encoder: a model and its Hugging Face configuration."""
+    """An encoder: a model, and its configuration as a mapping or an object."""
 
     config: Any
 
-    def logits(
-        self, batches: Iterable[Mapping[str, torch.Tensor]]
-    ) -> list[torch.Tensor]:
-        """
-        The logits for batches of inputs, each [B, L], of which B and L may differ.
+    def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of a classifier, [classes] for each input."""
 
-        :return: for each batch, [B, classes] from a classifier, or [B, L, 2] from a
-            question answerer, for starts and ends of answers.
-        """
+    def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of starts and ends of answers, [L, 2] for each input."""
 
 
 class HuggingFaceEncoder:
-    """A classifier or question answerer that transformers runs."""
+    """
+    A classifier or question answerer that transformers runs.
 
-    def __init__(self, model: Any):
+    :param inputs: the names of what it reads.
+    :param batch_size: the most inputs in a call.
+    """
+
+    def __init__(
+        self, model: Any, inputs: Sequence[str], padding: int, batch_size: int
+    ):
         self.model, self.config = model, model.config
+        self.inputs, self.padding, self.batch_size = inputs, padding, batch_size
 
-    def logits(
-        self, batches: Iterable[Mapping[str, torch.Tensor]]
-    ) -> list[torch.Tensor]:
-        with inference(self.model.device):
-            return [self._read(batch) for batch in batches]
+    def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        return self._each(inputs)
 
-    def _read(self, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        found = self._each(inputs)
+        return [row[: len(one.ids)] for row, one in zip(found, inputs, strict=True)]
+
+    def _each(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        step = length_step(str(self.model.device))
+        results: list[Any] = [None] * len(inputs)
+        lengths = [len(one.ids) for one in inputs]
+        for batch in length_batches(lengths, self.batch_size, step):
+            with inference(self.model.device):
+                found = self._read([inputs[i] for i in batch], step)
+            for i, row in zip(batch, found, strict=True):
+                results[i] = row
+        return results
+
+    def _read(self, inputs: Sequence['Encoding'], step: int) -> np.ndarray:
+        given = {
+            'input_ids': ([one.ids for one in inputs], self.padding),
+            'token_type_ids': ([one.type_ids for one in inputs], 0),
+            'attention_mask': ([one.attention_mask for one in inputs], 0),
+        }
         device = self.model.device
-        output = self.model(**{name: t.to(device) for name, t in batch.items()})
+        tensors = {
+            name: padded(rows, value, step).to(device)
+            for name, (rows, value) in given.items()
+            if name in self.inputs
+        }
+        output = self.model(**tensors)
         if 'start_logits' in output:
+            import torch
+
             logits = torch.stack([output.start_logits, output.end_logits], -1)
         else:
             logits = output.logits
-        return logits.float().cpu()
+        return logits.float().cpu().numpy()
 
 
-def load_encoder(
+def load_hugging_face(
     reference: str,
     auto_class: str,
     device: str = 'cpu',
     revision: Optional[str] = None,
-    arithmetic: str = FLOAT32,
-) -> PairEncoder:
+    batch_size: int = 32,
+) -> tuple[PairEncoder, Tokens]:
     """
-    Load an encoder in evaluation mode.
+    Load an encoder for transformers, and its tokenizer.
 
     :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
-    :param arithmetic: how to compute, ``int8`` or ``float32``.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
-    :raises ConfigError: if the engine cannot run it in int8.
     """
-    if arithmetic == INT8:
-        return _engine(reference, auto_class)
     import transformers
 
     kind = getattr(transformers, auto_class)
-    return HuggingFaceEncoder(load_model(reference, kind, device, revision))
-
-
-def _engine(reference: str, auto_class: str) -> PairEncoder:
-    from parlai_q2.models.engine.bert import engine_of
-    from parlai_q2.models.engine.stored import StoredModel
-
-    folder = int8_folder(reference)
-    if folder is None:
-        raise not_int8(reference)
-    stored = StoredModel(folder)
-    with blaming(folder):
-        engine = engine_of(stored.config, auto_class)
-        if engine is None:
-            raise not_int8(reference)
-        return engine(stored)
-
-
-def finite_logits(
-    encoder: PairEncoder, batches: Iterable[Mapping[str, torch.Tensor]], model: str
-) -> list[torch.Tensor]:
-    """An encoder's logits; a ModelError names the model if one is NaN or infinite."""
-    found = encoder.logits(batches)
-    if not all(bool(logits.isfinite().all()) for logits in found):
-        raise not_finite(model)
-    return found
-
-
-def not_finite(model: str) -> ModelError:
-    """The error for a model that does not compute numbers."""
-    return ModelError(
-        f'{model} computes values that are not numbers (NaN or infinity). Its weights '
-        'are damaged; fetch or train the model again.'
-    )
+    model = load_model(reference, kind, device, revision)
+    tokenizer = load_tokenizer(reference, revision)
+    tokens = Tokens.of_transformers(tokenizer, reference)
+    padding = tokenizer.pad_token_id or 0
+    return HuggingFaceEncoder(model, tokens.inputs, padding, batch_size), tokens

@@ -16,16 +16,8 @@ from parlai_q2.errors import ModelError, Q2Error, is_out_of_memory
 from parlai_q2.io.files import file_sha256
 
 CHECKSUMS = 'sha256.json'
-# Classes that the general class can stand for, and the settings that it takes
-# from their configuration beside special tokens.
-TOKENIZERS = ('BertTokenizer', 'BertTokenizerFast', 'PreTrainedTokenizerFast')
-TOKENIZER_SETTINGS = (
-    'clean_up_tokenization_spaces',
-    'model_max_length',
-    'model_input_names',
-)
-# The inputs of BERT's own classes; the general class of transformers 5 has fewer.
-BERT_INPUTS = ('input_ids', 'token_type_ids', 'attention_mask')
+# What a folder with int8 weights in safetensors has them in.
+INT8_WEIGHTS = 'model.int8.safetensors'
 
 
 @contextmanager
@@ -133,26 +125,3 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
     """Write the ``sha256.json`` that :func:`verify_checksums` checks."""
     sums = {name: file_sha256(folder / name) for name in names}
     (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + '\n')
-
-
-def stored_tokenizer(folder: Path) -> Any:
-    """
-    The tokenizer of a folder that lists its files, equal to the auto class's, without
-    the second of imports that the auto class takes. None for any other folder.
-    """
-    if listed_files(folder) is None:
-        return None
-    from transformers import PreTrainedTokenizerFast
-
-    try:
-        said = json.loads((folder / 'tokenizer_config.json').read_text('utf-8'))
-        if said['tokenizer_class'] not in TOKENIZERS:
-            return None
-        options = {n: v for n, v in said.items() if n.endswith('_token')}
-        if said['tokenizer_class'] != 'PreTrainedTokenizerFast':
-            options['model_input_names'] = list(BERT_INPUTS)
-        options.update({n: said[n] for n in TOKENIZER_SETTINGS if n in said})
-        file = folder / 'tokenizer.json'
-        return PreTrainedTokenizerFast(tokenizer_file=str(file), **options)
-    except Exception:  # the library raises a bare Exception for an unreadable file
-        return None  # the auto class will raise a better error

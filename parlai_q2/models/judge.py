@@ -7,10 +7,10 @@ text supports a statement, it answers with one word, whose probability is the su
 from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.backend import Backend
+from parlai_q2.models.backend import TRANSFORMERS, Backend
+from parlai_q2.models.batching import length_batches, length_step, map_unique, padded
 from parlai_q2.models.device import inference
-from parlai_q2.models.engine.batching import map_unique
-from parlai_q2.models.loading import FLOAT32, load_seq2seq
+from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.nli import DETECTOR
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig
@@ -55,7 +55,7 @@ class WordJudge(Backend):
                 f'The prompt of {config.model} must have {PREMISE} and {HYPOTHESIS} in '
                 f'it: {prompt!r}.'
             )
-        super().__init__(config, device, batch_size, gpu_batch_size)
+        super().__init__(config, device, batch_size, gpu_batch_size, TRANSFORMERS)
         self.role, self.prompt, self.words = role, prompt, (supported, unsupported)
         self.max_tokens, self.window_words = max_tokens, window_words
 
@@ -64,7 +64,7 @@ class WordJudge(Backend):
         prompt = self.prompt.replace('|', '\\x7c').encode('unicode_escape').decode()
         return {
             self.role: self.identity(),
-            f'{self.role}_arithmetic': FLOAT32,
+            f'{self.role}_engine': self.engine,
             f'{self.role}_prompt': prompt,
             f'{self.role}_words': '/'.join(word or '*' for word in self.words),
             f'{self.role}_max_tokens': self.max_tokens,
@@ -110,16 +110,18 @@ class WordJudge(Backend):
 
         model, tokenizer, (yes, no) = self._loaded()
         encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
-        rows, batches = self._batches(tokenizer, encoded)
         found = [0.0] * len(prompts)
         start = model.config.decoder_start_token_id
-        for of_batch, batch in zip(rows, batches, strict=True):
+        step, fill = length_step(self.device), tokenizer.pad_token_id
+        lengths = [len(ids) for ids in encoded['input_ids']]
+        for of_batch in length_batches(lengths, self.batch_size, step):
+            ids = padded([encoded['input_ids'][i] for i in of_batch], fill, step)
+            masks = [encoded['attention_mask'][i] for i in of_batch]
             with inference(self.device):
-                tensors = {name: t.to(self.device) for name, t in batch.items()}
                 first = torch.full((len(of_batch), 1), start, device=self.device)
                 output = model(
-                    input_ids=tensors['input_ids'],
-                    attention_mask=tensors['attention_mask'],
+                    input_ids=ids.to(self.device),
+                    attention_mask=padded(masks, 0, step).to(self.device),
                     decoder_input_ids=first,
                 )
                 logits = output.logits[:, 0].float()  # [B, vocabulary]

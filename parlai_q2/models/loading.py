@@ -15,15 +15,14 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
-from parlai_q2.models.device import check_device, in_float32, is_cpu
-from parlai_q2.models.engine.int8_weights import INT8_WEIGHTS, load_int8
+from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
+    INT8_WEIGHTS,
     blaming,
     folder_generation,
     has_file,
     only_listed,
     read_object,
-    stored_tokenizer,
     verify_checksums,
 )
 from parlai_q2.models.references import resolve
@@ -31,18 +30,11 @@ from parlai_q2.models.references import resolve
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 # Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
-# How a model with int8 weights computes: as parlai_q2/models/engine does, or in fp32.
-FLOAT32, INT8 = 'float32', 'int8'
-ARITHMETICS = (FLOAT32, INT8)
 
 
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     """The tokenizer of a model; for an adapter, that of its base."""
     base = adapter_base(reference) or reference
-    folder = int8_folder(base)
-    stored = stored_tokenizer(folder) if folder else None
-    if stored is not None:
-        return stored
     from transformers import AutoTokenizer
 
     return _from_pretrained(AutoTokenizer, base, revision)
@@ -91,6 +83,7 @@ def load_seq2seq(
     """
     from transformers import AutoModelForSeq2SeqLM
 
+    from parlai_q2.models.int8_weights import load_int8
     from parlai_q2.models.lora import merge_adapter
 
     check_device(device)
@@ -125,31 +118,11 @@ def int8_folder(reference: str) -> Optional[Path]:
     return Path(place) if found else None
 
 
-def not_int8(reference: str) -> ConfigError:
-    """The error for a model that the engine cannot run in int8."""
-    return ConfigError(
-        f'{reference!r} cannot compute in int8: that takes int8 weights '
-        f'({INT8_WEIGHTS}) of a BERT, MPNet or T5. Set "arithmetic: float32" in its '
-        'section of the preset.'
-    )
-
-
-def effective_arithmetic(arithmetic: str, device: str) -> str:
-    """
-    How a model computes on a device: int8 is for CPUs, a GPU always computes in fp32.
-
-    :raises ConfigError: if it is not one of :data:`ARITHMETICS`.
-    """
-    if arithmetic not in ARITHMETICS:
-        raise ConfigError(
-            f'arithmetic must be one of {", ".join(ARITHMETICS)}, not {arithmetic!r}.'
-        )
-    return arithmetic if is_cpu(device) else FLOAT32
-
-
 def _load_quantised(folder: Path, auto_class: Any) -> Any:
     import torch
     import transformers
+
+    from parlai_q2.models.int8_weights import load_int8
 
     verify_checksums(folder)
     with only_listed(folder) as place:

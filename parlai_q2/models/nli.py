@@ -7,16 +7,17 @@ hypothesis of more than half of what the model can read is read in windows, too;
 least entailed window counts.
 """
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
+import numpy as np
+
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.backend import Backend
+from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.classifier import ORDER, PairInput, check_labels, find_labels
-from parlai_q2.models.engine.batching import map_unique
+from parlai_q2.models.batching import map_unique
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.text.sentences import count_words, cut_to_fit, windows
@@ -44,7 +45,7 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
 
 class SequenceNliModel(Backend):
     """
-    Classifies pairs with any Hugging Face sequence classifier.
+    Classifies pairs with a converted or any Hugging Face sequence classifier.
 
     :param config: the preset's section. Its settings are ``labels`` (maps class names
         to the model's output indices; without them, the names in the model's
@@ -71,13 +72,13 @@ class SequenceNliModel(Backend):
         self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
-        self.tokenizer = Lazy(partial(load_tokenizer, config.model, config.revision))
+        self.tokenizer = Lazy(self._tokens)
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             self.role: self.identity(),
-            f'{self.role}_arithmetic': self.arithmetic,
+            f'{self.role}_engine': self.engine,
             **{
                 f'{self.role}_{name}': value
                 for name, value in unusual(self._details, USUAL).items()
@@ -96,12 +97,11 @@ class SequenceNliModel(Backend):
             'max_tokens': self.max_tokens,
         }
 
-    def _load(self) -> tuple['PairEncoder', Any, Mapping[str, int]]:
-        model = self._encoder('AutoModelForSequenceClassification')
+    def _load(self) -> tuple['PairEncoder', Tokens, Mapping[str, int]]:
+        model, tokens = self._encoder('AutoModelForSequenceClassification')
         labels = find_labels(self.labels, model.config, self.config.model)
-        tokenizer = self.tokenizer()
         # Load everything here, since backends with other batch sizes share the result.
-        return model, tokenizer, labels
+        return model, tokens, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         # For each pair and each window of its hypothesis, the windows of its premise.
@@ -127,7 +127,7 @@ class SequenceNliModel(Backend):
         # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return 0.0
-        count = self._tokens(premise, hypothesis)
+        count = self._count(premise, hypothesis)
         if count <= self.max_tokens:
             return 0.0
         return count / max(1, count_words(premise) + count_words(hypothesis))
@@ -142,7 +142,7 @@ class SequenceNliModel(Backend):
             found = [w.text for w in windows(hypothesis, room)] or found
         # Words may be denser here than in the rest of the pair.
         most = self.max_tokens * MOST_FOR_HYPOTHESIS
-        return cut_to_fit(found, lambda said: self._tokens('', said) <= most)
+        return cut_to_fit(found, lambda said: self._count('', said) <= most)
 
     def _premises(self, premise: str, hypothesis: str) -> list[str]:
         per_word = self._too_long(premise, hypothesis)
@@ -152,24 +152,21 @@ class SequenceNliModel(Backend):
         room = max(8, int(self.max_tokens / per_word) - said - 8)
         found = [w.text for w in windows(premise, room)] or [premise]
         return cut_to_fit(
-            found, lambda part: self._tokens(part, hypothesis) <= self.max_tokens
+            found, lambda part: self._count(part, hypothesis) <= self.max_tokens
         )
 
-    def _tokens(self, premise: str, hypothesis: str) -> int:
-        return self.input.count(self._loaded()[1], premise, hypothesis)
+    def _count(self, premise: str, hypothesis: str) -> int:
+        return self._loaded()[1].count(*self.input.ordered(premise, hypothesis))
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        from parlai_q2.models.encoders import finite_logits
-
-        model, tokenizer, _ = self._loaded()
-        encoded = self.input.encode(tokenizer, pairs)
-        results: list[NliProbabilities] = [NliProbabilities(0, 1, 0)] * len(pairs)
-        batches, tensors = self._batches(tokenizer, encoded)
-        found = finite_logits(model, tensors, self.config.model)
-        for batch, logits in zip(batches, found, strict=True):
-            for i, row in zip(batch, logits.softmax(-1).tolist(), strict=True):
-                results[i] = self.by_class(row)
-        return results
+        model, tokens, _ = self._loaded()
+        first, second = zip(*(self.input.ordered(*pair) for pair in pairs))
+        inputs = tokens.pairs(first, second, self.max_tokens)
+        logits = model.classes(inputs)
+        return [
+            self.by_class(row)
+            for row in probabilities(logits, self.config.model).tolist()
+        ]
 
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
         """The probabilities of a model's outputs by class; 0 for one that it lacks."""
@@ -178,6 +175,19 @@ class SequenceNliModel(Backend):
         return NliProbabilities(
             **{n: found.get(n, 0.0) for n in NliProbabilities._fields}
         )
+
+
+def probabilities(logits: Sequence[np.ndarray], model: str) -> np.ndarray:
+    """
+    The softmax of B logits, [B, classes].
+
+    :raises ModelError: which names the model, if one is no number.
+    """
+    values = np.stack(logits).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise not_finite(model)
+    values = np.exp(values - values.max(1, keepdims=True))
+    return values / values.sum(1, keepdims=True)
 
 
 def check_trained(model: str, head: str) -> None:

@@ -14,10 +14,12 @@ A long text is read in overlapping windows; the answer with the greatest margin 
 
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
+import numpy as np
+
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.backend import Backend
-from parlai_q2.models.engine.batching import map_unique
-from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.models.backend import Backend, not_finite
+from parlai_q2.models.batching import map_unique
+from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.turns import Span
@@ -45,7 +47,7 @@ class Reading(NamedTuple):
 
 class SpanQuestionAnswerer(Backend):
     """
-    Answers with any Hugging Face extractive question-answering model.
+    Answers with a converted or any Hugging Face extractive question-answering model.
 
     :param config: the preset's section. Its settings are ``reading`` (``argmax`` or
         ``joint``), ``no_answer_threshold`` (in logits, 0 by default),
@@ -80,48 +82,42 @@ class SpanQuestionAnswerer(Backend):
         return {
             'qa': self.identity(),
             'qa_reading': f'{self.reading}{threshold}',
-            'qa_arithmetic': self.arithmetic,
+            'qa_engine': self.engine,
             **unusual(details, USUAL),
         }
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         return map_unique(pairs, self._answer)
 
-    def _load(self) -> tuple['PairEncoder', Any]:
-        model = self._encoder('AutoModelForQuestionAnswering')
-        return model, load_tokenizer(self.config.model, self.config.revision)
+    def _load(self) -> tuple['PairEncoder', Tokens]:
+        return self._encoder('AutoModelForQuestionAnswering')
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
-        from parlai_q2.models.encoders import finite_logits
-
-        model, tokenizer = self._loaded()
+        model, tokens = self._loaded()
         room = self.max_tokens // QUESTION_SHARE
-        encoded = tokenizer(
-            [cut_question(tokenizer, q, room) for q, _ in pairs],
+        windows = tokens.windows(
+            [tokens.cut(question, room) for question, _ in pairs],
             [text for _, text in pairs],
-            truncation='only_second',
-            max_length=self.max_tokens,
-            stride=self.max_tokens // OVERLAP_SHARE,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
+            self.max_tokens,
+            self.max_tokens // OVERLAP_SHARE,
         )
-        ids = encoded['input_ids']  # one list per window
-        owners = encoded['overflow_to_sample_mapping']
+        owners = [i for i, of_pair in enumerate(windows) for _ in of_pair]
+        flat = [window for of_pair in windows for window in of_pair]
         best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
-        batches, tensors = self._batches(tokenizer, encoded)
-        found = finite_logits(model, tensors, self.config.model)
-        for batch, logits in zip(batches, found, strict=True):
-            for row, window in zip(logits, batch, strict=True):  # [L, 2]
-                start, end = row[: len(ids[window])].unbind(-1)
-                reading = self.read(
-                    start,
-                    end,
-                    ids[window].index(tokenizer.cls_token_id),
-                    [s == 1 for s in encoded.sequence_ids(window)],
-                    encoded['offset_mapping'][window],
-                )
-                if better(reading, best[owners[window]]):
-                    best[owners[window]] = reading
+        null = tokens.id('cls_token')
+        logits = model.spans(flat)
+        for owner, window, row in zip(owners, flat, logits, strict=True):
+            if not np.isfinite(row).all():
+                raise not_finite(self.config.model)
+            reading = self.read(
+                row[:, 0],
+                row[:, 1],
+                window.ids.index(null),
+                [s == 1 for s in window.sequence_ids],
+                window.offsets,
+            )
+            if better(reading, best[owner]):
+                best[owner] = reading
         return [
             Span(text[r.span[0] : r.span[1]], *r.span) if r.span else None
             for (_, text), r in zip(pairs, best, strict=True)
@@ -129,8 +125,8 @@ class SpanQuestionAnswerer(Backend):
 
     def read(
         self,
-        start: Any,
-        end: Any,
+        start: np.ndarray,
+        end: np.ndarray,
         null: int,
         in_text: list[bool],
         offsets: Sequence[tuple[int, int]],
@@ -143,11 +139,9 @@ class SpanQuestionAnswerer(Backend):
         :param in_text: L booleans, True for the positions of the text.
         :param offsets: the characters of each of L tokens.
         """
-        import torch
-
-        inside = torch.tensor(in_text)
+        inside = np.array(in_text)
         none = Reading(None, float('-inf'))
-        if not bool(inside.any()):
+        if not inside.any():
             return none
         null_score = start[null] + end[null]
         if self.reading == 'argmax':
@@ -157,13 +151,15 @@ class SpanQuestionAnswerer(Backend):
             margin = start[first] + end[last] - null_score
             return Reading((offsets[first][0], offsets[last][1]), float(margin))
         size = len(start)
-        pairs = start[:, None] + end[None, :]  # [L, L]
-        allowed = torch.ones(size, size, dtype=torch.bool).triu()
-        allowed &= allowed.new_ones(size, size).tril(self.max_answer_tokens - 1)
-        allowed &= inside[:, None] & inside[None, :]
-        flat = pairs.masked_fill(~allowed, float('-inf')).view(-1).argmax()
-        first, last = divmod(int(flat), size)
-        margin = float(pairs[first, last] - null_score)
+        # Of each start, the ends at most this far away; positions outside never win.
+        longest = min(self.max_answer_tokens, size)
+        never = np.full(longest - 1, -np.inf)
+        padded = np.concatenate([np.where(inside, end, -np.inf), never])
+        ends = np.lib.stride_tricks.sliding_window_view(padded, longest)
+        pairs = np.where(inside, start, -np.inf)[:, None] + ends  # [L, longest]
+        first, beyond = divmod(int(pairs.argmax()), longest)
+        last = first + beyond
+        margin = float(pairs[first, beyond] - null_score)
         if margin < -self.no_answer_threshold:
             return Reading(None, margin)
         return Reading((offsets[first][0], offsets[last][1]), margin)
@@ -172,12 +168,3 @@ class SpanQuestionAnswerer(Backend):
 def better(new: Reading, old: Reading) -> bool:
     """Whether a window's reading is better: an answer before none, then the margin."""
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)
-
-
-def cut_question(tokenizer: Any, question: str, tokens: int) -> str:
-    """Truncate a question to at most this many tokens, to leave room for the text."""
-    if len(question) <= tokens:  # a token has at least one character
-        return question
-    encoded = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)
-    offsets = encoded['offset_mapping'][:tokens]
-    return question[: offsets[-1][1]] if offsets else question

@@ -1,17 +1,14 @@
 """Decides which device and how many threads each worker gets."""
 
-import os
-from pathlib import Path
 from typing import NamedTuple, Optional
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import check_device, gpus
+from parlai_q2.threads import threads_said, usable_cores
 
 ALL = 'all'
 # torch's libraries and the tokenizers read their number of threads from these.
 THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
-# On Linux, the CPU quota of the container: microseconds of CPU time, and per period.
-CPU_QUOTA = Path('/sys/fs/cgroup/cpu.max')
 
 
 class Place(NamedTuple):
@@ -67,7 +64,7 @@ def device_names(devices: Optional[str]) -> list[str]:
         names = gpus()
         if not names:
             raise ConfigError(
-                '--devices all means every GPU, but torch sees none. Use '
+                '--devices all means every GPU, but none is seen. Use '
                 '--workers to run several processes on the CPU.'
             )
     for name in names:
@@ -82,35 +79,7 @@ def device_names(devices: Optional[str]) -> list[str]:
     return names
 
 
-def usable_cores() -> int:
-    """
-    The number of CPU cores that this process may use, according to its affinity and the
-    quota of its container.
-    """
-    if hasattr(os, 'sched_getaffinity'):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    try:
-        quota, period = CPU_QUOTA.read_text().split()
-        cores = min(cores, max(1, round(int(quota) / int(period))))
-    except (OSError, ValueError):
-        pass  # no such file, or "max": no quota
-    return cores
-
-
 def thread_settings(threads: int) -> dict[str, str]:
     """The variables that set a number of threads, without those set by the user."""
     unsaid = (name for name in THREAD_VARIABLES if threads_said(name) is None)
     return dict.fromkeys(unsaid, str(threads))
-
-
-def threads_said(name: str) -> Optional[int]:
-    """
-    The number of threads that an environment variable sets; None if it is not set.
-
-    As in OpenMP, a value that is not a positive number counts as not set, and of a list
-    (one number per nesting level) the first number counts.
-    """
-    first = os.environ.get(name, '').split(',')[0].strip()
-    return int(first) if first.isdecimal() and int(first) else None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import InputError
-from parlai_q2.models.engine import kernels_taken
 from parlai_q2.passages import in_passages
 from parlai_q2.signature import Signature
 from parlai_q2.turns import Example
@@ -53,9 +52,9 @@ def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
         return True
     if not any(char.isprintable() and not char.isspace() for char in text):
         return False
-    loaded = tokenizer()
-    ids = loaded(text, add_special_tokens=False, verbose=False)['input_ids']
-    return bool(ids) and 2 * ids.count(loaded.unk_token_id) <= len(ids)
+    tokens = tokenizer()
+    ids = tokens.ids(text)
+    return bool(ids) and 2 * ids.count(tokens.id('unk_token')) <= len(ids)
 
 
 class Scorer(ABC):
@@ -139,7 +138,7 @@ class Scorer(ABC):
     def signature(self) -> Signature:
         """What you need to reproduce this scorer's numbers; part of every score."""
         settings = {'threshold': self.threshold, **self.settings}
-        return Signature(self.name, settings, {'kernels': kernels_taken()})
+        return Signature(self.name, settings)
 
     def score(self, examples: Iterable[Example]) -> list[Score]:
         """

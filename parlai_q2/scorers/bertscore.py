@@ -131,7 +131,7 @@ class BertScorer(Scorer):
         )
         # The package puts 0 for a NaN among the F-measures, but not among the others.
         if not all(bool(values.isfinite().all()) for values in found):
-            from parlai_q2.models.encoders import not_finite
+            from parlai_q2.models.backend import not_finite
 
             raise not_finite(self.model)
         signature = str(self.signature)

@@ -24,7 +24,8 @@ DIGITS = 8
 # Settings in which the scorer may differ from the one that was calibrated: they change
 # no value, or hardly.
 FREE = ('threshold', 'version')
-ARITHMETIC = '_arithmetic'
+# The engine of a model, and what earlier versions called it.
+ENGINES = ('_engine', '_arithmetic')
 # Those that a calibration's own weights replace.
 REFITTED = ('weights', 'fitted_with')
 
@@ -141,11 +142,15 @@ class CalibratedScorer(StandInScorer[Scorer]):
 def check_same(path: str, calibration: Calibration, signature: Signature) -> None:
     """
     Raise ConfigError if a scorer is not the one that was calibrated, naming what
-    differs. Its threshold, the package's version and its models' arithmetic may.
+    differs. Its threshold, the package's version and its models' engines may.
     """
     free = FREE + (REFITTED if calibration.refitted else ())
     then, now = settings_of(calibration.fitted_on), settings_of(str(signature))
-    names = {n for n in {*then, *now} if n not in free and ARITHMETIC not in n}
+    names = {
+        n
+        for n in {*then, *now}
+        if n not in free and not any(engine in n for engine in ENGINES)
+    }
     changed = [n for n in sorted(names) if then.get(n) != now.get(n)]
     if changed:
         listed = ', '.join(f'{n} {then.get(n)!r}, now {now.get(n)!r}' for n in changed)

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from parlai_q2.benchmark import metric as metrics
 from parlai_q2.benchmark.clock import machine, peak_memory_mb
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
 from parlai_q2.cli import log
@@ -21,12 +22,10 @@ from parlai_q2.cli.scorer_options import (
 )
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.write import writable, write_text
-from parlai_q2.models.engine import kernels_taken
 from parlai_q2.options import split_names
+from parlai_q2.presets import load_preset
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scorers.registry import DEFAULT_PRESET
 
-FLOAT32_PRESET = 'mini_float32'
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What to measure; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
@@ -60,9 +59,6 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     pairs = [(f['knowledge'], f['response']) for f in sample()[: opt['responses']]]
     if len(pairs) < 2:
         raise InputError('A benchmark needs at least two responses.')
-    # It imports torch.
-    from parlai_q2.benchmark import metric as metrics
-
     report: dict[str, Any] = {'machine': machine()}
     apart = 0.0
     if {'metric', 'loop'} & set(parts):
@@ -77,9 +73,6 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
-    report['kernels'] = kernels_taken()
-    shapes = (f'{name} for {n} shapes' for name, n in report['kernels'].items())
-    log.info(f'Products of int8 matrices: {", ".join(shapes) or "none"}')
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
     if apart > metrics.TOLERANCE:
@@ -95,26 +88,20 @@ def add_loops(
     batched: list[Any],
 ) -> float:
     """
-    Time the loop of the published code, for ``mini`` in fp32, and compare the preset's.
+    Time the loop of the published code, and compare what the preset gives in it.
 
     :param metric: the measurements so far; the loop's are added.
-    :return: the largest difference between a value of the loop and of the batch.
+    :return: the largest difference between a value of the batch and of one question at
+        a time by the same engine.
     """
-    # It imports torch.
-    from parlai_q2.benchmark import metric as metrics
-
-    seconds, looped = metrics.measure_loop(scorer, pairs)
+    _, looped = metrics.measure_loop(scorer, pairs)
     metric['largest_difference'] = max(metrics.differences(batched, looped))
-    timed = opt['preset']
-    if timed == DEFAULT_PRESET:
-        timed = FLOAT32_PRESET
-        published: Any = load_scorer('q2', timed, device=scorer_device(opt))
-        seconds, looped = metrics.measure_loop(published, pairs)
-        metric['mean_difference_to_float32'] = fmean(
-            metrics.differences(batched, looped)
-        )
-    metric['loop'] = {timed: seconds}
-    metric['speed_up'] = {timed: seconds / metric['batched']['median']}
+    preset = metrics.as_published(load_preset(opt['preset']))
+    published: Any = load_scorer('q2', preset, device=scorer_device(opt))
+    seconds, looped = metrics.measure_loop(published, pairs)
+    metric['mean_difference_to_loop'] = fmean(metrics.differences(batched, looped))
+    metric['loop'] = seconds
+    metric['speed_up'] = seconds / metric['batched']['median']
     return metric['largest_difference']
 
 

@@ -14,7 +14,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.agents.hf_seq2seq.options import trained_with
-from parlai_q2.models.engine.int8_weights import stored_form, write_int8
+from parlai_q2.models.int8_weights import stored_form, write_int8
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.lora import adaptable_layers
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe

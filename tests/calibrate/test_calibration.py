@@ -153,7 +153,7 @@ def test_a_calibration_of_another_scorer_is_refused(mine, tmp_path):
     with pytest.raises(ConfigError, match="from 'the text', now 'the air'"):
         CalibratedScorer(other, path)
     changed = Guess()
-    changed.settings = {'from': 'the text', 'nli_arithmetic': 'float32'}
+    changed.settings = {'from': 'the text', 'nli_engine': 'transformers-float32'}
     assert CalibratedScorer(changed, path).threshold > 0
 
 

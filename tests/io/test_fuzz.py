@@ -13,7 +13,7 @@ import torch
 from parlai_q2.cache import CachedScorer, ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.read import read_conversations, read_records
-from parlai_q2.models.engine.int8_weights import load_int8, stored_form, write_int8
+from parlai_q2.models.int8_weights import load_int8, stored_form, write_int8
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools

@@ -14,7 +14,7 @@ PAIRS = [
     ('Bees have five eyes.', 'They have six eyes.'),
     ('Bees have five eyes.', 'That is so cool!'),
 ]
-BOTH = 'base: mini\ndetector: {arithmetic: float32, with: mini}\n'
+BOTH = 'base: mini\ndetector: {compute_type: float32, with: mini}\n'
 
 
 @pytest.fixture
@@ -29,7 +29,10 @@ def test_each_class_has_the_mean_of_two_probabilities(both, share):
     if share:
         Path(both).write_text(BOTH.replace('with:', f'share: {share}, with:'))
     weights = (0.5, 0.5) if share is None else (share, 1 - share)
-    alone = [backends.detector(load_preset(p)) for p in ('mini_float32', 'mini')]
+    alone = [
+        backends.detector(load_preset('mini'), compute_type=kind)
+        for kind in ('float32', 'int8')
+    ]
     one, other = (model.classify(PAIRS) for model in alone)
     found = backends.detector(load_preset(both)).classify(PAIRS)
     assert one != other
@@ -49,7 +52,7 @@ def test_a_batch_of_it_is_each_example_alone_and_its_signature_names_both(both):
     assert [s.value for s in scorer.score(examples)] == pytest.approx(alone, abs=1e-6)
     signature = str(scorer.signature)
     assert '|detector:shipped:q2_mini/consistency@' in signature
-    assert '|detector_arithmetic_2:int8' in signature
+    assert '|detector_engine_2:ctranslate2-int8' in signature
     assert '|detector_share:0.5|' in signature
 
 
@@ -82,9 +85,9 @@ def test_a_share_is_between_0_and_1(both, share):
 @pytest.mark.parametrize(
     'detector, named',
     [
-        ('{arithmetic: float32, with: minicheck}', 'classifier'),
+        ('{compute_type: float32, with: minicheck}', 'classifier'),
         ('{model: a/b, prompt: "{premise} {hypothesis}", with: mini}', "'with'"),
-        ('{arithmetic: float32, share: 0.5}', "'share'"),
+        ('{compute_type: float32, share: 0.5}', "'share'"),
     ],
 )
 def test_only_classifiers_are_averaged(both, detector, named):

@@ -4,6 +4,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.classifier import PairInput
+from parlai_q2.models.tokens import Tokens
 from tests.agents.tiny_classifiers import tokenizer
 
 PAIR = ('The moon is old', 'it is red')
@@ -37,7 +38,10 @@ def test_the_texts_of_a_pair_are_told_apart_by_segments(words):
 
 
 def test_tokens_are_counted_before_anything_is_cut(words):
-    assert PairInput(max_tokens=8).count(words, *PAIR) == 10
+    tokens = Tokens.of_transformers(words, 'words')
+    assert tokens.count(*PAIR) == 10
+    assert len(tokens.pairs(*zip(PAIR), 8)[0].ids) == 8
+    assert tokens.count(*PAIR) == 10  # one tokenizer does not change the other
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,8 @@ from transformers import (
 from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
-from parlai_q2.models.engine.int8_weights import (
-    INT8_WEIGHTS,
-    load_int8,
-    stored_form,
-    write_int8,
-)
-from parlai_q2.models.folder import CHECKSUMS
+from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS
+from parlai_q2.models.int8_weights import load_int8, stored_form, write_int8
 from parlai_q2.models.references import shipped_folder
 from tests.tiny import tiny_roberta, tiny_t5
 

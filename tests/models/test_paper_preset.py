@@ -9,6 +9,7 @@ import yaml
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError, ModelNotFoundError
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.models.prompts import question_prompt
 from tests.tiny import tiny_albert, tiny_roberta, tiny_t5
 
 KNOWLEDGE = 'Red Hot Chili Peppers are a funk rock band formed in Los Angeles in 1983.'
@@ -42,9 +43,9 @@ def _paper_yaml():
 
 def test_the_papers_prompt_ends_with_one_end_token(preset):
     generator = load_scorer('q2', preset).models.generator
-    _, tokenizer = generator._loaded()
-    ids = generator._prompt_ids(tokenizer, [('la', 'in la .')])[0]
-    assert tokenizer.convert_ids_to_tokens(ids) == (
+    writer = generator._loaded()
+    (ids,) = writer.inputs([question_prompt('la', 'in la .')], 30)
+    assert writer.tokenizer.convert_ids_to_tokens(ids) == (
         'answer : la context : in la . </s>'.split()
     )
 

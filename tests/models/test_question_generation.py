@@ -1,47 +1,38 @@
-"""
-The question generator: which search it uses, and that both give the same questions.
-"""
+"""The question generator: which engine it uses, and what it is told."""
 
 import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
-from parlai_q2.presets import ModelConfig, load_preset
-from parlai_q2.q2.ask import context_of
-from parlai_q2.text.spans import informative_spans
+from parlai_q2.presets import ModelConfig
+from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import tiny_t5
 
+SHIPPED = 'shipped:q2_mini/question_generation'
 PAIRS = [('1983', 'the band formed in 1983'), ('la', 'they are in la'), ('wow', 'wow')]
 
 
-@pytest.mark.parametrize('decoding', ['beam', 'greedy'])
-def test_both_searches_ask_the_same(tmp_path, decoding):
-    generator = Seq2SeqQuestionGenerator(
-        ModelConfig(tiny_t5(tmp_path)), decoding, max_new_tokens=12
+def test_both_engines_ask_the_same(tmp_path):
+    plain = tmp_path / 'plain'
+    plain.mkdir()
+    folder = tmp_path / 'converted'
+    write_converted(tiny_t5(plain), folder, in_int8=False)
+    one, other = (
+        Seq2SeqQuestionGenerator(
+            ModelConfig(str(place)), 'greedy', max_new_tokens=12, compute_type='float32'
+        )
+        for place in (tmp_path / 'plain', folder)
     )
-    asked = generator.generate(PAIRS)
-    generating = generator.generating()
-    assert generator.searcher() is not None and generating.searcher() is None
-    assert generating.generate(PAIRS) == asked
-    # It decides nothing, so it is no part of the settings.
-    assert generating.settings == generator.settings
+    assert one.engine == 'transformers-float32'
+    assert other.engine == 'ctranslate2-float32'
+    assert other.generate(PAIRS) == one.generate(PAIRS)
 
 
-@pytest.mark.slow
-def test_the_shipped_model_asks_the_same_by_both_searches():
-    # Twelve responses of the sample, every question of every span.
-    from parlai_q2.scripts.bench import sample
-
-    config = load_preset('mini_float32').model('question_generation')
-    generator = Seq2SeqQuestionGenerator(config, **config.settings)
-    responses = [fields['response'] for fields in sample()[:12]]
-    pairs = [
-        (span.text, context_of(response, span, 90))
-        for response, spans in zip(responses, informative_spans(responses), strict=True)
-        for span in spans
-    ]
-    assert len(pairs) > 24
-    assert generator.generate(pairs) == generator.generating().generate(pairs)
+def test_a_prompt_is_cut_to_its_limit_and_ends_with_the_end_token(tmp_path):
+    config = ModelConfig(SHIPPED)
+    generator = Seq2SeqQuestionGenerator(config, max_prompt_tokens=12)
+    long = generator.generate([('Rome', 'Rome is old and large and far away ' * 40)])
+    assert long == generator.generate([('Rome', 'Rome is old and large and far ' * 9)])
 
 
 @pytest.mark.parametrize(

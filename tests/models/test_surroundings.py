@@ -2,38 +2,22 @@
 
 import json
 
-import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
+from transformers import AutoModelForSequenceClassification
 
-from parlai_q2 import Example, load_scorer
-from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.loading import load_model
+from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.presets import ModelConfig
 from tests.tiny import tiny_roberta
 
-PAIR = Example(
-    'Honeybees do a waggle dance to tell their nestmates where food is.',
-    'They dance to tell others where the food is. There are 20,000 kinds of bees.',
-)
 
-
-def values(**options):
-    q2, detector = (load_scorer(n, **options) for n in ('q2', 'consistency'))
-    return [scorer.score([PAIR])[0].value for scorer in (q2, detector)]
-
-
-@pytest.fixture(scope='module', params=['mini', 'mini_float32'])
-def preset(request):
-    return request.param
-
-
-@pytest.fixture(scope='module')
-def expected(preset):
-    return values(preset=preset)
-
-
-def test_a_training_loops_autocast_does_not_reach_them(preset, expected):
+def test_a_training_loops_autocast_does_not_reach_them(tmp_path):
+    labels = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
+    config = ModelConfig(tiny_roberta(tmp_path))
+    pairs = [('they are in la', 'the band formed in 1983'), ('wow', 'wow')]
+    expected = SequenceNliModel(config, labels=labels).classify(pairs)
     with torch.autocast('cpu', dtype=torch.bfloat16):
-        assert values(preset=preset) == expected
+        assert SequenceNliModel(config, labels=labels).classify(pairs) == expected
 
 
 def test_another_default_type_does_not_round_what_is_loaded(tmp_path):
@@ -52,12 +36,3 @@ def test_another_default_type_does_not_round_what_is_loaded(tmp_path):
             torch.set_default_dtype(torch.float32)
         for name, weights in model.state_dict().items():
             assert torch.equal(weights, plain[name]), name
-
-
-def test_a_tokenizer_says_of_which_text_a_token_is(monkeypatch):
-    # transformers 5 leaves it out where nobody asks; without it pairs read as one text.
-    less = ['input_ids', 'attention_mask']
-    monkeypatch.setattr(PreTrainedTokenizerFast, 'model_input_names', less)
-    tokenizer = load_tokenizer('shipped:q2_mini/consistency')
-    kinds = tokenizer('bees', 'dance')['token_type_ids']
-    assert sorted(set(kinds)) == [0, 1]

@@ -1,16 +1,15 @@
 """Devices and threads of workers, worked out by hand."""
 
 import pytest
-import torch
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.scale import placement
-from parlai_q2.scale.placement import Place, places, usable_cores
+from parlai_q2.models import device
+from parlai_q2.scale.placement import Place, places
 
 
 @pytest.fixture
 def four_gpus(monkeypatch):
-    monkeypatch.setattr(torch.cuda, 'device_count', lambda: 4)
+    monkeypatch.setattr(device, 'count_gpus', lambda: 4)
 
 
 @pytest.mark.parametrize(
@@ -57,20 +56,8 @@ def test_what_does_not_go_together_is_an_error(four_gpus, workers, devices, mess
 
 
 def test_all_gpus_where_there_is_none(monkeypatch):
-    monkeypatch.setattr(torch.cuda, 'device_count', lambda: 0)
-    with pytest.raises(ConfigError, match='sees none'):
+    monkeypatch.setattr(device, 'count_gpus', lambda: 0)
+    with pytest.raises(ConfigError, match='none is seen'):
         places(None, 'all')
-    with pytest.raises(ConfigError, match='sees: none'):
+    with pytest.raises(ConfigError, match='seen: none'):
         places(None, 'cuda:0')
-
-
-def test_a_containers_quota_bounds_the_cores(monkeypatch, tmp_path):
-    quota = tmp_path / 'cpu.max'
-    monkeypatch.setattr(placement, 'CPU_QUOTA', quota)
-    free = usable_cores()  # there is no such file
-    quota.write_text('max 100000\n')
-    assert usable_cores() == free
-    quota.write_text('100000 100000\n')
-    assert usable_cores() == 1
-    quota.write_text('50000 100000\n')  # half a core is one thread
-    assert usable_cores() == 1

@@ -54,8 +54,7 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
     for premise, hypothesis in given:
         read.clear()
         model.classify([(premise, hypothesis)])
-        _, tokenizer, _ = model._loaded()
-        lengths = [model.input.count(tokenizer, *pair) for pair in read]
+        lengths = [model.tokenizer().count(*pair) for pair in read]
         assert max(lengths) <= model.max_tokens
         for place, whole in enumerate((premise, hypothesis)):
             words = {word for pair in read for word in pair[place].split()}

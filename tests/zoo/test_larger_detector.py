@@ -7,7 +7,7 @@ import torch
 from tokenizers import processors
 
 from parlai_q2 import Example
-from parlai_q2.models.engine.int8_weights import further_parts
+from parlai_q2.models.int8_weights import further_parts
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers.registry import load_scorer
@@ -52,8 +52,8 @@ def folder(model, tmp_path_factory):
     return place
 
 
-def detector(folder, arithmetic, **options):
-    settings = {'labels': LABELS, 'arithmetic': arithmetic, **options}
+def detector(folder, compute_type, **options):
+    settings = {'labels': LABELS, 'compute_type': compute_type, **options}
     return SequenceNliModel(ModelConfig(str(folder)), **settings)
 
 
@@ -81,7 +81,7 @@ def test_it_computes_what_was_trained_within_the_rounding_of_int8(folder, model)
 
 
 def test_it_serves_as_a_presets_detector(folder):
-    settings = {'labels': LABELS, 'arithmetic': 'int8'}
+    settings = {'labels': LABELS}
     preset = Preset('base', {'detector': ModelConfig(str(folder), None, settings)})
     scorer = load_scorer('grounded_fast', preset)
     (score,) = scorer.score([Example(*PAIRS[0])])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.models.engine.int8_weights import load_int8
+from parlai_q2.models.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.zoo.train import detector_rows

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from parlai_q2.io.write import whole_file
-from parlai_q2.models.engine.int8_weights import (
+from parlai_q2.models.int8_weights import (
     INT8_WEIGHTS,
     PART_BYTES,
     SMALLEST_QUANTISED,

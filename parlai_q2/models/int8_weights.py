@@ -14,8 +14,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from parlai_q2.errors import ModelError
+from parlai_q2.models.folder import INT8_WEIGHTS
 
-INT8_WEIGHTS = 'model.int8.safetensors'
 # Hosts of repositories refuse files of 100 MB.
 PART_BYTES = 90_000_000
 INT8_MAX = 127

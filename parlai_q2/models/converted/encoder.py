@@ -1,0 +1,118 @@
+"""
+Converted encoders: the library gives hidden states, numpy the outputs on top of them.
+
+Inputs share a call only with inputs of the same length. Padding would change the last
+bits of what an input gives, depending on what it is padded to.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+import numpy as np
+
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.batching import equal_batches
+from parlai_q2.models.converted.folder import MODEL, Converted
+from parlai_q2.models.converted.library import open_model, workers_for
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+MPNET = 'mpnet'
+
+
+class ConvertedEncoder:
+    """
+    A classifier or question answerer that CTranslate2 runs.
+
+    :param batch_size: the most inputs in a call.
+    """
+
+    def __init__(
+        self, converted: Converted, device: str, compute_type: str, batch_size: int
+    ):
+        self.config = converted.config
+        self.place, self.batch_size = converted.place, batch_size
+        self.weight, self.bias = converted.head['weight'], converted.head['bias']
+        self.workers = workers_for(device)
+        self.encoder = open_model(
+            'Encoder', converted, device, compute_type, self.workers
+        )
+        self.on_gpu = not device.startswith('cpu')
+        self.words, self.kinds, self.most = converted.rows
+        # MPNet's second table has positions, of which the first are those of padding
+        # and what is before it.
+        self.first: Optional[int] = None
+        if self.config.get('model_type') == MPNET:
+            self.first = (self.config.get('pad_token_id') or 0) + 1
+            self.most = self.kinds - self.first
+
+    def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of a classifier, [classes] for each input."""
+        return self._each(inputs, self._classes)
+
+    def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of starts and ends of answers, [L, 2] for each input."""
+        return self._each(inputs, self._spans)
+
+    def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
+        longest = max((len(one.ids) for one in inputs), default=0)
+        if longest > self.most:
+            raise ConfigError(
+                f'{self.place} reads at most {self.most} tokens at once, but was given '
+                f'{longest}. Set "max_tokens" in its section of the preset to '
+                f'{self.most} or less.'
+            )
+        for one in inputs:
+            self._check(one)
+        lengths = [len(one.ids) for one in inputs]
+        batches = equal_batches(lengths, self.batch_size, self.workers)
+        rows = [[inputs[i] for i in batch] for batch in batches]
+        if self.workers > 1 and len(rows) > 1:
+            with ThreadPoolExecutor(self.workers) as threads:
+                found = list(threads.map(read, rows))
+        else:
+            found = [read(some) for some in rows]
+        results: list[Any] = [None] * len(inputs)
+        for batch, outputs in zip(batches, found, strict=True):
+            for i, output in zip(batch, outputs, strict=True):
+                results[i] = output
+        return results
+
+    def _check(self, one: 'Encoding') -> None:
+        # The library looks up whatever it is given.
+        kinds = 0 if self.first is not None else max(one.type_ids, default=0)
+        if max(one.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
+            raise ModelError(
+                f'The tokenizer in {self.place} belongs to another model: it gives '
+                f'tokens that {MODEL} has no row for.'
+            )
+
+    def _classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        pooled = self._array(self._forward(inputs).pooler_output)  # [B, M]
+        return [self._output(one) for one in pooled]
+
+    def _spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
+        return [self._output(one) for one in hidden]
+
+    def _forward(self, inputs: Sequence['Encoding']) -> Any:
+        ids = [one.ids for one in inputs]
+        if self.first is None:
+            kinds = [one.type_ids for one in inputs]
+        else:
+            places = list(range(self.first, self.first + len(ids[0])))
+            kinds = [places] * len(ids)
+        return self.encoder.forward_batch(ids, token_type_ids=kinds)
+
+    def _array(self, view: Any) -> np.ndarray:
+        if self.on_gpu:
+            import ctranslate2
+
+            view = view.to_device(ctranslate2.Device.cpu)
+        return np.array(view)
+
+    def _output(self, hidden: np.ndarray) -> np.ndarray:
+        """[..., M] to [..., outputs]: no product of matrices, which would depend on
+        the number of rows and of threads in its last bits."""
+        return (hidden[..., None, :] * self.weight).sum(-1) + self.bias

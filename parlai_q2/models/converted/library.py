@@ -1,0 +1,112 @@
+"""
+Opens converted models with CTranslate2, on as many cores as this process may use.
+
+A worker of the library computes on one thread, and there are as many workers as cores:
+a few large calls side by side are faster than one call on all cores, and what an input
+gives does not depend on how many there are.
+"""
+
+import logging
+from functools import lru_cache
+from typing import Any
+
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.converted.folder import Converted
+from parlai_q2.models.device import is_cpu
+from parlai_q2.threads import cores
+
+NAME = 'ctranslate2'
+AUTO, INT8, FLOAT32 = 'auto', 'int8', 'float32'
+COMPUTE_TYPES = (AUTO, INT8, FLOAT32)
+_logger = logging.getLogger(__name__)
+
+
+@lru_cache(maxsize=None)
+def effective_type(compute_type: str, device: str) -> str:
+    """
+    What a converted model computes in on a device: int8 on a CPU unless it is told
+    otherwise or the processor cannot, fp32 on a GPU.
+
+    :raises ConfigError: if it is not one of :data:`COMPUTE_TYPES`.
+    """
+    if compute_type not in COMPUTE_TYPES:
+        raise ConfigError(
+            f'compute_type must be one of {", ".join(COMPUTE_TYPES)}, not '
+            f'{compute_type!r}.'
+        )
+    if compute_type == AUTO:
+        compute_type = INT8 if is_cpu(device) else FLOAT32
+    if compute_type not in _supported(device):
+        # Once for each device and type: the result is kept.
+        _logger.warning(
+            'This machine cannot compute in %s on %s; it computes in float32.',
+            compute_type,
+            device,
+        )
+        return FLOAT32
+    return compute_type
+
+
+def can_use(device: str) -> bool:
+    """Whether the library can compute on a device."""
+    kind, _, number = device.partition(':')
+    if kind != 'cuda':
+        return kind == 'cpu'
+    import ctranslate2
+
+    return int(number or 0) < ctranslate2.get_cuda_device_count()
+
+
+def _supported(device: str) -> set[str]:
+    import ctranslate2
+
+    kind, _, number = device.partition(':')
+    try:
+        return ctranslate2.get_supported_compute_types(kind, int(number or 0))
+    except (RuntimeError, ValueError) as e:
+        raise no_device(device, e) from e
+
+
+def no_device(device: str, cause: Exception) -> ConfigError:
+    """The error for a device that the library cannot use."""
+    said = ' '.join(str(cause).split())
+    return ConfigError(
+        f'CTranslate2, which runs the shipped models, cannot use {device!r}: {said}. '
+        'Use cpu, or install the CUDA libraries that it needs (see docs/performance.md).'
+    )
+
+
+def open_model(
+    kind: str, converted: Converted, device: str, compute_type: str, workers: int
+) -> Any:
+    """
+    Load a model.
+
+    :param kind: the class of the library, ``Encoder`` or ``Translator``.
+    :param workers: how many calls are computed at once.
+    :raises ModelError: if the library refuses the model.
+    """
+    import ctranslate2
+
+    name, _, number = device.partition(':')
+    try:
+        return getattr(ctranslate2, kind)(
+            str(converted.place),
+            name,
+            device_index=int(number or 0),
+            compute_type=effective_type(compute_type, device),
+            inter_threads=workers,
+            intra_threads=1,
+            max_queued_batches=-1,
+            files=dict(converted.files),
+        )
+    except (RuntimeError, ValueError, TypeError) as e:
+        if not is_cpu(device):
+            raise no_device(device, e) from e
+        said = ' '.join(str(e).split())
+        raise ModelError(f'CTranslate2 cannot load {converted.place}: {said}') from e
+
+
+def workers_for(device: str) -> int:
+    """How many calls are computed at once on a device."""
+    return cores() if is_cpu(device) else 1

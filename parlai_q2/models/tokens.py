@@ -1,0 +1,161 @@
+"""
+Tokenizers by the library of that name alone, as a model's ``tokenizer.json`` has them:
+transformers would take longer to import than the shipped models to load.
+"""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.folder import blaming, has_file, read_object
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+FILE, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
+SPECIAL = ('cls_token', 'eos_token', 'pad_token', 'unk_token')
+
+
+class Tokens:
+    """
+    A tokenizer.
+
+    :param text: the content of a ``tokenizer.json``.
+    :param special: the special tokens by their roles, such as ``eos_token``.
+    :param inputs: the names of what its model reads.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        special: Mapping[str, str],
+        inputs: Sequence[str] = ('input_ids', 'token_type_ids', 'attention_mask'),
+    ):
+        self._text, self.special, self.inputs = text, dict(special), tuple(inputs)
+        self._plain = self._made()
+        # A tokenizer that truncates is another object, since threads may share one.
+        self._truncating = lru_cache(maxsize=4)(self._made)
+
+    @classmethod
+    def of_transformers(cls, tokenizer: Any, model: str) -> 'Tokens':
+        """
+        The same tokens as a tokenizer of transformers.
+
+        :raises ModelError: if it has none of this kind.
+        """
+        backend = getattr(tokenizer, 'backend_tokenizer', None)
+        if backend is None:
+            raise ModelError(
+                f'{model} has no fast tokenizer, which is needed here: a folder needs '
+                f'{FILE}.'
+            )
+        special = {name: getattr(tokenizer, name, None) for name in SPECIAL}
+        told = {name: str(token) for name, token in special.items() if token}
+        return cls(backend.to_str(), told, tokenizer.model_input_names)
+
+    def __reduce__(self) -> Any:
+        return Tokens, (self._text, self.special, self.inputs)
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of a text, without special tokens."""
+        return self._plain.encode(text, add_special_tokens=False).ids
+
+    def each(self, texts: Sequence[str]) -> list[list[int]]:
+        """:meth:`ids` of texts."""
+        found = self._plain.encode_batch(list(texts), add_special_tokens=False)
+        return [one.ids for one in found]
+
+    def count(self, first: str, second: str) -> int:
+        """The number of tokens of a pair, special ones included."""
+        return len(self._plain.encode(first, second).ids)
+
+    def pairs(
+        self, first: Sequence[str], second: Sequence[str], most: int
+    ) -> list['Encoding']:
+        """Pairs of at most this many tokens: of a longer one the longer text is cut."""
+        tokenizer = self._truncating(most, 0, 'longest_first')
+        return tokenizer.encode_batch(list(zip(first, second, strict=True)))
+
+    def windows(
+        self, first: Sequence[str], second: Sequence[str], most: int, stride: int
+    ) -> list[list['Encoding']]:
+        """
+        For each pair, one or more windows of its second text, of at most this many
+        tokens, in which neighbours share ``stride``.
+        """
+        tokenizer = self._truncating(most, stride, 'only_second')
+        found = tokenizer.encode_batch(list(zip(first, second, strict=True)))
+        return [[one, *one.overflowing] for one in found]
+
+    def cut(self, text: str, tokens: int) -> str:
+        """The beginning of a text, of at most this many tokens."""
+        if len(text) <= tokens:  # a token has at least one character
+            return text
+        offsets = self._plain.encode(text, add_special_tokens=False).offsets[:tokens]
+        return text[: offsets[-1][1]] if offsets else text
+
+    def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """Texts of ids, without special tokens."""
+        return self._plain.decode_batch(
+            [list(row) for row in rows], skip_special_tokens=True
+        )
+
+    def id(self, role: str) -> Optional[int]:
+        """The id of the special token in a role; None if there is none."""
+        token = self.special.get(role)
+        return None if token is None else self._plain.token_to_id(token)
+
+    def id_of(self, word: str) -> Optional[int]:
+        return self._plain.token_to_id(word)
+
+    def word(self, number: int) -> str:
+        """The token of an id."""
+        return self._plain.id_to_token(number)
+
+    def words(self) -> dict[int, str]:
+        """All tokens by their ids."""
+        return {n: word for word, n in self._plain.get_vocab().items()}
+
+    def _made(
+        self, most: int = 0, stride: int = 0, strategy: str = 'longest_first'
+    ) -> 'Tokenizer':
+        from tokenizers import Tokenizer
+
+        made = Tokenizer.from_str(self._text)
+        made.no_padding()
+        made.no_truncation()
+        if most:
+            made.enable_truncation(most, stride=stride, strategy=strategy)
+        return made
+
+
+def read_tokens(folder: Path) -> Tokens:
+    """
+    The tokenizer of a folder.
+
+    :raises ModelError: if it has no ``tokenizer.json``, or a damaged one.
+    """
+    if not has_file(folder, FILE):
+        raise ModelError(
+            f'{folder} has no {FILE}. Copy it there from the model it was converted '
+            f'from: ct2-transformers-converter ... --copy_files {FILE} {SETTINGS}'
+        )
+    stamp = (folder / FILE).stat()
+    return _read(folder, stamp.st_size, stamp.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _read(folder: Path, size: int, changed: int) -> Tokens:
+    """:param size: of the file, and ``changed``: a new file is read again."""
+    special: dict[str, str] = {}
+    if has_file(folder, SETTINGS):
+        said = read_object(folder / SETTINGS)
+        for role in SPECIAL:
+            token = said.get(role)
+            token = token.get('content') if isinstance(token, dict) else token
+            if isinstance(token, str):
+                special[role] = token
+    with blaming(folder / FILE):
+        return Tokens((folder / FILE).read_text(encoding='utf-8'), special)

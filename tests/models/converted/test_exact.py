@@ -1,0 +1,102 @@
+"""A batch gives what its inputs give alone, to the bit: shuffled, long and short."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.presets import ModelConfig, load_preset
+from parlai_q2.q2.ask import context_of
+from parlai_q2.scripts.bench import sample
+from parlai_q2.text.spans import informative_spans
+
+SIZES = (1, 3, 32)
+LONG = 'Bees have five eyes and they live in a hive of wax. ' * 60
+
+
+def made(kind, section, monkeypatch, cores, preset='mini', **options):
+    monkeypatch.setenv('OMP_NUM_THREADS', str(cores))
+    config = load_preset(preset).model(section)
+    known = {'with', 'share'}
+    settings = {k: v for k, v in config.settings.items() if k not in known}
+    return kind(ModelConfig(config.model), **{**settings, **options})
+
+
+def pairs():
+    """Knowledge and responses of the sample, one token, and more than can be read."""
+    found = [(f['knowledge'], f['response']) for f in sample()[:40]]
+    return [*found, ('a', 'b'), (LONG, 'Bees live in wax.'), ('Bees', LONG), ('', '')]
+
+
+def same_in_any_batch(read, inputs, rounds=2):
+    alone = {one: read(1, 1)([one])[0] for one in inputs}
+    rng = random.Random(5)
+    for cores in (1, 2):
+        for size in SIZES:
+            for _ in range(rounds):
+                some = rng.sample(inputs, rng.randint(2, len(inputs)))
+                assert read(cores, size)(some) == [alone[one] for one in some]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('preset', ['mini', 'base'])
+def test_the_detectors(monkeypatch, preset):
+    models = {
+        (cores, size): made(
+            SequenceNliModel, 'detector', monkeypatch, cores, preset, batch_size=size
+        )
+        for cores in (1, 2)
+        for size in SIZES
+    }
+    inputs = pairs() if preset == 'mini' else pairs()[-12:]
+    for model in models.values():
+        model._loaded()
+    same_in_any_batch(lambda *key: models[key].classify, inputs, 1)
+
+
+@pytest.mark.slow
+def test_the_question_answerer(monkeypatch):
+    inputs = [('what is it about?', text) for pair in pairs() for text in pair]
+    inputs += [('who has ' + 'very ' * 99 + 'many eyes?', LONG)]
+    inputs = list(dict.fromkeys(inputs))
+    models = {
+        (cores, size): made(
+            SpanQuestionAnswerer, 'question_answering', monkeypatch, cores,
+            batch_size=size,
+        )  # fmt: skip
+        for cores in (1, 2)
+        for size in SIZES
+    }
+    same_in_any_batch(lambda *key: models[key].answer, inputs, 1)
+
+
+@pytest.mark.slow
+def test_the_question_generator(monkeypatch):
+    responses = [response for _, response in pairs() if response][:12]
+    inputs = [
+        (span.text, context_of(response, span, 90))
+        for response, spans in zip(responses, informative_spans(responses), strict=True)
+        for span in spans
+    ]
+    inputs = list(dict.fromkeys([*inputs, ('a', 'a'), ('wax', LONG)]))
+    models = {
+        (cores, size): made(
+            Seq2SeqQuestionGenerator, 'question_generation', monkeypatch, cores,
+            batch_size=size,
+        )  # fmt: skip
+        for cores in (1, 2)
+        for size in SIZES
+    }
+    same_in_any_batch(lambda *key: models[key].generate, inputs, 1)
+
+
+def test_threads_that_share_a_model_get_what_one_alone_gets(monkeypatch):
+    model = made(SequenceNliModel, 'detector', monkeypatch, 2)
+    inputs = pairs()[:9]
+    expected = model.classify(inputs)
+    with ThreadPoolExecutor(4) as threads:
+        for found in threads.map(lambda _: model.classify(inputs), range(8)):
+            assert found == expected

@@ -1,0 +1,193 @@
+"""Converted models compute what transformers compute, and what was stored in int8."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from ctranslate2.converters import TransformersConverter
+from transformers import (
+    AutoTokenizer,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+)
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.converted import binary
+from parlai_q2.models.converted.folder import MODEL, read_any, read_folder
+from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
+from parlai_q2.models.nli import SequenceNliModel
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
+from parlai_q2.models.references import shipped_folder
+from parlai_q2.presets import ModelConfig
+from parlai_q2.zoo.train.convert import read_weights, write_converted, write_tensors
+from tests.tiny import (
+    BEE_WORDS,
+    BERT_NAMES,
+    in_int8,
+    mpnet,
+    tiny_pair_model,
+    tiny_t5,
+    word_tokenizer,
+)
+
+PAIRS = [
+    ('bees have five eyes: two large and three small.', 'they have six eyes!'),
+    ('founded in 1969', 'it was founded in 1854'),
+    ('wow', 'wow'),
+]
+LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
+
+
+def classes(place, **options):
+    model = SequenceNliModel(ModelConfig(str(place)), labels=LABELS, **options)
+    return model, [list(found) for found in model.classify(PAIRS)]
+
+
+def mpnet_words():
+    # MPNet's padding is token 1, and it reads no token types.
+    return word_tokenizer(
+        BEE_WORDS,
+        ['[UNK]', '[PAD]', '[CLS]', '[SEP]'],
+        model_input_names=['input_ids', 'attention_mask'],
+        **BERT_NAMES,
+    )
+
+
+@pytest.mark.parametrize('kind', ['bert', 'mpnet'])
+def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    if kind == 'bert':
+        tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
+    else:
+        found = mpnet_words()
+        mpnet(len(found)).save_pretrained(plain)
+        found.save_pretrained(plain)
+    write_converted(str(plain), folder, in_int8=False)
+    own, expected = classes(plain)
+    other, given = classes(folder, compute_type='float32')
+    assert (own.engine, other.engine) == (
+        'transformers-float32',
+        'ctranslate2-float32',
+    )
+    assert np.allclose(given, expected, atol=2e-5)
+    assert np.ptp(expected, axis=0).max() > 0.05  # texts matter to it
+
+
+def test_a_question_answerer_gives_the_same_answers(tmp_path):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    tiny_pair_model(plain, BertForQuestionAnswering)
+    write_converted(str(plain), folder, in_int8=False)
+    questions = [('what has five eyes?', first) for first, _ in PAIRS]
+    own, other = (
+        SpanQuestionAnswerer(
+            ModelConfig(str(place)), no_answer_threshold=99.0, compute_type='float32'
+        ).answer(questions)
+        for place in (plain, folder)
+    )
+    assert own == other and all(own)
+
+
+def test_int8_weights_are_taken_as_they_are():
+    folder = shipped_folder('q2_mini/consistency')
+    converted = read_any(folder, ENCODER)
+    model = binary.read(converted.files[MODEL])
+    stored = read_weights(folder)
+    name = 'bert.encoder.layer.3.intermediate.dense.weight'
+    place = 'encoder/layer_3/ffn/linear_0/weight'
+    assert np.array_equal(model[place], stored[f'{name}.q'])
+    scale = model[f'{place}_scale']
+    assert np.allclose(scale * stored[f'{name}.s'].astype(np.float32), 1, atol=1e-6)
+
+
+def test_a_folder_of_the_librarys_own_converter_is_accepted(tmp_path):
+    plain, folder = tiny_t5(tmp_path / 'plain'), tmp_path / 'converted'
+    converter = TransformersConverter(plain, copy_files=['tokenizer.json'])
+    converter.convert(str(folder))
+    asked = [
+        Seq2SeqQuestionGenerator(
+            ModelConfig(str(place)), 'greedy', max_new_tokens=8, compute_type='float32'
+        ).generate([('1983', 'the band formed in 1983')])
+        for place in (folder, plain)
+    ]
+    assert asked[0] == asked[1]
+    # The same weights under the same names, in the same form.
+    again = tmp_path / 'again'
+    write_converted(plain, again, in_int8=False)
+    one, other = (binary.read((f / MODEL).read_bytes()) for f in (folder, again))
+    names = {*one.arrays, *one.aliases}
+    assert names == {*other.arrays, *other.aliases}
+    for name in names:
+        assert np.array_equal(one[name], other[name]), name
+
+
+def test_an_encoder_without_its_output_layer_is_told_apart(tmp_path):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
+    TransformersConverter(str(plain), copy_files=['tokenizer.json']).convert(
+        str(folder)
+    )
+    with pytest.raises(ModelError, match='without an output layer.*zoo.train.convert'):
+        classes(folder)
+
+
+@pytest.mark.parametrize('wanted', [ENCODER, SEQ2SEQ])
+def test_a_model_of_another_kind_is_refused(tmp_path, wanted):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    if wanted == ENCODER:
+        tiny_t5(plain)
+    else:
+        tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
+    write_converted(str(plain), folder)
+    with pytest.raises(ModelError, match='model.bin: .* where an encoder'):
+        read_folder(folder, wanted)
+
+
+def test_a_folder_without_a_tokenizer_says_how_to_get_it(tmp_path):
+    folder = tmp_path / 'converted'
+    TransformersConverter(tiny_t5(tmp_path / 'plain')).convert(str(folder))
+    with pytest.raises(ModelError, match='--copy_files tokenizer.json'):
+        Seq2SeqQuestionGenerator(ModelConfig(str(folder))).generate([('a', 'b')])
+
+
+def test_words_that_a_decoder_need_not_write_are_left_out(tmp_path):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    tiny_t5(plain)
+    tokens = AutoTokenizer.from_pretrained(plain)
+    keep = [i for i in range(len(tokens)) if tokens.convert_ids_to_tokens(i) != 'what']
+    write_converted(str(plain), folder, keep=keep)
+    target = json.loads((folder / 'target_vocabulary.json').read_text())
+    assert len(target) == len(tokens) - 1 and 'what' not in target
+    found = Seq2SeqQuestionGenerator(ModelConfig(str(folder))).generate(
+        [('1983', 'what formed in 1983 what')]
+    )
+    assert 'what' not in ' '.join(found[0]) and found[0][0]
+
+
+def test_a_large_model_file_is_in_parts(tmp_path, monkeypatch):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
+    write_converted(str(plain), tmp_path / 'whole')
+    monkeypatch.setattr('parlai_q2.zoo.train.convert.PART_BYTES', 20_000)
+    write_converted(str(plain), folder)
+    assert (folder / 'model.3.bin').exists()
+    assert classes(folder)[1] == classes(tmp_path / 'whole')[1]
+    # What is written again leaves no old parts.
+    monkeypatch.undo()
+    write_converted(str(plain), folder)
+    assert not (folder / 'model.2.bin').exists()
+
+
+def test_int8_folders_are_converted_on_the_way(tmp_path):
+    found = mpnet_words()
+    model = mpnet(len(found))
+    in_int8(model, tmp_path)
+    found.save_pretrained(tmp_path)
+    _, given = classes(tmp_path)
+    tokens = found(*PAIRS[1], return_tensors='pt')
+    with torch.no_grad():
+        (own,) = model(**tokens).logits.softmax(-1).tolist()
+    assert given[1][:3] == pytest.approx(own[:3], abs=0.03)
+    write_tensors(read_weights(tmp_path), tmp_path, tmp_path / 'out')
+    assert classes(tmp_path / 'out')[1] == given
