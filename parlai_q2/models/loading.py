@@ -15,6 +15,8 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
+from parlai_q2.models.converted.folder import is_converted, read_folder
+from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
     INT8_WEIGHTS,
@@ -52,22 +54,25 @@ def load_model(
 
     :param auto_class: one of transformers' ``AutoModelFor...`` classes.
     :param options: other options for ``from_pretrained``, e.g. ``num_labels`` for a new
-        classifier; not for models with int8 weights.
+        classifier; not for converted models or int8 weights.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
     :raises ConfigError: if the device does not exist.
     """
     check_device(device)
-    folder = int8_folder(reference)
+    folder = stored_folder(reference)
     if folder is not None:
         if options:
             raise ConfigError(
-                f'{reference!r} has int8 weights, which are loaded as they are: '
+                f'{reference!r} has stored weights, which are loaded as they are: '
                 f'{", ".join(options)} cannot be changed. Name a model that '
                 'save_pretrained wrote.'
             )
         with in_float32(), blaming(folder):
-            model = _load_quantised(folder, auto_class)
+            if is_converted(folder):
+                model = _load_converted(folder, auto_class)
+            else:
+                model = _load_quantised(folder, auto_class)
     else:
         with in_float32():
             model = _from_pretrained(auto_class, reference, revision, **options)
@@ -111,11 +116,19 @@ def adapter_base(reference: str) -> Optional[str]:
     return base
 
 
-def int8_folder(reference: str) -> Optional[Path]:
-    """The folder of a model with int8 weights; None if it has none."""
+def stored_folder(reference: str) -> Optional[Path]:
+    """The folder of a converted model or of int8 weights; None for any other model."""
     place = resolve(reference)
-    found = isinstance(place, Path) and has_file(place, INT8_WEIGHTS)
-    return Path(place) if found else None
+    if not isinstance(place, Path):
+        return None
+    return place if is_converted(place) or has_file(place, INT8_WEIGHTS) else None
+
+
+def _load_converted(folder: Path, auto_class: Any) -> Any:
+    from parlai_q2.models.converted.to_torch import as_transformers
+
+    wanted = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
+    return as_transformers(read_folder(folder, wanted), auto_class)
 
 
 def _load_quantised(folder: Path, auto_class: Any) -> Any:

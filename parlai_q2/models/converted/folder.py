@@ -52,12 +52,16 @@ class Converted:
     head: Mapping[str, np.ndarray] = field(default_factory=dict)
     rows: tuple[int, int, int] = (0, 0, 0)
 
+    def source(self) -> list[str]:
+        """The words that an encoder-decoder reads, in the order of their ids."""
+        return self._words(SOURCE, SHARED)
+
     def target(self) -> list[str]:
         """The words that an encoder-decoder writes, in the order of their ids."""
-        for name in (TARGET, SHARED):
-            if name in self.files:
-                return json.loads(self.files[name])
-        return []
+        return self._words(TARGET, SHARED)
+
+    def _words(self, *names: str) -> list[str]:
+        return next(json.loads(self.files[n]) for n in names if n in self.files)
 
 
 def is_converted(folder: Path) -> bool:

@@ -7,6 +7,9 @@ import pytest
 import torch
 from ctranslate2.converters import TransformersConverter
 from transformers import (
+    AutoModelForQuestionAnswering,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
     AutoTokenizer,
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -16,6 +19,7 @@ from parlai_q2.errors import ModelError
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.folder import MODEL, read_any, read_folder
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
+from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -191,3 +195,56 @@ def test_int8_folders_are_converted_on_the_way(tmp_path):
     assert given[1][:3] == pytest.approx(own[:3], abs=0.03)
     write_tensors(read_weights(tmp_path), tmp_path, tmp_path / 'out')
     assert classes(tmp_path / 'out')[1] == given
+
+
+@pytest.mark.parametrize(
+    'kind, auto_class',
+    [
+        ('bert', AutoModelForSequenceClassification),
+        ('reader', AutoModelForQuestionAnswering),
+        ('mpnet', AutoModelForSequenceClassification),
+        ('t5', AutoModelForSeq2SeqLM),
+    ],
+)
+def test_a_converted_model_is_given_back_to_transformers(tmp_path, kind, auto_class):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    if kind == 'mpnet':
+        found = mpnet_words()
+        mpnet(len(found)).save_pretrained(plain)
+        found.save_pretrained(plain)
+    elif kind == 't5':
+        plain.mkdir()
+        tiny_t5(plain)
+    else:
+        reader = kind == 'reader'
+        made = BertForQuestionAnswering if reader else BertForSequenceClassification
+        tiny_pair_model(plain, made)
+    write_converted(str(plain), folder, in_int8=False)
+    own, other = (load_model(str(place), auto_class) for place in (plain, folder))
+    expected = own.state_dict()
+    assert other.state_dict().keys() == expected.keys()
+    for name, tensor in other.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+    tokens = load_tokenizer(str(folder))(*PAIRS[0], return_tensors='pt')
+    more = {'decoder_input_ids': tokens['input_ids'][:, :3]} if kind == 't5' else {}
+    tokens.pop('token_type_ids', None)
+    with torch.no_grad():
+        one, two = (model(**tokens, **more) for model in (own, other))
+    assert torch.allclose(one[0], two[0], atol=1e-5)
+
+
+def test_what_a_decoder_cannot_write_transformers_does_not_write_either(tmp_path):
+    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
+    plain.mkdir()
+    tiny_t5(plain)
+    tokens = AutoTokenizer.from_pretrained(plain)
+    keep = [i for i in range(len(tokens)) if tokens.convert_ids_to_tokens(i) != 'what']
+    write_converted(str(plain), folder, in_int8=False, keep=keep)
+    pairs = [('1983', 'what formed in 1983 what')]
+    asked = [
+        Seq2SeqQuestionGenerator(
+            ModelConfig(str(folder)), 'greedy', engine=engine, compute_type=kind
+        ).generate(pairs)
+        for engine, kind in (('ctranslate2', 'float32'), ('transformers', 'auto'))
+    ]
+    assert asked[0] == asked[1] and 'what' not in asked[0][0][0]
