@@ -95,6 +95,7 @@ setup(
         # Vectors of passages.
         'dense': ['faiss-cpu'],
         'plots': ['matplotlib'],
+        'wordnet': ['nltk'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [
             'hypothesis',

@@ -1,0 +1,126 @@
+"""
+Changes one thing in a passage of knowledge, so that what is said of the changed passage
+is not attributable to the passage as it was (Dziri et al. 2022, section 4.2): an entity
+or a pronoun swapped, a verb negated, a word replaced by its antonym or by a sibling.
+"""
+
+import random
+from typing import Callable, NamedTuple, Optional, Sequence
+
+from parlai_q2.perturb.entity_swap import (
+    Entity,
+    entity_index,
+    replace_entity,
+    replacements,
+)
+from parlai_q2.perturb.negation import negate
+from parlai_q2.perturb.wordnet import antonyms, siblings, wordnet
+from parlai_q2.text.pipeline import parse_all
+
+# Pronouns by others of their kind; "her" is a possessive or an object, by spaCy's tag.
+PRONOUNS = {
+    'he': 'she',
+    'she': 'he',
+    'him': 'her',
+    'himself': 'herself',
+    'herself': 'himself',
+    'his': 'her',
+    'its': 'their',
+    'their': 'its',
+}
+HER = {'PRP$': 'his', 'PRP': 'him'}
+
+
+class Changed(NamedTuple):
+    """A text with one change: what stood there, and what stands there now."""
+
+    text: str
+    before: str
+    after: str
+
+
+class KnowledgeChanges:
+    """
+    Changes passages, each on its own; entities come from the other passages.
+
+    :param passages: all of them; those that :meth:`change` is asked for are among them.
+    :param seed: decides every choice.
+    :raises MissingPackageError: without NLTK, and an InputError without WordNet.
+    """
+
+    def __init__(self, passages: Sequence[str], seed: int = 0):
+        wordnet()
+        self.seed = seed
+        distinct = list(dict.fromkeys(passages))
+        self._docs = dict(zip(distinct, parse_all(distinct), strict=True))
+        self._entities = {
+            text: [Entity(e.text, e.label_) for e in doc.ents]
+            for text, doc in self._docs.items()
+        }
+        self._index = entity_index(e for all_ in self._entities.values() for e in all_)
+        self.kinds: dict[str, Callable[[str, random.Random], Optional[Changed]]] = {
+            'entity': self._entity,
+            'pronoun': self._pronoun,
+            'negation': self._negation,
+            'antonym': self._antonym,
+            'sibling': self._sibling,
+        }
+
+    def change(self, passage: str, kind: str) -> Optional[Changed]:
+        """
+        Change a passage in one way, one of ``kinds``; the same passage, kind and seed
+        give the same change. None where it does not apply.
+        """
+        draw = random.Random(f'{self.seed} {kind} {passage}')
+        return self.kinds[kind](passage, draw)
+
+    def _entity(self, text: str, draw: random.Random) -> Optional[Changed]:
+        there = self._entities[text]
+        for entity in draw.sample(there, len(there)):
+            others = replacements(entity, text, self._index.get(entity.type, ()))
+            if others:
+                other = draw.choice(others)
+                changed = replace_entity(text, entity, other)
+                return Changed(changed, entity.shown, other.shown)
+        return None
+
+    def _negation(self, text: str, draw: random.Random) -> Optional[Changed]:
+        found = negate(text, draw)
+        return Changed(found.text, found.before, found.after) if found else None
+
+    def _pronoun(self, text: str, draw: random.Random) -> Optional[Changed]:
+        def other(token) -> list[str]:
+            word = token.text.lower()
+            found = HER.get(token.tag_) if word == 'her' else PRONOUNS.get(word)
+            return [found] if found else []
+
+        return self._word(text, draw, other)
+
+    def _antonym(self, text: str, draw: random.Random) -> Optional[Changed]:
+        return self._word(text, draw, lambda t: _of_form(t, antonyms))
+
+    def _sibling(self, text: str, draw: random.Random) -> Optional[Changed]:
+        return self._word(text, draw, lambda t: _of_form(t, siblings))
+
+    def _word(
+        self, text: str, draw: random.Random, others: Callable
+    ) -> Optional[Changed]:
+        """Replace one word; ``others`` gives what may stand for a token."""
+        tokens = list(self._docs[text])
+        there = {token.text.lower() for token in tokens}
+        for token in draw.sample(tokens, len(tokens)):
+            found = [o for o in others(token) if o.lower() not in there]
+            if found:
+                new = draw.choice(found)
+                new = new[0].upper() + new[1:] if token.text[0].isupper() else new
+                end = token.idx + len(token.text)
+                changed = text[: token.idx] + new + text[end:]
+                return Changed(changed, token.text, new)
+        return None
+
+
+def _of_form(token, related: Callable[[str, str], list[str]]) -> list[str]:
+    """What is related to a word in its base form; a name or another form has none."""
+    if token.ent_type_ or token.text.lower() != token.lemma_.lower():
+        return []
+    return related(token.lemma_.lower(), token.pos_)

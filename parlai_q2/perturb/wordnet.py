@@ -1,0 +1,84 @@
+"""
+Opposites and siblings of words, by WordNet (Miller 1995) as NLTK reads it: the extra
+``wordnet``. The data are fetched by NLTK's own command, ``python -m nltk.downloader
+wordnet``, or are where ``NLTK_DATA`` says.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+from parlai_q2.errors import InputError
+from parlai_q2.optional import import_package
+
+# spaCy's parts of speech, as WordNet names them.
+PARTS = {'NOUN': 'n', 'VERB': 'v', 'ADJ': 'a', 'ADV': 'r'}
+USER = 'WordNet'
+
+
+@lru_cache(maxsize=1)
+def wordnet() -> Any:
+    """
+    NLTK's WordNet.
+
+    :raises MissingPackageError: without NLTK.
+    :raises InputError: without WordNet's files; the message has the command.
+    """
+    import_package('nltk', 'nltk', 'wordnet', USER)
+    from nltk.corpus import wordnet as found
+
+    try:
+        found.ensure_loaded()
+    except LookupError as e:
+        raise InputError(
+            'WordNet is not there. Run: python -m nltk.downloader wordnet (or set '
+            'NLTK_DATA to a folder that has corpora/wordnet)'
+        ) from e
+    return found
+
+
+def antonyms(word: str, part: str) -> list[str]:
+    """
+    The opposites of a word in any of its senses, the most frequent sense first.
+
+    :param word: in its base form, as in a dictionary.
+    :param part: a part of speech of :data:`PARTS`; for any other there are none.
+    """
+    if part not in PARTS:
+        return []
+    found = (
+        opposite.name()
+        for sense in wordnet().synsets(word, PARTS[part])
+        for lemma in sense.lemmas()
+        if lemma.name().lower() == word.lower()
+        for opposite in lemma.antonyms()
+    )
+    return _single(found, word)
+
+
+def siblings(word: str, part: str) -> list[str]:
+    """
+    Words of the same kind: those that share a hypernym with a word's most frequent
+    sense, in WordNet's order, without the word's synonyms.
+
+    :param word: and ``part``, as for :func:`antonyms`.
+    """
+    if part not in PARTS:
+        return []
+    senses = wordnet().synsets(word, PARTS[part])
+    if not senses:
+        return []
+    own = {name.lower() for sense in senses for name in sense.lemma_names()}
+    found = (
+        name
+        for above in senses[0].hypernyms()
+        for other in above.hyponyms()
+        if other != senses[0]
+        for name in other.lemma_names()
+    )
+    return [name for name in _single(found, word) if name.lower() not in own]
+
+
+def _single(names: Any, word: str) -> list[str]:
+    # Names of several words would not stand well where one stood.
+    distinct = dict.fromkeys(n for n in names if n.isalpha())
+    return [name for name in distinct if name.lower() != word.lower()]

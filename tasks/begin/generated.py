@@ -1,0 +1,295 @@
+"""
+Makes BEGIN-Adversarial by generation, as its paper does (Dziri et al. 2022, section
+4.2)::
+
+    python -m parlai_q2.tasks.begin.generated --infile turns.jsonl --outfile adv.jsonl
+
+- ``consistent``: the reply that a person gave.
+- ``inconsistent``: what a generator replies to the same conversation when its knowledge
+  was changed in one thing (:mod:`parlai_q2.perturb.knowledge`), labelled against the
+  knowledge as it was; and off-topic replies, which people gave in other conversations
+  about the same topic.
+- ``generic``: what the generator replies without knowledge, at a temperature of 0.4.
+
+Replies with knowledge are kept if they share at least a quarter of their words with it
+and do not speak in the first person. The generator is any ParlAI agent, by name; the
+paper's was GPT-2, fine-tuned on Wizard of Wikipedia.
+"""
+
+import copy
+import json
+import random
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Iterator, NamedTuple, Optional, Sequence
+
+from parlai.core.agents import create_agent, create_agent_from_shared
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.claims import Label
+from parlai_q2.cli.log import run_module
+from parlai_q2.errors import InputError, UnknownNameError
+from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
+from parlai_q2.io.read import read_records
+from parlai_q2.io.write import writable, write_text
+from parlai_q2.options import split_names
+from parlai_q2.perturb.knowledge import KnowledgeChanges
+from parlai_q2.text.overlap import token_overlap
+from parlai_q2.turns import Turn
+
+SHIPPED = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
+CHANGES = ('entity', 'pronoun', 'negation', 'antonym', 'sibling')
+HUMAN, OFF_TOPIC, GENERIC = 'human', 'off_topic', 'generic'
+KINDS = (HUMAN, *CHANGES, OFF_TOPIC, GENERIC)
+# Where a record names its conversation's topic; else the title of its knowledge does.
+TOPICS = ('topic', 'chosen_topic', 'title')
+LEAST_SHARED = 0.25
+TEMPERATURE = 0.4
+BATCH = 8
+FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’]\w+|me|my|mine|myself|we|we['’]\w+|us|our|ours|ourselves)\b",
+    re.IGNORECASE,
+)
+
+
+class Answered(NamedTuple):
+    """A person's reply, with what it answers and rests on; topic in lower case."""
+
+    knowledge: str
+    reply: str
+    history: tuple[str, ...] = ()
+    topic: str = ''
+
+
+class Made(NamedTuple):
+    """
+    An example of a classifier.
+
+    :param kind: one of :data:`KINDS`.
+    :param before: what was changed in the generator's knowledge, and ``after`` what
+        stood there then; empty where nothing was.
+    """
+
+    knowledge: str
+    response: str
+    label: str
+    kind: str
+    before: str = ''
+    after: str = ''
+
+
+class Generator:
+    """
+    A ParlAI agent that replies.
+
+    :param opt: options that name it, as on ParlAI's command line.
+    :param temperature: of nucleus sampling; None to decode as the options say.
+    """
+
+    def __init__(self, opt: Opt, temperature: Optional[float] = None):
+        opt = copy.deepcopy(opt)
+        if temperature is not None:
+            opt['override'] = {
+                **opt.get('override', {}),
+                'inference': 'nucleus',
+                'temperature': temperature,
+            }
+            opt.update(opt['override'])
+        self.batch = max(1, int(opt.get('batchsize') or 1))
+        self.agent = create_agent(opt, requireModelExists=bool(opt.get('model_file')))
+        self.clones: list[Any] = []
+
+    def replies(self, asked: Sequence[Turn]) -> list[str]:
+        """One reply to each, in order."""
+        found = []
+        for start in range(0, len(asked), self.batch):
+            part = asked[start : start + self.batch]
+            while len(self.clones) < len(part):
+                self.clones.append(create_agent_from_shared(self.agent.share()))
+            seen = [
+                clone.observe(message_of(one)) for clone, one in zip(self.clones, part)
+            ]
+            acts = self.agent.batch_act(seen)
+            for clone, act in zip(self.clones, acts):
+                clone.self_observe(act)
+                clone.reset()
+            found += [str(act.get('text') or '').strip() for act in acts]
+        return found
+
+
+def message_of(asked: Turn) -> dict[str, Any]:
+    """The message of a turn, as Wizard of Wikipedia's teacher gives it."""
+    message: dict[str, Any] = {
+        'id': 'begin',
+        'text': '\n'.join(asked.history),
+        'episode_done': True,
+    }
+    if asked.knowledge_text:
+        message['checked_sentence'] = asked.knowledge_text
+        message['knowledge'] = f'{TOKEN_KNOWLEDGE} {asked.knowledge_text}'
+    return message
+
+
+def read_turns(path: Path) -> list[Answered]:
+    """
+    Read the records of a file that have knowledge and a response.
+
+    :raises RecordError: for one that cannot be read.
+    :raises InputError: if there is none.
+    """
+    found = []
+    for record in read_records(path):
+        if record.error is not None:
+            raise record.error
+        assert record.example is not None
+        one = record.example
+        named = [str(record.fields.get(name) or '') for name in TOPICS]
+        titles = [passage.title for passage in one.knowledge]
+        topic = next(filter(None, (*named, *titles)), '').lower()
+        knowledge = one.knowledge_text
+        if knowledge.strip() and one.response.strip():
+            found.append(Answered(knowledge, one.response, one.history, topic))
+    if not found:
+        raise InputError(f'{path} has no record with knowledge and a response.')
+    return found
+
+
+def is_kept(knowledge: str, reply: str) -> bool:
+    """Whether a reply shares a quarter of its words, and has no first person."""
+    shared = token_overlap(knowledge, reply).precision
+    return shared >= LEAST_SHARED and not FIRST_PERSON.search(reply)
+
+
+class Adversarial:
+    """
+    Makes examples from turns.
+
+    :param generator: replies to what has knowledge; one that replies without it is
+        ``generic``. Anything with ``replies``; None where no kind needs it.
+    :param seed: decides every choice but the generator's own.
+    :param arrived: whether a reply to changed knowledge must have the change.
+    """
+
+    def __init__(
+        self,
+        turns: Sequence[Answered],
+        generator: Optional[Any] = None,
+        generic: Optional[Any] = None,
+        seed: int = 0,
+        arrived: bool = False,
+    ):
+        self.turns, self.seed, self.arrived = turns, seed, arrived
+        self.generator, self.generic = generator, generic
+
+    def make(self, kinds: Sequence[str]) -> Iterator[Made]:
+        """
+        All examples of the chosen kinds, one kind after the other.
+
+        :raises UnknownNameError: for a kind that there is not.
+        """
+        for kind in kinds:
+            if kind not in KINDS:
+                raise UnknownNameError('kind of example', kind, KINDS)
+        if HUMAN in kinds:
+            for turn in self.turns:
+                if is_kept(turn.knowledge, turn.reply):
+                    yield Made(turn.knowledge, turn.reply, Label.CONSISTENT, HUMAN)
+        changes = [kind for kind in CHANGES if kind in kinds]
+        if changes:
+            yield from self._perturbed(changes)
+        if OFF_TOPIC in kinds:
+            yield from self._off_topic()
+        if GENERIC in kinds:
+            assert self.generic is not None
+            asked = [Turn('', turn.history) for turn in self.turns]
+            for turn, reply in zip(
+                self.turns, self.generic.replies(asked), strict=True
+            ):
+                if reply:
+                    yield Made(turn.knowledge, reply, Label.GENERIC, GENERIC)
+
+    def _perturbed(self, kinds: Sequence[str]) -> Iterator[Made]:
+        assert self.generator is not None
+        changes = KnowledgeChanges([t.knowledge for t in self.turns], self.seed)
+        for kind in kinds:
+            found = [
+                (turn, change)
+                for turn in self.turns
+                if (change := changes.change(turn.knowledge, kind)) is not None
+            ]
+            asked = [Turn(change.text, turn.history) for turn, change in found]
+            replies = self.generator.replies(asked)
+            for (turn, change), reply in zip(found, replies, strict=True):
+                there = change.after.lower() in reply.lower()
+                if is_kept(turn.knowledge, reply) and (there or not self.arrived):
+                    yield Made(
+                        turn.knowledge,
+                        reply,
+                        Label.INCONSISTENT,
+                        kind,
+                        change.before,
+                        change.after,
+                    )
+
+    def _off_topic(self) -> Iterator[Made]:
+        by_topic: dict[str, list[Answered]] = {}
+        for turn in self.turns:
+            if turn.topic:
+                by_topic.setdefault(turn.topic, []).append(turn)
+        for turn in self.turns:
+            others = [
+                other.reply
+                for other in by_topic.get(turn.topic, ())
+                if other.knowledge != turn.knowledge
+                and other.history[:1] != turn.history[:1]
+            ]
+            if others:
+                draw = random.Random(f'{self.seed} {turn.knowledge} {turn.reply}')
+                said = draw.choice(others)
+                yield Made(turn.knowledge, said, Label.INCONSISTENT, OFF_TOPIC)
+
+
+def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
+    """
+    Write the examples of a file.
+
+    :return: how many of each kind were made.
+    """
+    parser = ParlaiParser(True, True, 'Make BEGIN-Adversarial with a generator')
+    group = parser.add_argument_group('BEGIN-Adversarial')
+    group.add_argument(
+        '--infile', required=True, help='records as score reads them, with a topic'
+    )
+    group.add_argument('--outfile', required=True, help='JSON lines file to write')
+    group.add_argument(
+        '--kinds', default=','.join(KINDS), help='comma-separated kinds of examples'
+    )
+    group.add_argument('--seed', type=int, default=0, help='of every choice')
+    group.add_argument(
+        '--only-arrived',
+        type='bool',
+        default=False,
+        help='keep a reply to changed knowledge only if the changed words are in it; '
+        'the paper keeps the others, too, some of which the knowledge supports',
+    )
+    parser.set_params(model=SHIPPED, batchsize=BATCH, datatype='valid')
+    opt = parser.parse_args(arguments)
+    infile, outfile = Path(opt['infile']), Path(opt['outfile'])
+    writable(outfile, infile)
+    turns, kinds = read_turns(infile), split_names(opt['kinds'])
+    generator = Generator(opt) if set(CHANGES) & set(kinds) else None
+    generic = Generator(opt, TEMPERATURE) if GENERIC in kinds else None
+    maker = Adversarial(turns, generator, generic, opt['seed'], opt['only_arrived'])
+    made = list(maker.make(kinds))
+    write_text(outfile, ''.join(json.dumps(one._asdict()) + '\n' for one in made))
+    counts = Counter(one.kind for one in made)
+    shown = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
+    sys.stdout.write(f'Wrote {outfile}: {len(made):,} examples ({shown}).\n')
+    return dict(counts)
+
+
+if __name__ == '__main__':
+    run_module(run)
