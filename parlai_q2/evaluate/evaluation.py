@@ -185,6 +185,23 @@ class Evaluation:
 
 
 Q2, Q2_F1 = 'q2', 'q2_f1'
+# Scorers that their papers compute against the human reply (Honovich et al. 2021, Table
+# 5); a set that has human replies has them both ways.
+AGAINST_REPLIES = ('meteor',)
+
+
+def against_replies(
+    name: str, scorer: Scorer, responses: Sequence[AnnotatedResponse]
+) -> Measure:
+    """The scores of responses against their human replies, where there are any."""
+    replies = {r.pair: r.gold for r in responses if r.gold}
+    found = scorer.score([Example(gold, pair[1]) for pair, gold in replies.items()])
+    return Measure(
+        f'{name}, human reply',
+        f'{scorer.signature}|reference:human_reply',
+        scorer.threshold,
+        dict(zip(replies, found, strict=True)),
+    )
 
 
 def evaluate(
@@ -234,7 +251,13 @@ def evaluate(
         else:
             pairs = [*own, *same, *other]
             measures[name] = score_pairs(name, scorers[name], pairs, counting)
-    asked = [*(measures[name] for name in scorers), *columns]
+    asked = []
+    for name in scorers:
+        asked.append(measures[name])
+        if name.partition('@')[0] in AGAINST_REPLIES:
+            of_replies = against_replies(name, scorers[name], annotated.responses)
+            asked += [of_replies] if of_replies.scores else []
+    asked += columns
     varied = []
     for name, scorer in (variants or {}).items():
         pairs = [r.pair for r in annotated.responses]

@@ -14,7 +14,7 @@ from parlai_q2.perturb.entity_swap import (
     replacements,
 )
 from parlai_q2.perturb.negation import negate
-from parlai_q2.perturb.wordnet import antonyms, siblings, wordnet
+from parlai_q2.perturb.wordnet import antonyms, base_form, siblings, wordnet
 from parlai_q2.text.pipeline import parse_all
 
 # Pronouns by others of their kind; "her" is a possessive or an object, by spaCy's tag.
@@ -121,6 +121,7 @@ class KnowledgeChanges:
 
 def _of_form(token, related: Callable[[str, str], list[str]]) -> list[str]:
     """What is related to a word in its base form; a name or another form has none."""
-    if token.ent_type_ or token.text.lower() != token.lemma_.lower():
+    word = token.text.lower()
+    if token.ent_type_ or base_form(word, token.pos_) != word:
         return []
-    return related(token.lemma_.lower(), token.pos_)
+    return related(word, token.pos_)

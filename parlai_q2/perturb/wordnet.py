@@ -5,7 +5,7 @@ wordnet``, or are where ``NLTK_DATA`` says.
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Optional
 
 from parlai_q2.errors import InputError
 from parlai_q2.optional import import_package
@@ -34,6 +34,11 @@ def wordnet() -> Any:
             'NLTK_DATA to a folder that has corpora/wordnet)'
         ) from e
     return found
+
+
+def base_form(word: str, part: str) -> Optional[str]:
+    """A word as it stands in WordNet; None for one that does not."""
+    return wordnet().morphy(word, PARTS[part]) if part in PARTS else None
 
 
 def antonyms(word: str, part: str) -> list[str]:

@@ -23,10 +23,11 @@ class Excerpts:
     What to read of each knowledge text; each is split into sentences once.
 
     :param knowledge_words: knowledge of more words is long; 0 if none is.
+    :param lower: whether answers are in lower case.
     """
 
-    def __init__(self, knowledge_words: int):
-        self._longest = knowledge_words
+    def __init__(self, knowledge_words: int, lower: bool = False):
+        self._longest, self._lower = knowledge_words, lower
         self._indices: dict[str, Optional[SentenceIndex]] = {}
 
     def index(self, knowledge: str) -> Optional[SentenceIndex]:
@@ -64,6 +65,8 @@ class Excerpts:
             if answer and index:
                 chosen = _chosen(index, question)
                 found[i] = index.located(chosen, answer.start, answer.end)
+        if self._lower:
+            return [a and a._replace(text=a.text.lower()) for a in found]
         return found
 
 

@@ -69,7 +69,7 @@ def q2(
         for question in of_response
     ]  # Q questions
     asked = [question for question, _ in flat]
-    excerpts = Excerpts(settings.knowledge_words)
+    excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
     answers = excerpts.answers([(q.text, k) for q, k in flat], models.answerer)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}

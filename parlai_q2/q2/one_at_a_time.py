@@ -42,9 +42,8 @@ def _of_span(
         answer = models.answerer.answer([(text, response)])[0]
         if answer is None or not same_answer(answer.text, span.text):
             continue
-        found = Excerpts(settings.knowledge_words).answers(
-            [(text, knowledge)], models.answerer
-        )
+        excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
+        found = excerpts.answers([(text, knowledge)], models.answerer)
         nli = models.nli if settings.use_nli else None
         verdicts += judge([Question(text, span)], found, nli, settings.soft_nli)
         if settings.variant == 'single':

@@ -14,6 +14,7 @@ SWITCHES = (
     'personal_filter',
     'passive_subjects',
     'nli_fallback',
+    'lower_answers',
     'duplicate_spans',
     'vague_questions',
 )
@@ -36,6 +37,8 @@ class Q2Settings:
         the paper says; its released code, and the default, do not.
     :param nli_fallback: without NLI, too, score a response without questions by
         end-to-end NLI, as the released code does; otherwise by token F1.
+    :param lower_answers: compare the knowledge's answers in lower case, as the released
+        code gets them from its question answerer, whose tokenizer knows no other.
     :param neutral_fallback: the value of a neutral end-to-end verdict: 0.5, or 0 for
         Dialogue NLI, where neutral counts as inconsistent.
     :param max_context_words: what the question generator reads around a span.
@@ -55,6 +58,7 @@ class Q2Settings:
     personal_filter: bool = True
     passive_subjects: bool = False
     nli_fallback: bool = False
+    lower_answers: bool = False
     neutral_fallback: float = NOT_VERIFIABLE_VALUE
     max_context_words: int = 90
     knowledge_words: int = 0
@@ -106,4 +110,5 @@ class Q2Settings:
             'vague_questions': 'on' if self.vague_questions else 'off',
             'passive_subjects': 'on' if self.passive_subjects else None,
             'f1_fallback': 'nli' if self.nli_fallback else None,
+            'answers': 'lower_case' if self.lower_answers else None,
         }

@@ -27,7 +27,8 @@ UNUSED_POSITIONS = 2
 
 class BertScorer(Scorer):
     """
-    BERTScore by the bert-score package, with the knowledge as the reference.
+    BERTScore by the bert-score package, with the knowledge as the reference. Like the
+    Q2 paper's code, it reads the knowledge in lower case, and the response as it is.
 
     The value is the F-measure, clipped to [0, 1]. ``Score.parts`` has ``precision``,
     ``recall`` and ``f1`` as the package computes them; after rescaling they can be
@@ -98,6 +99,7 @@ class BertScorer(Scorer):
             'num_layers': self.num_layers,
             'rescaled': 'yes' if self.rescaled else 'no',
             'idf': 'no',
+            'case': 'knowledge_lower',
             'bert_score': version('bert-score'),
             'transformers': version('transformers'),
         }
@@ -126,7 +128,7 @@ class BertScorer(Scorer):
             return []
         found = self._loaded().score(
             [e.response for e in examples],
-            [e.knowledge_text for e in examples],
+            [e.knowledge_text.lower() for e in examples],
             batch_size=self.batch_size,
         )
         # The package puts 0 for a NaN among the F-measures, but not among the others.

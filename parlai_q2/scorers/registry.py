@@ -32,6 +32,7 @@ _SCORERS: dict[str, str] = {
     'rouge_l': 'parlai_q2.scorers.overlap:RougeLScorer',
     'bleu': 'parlai_q2.scorers.bleu:BleuScorer',
     'bertscore': 'parlai_q2.scorers.bertscore:BertScorer',
+    'meteor': 'parlai_q2.scorers.meteor:MeteorScorer',
 }
 
 

@@ -119,6 +119,30 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
         assert (found.value, found.verdicts) == (pytest.approx(expected), ())
 
 
+def test_the_papers_knowledge_answers_reach_nli_in_lower_case():
+    models = replace(toy_models(), nli=ToyNliModel({}))
+    for settings, premise in (
+        (Q2Settings(), 'Where? Los Angeles.'),
+        (Q2Settings(lower_answers=True), 'Where? los angeles.'),
+    ):
+        models.nli.calls.clear()
+        found = q2([(KNOWLEDGE, RESPONSE)], models, settings)[0]
+        assert (premise, 'Where? la.') in models.nli.calls[0]
+        assert found == q2_one_at_a_time((KNOWLEDGE, RESPONSE), models, settings)
+        assert KNOWLEDGE[found.verdicts[1].knowledge_answer.start :].startswith('Los')
+    assert load_preset('paper').q2['lower_answers'] is True
+
+
+def test_a_question_that_two_beams_give_is_asked_once():
+    # The released code asks it twice; among all questions it would also count twice.
+    questions = {**QUESTIONS, '1990': ['When?', 'When?', 'What year?']}
+    models = replace(toy_models(), generator=ToyQuestionGenerator(questions))
+    for variant, asked in (('single', ['When?']), ('multi', ['When?', 'What year?'])):
+        settings = Q2Settings(variant=variant)
+        found = q2([(KNOWLEDGE, 'in 1990')], models, settings)[0]
+        assert [v.question for v in found.verdicts] == asked
+
+
 @pytest.mark.parametrize('variant', ['single', 'multi'])
 @pytest.mark.parametrize('comparison', ['nli', 'soft_nli', 'f1'])
 def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(
@@ -185,6 +209,7 @@ def test_every_setting_is_in_the_signature():
         'personal_filter': False,
         'passive_subjects': True,
         'nli_fallback': True,
+        'lower_answers': True,
         'neutral_fallback': 1,
         'max_context_words': 1,
         'knowledge_words': 1,

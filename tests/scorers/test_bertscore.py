@@ -46,6 +46,12 @@ def test_it_is_what_the_package_computes(folder, scorer):
     assert [s.value for s in ours] == [s.parts['f1'] for s in ours]
 
 
+def test_the_knowledge_is_read_in_lower_case_as_by_the_papers_code(scorer):
+    upper, lower = (Example(k, 'bees') for k in (KNOWLEDGE.upper(), KNOWLEDGE))
+    assert scorer.score([upper])[0].parts == scorer.score([lower])[0].parts
+    assert '|case:knowledge_lower|' in str(scorer.signature)
+
+
 def test_a_value_below_0_is_cut_and_stays_in_the_parts(tmp_path):
     folder = tiny_bert(tmp_path / 'embeddings')
     # Three directions with 120 degrees between any two, whose cosine is -1/2.

@@ -65,3 +65,11 @@ class OftenSilentAgent(EchoAgent):
         elif len(observation.get('text', '')) < 30:
             reply.pop('text', None)
         return reply
+
+
+class KnowledgeAgent(EchoAgent):
+    """Says its knowledge; without any, that it does not know."""
+
+    def reply(self, observation):
+        said = observation.get('checked_sentence') or 'hm .'
+        return Message({'id': self.id, 'text': said, 'episode_done': False})

@@ -1,0 +1,142 @@
+"""BEGIN-Adversarial by generation."""
+
+import json
+
+import pytest
+
+from parlai_q2.errors import InputError, UnknownNameError
+from parlai_q2.perturb.wordnet import wordnet
+from parlai_q2.tasks.begin.generated import (
+    CHANGES,
+    KINDS,
+    Adversarial,
+    Answered,
+    is_kept,
+    read_turns,
+    run,
+)
+from tests.files import write_lines
+from tests.wordnet_files import write_wordnet
+
+CURIE = 'Marie Curie was born in Warsaw, and she is often called the first.'
+TURNS = [
+    Answered(CURIE, 'She was born in Warsaw.', ('Who was she?',), 'curie'),
+    Answered('Garry Kasparov lives in Zagreb.', 'I like him!', ('Chess?',), 'chess'),
+    Answered('The big dog sleeps.', 'The dog sleeps.', ('My dog barks.',), 'dog'),
+    Answered('Dogs were wolves.', 'They were wolves once.', ('A dog!',), 'dog'),
+]
+MODEL = 'tests.tasks.models:KnowledgeAgent'
+
+
+class Copies:
+    """Says its knowledge, and counts its calls."""
+
+    def __init__(self):
+        self.asked = []
+
+    def replies(self, asked):
+        self.asked += asked
+        return [one.knowledge_text or 'hm .' for one in asked]
+
+
+@pytest.fixture(autouse=True, scope='module')
+def words(tmp_path_factory):
+    import nltk
+
+    nltk.data.path.insert(0, str(write_wordnet(tmp_path_factory.mktemp('nltk'))))
+    return wordnet()
+
+
+def made(*kinds, **options):
+    maker = Adversarial(TURNS, Copies(), Copies(), **options)
+    return list(maker.make(kinds))
+
+
+def test_each_kind_has_its_class():
+    found = made(*KINDS)
+    assert {one.kind for one in found} == set(KINDS)
+    classes = {one.kind: one.label for one in found}
+    assert (classes.pop('human'), classes.pop('generic')) == ('consistent', 'generic')
+    assert set(classes.values()) == {'inconsistent'}
+
+
+def test_a_persons_reply_is_kept_if_it_shares_words_and_is_not_about_him():
+    assert [one.response for one in made('human')] == [
+        TURNS[0].reply,
+        TURNS[2].reply,
+        TURNS[3].reply,
+    ]
+    assert is_kept('b c d e', 'b x y z') and not is_kept('b c d e', 'b w x y z')
+    for said in ('my dog', 'we saw dogs', "I'm a dog", 'dogs like me', 'ours is a dog'):
+        assert not is_kept('dogs dog saw like is', said)
+    assert is_kept('is mined in the US', 'it is mined in the usa')
+
+
+@pytest.mark.parametrize('kind', CHANGES)
+def test_a_reply_to_changed_knowledge_is_judged_by_the_knowledge_as_it_was(kind):
+    found = made(kind)
+    knowledge = {turn.knowledge for turn in TURNS}
+    assert found
+    for one in found:
+        assert one.knowledge in knowledge
+        assert one.response == one.knowledge.replace(one.before, one.after, 1)
+
+
+def test_a_reply_without_the_change_can_be_left_out():
+    class Same(Copies):
+        def replies(self, asked):
+            return [CURIE for _ in asked]
+
+    maker = Adversarial(TURNS, Same())
+    assert [one.kind for one in maker.make(['antonym'])] == ['antonym']
+    assert not list(Adversarial(TURNS, Same(), arrived=True).make(['antonym']))
+    assert made('antonym', arrived=True)
+
+
+def test_off_topic_replies_are_of_other_conversations_on_the_topic():
+    found = {one.knowledge: one.response for one in made('off_topic')}
+    assert found == {
+        TURNS[2].knowledge: TURNS[3].reply,
+        TURNS[3].knowledge: TURNS[2].reply,
+    }
+
+
+def test_generic_replies_are_made_without_knowledge():
+    generic = Copies()
+    list(Adversarial(TURNS, None, generic).make(['generic']))
+    assert [one.knowledge_text for one in generic.asked] == [''] * 4
+    assert [one.history for one in generic.asked] == [turn.history for turn in TURNS]
+
+
+def test_a_kind_that_there_is_not_is_named():
+    with pytest.raises(UnknownNameError, match="Did you mean 'antonym'"):
+        made('antonymy')
+
+
+def test_the_command_asks_any_agent_by_name(tmp_path):
+    lines = [
+        {
+            'knowledge': turn.knowledge,
+            'response': turn.reply,
+            'history': list(turn.history),
+            'topic': turn.topic.capitalize(),
+        }
+        for turn in TURNS
+    ]
+    infile = write_lines(tmp_path / 'turns.jsonl', *lines)
+    assert read_turns(infile) == TURNS
+    results = []
+    for batch in ('1', '3'):
+        outfile = tmp_path / f'made{batch}.jsonl'
+        options = ['--infile', str(infile), '--outfile', str(outfile), '-m', MODEL]
+        counts = run([*options, '-bs', batch])
+        results.append([json.loads(line) for line in outfile.open()])
+    assert results[0] == results[1]
+    expected = [one._asdict() for one in made(*KINDS)]
+    assert results[0] == expected and sum(counts.values()) == len(expected)
+
+
+def test_a_file_without_a_turn_is_refused(tmp_path):
+    path = write_lines(tmp_path / 'x.jsonl', {'knowledge': '', 'response': 'Yes.'})
+    with pytest.raises(InputError, match='no record with knowledge'):
+        read_turns(path)
