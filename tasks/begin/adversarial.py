@@ -1,12 +1,13 @@
 """
-Makes training data for classifiers of BEGIN's three classes from grounded responses, as
-BEGIN-Adversarial is made (Dziri et al. 2022, section 6)::
+Makes training data for classifiers of BEGIN's three classes from grounded responses, by
+changing them. This is not how the paper makes BEGIN-Adversarial, which
+:mod:`parlai_q2.tasks.begin.generated` does with a generator; it needs none::
 
     python -m parlai_q2.tasks.begin.adversarial --infile pairs.jsonl --outfile adv.jsonl
 
 The responses themselves are ``consistent``. Each is changed once in each of the chosen
 ways; the result is ``inconsistent``. Chit-chat that fits anything is ``generic``. The
-lists of antonyms and of chit-chat are ours, as the paper's are not published.
+lists of antonyms and of chit-chat are ours.
 """
 
 import argparse
