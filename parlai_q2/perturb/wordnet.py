@@ -76,7 +76,8 @@ def siblings(word: str, part: str) -> list[str]:
     found = (
         name
         for above in senses[0].hypernyms()
-        for other in above.hyponyms()
+        # NLTK gives them in any order.
+        for other in sorted(above.hyponyms(), key=lambda synset: synset.offset())
         if other != senses[0]
         for name in other.lemma_names()
     )

@@ -18,6 +18,8 @@ EXCEPTIONS = {
     'not part of the project',
     r'python -m parlai_q2\.evaluate\.distractors .*': 'takes minutes on data that is '
     'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
+    r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
+    'tests/tasks/test_begin_generated.py runs it on a small one',
     r'python dpo\.py': 'needs TRL, which is not among the requirements',
     r'parlai_q2 eval_model .* dpo/model .*': 'is for the model that TRL trains',
 }

@@ -110,10 +110,7 @@ def write_tensors(
 
 
 def write_converted(
-    source: str,
-    out: Path,
-    in_int8: bool = True,
-    keep: Optional[Sequence[int]] = None,
+    source: str, out: Path, in_int8: bool = True, keep: Optional[Sequence[int]] = None
 ) -> int:
     """Convert a folder; see :func:`write_tensors`."""
     folder = Path(source)

@@ -61,9 +61,7 @@ def _check_array(model: Model, name: str, array: np.ndarray) -> None:
             raise ValueError(f'{name} is no matrix')
         scaled = array.dtype in ('int8', 'int16')
         scale = model.arrays.get(f'{name}_scale')
-        if scaled != (scale is not None) or not (
-            scaled or array.dtype.name in _FLOATS
-        ):
+        if scaled != (scale is not None) or not (scaled or array.dtype.name in _FLOATS):
             raise ValueError(f'{name} is of the type {array.dtype}')
         rows = scale is None or scale.shape == array.shape[:1]
         if scale is not None and not (rows and _sound(scale) and (scale != 0).all()):
@@ -135,7 +133,9 @@ def _check_layer(model: Model, place: str, width: int, heads: int) -> None:
     read = f'{place}/self_attention'
     inner = _shape(model, f'{read}/linear_1/weight')[1]
     per_head = f'{read}/head_dim'
-    if inner % heads or (per_head in model and _number(model, per_head) * heads != inner):
+    if inner % heads or (
+        per_head in model and _number(model, per_head) * heads != inner
+    ):
         raise ValueError(f'{read}: {inner} features for {heads} heads')
     _fits(model, f'{read}/linear_1/weight', width, inner)
     shared = f'{read}/num_heads_kv'

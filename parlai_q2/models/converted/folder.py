@@ -137,9 +137,7 @@ def _head(folder: Path, model: Model) -> dict[str, np.ndarray]:
         return checked_head(load(path.read_bytes()), model)
 
 
-def checked_head(
-    head: Mapping[str, np.ndarray], model: Model
-) -> dict[str, np.ndarray]:
+def checked_head(head: Mapping[str, np.ndarray], model: Model) -> dict[str, np.ndarray]:
     """An output layer in fp32; a ValueError if it does not fit its encoder."""
     width = model['encoder/embeddings_0/weight'].shape[1]
     found = {name: np.asarray(head[name], np.float32) for name in ('weight', 'bias')}
@@ -148,9 +146,7 @@ def checked_head(
     return found
 
 
-def check_classes(
-    config: Mapping[str, Any], head: Mapping[str, np.ndarray]
-) -> None:
+def check_classes(config: Mapping[str, Any], head: Mapping[str, np.ndarray]) -> None:
     """Raise ValueError if a classifier has not as many outputs as names for them."""
     names, outputs = config.get('id2label'), len(head['bias'])
     if names and len(names) != outputs and 'Sequence' in str(config['architectures']):

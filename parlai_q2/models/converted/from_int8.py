@@ -23,12 +23,7 @@ from parlai_q2.models.converted.folder import (
     rows_of,
 )
 from parlai_q2.models.converted.layout import ENCODER, LAYOUTS, Stored
-from parlai_q2.models.folder import (
-    INT8_WEIGHTS,
-    blaming,
-    has_file,
-    verify_checksums,
-)
+from parlai_q2.models.folder import INT8_WEIGHTS, blaming, has_file, verify_checksums
 from parlai_q2.models.converted.settings import (
     CONFIG,
     checked_config,
@@ -67,7 +62,9 @@ def read_int8_folder(folder: Path, wanted: str) -> Converted:
         head = {}
         if wanted == ENCODER:
             stored = Stored(tensors)
-            parts = {part: stored.whole(f'{output}.{part}') for part in ('weight', 'bias')}
+            parts = {
+                part: stored.whole(f'{output}.{part}') for part in ('weight', 'bias')
+            }
             head = checked_head(parts, model)
             with blaming(folder / CONFIG):
                 check_classes(config, head)

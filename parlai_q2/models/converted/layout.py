@@ -78,7 +78,9 @@ def bert(tensors: Tensors, config: Mapping[str, Any], base: str = 'bert') -> Mod
     """BERT for classification (with its pooling layer) or for question answering."""
     stored, words = Stored(tensors), f'{base}.embeddings'
     arrays = _encoder(config, pre_norm=False, activation=GELU)
-    _put(arrays, 'encoder/embeddings_0', stored.matrix(f'{words}.word_embeddings.weight'))
+    _put(
+        arrays, 'encoder/embeddings_0', stored.matrix(f'{words}.word_embeddings.weight')
+    )
     kinds = stored.matrix(f'{words}.token_type_embeddings.weight')
     _put(arrays, 'encoder/embeddings_1', kinds)
     positions = stored.whole(f'{words}.position_embeddings.weight')
@@ -98,7 +100,9 @@ def mpnet(tensors: Tensors, config: Mapping[str, Any]) -> Model:
     """MPNet for classification; its dense layer before the output is the pooling."""
     stored, words = Stored(tensors), 'mpnet.embeddings'
     arrays = _encoder(config, pre_norm=False, activation=GELU)
-    _put(arrays, 'encoder/embeddings_0', stored.matrix(f'{words}.word_embeddings.weight'))
+    _put(
+        arrays, 'encoder/embeddings_0', stored.matrix(f'{words}.word_embeddings.weight')
+    )
     positions = stored.matrix(f'{words}.position_embeddings.weight')
     _put(arrays, 'encoder/embeddings_1', positions)
     _put(arrays, 'encoder/layernorm_embedding', stored.norm(f'{words}.LayerNorm'))
@@ -142,7 +146,9 @@ def t5(
         rows = stored.matrix('shared.weight', rows=keep)
         _put(arrays, 'decoder/embeddings', rows)
     tied = config.get('tie_word_embeddings', True)
-    head = 'shared.weight' if tied and not _has(tensors, 'lm_head') else 'lm_head.weight'
+    head = (
+        'shared.weight' if tied and not _has(tensors, 'lm_head') else 'lm_head.weight'
+    )
     _put(arrays, 'decoder/projection', stored.matrix(head, rows=keep))
     if config.get('scale_decoder_outputs', tied):
         arrays['decoder/scale_outputs'] = np.float32(config['d_model'] ** -0.5)

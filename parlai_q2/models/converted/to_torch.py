@@ -222,7 +222,9 @@ def _t5(weights: _Weights, converted: Converted) -> tuple[Any, State]:
         relative_attention_num_buckets=len(bias),
         relative_attention_max_distance=int(model[place]),
         layer_norm_epsilon=said.get('layer_norm_epsilon') or 1e-6,
-        feed_forward_proj='relu' if model['encoder/activation'] == RELU else 'gated-gelu',
+        feed_forward_proj='relu'
+        if model['encoder/activation'] == RELU
+        else 'gated-gelu',
         tie_word_embeddings='decoder/scale_outputs' in model,
         decoder_start_token_id=ids[said['decoder_start_token']],
         eos_token_id=ids[said['eos_token']],

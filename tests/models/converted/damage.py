@@ -22,7 +22,8 @@ from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import tiny_pair_model, tiny_t5
 
 LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
-TRY = """
+TRY = (
+    """
 import sys, json
 from parlai_q2.errors import Q2Error
 from parlai_q2.models.nli import SequenceNliModel
@@ -44,7 +45,9 @@ try:
 except Q2Error as e:
     assert folder in str(e) and '\\n' not in str(e), str(e)
     print('error')
-""" % LABELS
+"""
+    % LABELS
+)
 NUMBERS = (0, 1, 2, 127, 255, 65535, 2**31 - 1, 2**32 - 1)
 
 

@@ -64,7 +64,10 @@ def test_the_question_answerer(monkeypatch):
     inputs = list(dict.fromkeys(inputs))
     models = {
         (cores, size): made(
-            SpanQuestionAnswerer, 'question_answering', monkeypatch, cores,
+            SpanQuestionAnswerer,
+            'question_answering',
+            monkeypatch,
+            cores,
             batch_size=size,
         )  # fmt: skip
         for cores in (1, 2)
@@ -84,7 +87,10 @@ def test_the_question_generator(monkeypatch):
     inputs = list(dict.fromkeys([*inputs, ('a', 'a'), ('wax', LONG)]))
     models = {
         (cores, size): made(
-            Seq2SeqQuestionGenerator, 'question_generation', monkeypatch, cores,
+            Seq2SeqQuestionGenerator,
+            'question_generation',
+            monkeypatch,
+            cores,
             batch_size=size,
         )  # fmt: skip
         for cores in (1, 2)

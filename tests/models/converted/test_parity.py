@@ -71,10 +71,7 @@ def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
     write_converted(str(plain), folder, in_int8=False)
     own, expected = classes(plain)
     other, given = classes(folder, compute_type='float32')
-    assert (own.engine, other.engine) == (
-        'transformers-float32',
-        'ctranslate2-float32',
-    )
+    assert (own.engine, other.engine) == ('transformers-float32', 'ctranslate2-float32')
     assert np.allclose(given, expected, atol=2e-5)
     assert np.ptp(expected, axis=0).max() > 0.05  # texts matter to it
 
