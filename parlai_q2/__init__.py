@@ -15,32 +15,48 @@ from typing import TYPE_CHECKING, Any
 from parlai_q2.version import __version__
 
 if TYPE_CHECKING:
-    from parlai_q2.claims import Comparison, Label, Score, Verdict
-    from parlai_q2.errors import ConfigError, InputError, ModelError, Q2Error
+    from parlai_q2.claims import Comparison, Label, Score, Statement, Verdict
+    from parlai_q2.errors import (
+        ConfigError,
+        InputError,
+        MissingPackageError,
+        ModelError,
+        ModelNotFoundError,
+        Q2Error,
+        RecordError,
+        UnknownNameError,
+    )
     from parlai_q2.presets import load_preset
-    from parlai_q2.rerank import Reranker
+    from parlai_q2.rerank import Candidate, Ranking, Reranker
     from parlai_q2.scorers import Scorer, load_scorer, release_models, scorer_names
     from parlai_q2.signature import Signature
-    from parlai_q2.turns import Example, Span
+    from parlai_q2.turns import Example, Passage, Source, Span, Turn
 
 # Maps each public name to its module. Modules are imported on first use, to keep
 # "import parlai_q2" fast.
 _PUBLIC = {
+    'Candidate': 'rerank',
     'Comparison': 'claims',
     'ConfigError': 'errors',
     'Example': 'turns',
     'InputError': 'errors',
     'Label': 'claims',
+    'MissingPackageError': 'errors',
     'ModelError': 'errors',
+    'ModelNotFoundError': 'errors',
     'Passage': 'turns',
     'Q2Error': 'errors',
+    'Ranking': 'rerank',
+    'RecordError': 'errors',
     'Reranker': 'rerank',
     'Score': 'claims',
     'Scorer': 'scorers',
     'Signature': 'signature',
     'Source': 'turns',
     'Span': 'turns',
+    'Statement': 'claims',
     'Turn': 'turns',
+    'UnknownNameError': 'errors',
     'Verdict': 'claims',
     'load_preset': 'presets',
     'load_scorer': 'scorers',
@@ -50,21 +66,28 @@ _PUBLIC = {
 
 __all__ = [
     '__version__',
+    'Candidate',
     'Comparison',
     'ConfigError',
     'Example',
     'InputError',
     'Label',
+    'MissingPackageError',
     'ModelError',
+    'ModelNotFoundError',
     'Passage',
     'Q2Error',
+    'Ranking',
+    'RecordError',
     'Reranker',
     'Score',
     'Scorer',
     'Signature',
     'Source',
     'Span',
+    'Statement',
     'Turn',
+    'UnknownNameError',
     'Verdict',
     'load_preset',
     'load_scorer',

@@ -4,6 +4,7 @@ immutable; ``to_dict`` gives JSON-safe values, which ``from_dict`` reads back.
 """
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.turns import Span
@@ -11,6 +12,14 @@ from parlai_q2.turns import Span
 # The value of a response with nothing to verify, as the paper scores a neutral
 # end-to-end NLI verdict (section 2).
 NOT_VERIFIABLE_VALUE = 0.5
+
+
+class Word(str, Enum):
+    """One of a closed set of words: equal to its text, printed and stored as it."""
+
+    __str__ = str.__str__
+    __format__ = str.__format__  # type: ignore[assignment]
+    __repr__ = str.__repr__
 
 
 class Label:
@@ -246,3 +255,16 @@ def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
     return Score(
         NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
     )
+
+
+def explained_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    A row of a ranking with the evidence that is to be shown: its score's own or, if
+    another scorer explained it, that one's.
+    """
+    found = row.get('evidence')
+    if not isinstance(found, Mapping):
+        # None, or in files of before a signature, with the evidence already in the row.
+        return dict(row)
+    own = row.get('statements') or found.get('statements') or []
+    return {**row, 'verdicts': found.get('verdicts') or [], 'statements': own}

@@ -7,9 +7,8 @@ models, decoding, filters, comparison and threshold. Logs print a short form of 
 """
 
 import hashlib
-import re
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 from parlai_q2.version import __version__
 
@@ -26,18 +25,17 @@ def unusual(
     return {k: v for k, v in settings.items() if v not in usual[k]}
 
 
-def assumed(signature: str) -> str:
+def assumed(prior: Optional[float]) -> str:
     """
-    What the values of a scorer with this signature assume of the responses, as a
-    sentence; empty if they are no probabilities.
+    What the values of a scorer with this prior assume of the responses, as a sentence;
+    empty if they are no probabilities.
 
-    >>> assumed('grounded|prior:0.86|threshold:0.5')
+    >>> assumed(0.86)
     'Values are probabilities if 86 % of all responses are consistent.'
     """
-    found = re.search(r'\|prior:([0-9.]+)', signature)
-    if found is None:
+    if prior is None:
         return ''
-    share = f'{100 * float(found[1]):.3g} %'
+    share = f'{100 * prior:.3g} %'
     return f'Values are probabilities if {share} of all responses are consistent.'
 
 
@@ -61,6 +59,10 @@ class Signature:
         text = '|'.join([self.scorer, *pairs, f'version:{__version__}'])
         # A path may contain bytes that are not UTF-8, which could not be written.
         return text.encode('utf-8', 'backslashreplace').decode('utf-8')
+
+    def texts(self) -> dict[str, str]:
+        """The settings as texts, by name."""
+        return {name: str(value) for name, value in sorted(self.settings.items())}
 
     @property
     def short(self) -> str:

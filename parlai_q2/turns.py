@@ -41,6 +41,9 @@ class Source(NamedTuple):
     :param file: the document, as its owner names it: a path or an address.
     :param heading: the headings it stands under, the outermost first.
     :param place: where in the document, such as ``page 3``.
+
+    >>> Source('bees.pdf', 'Bees > Eyes', 'page 3').heading
+    'Bees > Eyes'
     """
 
     file: str
@@ -49,7 +52,12 @@ class Source(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A passage of the knowledge; scorers read neither its title nor its source."""
+    """
+    A passage of the knowledge; scorers read neither its title nor its source.
+
+    >>> Example([Passage('Bees have five eyes.', 'Bee')], 'Five.').knowledge[0].title
+    'Bee'
+    """
 
     text: str
     title: str = ''

@@ -133,7 +133,7 @@ def start(folder, *options, **pipes):
     line = json.dumps({'knowledge': text, 'response': text})
     infile.write_text(f'{line}\n' * RECORDS)
     words = ['score', '--infile', infile, '--outfile', folder / 'out.jsonl']
-    words += ['--scorer', 'precision', '--chunk-size', '10', *options]
+    words += ['--measure', 'precision', '--chunk-size', '10', *options]
     return subprocess.Popen(
         [sys.executable, '-m', 'parlai_q2', *map(str, words)],
         cwd=ROOT,

@@ -2,7 +2,7 @@
 Says whether responses are consistent with their knowledge, as a ParlAI classifier that
 answers with one of the task's own class names.
 
-By default the shipped detector answers; ``--scorer`` and ``--preset`` choose another
+By default the shipped detector answers; ``--measure`` and ``--preset`` choose another
 scorer. Nothing is trained; ``agents/hf_classifier`` is a classifier that can be.
 """
 
@@ -28,6 +28,7 @@ from parlai_q2.parlai.classification import (
     true_class,
 )
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.roles import Role
 from parlai_q2.text.class_map import (
     FINDINGS,
     ClassMap,
@@ -66,7 +67,7 @@ class ConsistencyAgent(Agent):
             self.scorer: Scorer = shared['scorer']
             self._maps: dict[tuple[str, ...], ClassMap] = shared['class_maps']
             return
-        self.scorer = scorer_from_opt({'scorer': DEFAULT_SCORER, **opt})
+        self.scorer = scorer_from_opt(opt, default=DEFAULT_SCORER)
         self._maps = {}
         logging.info(f'Responses are classified with {self.scorer.signature}')
 
@@ -136,10 +137,10 @@ class ConsistencyAgent(Agent):
     def _threshold(self, score: Score) -> Optional[float]:
         if not has_findings(score):
             return self.scorer.threshold
-        if self.opt.get('scorer_threshold') is not None:
+        if self.opt.get('measure_threshold') is not None:
             raise ConfigError(
                 f'The scorer {self.scorer.name!r} gives class probabilities, of which '
-                'this agent takes the likeliest. Leave out --scorer-threshold.'
+                'this agent takes the likeliest. Leave out --measure-threshold.'
             )
         return None
 
@@ -170,4 +171,4 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         'consistent, inconsistent and generic where it has none',
     )
     add_class_map(group)
-    return add_scorer_options(parser, scorer=DEFAULT_SCORER)
+    return add_scorer_options(parser, Role.MEASURE, default=DEFAULT_SCORER)

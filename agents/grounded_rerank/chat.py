@@ -14,7 +14,7 @@ from parlai.core.message import Message
 from parlai.core.torch_agent import Batch
 
 from parlai_q2.agents.grounded_rerank import commands
-from parlai_q2.agents.grounded_rerank.knowledge_source import EpisodeKnowledge
+from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge
 from parlai_q2.io.world_logs import COMMAND
 from parlai_q2.report.terminal import use_colour
 
@@ -34,7 +34,7 @@ TERMINAL_OPTION, BROWSER_OPTION = 'local_human_candidates_file', 'port'
 class ChatCommands(_Generator):
     """Handles chat commands; a mixin over a generator's class."""
 
-    knowledge: EpisodeKnowledge
+    knowledge: AgentKnowledge
     explain: Callable[[Mapping[str, Any]], None]
     _interactive = False
     _said: Optional[Message] = None

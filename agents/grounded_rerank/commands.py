@@ -3,11 +3,8 @@
 import re
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-from parlai_q2.agents.grounded_rerank.knowledge_source import (
-    EpisodeKnowledge,
-    read_typed,
-)
-from parlai_q2.claims import Score
+from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
+from parlai_q2.claims import Score, explained_row
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
@@ -51,7 +48,7 @@ def read_command(text: Any) -> Optional[Command]:
 
 def answer(
     command: Command,
-    knowledge: EpisodeKnowledge,
+    knowledge: AgentKnowledge,
     said: Optional[Mapping[str, Any]],
     colour: bool = False,
     width: int = 80,
@@ -75,7 +72,7 @@ def answer(
     return _why(said, colour, width)
 
 
-def _knowledge(text: str, knowledge: EpisodeKnowledge) -> str:
+def _knowledge(text: str, knowledge: AgentKnowledge) -> str:
     if not text:
         if not knowledge.typed:
             return 'No knowledge was typed.'
@@ -101,7 +98,11 @@ def _why(said: Mapping[str, Any], colour: bool, width: int) -> str:
     if chosen['score'] is None:
         return f'Chosen for: {chosen["reason"]}.'
     shown = render_score(
-        Score.from_dict(chosen), chosen['text'], said['rerank_knowledge'], colour, width
+        Score.from_dict(explained_row(chosen)),
+        chosen['text'],
+        said['rerank_knowledge'],
+        colour,
+        width,
     )
     lines = [f'Chosen for: {chosen["reason"]}.']
     if said['text'] != chosen['text']:

@@ -31,8 +31,7 @@ from parlai_q2.agents.grounded_rerank.generator import (
 )
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     NONE_GIVEN,
-    EpisodeKnowledge,
-    KnowledgeSource,
+    AgentKnowledge,
     retrieved,
     retrieves,
 )
@@ -50,13 +49,15 @@ from parlai_q2.agents.grounded_rerank.strategies import (
 )
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.io.knowledge import as_field
+from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
+from parlai_q2.turns import Turn
 
-# The fields that carry an observation's Pool, still without candidates, and a batch's.
-POOL = 'rerank_pool'
-POOLS = 'rerank_pools'
+# The fields that carry an observation's Turn, and a batch's.
+TURN = 'rerank_turn'
+TURNS = 'rerank_turns'
 # The options that name a file of replies: of eval_model, self_chat and interactive.
 LOGS = ('world_logs', 'outfile')
 # Marks options read from disk until the generator is known.
@@ -121,11 +122,9 @@ class GroundedRerankAgent(ChatCommands):
             opt['generator'] = generator_name(opt)
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
-            logging.info(f'Metrics of rerank/ are of {self.reranker.scorer.name}.')
-            source = KnowledgeSource(
-                opt.get('knowledge_delimiter'), opt.get('knowledge_file')
-            )
-        self.knowledge = EpisodeKnowledge(source)
+            logging.info(f'Metrics of rerank/ are of {self.reranker.chooser.name}.')
+            source = source_from_opt(opt)
+        self.knowledge = AgentKnowledge(source)
         self.strategies = parse_strategies(
             opt.get('candidate_strategies') or DEFAULT_STRATEGIES
         )
@@ -148,10 +147,10 @@ class GroundedRerankAgent(ChatCommands):
         found = self.knowledge.find(observation)
         seen = super().observe(self.knowledge.give(observation, found))
         history = tuple(self.history.history_raw_strings)
-        pool = Pool(found.passages if found else (), history=history)
+        turn = Turn(found.passages, history)
         for message in (seen, self.observation):
             if message is not None:
-                dict.__setitem__(message, POOL, pool)
+                dict.__setitem__(message, TURN, turn)
         return seen
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
@@ -161,7 +160,7 @@ class GroundedRerankAgent(ChatCommands):
         # The generator decides whether to sort, by its own default (HRED has one).
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
-            batch[POOLS] = [obs_batch[i].get(POOL, Pool()) for i in batch.valid_indices]
+            batch[TURNS] = [obs_batch[i].get(TURN, Turn()) for i in batch.valid_indices]
         return batch
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
@@ -171,15 +170,10 @@ class GroundedRerankAgent(ChatCommands):
         rankings, self._rankings = self._rankings, None
         if output is None or not rankings:
             return output
-        signature = str(self.reranker.scorer.signature)
-        output.rerank = [r.rows() for r in rankings]
-        # Of the history, only the turn before is read, and only if it is asked for.
-        before = [pool.history[-1:] for pool in batch[POOLS]]
-        if self.opt.get('in_context'):
-            output.rerank_history = [list(history) for history in before]
         if self.logs_replies():
-            known = [r.passages for r in rankings]
-            self.reranker.explain(list(zip(known, before, output.rerank, strict=True)))
+            rankings = self.reranker.explained(rankings)
+        signature = str(self.reranker.chooser.signature)
+        output.rerank = [r.rows() for r in rankings]
         output.rerank_knowledge = [as_field(r.passages) for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
@@ -200,9 +194,8 @@ class GroundedRerankAgent(ChatCommands):
         :param reply: a reply of this agent; its ``rerank`` is changed in place.
         """
         if reply.get('rerank'):
-            before = reply.get('rerank_history', ())
-            turn = (reply['rerank_knowledge'], before, reply['rerank'])
-            self.reranker.explain([turn])
+            (ranking,) = self.reranker.explained([Ranking.from_dict(reply)])
+            reply['rerank'][:] = ranking.rows()
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         """
@@ -225,8 +218,8 @@ class GroundedRerankAgent(ChatCommands):
         """
         Find candidates, score them in one call, and return them in their new order.
         """
-        pools = batch.get(POOLS)
-        if pools is None or self._in_loss:
+        turns = batch.get(TURNS)
+        if turns is None or self._in_loss:
             # Nothing to rerank: either not a batch of observations (ParlAI's dummy
             # batches) or not a reply to one (unlikelihood training learns from what it
             # generates).
@@ -235,7 +228,7 @@ class GroundedRerankAgent(ChatCommands):
             )
         model = getattr(self.model, 'module', self.model)
         finds_some = retrieves(model)
-        grounded = [bool(pool.knowledge) or finds_some for pool in pools]
+        grounded = [bool(turn.knowledge) or finds_some for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN)
         assert self.generator_class is not None
@@ -252,16 +245,16 @@ class GroundedRerankAgent(ChatCommands):
             **kwargs,
         )
         if finds_some:
-            found_by_it = retrieved(model, len(pools))
-            pools = [
-                pool if pool.knowledge else replace(pool, knowledge=documents)
-                for pool, documents in zip(pools, found_by_it, strict=True)
+            found_by_it = retrieved(model, len(turns))
+            turns = [
+                turn if turn.knowledge else replace(turn, knowledge=documents)
+                for turn, documents in zip(turns, found_by_it, strict=True)
             ]
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
-                replace(pool, candidates=tuple(candidates))
-                for pool, candidates in zip(pools, found, strict=True)
+                Pool(turn.knowledge, candidates, turn.history)
+                for turn, candidates in zip(turns, found, strict=True)
             ]
         )
         self._record(rankings, 1000 * (time.perf_counter() - began))

@@ -6,11 +6,12 @@ from typing import Any
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank import strategies
+from parlai_q2.cli.renamed import RENAMED, renew
 from parlai_q2.cli.rerank_options import add_choice_options
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai.filter_options import add_delimiter_option
-from parlai_q2.rerank.reranker import DEFAULT_SCORER
+from parlai_q2.parlai.knowledge_options import add_knowledge_options
+from parlai_q2.scorers.roles import Role
 
 DEFAULT_SEED = 0
 
@@ -34,22 +35,9 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         help='seed of the sampling strategies: the same context gives the same '
         'candidates',
     )
-    add_choice_options(parser).add_argument(
-        '--rerank-scorer',
-        type=str,
-        default=None,
-        help='the scorer that reranks, if it should differ from the one that a task '
-        'measures with; default: --scorer',
-    )
-    group = parser.add_argument_group('Reranking: knowledge and chat')
-    add_delimiter_option(group)
-    group.add_argument(
-        '--knowledge-file',
-        type=str,
-        default=None,
-        help='a text file: the knowledge for turns that bring none',
-    )
-    return add_scorer_options(parser, scorer=DEFAULT_SCORER)
+    add_choice_options(parser)
+    add_knowledge_options(parser.add_argument_group('Reranking: knowledge and chat'))
+    return add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
 
 
 def forget_others_options(opt: dict[str, Any]) -> None:
@@ -57,14 +45,17 @@ def forget_others_options(opt: dict[str, Any]) -> None:
     Drop scorer options that another command saved, from a model file's options.
 
     A generator trained on a task of parlai_q2, or with one of its mutators, has that
-    task's ``scorer`` in its ``.opt``, and with it a threshold, device or cache other
+    task's ``choose`` in its ``.opt``, and with it a threshold, device or cache other
     than the reranking defaults. Options that a reranking agent saved are kept. So are
     those that ParlAI has overridden since reading the file, because somebody asks for
     them now.
     """
     asked_for = {name for name, *_ in getattr(opt, 'history', ())}
     if 'candidate_strategies' in opt.keys() - asked_for:
+        renew(opt)
         return
+    for name in RENAMED:
+        opt.pop(name, None)
     parser = ParlaiParser(False, False)
     add_rerank_options(parser)
     for action in parser._actions:

@@ -5,9 +5,8 @@ signature.
 
 from parlai_q2.cache.score_cache import (
     DEFAULT_MAX_BYTES,
-    CachedScorer,
     ScoreCache,
     default_cache_path,
 )
 
-__all__ = ['DEFAULT_MAX_BYTES', 'CachedScorer', 'ScoreCache', 'default_cache_path']
+__all__ = ['DEFAULT_MAX_BYTES', 'ScoreCache', 'default_cache_path']

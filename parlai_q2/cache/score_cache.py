@@ -1,6 +1,6 @@
 """
 The score cache: keeps scores in one SQLite file that many processes can read and write
-at once, and wraps any scorer with it.
+at once, for any scorer.
 
 A score is looked up by the scorer's full signature and the SHA-256 of knowledge and
 response, so a score with another signature is never returned. When the file exceeds its
@@ -14,15 +14,13 @@ import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Iterable, Mapping, NamedTuple, Optional, Union
 
 from parlai_q2.cache.rows import Pair, decode, encode, pair_key
 from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, cache_folder
-from parlai_q2.scorers.base import Scorer, StandInScorer
-from parlai_q2.turns import Example
 
 # An environment variable with the path of the cache, to keep it elsewhere.
 VARIABLE = 'PARLAI_Q2_CACHE'
@@ -32,9 +30,6 @@ MIN_MAX_BYTES = 1024**2
 EVICT_TO = 0.9
 # Seconds between two updates of a row's time of use, so that reads rarely write.
 USE_NOTED_EVERY = 3600
-# Scores per write: about as many as a killed run can lose, and enough to fill many
-# batches of a model.
-CHUNK = 256
 # Deletes the signatures that no score has any more.
 FORGET_UNUSED = (
     'DELETE FROM signatures WHERE NOT EXISTS '
@@ -51,38 +46,6 @@ def default_cache_path() -> Path:
     """
     given = os.environ.get(VARIABLE)
     return Path(given).expanduser() if given else cache_folder() / 'scores.sqlite'
-
-
-class CachedScorer(StandInScorer[Scorer]):
-    """
-    Takes scores from a cache, and computes only those that it does not have, ``chunk``
-    examples per call of the scorer and per write to the cache.
-    """
-
-    def __init__(self, scorer: Scorer, cache: 'ScoreCache', chunk: int = CHUNK):
-        super().__init__(scorer)
-        self.cache, self.chunk = cache, chunk
-        # How many responses were found in the cache, and how many had to be scored.
-        self.hits = self.misses = 0
-
-    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature = str(self.signature)
-        pairs = [(e.knowledge_text, e.response) for e in examples]
-        scores = self.cache.get(signature, pairs)
-        missing = [
-            example for pair, example in zip(pairs, examples) if pair not in scores
-        ]
-        self.hits += len(examples) - len(missing)
-        self.misses += len(missing)
-        for start in range(0, len(missing), self.chunk):
-            some = missing[start : start + self.chunk]
-            made = {
-                (example.knowledge_text, example.response): score
-                for example, score in zip(some, self.scorer.score(some), strict=True)
-            }
-            self.cache.put(signature, made)
-            scores.update(made)
-        return [scores[pair] for pair in pairs]
 
 
 class StoredSignature(NamedTuple):

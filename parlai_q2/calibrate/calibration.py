@@ -128,7 +128,7 @@ def calibrate(
     share = float(pairs.consistent.mean())
     found = Calibration(
         scorer.name,
-        str(scorer.signature),
+        scorer.signature.texts(),
         round(fitted.threshold, DIGITS),
         round(share, DIGITS) if probabilities else None,
         None if fitted.shift is None else round(fitted.shift, DIGITS),

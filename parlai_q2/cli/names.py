@@ -15,8 +15,10 @@ from parlai_q2.cli.short_names import AGENT_OPTIONS, TASK_OPTIONS, TEACHER, came
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import scorer_names
+from parlai_q2.scorers.roles import NONE
 
-SCORER_OPTIONS = ('--scorer', '--rerank-scorer')
+SCORER_OPTIONS = ('--choose', '--measure', '--explain')
+PRESET_OPTIONS = ('--preset', *(f'{name}-preset' for name in SCORER_OPTIONS))
 MUTATOR_OPTIONS = ('--mutators', '-mut')
 # Names with these prefixes are of repositories whose layout is their own.
 PREFIXES = ('internal:', 'fb:', 'light:', 'projects:', '#')
@@ -30,9 +32,9 @@ def check_names(arguments: Sequence[str]) -> None:
     """
     for option, value in options_of(arguments):
         if option in SCORER_OPTIONS and ':' not in value:
-            if value not in scorer_names():
+            if value not in (*scorer_names(), NONE):
                 raise UnknownNameError('scorer', value, scorer_names())
-        elif option == '--preset':
+        elif option in PRESET_OPTIONS:
             load_preset(value)
         if option in TASK_OPTIONS:
             for task in value.split(','):

@@ -1,41 +1,15 @@
 """The options for choosing among candidates, and the reranker that they describe."""
 
-from math import inf
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
-from parlai_q2.cli.scorer_options import add_context_option, scorer_from_opt
+from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.choice import (
-    DEFAULT_GENERATOR_WEIGHT,
-    DEFAULT_TOLERANCE,
-    RULES,
-    SCORE,
-    Rule,
-)
-from parlai_q2.rerank.reranker import (
-    DEFAULT_COPY_PENALTY,
-    DEFAULT_EVIDENCE,
-    DEFAULT_GENERIC_PENALTY,
-    DEFAULT_PREFILTER_KEEP,
-    DEFAULT_REPEAT_PENALTY,
-    DEFAULT_SCORER,
-    Reranker,
-)
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.io.strict_json import is_number
+from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, RULES, SCORE, Rule
+from parlai_q2.rerank.reranker import Reranker
+from parlai_q2.scorers.roles import Role
 
-NONE = 'none'
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
-
-
-# For each option its type, and the least and the greatest value.
-RANGES: Mapping[str, tuple[type, float, float]] = {
-    'rerank_tolerance': (float, 0, 1),
-    'abstain_below': (float, 0, 1),
-    'prefilter_keep': (int, 1, inf),
-    'copy_penalty': (float, 0, inf),
-    'generic_penalty': (float, 0, inf),
-    'repeat_penalty': (float, 0, inf),
-}
 
 
 def check_ranges(opt: Mapping[str, Any]) -> None:
@@ -44,17 +18,11 @@ def check_ranges(opt: Mapping[str, Any]) -> None:
 
     :raises ConfigError: when one is out of its range or is not a number.
     """
-    for name, (kind, least, most) in RANGES.items():
-        value = opt.get(name)
-        if value is None:
-            continue
-        if type(value) not in (int, kind) or not least <= value <= most:
-            number = 'whole number' if kind is int else 'number'
-            limits = f'of at least {least}' if most == inf else f'in [{least}, {most}]'
-            raise ConfigError(
-                f'--{name.replace("_", "-")} is {value!r}; it must be a {number} '
-                f'{limits}.'
-            )
+    value = opt.get('abstain_below')
+    if value is not None and not (is_number(value) and 0 <= value <= 1):
+        raise ConfigError(
+            f'--abstain-below is {value!r}; it must be a number in [0, 1].'
+        )
 
 
 def add_choice_options(parser: Any) -> Any:
@@ -67,13 +35,6 @@ def add_choice_options(parser: Any) -> Any:
         help='what to choose: the best score, the best sum of the score and the '
         'weighted score of the generator, or the first candidate, in the '
         "generator's order, above the scorer's threshold",
-    )
-    group.add_argument(
-        '--rerank-tolerance',
-        type=float,
-        default=DEFAULT_TOLERANCE,
-        help='candidates that score at most this far below the best count as equally '
-        "good, and the generator's favourite among them is chosen",
     )
     group.add_argument(
         '--generator-weight',
@@ -94,38 +55,13 @@ def add_choice_options(parser: Any) -> Any:
         help='what to say instead of a reply that is not grounded',
     )
     group.add_argument(
-        '--prefilter',
-        default=NONE,
-        help='a cheap scorer that prunes candidates first, e.g. consistency; or none',
+        '--guards',
+        type='bool',
+        default=True,
+        help='take some of their score from verbatim copies of the knowledge, from '
+        'replies that would fit any turn and from repetitions, at most down to the '
+        'threshold',
     )
-    group.add_argument(
-        '--prefilter-keep',
-        type=int,
-        default=DEFAULT_PREFILTER_KEEP,
-        help="number of candidates that the prefilter keeps; the generator's first is "
-        'always kept as well',
-    )
-    penalties = (
-        ('copy', DEFAULT_COPY_PENALTY, 'a verbatim copy of the knowledge'),
-        ('generic', DEFAULT_GENERIC_PENALTY, 'a reply that would fit any turn'),
-        ('repeat', DEFAULT_REPEAT_PENALTY, 'a reply that says an earlier turn again'),
-    )
-    for name, default, reply in penalties:
-        group.add_argument(
-            f'--{name}-penalty',
-            type=float,
-            default=default,
-            help=f'amount subtracted from the score of {reply}, at most down to the '
-            'threshold; 0: nothing',
-        )
-    group.add_argument(
-        '--evidence',
-        default=DEFAULT_EVIDENCE,
-        help='the scorer that explains the replies that are shown (the chosen one and '
-        "the generator's first), if the scorer that chooses gives no evidence: spans "
-        '(the detector marks words), q2 (questions and answers), or none',
-    )
-    add_context_option(group)
     return group
 
 
@@ -141,30 +77,14 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
         raise ConfigError(
             f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'
         )
-    name = opt.get('rerank_scorer') or opt.get('scorer', DEFAULT_SCORER)
-    scorer = scorer_from_opt({**opt, 'scorer': name})
+    chooser = scorer_from_opt(opt, Role.CHOOSE)
     rule = Rule(
         by=by,
         generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
-        threshold=scorer.threshold,
-        tolerance=opt.get('rerank_tolerance', DEFAULT_TOLERANCE),
+        threshold=chooser.threshold,
         abstain_below=opt.get('abstain_below'),
     )
+    guards = opt.get('guards')
     return Reranker(
-        scorer,
-        rule,
-        prefilter=_other_scorer(opt, opt.get('prefilter')),
-        prefilter_keep=opt.get('prefilter_keep', DEFAULT_PREFILTER_KEEP),
-        copy_penalty=opt.get('copy_penalty', DEFAULT_COPY_PENALTY),
-        generic_penalty=opt.get('generic_penalty', DEFAULT_GENERIC_PENALTY),
-        repeat_penalty=opt.get('repeat_penalty', DEFAULT_REPEAT_PENALTY),
-        evidence=_other_scorer(opt, opt.get('evidence', DEFAULT_EVIDENCE)),
+        chooser, rule, guards is None or bool(guards), explainer_from_opt(opt)
     )
-
-
-def _other_scorer(opt: Mapping[str, Any], name: Optional[str]) -> Optional[Scorer]:
-    # --scorer-threshold and --calibration are meant for the scorer that decides alone.
-    if name in (None, NONE):
-        return None
-    own = {'scorer': name, 'scorer_threshold': None, 'calibration': None}
-    return scorer_from_opt({**opt, **own})

@@ -1,20 +1,34 @@
-"""The options that choose a scorer, and the scorer that they give."""
+"""
+The options for scorers and their models, and the scorers that they give.
 
-from typing import Any, Mapping
+A scorer has a role (:mod:`~parlai_q2.scorers.roles`), which names its options:
+``--choose``, ``--measure`` and ``--explain``, each with its ``-preset``, ``-threshold``
+and ``-calibration``. Devices, batch sizes and the cache are the same for all.
+"""
 
-from parlai_q2.cache import DEFAULT_MAX_BYTES, CachedScorer, ScoreCache
+from typing import Any, Mapping, Optional
+
+from parlai_q2.cache import ScoreCache
+from parlai_q2.cli.renamed import add_renamed_options, check_renamed
+from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import gpus
-from parlai_q2.presets import load_preset, with_detector
+from parlai_q2.presets import Preset, load_preset, with_detector
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.in_context import InContextScorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
     load_scorer,
     scorer_class,
     scorer_names,
 )
+from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
 
-MEGABYTE = 1024**2
+# What a role's scorer does, for help texts.
+DOES = {
+    Role.CHOOSE: 'chooses',
+    Role.MEASURE: 'measures',
+    Role.EXPLAIN: 'explains what is shown; none for nothing more than what the scorer '
+    'that chooses says. It',
+}
 
 
 def add_preset_option(group: Any) -> None:
@@ -31,12 +45,12 @@ def add_device_option(group: Any) -> None:
     """Add ``--scorer-device``."""
     group.add_argument(
         '--scorer-device',
-        help='device of the scorer; default: cuda:GPU when ParlAI uses a GPU, else cpu',
+        help='device of the scorers; default: cuda:GPU when ParlAI uses a GPU, else cpu',
     )
 
 
 def add_model_options(group: Any) -> None:
-    """Add the options for a scorer's models."""
+    """Add the options for scorers' models."""
     add_preset_option(group)
     group.add_argument(
         '--detector',
@@ -52,47 +66,43 @@ def add_model_options(group: Any) -> None:
     add_device_option(group)
 
 
-def add_context_option(group: Any) -> None:
-    """Add ``--in-context``, for commands whose examples have a history."""
-    group.add_argument(
-        '--in-context',
-        nargs='?',
-        type='bool',
-        const=True,
-        default=False,
-        help='read a third-person pronoun as the title of the knowledge or the only '
-        'subject of the turn before, and an answer without a verb with its question',
-    )
+def add_scorer_options(parser: Any, *roles: Role, default: Optional[str] = None) -> Any:
+    """
+    Add the options for the scorers of some roles, for models and for the cache to a
+    parser; return it.
 
-
-def add_scorer_options(parser: Any, scorer: str = 'q2') -> Any:
-    """Add the options for a scorer and its cache to a parser; return it."""
-    group = parser.add_argument_group('Groundedness scorer')
-    group.add_argument(
-        '--scorer',
-        default=scorer,
-        help='the scorer, which compares a response with its knowledge, one of '
-        f'{", ".join(scorer_names())}; q2_f1 is q2 without NLI, consistency the '
-        'detector, spans the same with marked words, grounded a calibrated '
-        'combination, grounded_fast the same without q2',
-    )
-    group.add_argument(
-        '--scorer-threshold',
-        type=float,
-        help='a response is inconsistent if its score is at most this, in [0, 1]; '
-        "default: the scorer's own threshold",
-    )
-    group.add_argument(
-        '--calibration',
-        help='a file that parlai_q2 calibrate wrote: the prior and the threshold '
-        'fitted to labelled pairs of your own',
-    )
+    :param default: the scorer of the first role, if not that of
+        :data:`~parlai_q2.scorers.roles.DEFAULTS`.
+    """
+    group = parser.add_argument_group('Scorers')
+    for role in roles or (Role.MEASURE,):
+        name = f'--{role.value}'
+        group.add_argument(
+            name,
+            default=default or DEFAULTS[role],
+            help=f'the scorer that {DOES[role]} compares a response with its '
+            f'knowledge, one of {", ".join(scorer_names())}, or module:Class',
+        )
+        group.add_argument(f'{name}-preset', help='its models; default: --preset')
+        group.add_argument(
+            f'{name}-threshold',
+            type=float,
+            help='a response is inconsistent if its score is at most this, in [0, 1]; '
+            "default: the scorer's own threshold",
+        )
+        group.add_argument(
+            f'{name}-calibration',
+            help='a file that parlai_q2 calibrate wrote for it: the prior and the '
+            'threshold fitted to labelled pairs of your own',
+        )
+        default = None
     add_model_options(group)
+    add_renamed_options(group)
     return add_cache_options(parser)
 
 
 def add_cache_options(parser: Any) -> Any:
-    """Add ``--cache``, ``--cache-file`` and ``--cache-megabytes``."""
+    """Add ``--cache`` and ``--cache-file``."""
     group = parser.add_argument_group('Score cache')
     group.add_argument(
         '--cache',
@@ -103,42 +113,54 @@ def add_cache_options(parser: Any) -> Any:
     )
     group.add_argument(
         '--cache-file',
-        help='the .sqlite file to keep scores in; default: $PARLAI_Q2_CACHE, else '
-        'parlai_q2/scores.sqlite in your cache folder',
-    )
-    group.add_argument(
-        '--cache-megabytes',
-        type=int,
-        default=DEFAULT_MAX_BYTES // MEGABYTE,
-        help='maximum size of the cache, in MiB; the least recently used scores are '
-        'removed first',
+        help='the .sqlite file to keep scores in, of at most 1 GiB; default: '
+        '$PARLAI_Q2_CACHE, else parlai_q2/scores.sqlite in your cache folder',
     )
     return parser
 
 
-def scorer_from_opt(opt: Mapping[str, Any], cache: bool = False) -> Scorer:
+def scorer_from_opt(
+    opt: Mapping[str, Any],
+    role: Role = Role.MEASURE,
+    cache: bool = False,
+    default: Optional[str] = None,
+) -> Scorer:
     """
-    The scorer that an ``opt`` asks for.
+    The scorer of a role that an ``opt`` asks for.
 
     :param cache: whether scores are kept on disk by default, without ``--cache``.
+    :param default: the scorer, if the ``opt`` names none.
     :return: the scorer; its models are loaded when it first scores.
+    :raises ConfigError: when an option is wrong, or one that is no more.
     """
-    name, preset = opt.get('scorer', 'q2'), opt.get('preset', DEFAULT_PRESET)
+    check_renamed(opt)
+    key = role.value
+    name = opt.get(key) or default or DEFAULTS[role]
     # Read before a scorer's class is imported, and torch with it.
-    preset = load_preset(preset) if isinstance(preset, str) else preset
-    if opt.get('detector'):
-        preset = with_detector(preset, opt['detector'])
+    preset = preset_from_opt(opt, role)
     options = model_options(opt, name)
-    if opt.get('scorer_threshold') is not None:
-        options['threshold'] = opt['scorer_threshold']
-    if opt.get('calibration'):
-        options['calibration'] = opt['calibration']
-    scorer = load_scorer(name, preset, **options)
-    scorer = with_cache(opt, scorer, cache)
-    if opt.get('in_context'):
-        # Outside of the cache, which knows no history.
-        return InContextScorer(scorer)
-    return scorer
+    for own in ('threshold', 'calibration'):
+        if opt.get(f'{key}_{own}') is not None:
+            options[own] = opt[f'{key}_{own}']
+    if _cached(opt, name, cache):
+        options['cache'] = cache_from_opt(opt)
+    return load_scorer(name, preset, **options)
+
+
+def explainer_from_opt(opt: Mapping[str, Any]) -> Optional[Scorer]:
+    """The scorer that explains; None if the ``opt`` asks for none."""
+    if opt.get(Role.EXPLAIN.value) == NONE:
+        return None
+    return scorer_from_opt(opt, Role.EXPLAIN)
+
+
+def preset_from_opt(opt: Mapping[str, Any], role: Role) -> Preset:
+    """The models of a role's scorer."""
+    given = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
+    preset = load_preset(given) if isinstance(given, str) else given
+    if not isinstance(preset, Preset):
+        raise ConfigError(f'A preset must be a name or a path, not {given!r}.')
+    return with_detector(preset, opt['detector']) if opt.get('detector') else preset
 
 
 def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
@@ -152,24 +174,27 @@ def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
 
 
 def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
-    """
-    Add the score cache to a scorer, if an ``opt`` asks for it by ``--cache`` or by
-    naming its file, or by default. Scorers without models are faster than a disk, and
-    are never cached.
-    """
-    wanted = opt.get('cache')
-    if wanted is None:
-        wanted = default or opt.get('cache_file')
-    if not scorer.has_models or not wanted:
+    """A scorer with the cache, if an ``opt`` asks for it, or by default."""
+    from parlai_q2.scorers.extended import ExtendedScorer
+
+    if not scorer.has_models or not _wanted(opt, default):
         return scorer
-    return CachedScorer(scorer, cache_from_opt(opt))
+    return ExtendedScorer(scorer, store=cache_from_opt(opt))
+
+
+def _cached(opt: Mapping[str, Any], name: str, default: bool) -> bool:
+    # Scorers without models are faster than a disk.
+    return scorer_class(name).has_models and _wanted(opt, default)
+
+
+def _wanted(opt: Mapping[str, Any], default: bool) -> bool:
+    wanted = opt.get('cache')
+    return bool(default or opt.get('cache_file')) if wanted is None else bool(wanted)
 
 
 def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:
-    """The score cache that an ``opt`` names; a ConfigError for a wrong file or size."""
-    megabytes = opt.get('cache_megabytes')
-    max_bytes = DEFAULT_MAX_BYTES if megabytes is None else megabytes * MEGABYTE
-    return ScoreCache(opt.get('cache_file'), max_bytes)
+    """The score cache that an ``opt`` names; a ConfigError for a wrong file."""
+    return ScoreCache(opt.get('cache_file'))
 
 
 def scorer_device(opt: Mapping[str, Any]) -> str:

@@ -9,13 +9,16 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
-from parlai_q2.io.knowledge import find_passages
+from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import Example, Passage, joined
 
 # The minimum number of responses in one call of the scorer: enough to fill any model's
 # batches, and few enough that progress shows.
 CHUNK = 256
+
+# Knowledge stands in the messages alone.
+MESSAGES = KnowledgeSource()
 
 Message = Mapping[str, Any]
 
@@ -69,31 +72,13 @@ def labels_of(message: Message) -> list[str]:
     return [str(label) for label in labels if label is not None]
 
 
-def passages_of_turns(
-    episode: Sequence[Message], delimiter: Optional[str] = None
-) -> list[tuple[Passage, ...]]:
-    """
-    The knowledge of each turn of an episode; empty where there is none.
-
-    :param delimiter: what separates a passage from the message inside a text, if texts
-        contain passages. Such a passage applies until the episode brings another.
-    """
-    found: list[tuple[Passage, ...]] = []
-    inside: tuple[Passage, ...] = ()
-    for message in episode:
-        own = find_passages(message)
-        if not own and delimiter:
-            inside = find_passages(message, delimiter) or inside
-        found.append(own or inside)
-    return found
-
-
 def examples_of(
-    episode: Sequence[Message], delimiter: Optional[str] = None
+    episode: Sequence[Message], source: KnowledgeSource = MESSAGES
 ) -> list[list[Example]]:
     """
     What to score in an episode: for each turn, one example for each label.
 
+    :param source: where knowledge comes from besides the messages.
     :raises InputError: when the labels are classes of responses, which make no claim
         that knowledge could support.
     """
@@ -107,7 +92,7 @@ def examples_of(
             )
     return [
         [Example(passages, label) for label in labels_of(message)]
-        for message, passages in zip(episode, passages_of_turns(episode, delimiter))
+        for message, passages in zip(episode, source.of_episode(episode))
     ]
 
 
@@ -116,17 +101,17 @@ def judge_episode(
     examples: Sequence[Sequence[Example]],
     scores: Iterator[Score],
     policy: Policy,
-    delimiter: Optional[str] = None,
+    source: KnowledgeSource = MESSAGES,
 ) -> JudgedEpisode:
     """
     Decide which turns of one episode are kept.
 
     :param examples: what :func:`examples_of` returned for it.
     :param scores: the scores of the examples, one after another.
-    :param delimiter: as for :func:`passages_of_turns`.
+    :param source: as for :func:`examples_of`.
     """
     turns = []
-    passages = passages_of_turns(episode, delimiter)
+    passages = source.of_episode(episode)
     for message, known, of_turn in zip(episode, passages, examples):
         labels = tuple(
             JudgedLabel(
@@ -147,39 +132,39 @@ def judge_episodes(
     episodes: Iterable[Sequence[Message]],
     scorer: Scorer,
     policy: Policy,
-    delimiter: Optional[str] = None,
+    source: KnowledgeSource = MESSAGES,
     chunk: int = CHUNK,
 ) -> Iterator[JudgedEpisode]:
     """
     Decide which turns of many episodes are kept.
 
     :param episodes: the episodes, read only as far as the next chunk needs.
-    :param delimiter: as for :func:`passages_of_turns`.
+    :param source: as for :func:`examples_of`.
     :param chunk: minimum number of responses in one call of the scorer.
     :return: the judged episodes, in order.
     """
     held: list[tuple[Sequence[Message], list[list[Example]]]] = []
     waiting = 0
     for episode in episodes:
-        examples = examples_of(episode, delimiter)
+        examples = examples_of(episode, source)
         held.append((episode, examples))
         waiting += sum(map(len, examples))
         if waiting >= chunk:
-            yield from _judge(held, scorer, policy, delimiter)
+            yield from _judge(held, scorer, policy, source)
             held, waiting = [], 0
-    yield from _judge(held, scorer, policy, delimiter)
+    yield from _judge(held, scorer, policy, source)
 
 
 def _judge(
     held: Sequence[tuple[Sequence[Message], list[list[Example]]]],
     scorer: Scorer,
     policy: Policy,
-    delimiter: Optional[str],
+    source: KnowledgeSource,
 ) -> Iterator[JudgedEpisode]:
     flat = [e for _, examples in held for of_turn in examples for e in of_turn]
     scores = iter(scorer.score(flat))
     for episode, examples in held:
-        yield judge_episode(episode, examples, scores, policy, delimiter)
+        yield judge_episode(episode, examples, scores, policy, source)
 
 
 def _of_turn(labels: Sequence[JudgedLabel]) -> Decision:

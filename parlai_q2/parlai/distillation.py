@@ -9,19 +9,15 @@ A model trained on these examples needs one search for what took ten and a score
 from collections import deque
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
 
 from parlai_q2.filtering.conversation import said_in, with_history
-from parlai_q2.filtering.judge import (
-    JudgedEpisode,
-    judge_episodes,
-    labels_of,
-    passages_of_turns,
-)
+from parlai_q2.filtering.judge import MESSAGES, JudgedEpisode, judge_episodes, labels_of
 from parlai_q2.filtering.policy import Decision, Policy
+from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined
 
@@ -97,14 +93,14 @@ def judge_replies(
     records: Iterable[Sequence[Mapping[str, Any]]],
     scorer: Scorer,
     policy: Policy,
-    delimiter: Optional[str] = None,
+    source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
     """
     Judge a model's replies.
 
     :param records: for each episode, one reply for each turn, as :func:`reply_record`
         returned it.
-    :param delimiter: what separates knowledge from the message inside texts.
+    :param source: where knowledge comes from besides the messages.
     :return: one episode for each reply, since its history is what people said.
     """
     waiting: deque[Mapping[str, Any]] = deque()
@@ -112,7 +108,7 @@ def judge_replies(
     def single() -> Iterator[list[dict[str, Any]]]:
         for episode, of_episode in zip(episodes, records, strict=True):
             for message, record in zip(
-                references(episode, of_episode, delimiter), of_episode, strict=True
+                references(episode, of_episode, source), of_episode, strict=True
             ):
                 waiting.append(record)
                 yield [message]
@@ -126,7 +122,7 @@ def judge_replies(
 def references(
     episode: Sequence[Mapping[str, Any]],
     records: Sequence[Mapping[str, Any]],
-    delimiter: Optional[str] = None,
+    source: KnowledgeSource = MESSAGES,
 ) -> list[dict[str, Any]]:
     """
     The messages of an episode, each with the model's reply as its label, the human
@@ -134,7 +130,7 @@ def references(
     """
     before: list[str] = []
     found = []
-    passages = passages_of_turns(episode, delimiter)
+    passages = source.of_episode(episode)
     for message, record, own in zip(episode, records, passages, strict=True):
         fields = with_history(message, before)
         fields.pop('eval_labels', None)

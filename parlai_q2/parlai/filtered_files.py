@@ -12,7 +12,6 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
 import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
 
-from parlai_q2.cache import CachedScorer
 from parlai_q2.cli.progress import Progress
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import conversations
@@ -32,7 +31,7 @@ from parlai_q2.io.write import (
     writing,
 )
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.signature import short_form
+from parlai_q2.scorers.extended import ExtendedScorer
 
 # The endings of the files beside the kept conversations.
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
@@ -138,8 +137,8 @@ def write_filtered(
             kept_file=str(outfile),
             dropped_file=str(dropped_file),
             cache=(
-                {'hits': scorer.hits, 'misses': scorer.misses}
-                if isinstance(scorer, CachedScorer)
+                {'hits': scorer.reuse.hits, 'misses': scorer.reuse.misses}
+                if isinstance(scorer, ExtendedScorer) and scorer.reuse
                 else None
             ),
         )
@@ -154,10 +153,10 @@ def write_filtered(
     if not found['kept']:
         logging.warning(
             f'No turn was kept, so {outfile} is empty. The summary has the scores: '
-            'choose another --threshold or --scorer.'
+            'choose another --choose-threshold or --choose.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    logging.info(f'Signature: {short_form(signature)}, in full in the summary')
+    logging.info(f'Signature: {scorer.signature.short}, in full in the summary')
     return found
 
 

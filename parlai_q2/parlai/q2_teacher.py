@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from weakref import WeakSet
 
 from parlai.core.message import Message
-from parlai.core.metrics import Metrics
+from parlai.core.metrics import AverageMetric, Metrics
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils import logging
@@ -23,7 +23,9 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.io.knowledge import find_passages
+from parlai_q2.io.knowledge import passages_in
+from parlai_q2.io.turn_knowledge import EpisodeKnowledge
+from parlai_q2.parlai.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.parlai.q2_metrics import (
     OF_SCORED,
     UNVERIFIABLE,
@@ -33,7 +35,8 @@ from parlai_q2.parlai.q2_metrics import (
     validated_by,
 )
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.turns import Example
+from parlai_q2.scorers.roles import DEFAULTS, Role, circular
+from parlai_q2.turns import Example, Passage
 
 if TYPE_CHECKING:
     from parlai.core.teachers import Teacher as _Base
@@ -42,7 +45,13 @@ else:
     _Base = object
 
 EVIDENCE = 'q2_evidence'
-DEFAULT_SCORER = 'q2'
+# In the report of an evaluation of a reranking agent: 1 if its replies are measured by
+# the scores that chose them, else 0.
+CIRCULAR = 'circular'
+CIRCULAR_WARNING = (
+    '{} both chose the replies and measures them: the number is circular, and higher '
+    'than the replies are good. Give --measure another scorer than --choose.'
+)
 
 
 @dataclass(frozen=True)
@@ -72,10 +81,15 @@ class ResponseQueue:
 
     :param scorer: the scorer; its models are loaded when it first scores.
     :param name: the name under which its value is reported.
+    :param chooser: the scorer that chose the responses; None if none did.
     """
 
-    def __init__(self, scorer: Scorer, name: str):
-        self.scorer, self.name = scorer, name
+    def __init__(self, scorer: Scorer, name: str, chooser: Optional[Scorer] = None):
+        self.scorer, self.name, self.chooser = scorer, name, chooser
+        # Whether the scores that chose also measure.
+        self.circular = chooser is not None and circular(
+            str(chooser.signature), str(scorer.signature)
+        )
         self.waiting: list[Waiting] = []
         # Weak, so that a copy which is no longer used does not hold up the batch.
         self._speaking: WeakSet = WeakSet()
@@ -107,7 +121,14 @@ class ResponseQueue:
                 f'Scoring each response with {self.name}. To skip this, give '
                 '--q2-metrics false.'
             )
-            logging.info(f'Responses are scored with {self.scorer.signature}')
+            logging.info(f'Responses are measured by {self.scorer.signature}')
+            if self.circular:
+                logging.warning(CIRCULAR_WARNING.format(self.name))
+            elif self.chooser is not None:
+                logging.info(
+                    f'{self.name}, which measures them, did not choose them: '
+                    f'{self.chooser.name} did.'
+                )
         scores = self.scorer.score([w.example for w in batch])
         asks = self.scorer.asks_questions
         for response, score in zip(batch, scores):
@@ -130,7 +151,8 @@ class Q2TeacherMixin(_Base):
     ) -> ParlaiParser:
         """Add the scorer's options and ``--q2-metrics``."""
         super().add_cmdline_args(parser, partial_opt)
-        add_scorer_options(parser, DEFAULT_SCORER)
+        add_scorer_options(parser, Role.MEASURE)
+        add_knowledge_options(parser.add_argument_group('Knowledge'))
         group = parser.add_argument_group('Q2 teacher')
         group.add_argument(
             '--q2-metrics',
@@ -150,12 +172,24 @@ class Q2TeacherMixin(_Base):
             self._q2_queue = shared['q2_queue']
         elif evaluating and opt.get('q2_metrics', True):
             self._q2_queue = ResponseQueue(
-                scorer_from_opt(opt), opt.get('scorer', DEFAULT_SCORER)
+                scorer_from_opt(opt, Role.MEASURE),
+                opt.get(Role.MEASURE.value) or DEFAULTS[Role.MEASURE],
+                # Only the reranking agent's options have strategies.
+                scorer_from_opt(opt, Role.CHOOSE)
+                if opt.get('candidate_strategies')
+                else None,
             )
+        self._q2_knowledge = EpisodeKnowledge(
+            shared['q2_knowledge'] if shared else source_from_opt(opt)
+        )
         super().__init__(opt, shared)
 
     def share(self) -> dict:
-        return {**super().share(), 'q2_queue': self._q2_queue}
+        return {
+            **super().share(),
+            'q2_queue': self._q2_queue,
+            'q2_knowledge': self._q2_knowledge.source,
+        }
 
     def act(self) -> Message:
         turn = super().act()
@@ -168,7 +202,10 @@ class Q2TeacherMixin(_Base):
         turn, self._q2_turn = self._q2_turn, None
         observation = super().observe(observation)
         if self._q2_queue and turn is not None:
-            self._q2_add(self._q2_queue, turn, observation)
+            known = self._q2_knowledge.find(turn).passages
+            if turn.get('episode_done'):
+                self._q2_knowledge.end_episode()
+            self._q2_add(self._q2_queue, known, observation)
             self._q2_queue.heard(self)
         return observation
 
@@ -180,6 +217,8 @@ class Q2TeacherMixin(_Base):
     def report(self) -> dict:
         self._q2_flush()
         report = super().report()
+        if self._q2_queue and self._q2_queue.chooser is not None:
+            report[CIRCULAR] = AverageMetric(int(self._q2_queue.circular))
         name = metric_name(self._q2_queue.name) if self._q2_queue else None
         if name and UNVERIFIABLE in report and name not in report:
             report[name] = of_nothing()
@@ -201,6 +240,7 @@ class Q2TeacherMixin(_Base):
     def reset(self) -> None:
         super().reset()
         self._q2_turn = None
+        self._q2_knowledge.end_episode()
         if self._q2_queue:
             self._q2_queue.heard(self)
 
@@ -209,7 +249,7 @@ class Q2TeacherMixin(_Base):
             self._q2_queue.flush()
 
     def _q2_add(
-        self, queue: ResponseQueue, turn: Message, observation: Message
+        self, queue: ResponseQueue, known: tuple[Passage, ...], observation: Message
     ) -> None:
         text = observation.get('text')
         if text is None:
@@ -220,7 +260,9 @@ class Q2TeacherMixin(_Base):
                     'score. To score them, evaluate without --skip-generation.'
                 )
             return
-        example = Example(find_passages(turn), str(text))
+        # Only the model knows what it retrieved itself, or what a person typed.
+        known = known or passages_in(observation.get('rerank_knowledge'))
+        example = Example(known, str(text))
         evidence = _dict_in(observation, EVIDENCE)
         metrics = _dict_in(observation, 'metrics')
         queue.waiting.append(Waiting(example, self.metrics, metrics, evidence))

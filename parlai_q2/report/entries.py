@@ -10,7 +10,7 @@ characters, which a browser counts differently.
 
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from parlai_q2.claims import Statement, Verdict
+from parlai_q2.claims import Statement, Verdict, explained_row
 from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import is_number
 from parlai_q2.report.spans import (
@@ -73,6 +73,7 @@ def read_knowledge(knowledge: Any, candidate: Mapping[str, Any]) -> list[list[An
 
     :raises InputError: when one of both cannot be read.
     """
+    candidate = explained_row(candidate)
     verdicts = _verdicts(candidate.get('verdicts'))
     statements = _statements(candidate.get('statements'))
     return _pieces(knowledge_pieces(_passages(knowledge), verdicts, statements))
@@ -225,6 +226,7 @@ def read_candidates(
 
 
 def _candidate(value: Mapping[str, Any], passages: Sequence[Passage]) -> dict[str, Any]:
+    value = explained_row(value)
     text, verdicts = _text(value, 'text'), _verdicts(value.get('verdicts'))
     score = value.get('score')
     return {
@@ -260,8 +262,6 @@ def notes_of(row: Mapping[str, Any]) -> list[str]:
     unread = parts.get('unread') if isinstance(parts, Mapping) else None
     if is_number(unread) and unread:
         notes.append(f'{unread:.0%} of a text not read')
-    if row.get('score') is None and row.get('prefilter_score') is not None:
-        notes.append(f'pruned by the prefilter, {row["prefilter_score"]:.2f}')
     if row.get('q2_label'):
         notes.append(f'annotation {one_line(str(row["q2_label"]))}')
     return notes

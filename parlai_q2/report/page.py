@@ -9,6 +9,7 @@ run, wherever it ends up in the page. The same records give the same bytes.
 import base64
 import hashlib
 import json
+import re
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -21,7 +22,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.overview import Overview, score_chart
-from parlai_q2.signature import assumed
+from parlai_q2.signature import assumed, settings_of
 from parlai_q2.text.visible import one_line
 
 # The scripts of a table, and of this page; each after those that it builds on.
@@ -130,13 +131,18 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters['assumed'] = assumed
+    environment.filters['assumed'] = _assumed
     return environment
 
 
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode('utf-8')).digest()
     return f'sha256-{base64.b64encode(digest).decode("ascii")}'
+
+
+def _assumed(signature: str) -> str:
+    prior = settings_of(signature).get('prior', '')
+    return assumed(float(prior)) if re.fullmatch(r'[0-9.]+', prior) else ''
 
 
 def numbered(entries: Sequence[Entry], signatures: list[str]) -> list[Entry]:

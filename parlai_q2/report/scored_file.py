@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Union
 
-from parlai_q2.claims import not_verifiable
+from parlai_q2.claims import explained_row, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.knowledge import as_field, stripped
 from parlai_q2.io.read import Record, example_of, read_records
@@ -145,7 +145,8 @@ def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:
     if str(chosen.get('text')).strip() != fields['response'].strip():
         # The agent abstained, so there is nothing to verify.
         return not_verifiable().to_dict()
-    score = {name: chosen[name] for name in _SCORE_FIELDS if name in chosen}
+    shown = explained_row(chosen)
+    score = {name: shown[name] for name in _SCORE_FIELDS if name in shown}
     knowledge = fields.get('rerank_knowledge') or fields['knowledge']
     signature = fields.get('rerank_signature') or ''
     return {**score, 'knowledge': knowledge, 'signature': signature}

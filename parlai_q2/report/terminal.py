@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from parlai_q2.claims import Label, Score, Statement, Verdict
+from parlai_q2.claims import Label, Score, Statement, Verdict, explained_row
 from parlai_q2.report.entries import notes_of
 from parlai_q2.report.spans import (
     SHOWN,
@@ -268,7 +268,7 @@ def _verdict_block(lines: Lines, verdict: Verdict, title: str) -> None:
 
 
 def _candidate_block(lines: Lines, rank: int, row: Mapping[str, Any]) -> None:
-    verdicts = [Verdict.from_dict(v) for v in row.get('verdicts') or ()]
+    verdicts = [Verdict.from_dict(v) for v in explained_row(row).get('verdicts') or ()]
     score, generator = row.get('score'), row.get('generator_score')
     head: list[Run] = [] if score is None else [(f'{score:.2f} ', 'bold')]
     head += _label(row.get('label'))

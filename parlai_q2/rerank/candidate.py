@@ -1,12 +1,16 @@
 """Candidate replies, and their ranking with the rows that report it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from parlai_q2.claims import Score
-from parlai_q2.turns import Passage, joined
+from parlai_q2.claims import Label, Score
+from parlai_q2.io.knowledge import as_field
+from parlai_q2.turns import Passage, joined, passages_of
+
+# A printed ranking shows so many candidates, each cut to so many characters.
+SHOWN, WIDTH = 8, 66
 
 
 @dataclass(frozen=True)
@@ -19,10 +23,10 @@ class Candidate:
     nats) and the generator's own record. The reranker fills in the others.
 
     :param place: its place in the generator's order, from 0.
-    :param score: the scorer's score; None if it was pruned, or there is no knowledge.
+    :param score: the score of the scorer that chooses; None if there is no knowledge.
     :param value: the score's value after the guards, in [0, 1]; None like the score.
     :param guards: in which ways it is degenerate: ``copy``, ``generic``.
-    :param prefilter: the score and value of the prefilter, if there is one.
+    :param evidence: what the scorer that explains found, if it was asked.
 
     >>> Candidate('Bees have five eyes.').score is None
     True
@@ -37,8 +41,7 @@ class Candidate:
     score: Optional[Score] = None
     value: Optional[float] = None
     guards: tuple[str, ...] = ()
-    prefilter: Optional[Score] = None
-    prefilter_value: float = 0.0
+    evidence: Optional[Score] = None
 
     @property
     def verifiable(self) -> bool:
@@ -61,7 +64,7 @@ def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(merged.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """
     The candidates of one turn in their new order.
@@ -71,6 +74,10 @@ class Ranking:
         :class:`~parlai_q2.rerank.choice.Reason`.
     :param abstain: whether to say that one does not know instead.
     :param passages: the knowledge they were scored against; empty if there is none.
+
+    >>> ranking = Ranking((Candidate('Five.'), Candidate('Six.')), 'best score')
+    >>> ranking.chosen.text, ranking.grounded
+    ('Five.', False)
     """
 
     candidates: tuple[Candidate, ...]
@@ -103,32 +110,111 @@ class Ranking:
         """Whether any candidate contained anything to verify."""
         return any(candidate.verifiable for candidate in self.candidates)
 
+    @property
+    def grounded(self) -> bool:
+        """
+        Whether any candidate is consistent with the knowledge; not if there is none.
+        """
+        return any(
+            one.score is not None and one.score.label == Label.CONSISTENT
+            for one in self.candidates
+        )
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores; empty if there are none."""
+        return next((c.score.signature for c in self.candidates if c.score), '')
+
+    def __repr__(self) -> str:
+        shown = self.candidates[:SHOWN]
+        lines = [f'  {_value(one)} {_short(one.text)!r}' for one in shown]
+        if len(self.candidates) > SHOWN:
+            lines.append(f'  and {len(self.candidates) - SHOWN} more')
+        return '\n'.join([f'Ranking({self.reason}:', *lines]) + ')'
+
     def rows(self) -> list[dict[str, Any]]:
         """
         A JSON-safe row for each candidate, best first.
 
-        :return: ``text``, ``strategies``, ``generator_score`` and ``mean_logprob``
-            (None if not finite), the fields of ``Score.to_dict`` but the signature
-            (score and label are None for a candidate that was not scored), ``guards``,
-            ``guarded_score``, ``prefilter_score``, ``chosen``, ``first`` (whether it
-            was the generator's first) and ``reason`` (for the chosen one).
+        :return: ``text``, ``strategies``, ``place`` (in the generator's order),
+            ``generator_score`` and ``mean_logprob`` (None if not finite), the fields of
+            ``Score.to_dict`` but the signature (score and label are None for a
+            candidate that was not scored), ``guards``, ``guarded_score``, ``evidence``
+            (the score of the scorer that explains, or None), ``chosen``, ``first``
+            (whether it was the generator's first) and ``reason`` (for the chosen one).
         """
         return [
             {
                 'text': one.text,
                 'strategies': list(one.strategies),
+                'place': one.place,
                 'generator_score': _finite(one.generator_score),
                 'mean_logprob': _finite(one.mean_logprob),
                 **_scored(one),
                 'guards': list(one.guards),
                 'guarded_score': one.value,
-                'prefilter_score': one.prefilter.value if one.prefilter else None,
+                'evidence': one.evidence.to_dict() if one.evidence else None,
                 'chosen': one is self.chosen,
                 'first': one is self.first,
                 'reason': self.reason if one is self.chosen else None,
             }
             for one in self.candidates
         ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        The ranking as JSON-safe values; the generator's own records of its candidates
+        (:attr:`Candidate.source`) are left out.
+
+        :return: ``order``, ``reason``, ``abstained``, ``grounded`` (whether any
+            candidate is), ``rerank`` (:meth:`rows`), ``rerank_knowledge`` and
+            ``rerank_signature``.
+        """
+        return {
+            'order': self.order,
+            'reason': self.reason,
+            'abstained': self.abstain,
+            'grounded': self.grounded,
+            'rerank': self.rows(),
+            'rerank_knowledge': as_field(self.passages),
+            'rerank_signature': self.signature,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Ranking':
+        """
+        Read back what :meth:`to_dict` returned.
+
+        >>> ranking = Ranking((Candidate('Five.'),), 'best score')
+        >>> Ranking.from_dict(ranking.to_dict()) == ranking
+        True
+        """
+        signature = fields.get('rerank_signature') or ''
+        rows = fields['rerank']
+        reason = next(row['reason'] for row in rows if row['chosen'])
+        return cls(
+            tuple(_candidate(row, n, signature) for n, row in enumerate(rows)),
+            reason,
+            fields.get('abstained', False),
+            passages_of(fields['rerank_knowledge']),
+        )
+
+
+def _candidate(row: Mapping[str, Any], number: int, signature: str) -> Candidate:
+    score, evidence = None, row.get('evidence')
+    if row['score'] is not None:
+        score = Score.from_dict({**row, 'signature': signature})
+    return Candidate(
+        row['text'],
+        tuple(row['strategies']),
+        _infinite(row['generator_score']),
+        _infinite(row['mean_logprob']),
+        place=row.get('place', number),
+        score=score,
+        value=row['guarded_score'],
+        guards=tuple(row['guards']),
+        evidence=Score.from_dict(evidence) if isinstance(evidence, Mapping) else None,
+    )
 
 
 def _scored(candidate: Candidate) -> dict[str, Any]:
@@ -143,3 +229,16 @@ def _scored(candidate: Candidate) -> dict[str, Any]:
 
 def _finite(value: float) -> Optional[float]:
     return value if math.isfinite(value) else None
+
+
+def _infinite(value: Optional[float]) -> float:
+    # A generator that gives no finite number thinks a candidate impossible.
+    return -math.inf if value is None else value
+
+
+def _value(candidate: Candidate) -> str:
+    return '----' if candidate.value is None else f'{candidate.value:.2f}'
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDTH else f'{text[: WIDTH - 3]}...'

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
+from parlai_q2.claims import Word
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.turns import Passage
 
@@ -33,7 +34,7 @@ DEFAULT_TOLERANCE = 0.02
 _DIGITS = 6
 
 
-class Reason:
+class Reason(Word):
     """Why a candidate was chosen, in a few words."""
 
     BEST = 'best score'
@@ -73,7 +74,7 @@ def choose(
 
     :param candidates: N scored candidates in the generator's order, at least one.
     :param passages: the knowledge they were scored against; empty if there is none.
-    :return: the ranking. Pruned candidates come last, ordered by the prefilter.
+    :return: the ranking.
     """
     if not passages:
         return Ranking(tuple(candidates), Reason.NO_KNOWLEDGE)
@@ -81,16 +82,15 @@ def choose(
         return Ranking(tuple(candidates), Reason.UNVERIFIABLE, passages=passages)
     rank = _ranks(rule)
 
-    def key(place: int) -> tuple[bool, float]:
+    def key(place: int) -> float:
         candidate = candidates[place]
-        if candidate.value is None:
-            return True, round(-candidate.prefilter_value, _DIGITS)
-        return False, round(rank(candidate, candidate.value), _DIGITS)
+        assert candidate.value is not None
+        return round(rank(candidate, candidate.value), _DIGITS)
 
     order = sorted(range(len(candidates)), key=key)
     # A key is a rank, so smaller is better.
-    nearly = key(order[0])[1] + rule.tolerance
-    tied = [place for place in order if key(place) <= (False, round(nearly, _DIGITS))]
+    nearly = round(key(order[0]) + rule.tolerance, _DIGITS)
+    tied = [place for place in order if key(place) <= nearly]
     as_good = key(min(tied)) != key(order[0])
     order.remove(first := min(tied))
     order.insert(0, first)

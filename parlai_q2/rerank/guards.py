@@ -17,6 +17,11 @@ COPY = 'copy'
 GENERIC = 'generic'
 REPEAT = 'repeat'
 
+# What is subtracted from the score of such a reply. A copy gives way to a reply in
+# other words that is nearly as grounded, an empty phrase or a repetition to anything
+# consistent.
+PENALTIES: Mapping[str, float] = {COPY: 0.1, GENERIC: 0.5, REPEAT: 0.5}
+
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
 # this many. A short answer ("in 1776") also occurs in the knowledge, but is no copy.
 COPY_SHARE = 0.9
@@ -113,22 +118,16 @@ def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
     return all(word in _EMPTY_WORDS for word in tokens(response))
 
 
-def guarded_value(
-    score: Score,
-    guards: tuple[str, ...],
-    penalties: Mapping[str, float],
-    threshold: float,
-) -> float:
+def guarded_value(score: Score, guards: tuple[str, ...], threshold: float) -> float:
     """
     The value of a score after the guards.
 
     Penalties take a score down to the threshold at most. A guarded reply thus loses to
     every reply that the scorer calls consistent, and still wins over an inconsistent
     one. A reply with the label ``generic`` counts as the threshold, however low its
-    value: it says nothing, which is better than saying something wrong. A penalty of 0
-    turns its guard off.
+    value: it says nothing, which is better than saying something wrong.
     """
-    if score.label == Label.GENERIC and penalties[GENERIC]:
+    if score.label == Label.GENERIC:
         return threshold
-    value, penalty = score.value, sum(penalties[g] for g in guards)
+    value, penalty = score.value, sum(PENALTIES[g] for g in guards)
     return max(value - penalty, min(value, threshold))

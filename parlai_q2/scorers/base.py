@@ -1,15 +1,12 @@
-"""The interface of all scorers, and the base of those that wrap another one."""
+"""The interface of all scorers."""
 
-import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Optional
 
-from parlai_q2.claims import Label, Score, not_verifiable
-from parlai_q2.errors import InputError
-from parlai_q2.passages import in_passages
+from parlai_q2.claims import Label, Score
+from parlai_q2.scorers.shell import score_all
 from parlai_q2.signature import Signature
 from parlai_q2.turns import Example
 
@@ -18,22 +15,9 @@ if TYPE_CHECKING:
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
-# The part of a score whose texts the scorer's model could not read, and the share that
-# was not read of a text that is too long.
-UNREADABLE, UNREAD = 'unreadable', 'unread'
-UNKNOWN = (
-    'The shipped models read English. The model of {} does not know most of a text, '
-    'which is therefore not verifiable'
-)
-TOO_LONG = (
-    '{} does not read the end of a text this long; the share is "unread" among the '
-    'parts of its score'
-)
 # Of a long text, the beginning says whether a model knows its script.
 LOOKED_AT = 4000
 _PLAIN = re.compile(r'[\s\x20-\x7e]*')
-_logger = logging.getLogger(__name__)
-_warned: set[tuple[str, str]] = set()
 
 
 def label_of(value: float, threshold: float) -> str:
@@ -62,8 +46,8 @@ class Scorer(ABC):
     Scores responses against their knowledge.
 
     A subclass sets ``name`` and ``settings`` and implements :meth:`score_texts`. A
-    score must depend on knowledge and response alone: examples with the same knowledge
-    and response are scored once, even if their histories differ.
+    score depends on knowledge and response alone, never on the history: examples with
+    the same texts are scored once, whatever was said before.
 
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
 
@@ -78,7 +62,7 @@ class Scorer(ABC):
     ...     def one(self, example):
     ...         fits = len(example.response) <= len(example.knowledge_text)
     ...         label = Label.CONSISTENT if fits else Label.INCONSISTENT
-    ...         return Score(float(fits), label, signature=str(self.signature))
+    ...         return Score(float(fits), label)
     >>> scores = Longer().score([Example('Bees have five eyes.', 'Five.')])
     >>> scores[0].value, str(scores[0].signature).split('|')[:2]
     (1.0, ['longer', 'threshold:0.5'])
@@ -117,7 +101,8 @@ class Scorer(ABC):
         Score examples whose knowledge and response are not blank.
 
         :param examples: B examples, no two with the same knowledge and response, each
-            with its knowledge as one text.
+            with its knowledge as one passage. The shell around it puts evidence in its
+            passages, and signs (:mod:`~parlai_q2.scorers.shell`).
         :return: B scores, in order.
         """
 
@@ -152,95 +137,4 @@ class Scorer(ABC):
             alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
         :raises InputError: if any of them is not an Example.
         """
-        if isinstance(examples, Example) or not isinstance(examples, Iterable):
-            raise InputError(
-                'score() takes a list of Example, not '
-                f'{type(examples).__name__}. Write score([example]).'
-            )
-        examples = list(examples)
-        wrong = [e for e in examples if not isinstance(e, Example)]
-        if wrong:
-            raise InputError(
-                'score() takes a list of Example, but there is a '
-                f'{type(wrong[0]).__name__} in it. Write '
-                'Example(knowledge="...", response="...").'
-            )
-        nothing = not_verifiable(str(self.signature))
-        by_text: dict[tuple[str, str], Example] = {}
-        for example in examples:
-            if example.knowledge_text.strip() and example.response.strip():
-                pair = example.knowledge_text, example.response
-                by_text.setdefault(pair, Example(*pair, example.history, example.id))
-        readable = {text: self.can_read(text) for pair in by_text for text in pair}
-        unread = [pair for pair in by_text if not all(readable[t] for t in pair)]
-        for pair in unread:
-            del by_text[pair]
-        scores = dict(
-            zip(by_text, self.score_texts(list(by_text.values())), strict=True)
-        )
-        for pair, example in by_text.items():
-            if share := self.unread(example):
-                self._warn(TOO_LONG, pair)
-                parts = {**scores[pair].parts, UNREAD: share}
-                scores[pair] = replace(scores[pair], parts=parts)
-        if unread:
-            self._warn(UNKNOWN, unread[0])
-            unknown = not_verifiable(str(self.signature), parts={UNREADABLE: 1.0})
-            scores.update(dict.fromkeys(unread, unknown))
-        return [
-            in_passages(
-                scores.get((e.knowledge_text, e.response), nothing), e.knowledge
-            )
-            for e in examples
-        ]
-
-    def _warn(self, problem: str, pair: tuple[str, str]) -> None:
-        # Once a run: a file in another script would give a warning a record.
-        if (self.name, problem) not in _warned:
-            _warned.add((self.name, problem))
-            shown = ' / '.join(ascii(text[:40]) for text in pair)
-            _logger.warning(f'{problem.format(self.name)}: {shown}')
-
-
-S = TypeVar('S', bound=Scorer)
-
-
-class StandInScorer(Scorer, Generic[S]):
-    """
-    Wraps a scorer and has its name, settings, signature and threshold. A subclass
-    implements :meth:`score_texts`.
-    """
-
-    def __init__(self, scorer: S):
-        self.scorer = scorer
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.scorer.name
-
-    @property
-    def threshold(self) -> float:  # type: ignore[override]
-        return self.scorer.threshold
-
-    @property
-    def has_models(self) -> bool:  # type: ignore[override]
-        return self.scorer.has_models
-
-    @property
-    def prior(self) -> Optional[float]:  # type: ignore[override]
-        return self.scorer.prior
-
-    @property
-    def asks_questions(self) -> bool:  # type: ignore[override]
-        return self.scorer.asks_questions
-
-    def can_read(self, text: str) -> bool:
-        return self.scorer.can_read(text)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self.scorer.settings
-
-    @property
-    def signature(self) -> Signature:
-        return self.scorer.signature
+        return score_all(self, examples, str(self.signature))

@@ -11,21 +11,17 @@ import json
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Mapping, Optional
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.files import file_sha256
-from parlai_q2.scorers.base import Scorer, StandInScorer, label_of
-from parlai_q2.signature import Signature, settings_of
-from parlai_q2.turns import Example
+from parlai_q2.scorers.base import label_of
+from parlai_q2.signature import Signature
 
-DIGITS = 8
 # Settings in which the scorer may differ from the one that was calibrated: they change
 # no value, or hardly.
-FREE = ('threshold', 'version')
-# The engine of a model, and what earlier versions called it.
-ENGINES = ('_engine', '_arithmetic')
+FREE = ('threshold',)
+ENGINE = '_engine'
 # Those that a calibration's own weights replace.
 REFITTED = ('weights', 'fitted_with')
 
@@ -35,7 +31,7 @@ class Calibration:
     """
     What was fitted to labelled pairs.
 
-    :param fitted_on: the scorer's signature.
+    :param fitted_on: the scorer's settings, as texts by name.
     :param threshold: a calibrated value of at most this is inconsistent, in [0, 1].
     :param prior: the share of consistent responses, in (0, 1), under which calibrated
         values are probabilities; None for a scorer whose values are none.
@@ -44,7 +40,7 @@ class Calibration:
     """
 
     scorer: str
-    fitted_on: str
+    fitted_on: Mapping[str, str]
     threshold: float
     prior: Optional[float] = None
     shift: Optional[float] = None
@@ -69,14 +65,21 @@ def read_calibration(path: str, scorer: str) -> Calibration:
     """
     try:
         fields = json.loads(Path(path).read_text(encoding='utf-8'))['calibration']
+        if isinstance(fields.get('fitted_on'), str):
+            raise ConfigError(
+                f'{path} was written by an earlier version, whose scores were others. '
+                f'Fit it again: parlai_q2 calibrate --measure {scorer}'
+            )
         found = Calibration(**fields)
         numbers = (found.threshold, found.prior or 0.5, found.shift or 0.0)
         right = all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers)
         right = right and 0 <= found.threshold <= 1 and 0 < numbers[1] < 1
+    except ConfigError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise ConfigError(
             f'Cannot read the calibration {path}: {e!r}. Write it with "parlai_q2 '
-            f'calibrate --infile labelled.jsonl --scorer {scorer}".'
+            f'calibrate --infile labelled.jsonl --measure {scorer}".'
         ) from e
     if not right:
         raise ConfigError(
@@ -86,71 +89,32 @@ def read_calibration(path: str, scorer: str) -> Calibration:
     if found.scorer != scorer:
         raise ConfigError(
             f'{path} was fitted for the scorer {found.scorer!r}, not for {scorer!r}. '
-            f'Give --scorer {found.scorer}, or calibrate {scorer} too.'
+            f'Name {found.scorer}, or calibrate {scorer} too.'
         )
     return found
 
 
-class CalibratedScorer(StandInScorer[Scorer]):
+def calibrated(score: Score, calibration: Calibration, threshold: float) -> Score:
     """
-    Another scorer with calibrated values and threshold.
+    A score with its value under the calibration's prior, and the label that follows.
 
-    :param path: the file of the calibration.
-    :param threshold: replaces the fitted threshold.
-    :raises ConfigError: if the file is not for this scorer with these models.
+    :param threshold: a calibrated value of at most this is inconsistent.
     """
-
-    def __init__(self, scorer: Scorer, path: str, threshold: Optional[float] = None):
-        super().__init__(scorer)
-        self.calibration = read_calibration(path, scorer.name)
-        self._file = f'{Path(path).name}@{file_sha256(Path(path))[:DIGITS]}'
-        self._threshold = threshold
-        check_same(path, self.calibration, scorer.signature)
-
-    @property
-    def threshold(self) -> float:  # type: ignore[override]
-        given = self._threshold
-        return self.calibration.threshold if given is None else given
-
-    @property
-    def prior(self) -> Optional[float]:  # type: ignore[override]
-        return self.calibration.prior
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        own = {'calibration': self._file}
-        if self.prior is not None:
-            own['prior'] = f'{self.prior:g}'
-        return {**self.scorer.settings, **own}
-
-    @property
-    def signature(self) -> Signature:
-        return Signature(self.name, {'threshold': self.threshold, **self.settings})
-
-    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature = str(self.signature)
-        return [self._calibrated(s, signature) for s in self.scorer.score(examples)]
-
-    def _calibrated(self, score: Score, signature: str) -> Score:
-        value = shifted(score.value, self.calibration.shift or 0.0)
-        label = score.label
-        if label in (Label.CONSISTENT, Label.INCONSISTENT):
-            label = label_of(value, self.threshold)
-        return replace(score, value=value, label=label, signature=signature)
+    value = shifted(score.value, calibration.shift or 0.0)
+    label = score.label
+    if label in (Label.CONSISTENT, Label.INCONSISTENT):
+        label = label_of(value, threshold)
+    return replace(score, value=value, label=label)
 
 
 def check_same(path: str, calibration: Calibration, signature: Signature) -> None:
     """
     Raise ConfigError if a scorer is not the one that was calibrated, naming what
-    differs. Its threshold, the package's version and its models' engines may.
+    differs. Its threshold and its models' engines may.
     """
     free = FREE + (REFITTED if calibration.refitted else ())
-    then, now = settings_of(calibration.fitted_on), settings_of(str(signature))
-    names = {
-        n
-        for n in {*then, *now}
-        if n not in free and not any(engine in n for engine in ENGINES)
-    }
+    then, now = calibration.fitted_on, signature.texts()
+    names = {n for n in {*then, *now} if n not in free and ENGINE not in n}
     changed = [n for n in sorted(names) if then.get(n) != now.get(n)]
     if changed:
         listed = ', '.join(f'{n} {then.get(n)!r}, now {now.get(n)!r}' for n in changed)

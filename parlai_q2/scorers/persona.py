@@ -33,11 +33,13 @@ def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     The options of a teacher to change for persona data; none if the scorer is not Q2. A
     threshold that the user gave is not changed.
     """
-    if opt.get('scorer', SCORERS[0]) not in SCORERS:
+    if (opt.get('measure') or SCORERS[0]) not in SCORERS:
         return {}
     changed: dict[str, Any] = {
-        'preset': persona_preset(opt.get('preset', DEFAULT_PRESET))
+        'measure_preset': persona_preset(
+            opt.get('measure_preset') or opt.get('preset', DEFAULT_PRESET)
+        )
     }
-    if opt.get('scorer_threshold') is None:
-        changed['scorer_threshold'] = THRESHOLD
+    if opt.get('measure_threshold') is None:
+        changed['measure_threshold'] = THRESHOLD
     return changed

@@ -9,12 +9,15 @@ name is expected.
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import PurePath
-from typing import Any, Mapping, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.models.device import check_name
 from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
+
+if TYPE_CHECKING:
+    from parlai_q2.scorers.shell import Store
 
 DEFAULT_PRESET = 'mini'
 
@@ -82,6 +85,7 @@ def load_scorer(
     name: str = 'q2',
     preset: Union[str, PurePath, Preset] = DEFAULT_PRESET,
     calibration: Union[str, PurePath, None] = None,
+    cache: Optional['Store'] = None,
     **options: Any,
 ) -> Scorer:
     """
@@ -91,6 +95,8 @@ def load_scorer(
     :param preset: ``mini`` (shipped, offline), ``paper`` (hub models), a path to a YAML
         file, or a loaded preset.
     :param calibration: a file that ``parlai_q2 calibrate`` wrote for this scorer.
+    :param cache: where scores are kept, such as a
+        :class:`~parlai_q2.cache.score_cache.ScoreCache`.
     :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.
@@ -107,22 +113,22 @@ def load_scorer(
         raise ConfigError(
             f'A preset must be a name, a path or a loaded Preset, not {preset!r}.'
         )
-    if calibration is not None:
-        return _calibrated(kind, preset, str(calibration), options)
-    return _made(name, kind, preset, options)
+    if calibration is None:
+        scorer, threshold = _made(name, kind, preset, options), None
+    else:
+        from parlai_q2.scorers.calibrated import read_calibration
 
+        calibration = str(calibration)
+        threshold = options.pop('threshold', None)
+        if read_calibration(calibration, kind.name).refitted:
+            options['coefficients'] = calibration
+        scorer = _made(name, kind, preset, options)
+    if calibration is None and cache is None:
+        return scorer
 
-def _calibrated(
-    kind: type[Scorer], preset: Preset, path: str, options: dict[str, Any]
-) -> Scorer:
-    from parlai_q2.scorers.calibrated import CalibratedScorer, read_calibration
+    from parlai_q2.scorers.extended import ExtendedScorer
 
-    options = dict(options)
-    threshold = options.pop('threshold', None)
-    if read_calibration(path, kind.name).refitted:
-        options['coefficients'] = path
-    scorer = _made(kind.name, kind, preset, options)
-    return CalibratedScorer(scorer, path, threshold)
+    return ExtendedScorer(scorer, calibration, threshold, cache)
 
 
 def _made(

@@ -118,7 +118,7 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
 
     agent = create_agent(
         ParlaiParser(True, True).parse_kwargs(
-            model=AGENT, scorer=scorer, preset=opt['preset'], loglevel='error'
+            model=AGENT, choose=scorer, preset=opt['preset'], loglevel='error'
         )
     )
     turns = [(f['knowledge'], f['message']) for f in sample()[:TURNS]]

@@ -11,6 +11,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.read import FORMATS
 from parlai_q2.io.write import writable, write_text, writing
+from parlai_q2.scorers.roles import Role
 
 
 def add_options(parser: Any) -> None:
@@ -20,7 +21,10 @@ def add_options(parser: Any) -> None:
         '--infile',
         help='file of records with knowledge, response and label; 50 pairs or more',
     )
-    group.add_argument('--outfile', help='JSON file to write, for --calibration')
+    group.add_argument(
+        '--outfile',
+        help='JSON file to write, for --measure-calibration and --choose-calibration',
+    )
     group.add_argument('--format', choices=FORMATS, help="the input's format")
     group.add_argument(
         '--label',
@@ -45,11 +49,11 @@ def add_options(parser: Any) -> None:
         'pairs',
     )
     group.add_argument(
-        '--figures',
+        '--outdir',
         help='folder for ROC and precision-recall curves, reliability diagrams and '
         'histograms, and a page that shows them; needs matplotlib',
     )
-    add_scorer_options(parser, 'grounded')
+    add_scorer_options(parser, Role.MEASURE, default='grounded')
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,14 +66,14 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
 
     infile, outfile = given_files(opt)
     target = read_target(opt['target'])
-    if opt['calibration']:
-        raise ConfigError('calibrate writes the file that --calibration reads.')
+    if opt['measure_calibration']:
+        raise ConfigError('calibrate writes the file that --measure-calibration reads.')
     writable(outfile, infile)
-    if opt['figures']:
+    if opt['outdir']:
         # All checks come before anything is scored.
         check_matplotlib()
-        with writing(Path(opt['figures']), 'Check --figures.'):
-            Path(opt['figures']).mkdir(parents=True, exist_ok=True)
+        with writing(Path(opt['outdir']), 'Check --outdir.'):
+            Path(opt['outdir']).mkdir(parents=True, exist_ok=True)
     examples, consistent = read_labelled(infile, opt['format'], opt['label'])
     log.info(f'Scoring {len(examples)} labelled pairs.')
     scorer = scorer_from_opt(opt, cache=True)
@@ -78,9 +82,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     written = found.written
     write_text(outfile, json.dumps(written, indent=1) + '\n')
     log.info(describe(written))
-    log.info(f'Wrote {outfile}. To use it: --calibration {outfile}')
-    if opt['figures']:
-        folder = Path(opt['figures'])
+    log.info(f'Wrote {outfile}. To use it: --measure-calibration {outfile}')
+    if opt['outdir']:
+        folder = Path(opt['outdir'])
         drawn = all_figures(found, before, folder)
         section = Section(
             f'{scorer.name}, target {written["target"]}',

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Iterator, Mapping
 
-from parlai_q2.claims import Score
+from parlai_q2.claims import Score, explained_row
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
@@ -44,9 +44,9 @@ def add_options(parser: Any) -> None:
         help='turns of the dialogues to answer with reranked candidates; needs ParlAI',
     )
     parser.add_argument(
-        '--scorer',
+        '--choose',
         default='grounded',
-        help='the scorer, such as grounded, q2 or consistency',
+        help='the scorer that chooses and scores, such as grounded, q2 or consistency',
     )
 
 
@@ -56,7 +56,7 @@ def run(opt: Mapping[str, Any]) -> Path:
 
     :return: the page of the evidence.
     """
-    name, turns = opt['scorer'], opt['turns']
+    name, turns = opt['choose'], opt['turns']
     if turns < 0:
         raise ConfigError(f'--turns is {turns}; it must be at least 0.')
     began, scorer = time.monotonic(), load_scorer(name)
@@ -77,7 +77,7 @@ def evaluate(scorer: Scorer) -> Iterator[Record]:
     show(
         f'1. Scoring the annotated responses by {scorer.name}\n'
         f'   parlai_q2 eval_model -t {TASK}:annotated -m repeat_label '
-        f'--scorer {scorer.name}\n'
+        f'--measure {scorer.name}\n'
         '   Loading the models first ...'
     )
     began, responses = time.monotonic(), read_part('', [])
@@ -109,7 +109,7 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
     """Answer turns of two dialogues, print each choice and why; give the records."""
     show(
         f"2. Reranking the reply generator's candidates by {scorer}\n"
-        f'   parlai_q2 eval_model -t {RERANKED} -m {AGENT} --scorer {scorer}\n'
+        f'   parlai_q2 eval_model -t {RERANKED} -m {AGENT} --choose {scorer}\n'
         '   Loading the reply model; its first turn takes longest ...'
     )
     world = _world(scorer)
@@ -131,7 +131,7 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
                 'id': f'reranked {teacher.get("turn_id")}',
                 'response': model['text'],
                 'history': list(history),
-                **Score.from_dict(chosen).to_dict(),
+                **Score.from_dict(explained_row(chosen)).to_dict(),
                 'knowledge': model['rerank_knowledge'],
                 'signature': model['rerank_signature'],
                 'rerank': model['rerank'],
@@ -162,7 +162,7 @@ def _world(scorer: str) -> Any:
         datatype='valid',
         task=expand_tasks(RERANKED),
         model=expand_agent(AGENT),
-        scorer=scorer,
+        choose=scorer,
         q2_metrics=False,
     )
     level = logging.logger.level
@@ -194,7 +194,7 @@ def _show_candidate(row: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     if row['score'] is None:
         show(f'response  {one_line(row["text"])}')
         return
-    score, knowledge = Score.from_dict(row), model['rerank_knowledge']
+    score, knowledge = Score.from_dict(explained_row(row)), model['rerank_knowledge']
     colour, columns = use_colour(sys.stdout), shutil.get_terminal_size().columns
     show(render_score(score, row['text'], knowledge, colour, columns))
 

@@ -22,7 +22,7 @@ from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.rerank_options import reranker_from_opt
-from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP
 from parlai_q2.io.read import json_lines, open_text
@@ -30,23 +30,26 @@ from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
-    delimiter_from_opt,
+    judge_from_opt,
     policy_from_opt,
 )
 from parlai_q2.parlai.filtered_files import check_places, write_filtered
+from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import (
     TaskEpisodes,
     add_num_examples,
     digest,
     tasks_from_opt,
 )
+from parlai_q2.scorers.roles import Role
 from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
 # Options that do not affect the replies.
 NO_MATTER = frozenset(
-    'outfile threshold generic unverifiable no_knowledge drop cache '
-    'cache_file cache_megabytes scorer_threshold scorer_batch_size starttime override '
+    'outfile generic unverifiable no_knowledge drop cache cache_file measure '
+    'measure_preset measure_threshold measure_calibration scorer_batch_size starttime '
+    'override '
     'parlai_home batchsize loglevel verbose is_debug world_logs '
     'report_filename'.split()
 )
@@ -67,9 +70,9 @@ class DistillScript(ParlaiScript):
         )
         add_num_examples(group, 'reply to')
         add_filter_options(parser, default=DROP)
-        add_scorer_options(parser)
+        add_scorer_options(parser, Role.MEASURE)
         # Nobody reads the evidence of replies that become references.
-        parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, evidence='none')
+        parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, explain='none')
         return parser
 
     def run(self) -> dict[str, Any]:
@@ -82,8 +85,8 @@ class DistillScript(ParlaiScript):
         # is held in memory only once.
         data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
         tasks = tasks_from_opt(opt)
-        scorer = scorer_from_opt(opt, cache=True)
-        policy = policy_from_opt(opt, scorer)
+        scorer = judge_from_opt(opt, Role.MEASURE)
+        policy = policy_from_opt(opt, scorer, Role.MEASURE)
         total = sum(map(len, tasks))
         path = outfile.with_suffix('.replies.jsonl')
         made = make_replies(opt, tasks, total, path, data)
@@ -92,7 +95,7 @@ class DistillScript(ParlaiScript):
             read_replies(made),
             scorer,
             policy,
-            delimiter_from_opt(opt),
+            source_from_opt(opt),
         )
         return write_filtered(judged, outfile, scorer, policy, opt, total)
 
@@ -150,7 +153,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
     that they name, and how the replies are scored.
     """
     options = {k: v for k, v in opt.items() if k not in NO_MATTER}
-    scorer = reranker_from_opt(opt).scorer
+    scorer = reranker_from_opt(opt).chooser
     recipe = {**scorer.signature.settings, 'threshold': None, 'version': __version__}
     run = {
         'options': options,

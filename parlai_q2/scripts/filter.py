@@ -11,15 +11,20 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.cli.files import given_file
-from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.filtering.judge import judge_episodes
 from parlai_q2.parlai.filter_options import (
     add_filter_options,
-    delimiter_from_opt,
+    judge_from_opt,
     policy_from_opt,
 )
 from parlai_q2.parlai.filtered_files import write_filtered
+from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
+from parlai_q2.scorers.roles import Role
+
+# A data set is judged by the published metric.
+JUDGE = 'q2'
 
 
 @register_script('filter', aliases=['q2_filter'])
@@ -37,16 +42,16 @@ class FilterScript(ParlaiScript):
         )
         add_num_examples(group, 'go over')
         add_filter_options(parser)
-        add_scorer_options(parser)
+        add_scorer_options(parser, Role.CHOOSE, default=JUDGE)
         return parser
 
     def run(self) -> dict[str, Any]:
         opt = self.opt
-        scorer = scorer_from_opt(opt, cache=True)
+        scorer = judge_from_opt(opt, Role.CHOOSE, JUDGE)
         outfile = given_file(opt, 'outfile', 'kept.jsonl')
         tasks = tasks_from_opt(opt)
-        policy = policy_from_opt(opt, scorer)
+        policy = policy_from_opt(opt, scorer, Role.CHOOSE)
         episodes = chain.from_iterable(tasks)
-        judged = judge_episodes(episodes, scorer, policy, delimiter_from_opt(opt))
+        judged = judge_episodes(episodes, scorer, policy, source_from_opt(opt))
         total = sum(map(len, tasks))
         return write_filtered(judged, outfile, scorer, policy, opt, total)

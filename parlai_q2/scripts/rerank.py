@@ -19,12 +19,23 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, meta_of, whole_file, writable, write_text, writing
 from parlai_q2.rerank import Pool, PoolRecord, Ranking, Reranker, read_pools
-from parlai_q2.rerank.reranker import DEFAULT_SCORER
+from parlai_q2.scorers.roles import Role
 
 # Pools in one call of the scorer.
 CHUNK = 16
 # The fields of a reranked pool; those of an earlier run say nothing about this one.
-WRITTEN = ('text', 'order', 'reason', 'abstained', 'rerank', 'rerank_signature')
+KIND = 'ranking'
+WRITTEN = (
+    'kind',
+    'text',
+    'order',
+    'reason',
+    'abstained',
+    'grounded',
+    'rerank',
+    'rerank_knowledge',
+    'rerank_signature',
+)
 POLICIES = ('chosen', 'first', 'random', 'oracle')
 
 
@@ -38,7 +49,7 @@ def add_options(parser: Any) -> None:
     )
     group.add_argument('--outfile', help='JSON lines file to write')
     add_choice_options(parser)
-    add_scorer_options(parser, scorer=DEFAULT_SCORER)
+    add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,19 +64,19 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         if record.error:
             log.error(f'Not reranked: {record.error}')
     good = [record for record in records if record.pool is not None]
-    found = rank([record.pool for record in good if record.pool], reranker)
-    rankings = [ranking for ranking, _ in found]
-    signature, abstain_text = str(reranker.scorer.signature), opt['abstain_text']
-    of_pools, lines = iter(found), []
+    rankings = rank([record.pool for record in good if record.pool], reranker)
+    signature, abstain_text = str(reranker.chooser.signature), opt['abstain_text']
+    of_pools, lines = iter(rankings), []
     for record in records:
-        ranking, rows = next(of_pools) if record.pool else (None, [])
-        line = line_of(record, ranking, rows, abstain_text, signature)
+        ranking = next(of_pools) if record.pool else None
+        line = line_of(record, ranking, abstain_text, signature)
         lines.append(write_json(line) + '\n')
     summary: dict[str, Any] = {
         'signature': signature,
         'pools': len(records),
         'bad': len(records) - len(good),
         'changed': sum(r.chosen is not r.first for r in rankings),
+        'nothing_grounded': sum(bool(r.passages) and not r.grounded for r in rankings),
     }
     nulled = Counter(name for record in records for name in record.nulled)
     if nulled:
@@ -90,7 +101,12 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
         'with a different first choice.'
     )
-    tell_signature(signature, outfile)
+    if summary['nothing_grounded']:
+        log.warning(
+            f'Nothing grounded in {summary["nothing_grounded"]} of them: no candidate '
+            'is consistent with its knowledge ("grounded": false).'
+        )
+    tell_signature(reranker.chooser, outfile)
     if not good:
         raise InputError(
             f'None of the {len(records)} pools in {infile} could be reranked. '
@@ -99,32 +115,19 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return summary
 
 
-def rank(
-    pools: Sequence[Pool], reranker: Reranker
-) -> list[tuple[Ranking, list[dict[str, Any]]]]:
-    """The ranking of each pool, and its rows with the evidence of the choices."""
-    found = []
-    with Progress(reranker.scorer.name, len(pools), 'pools') as bar:
+def rank(pools: Sequence[Pool], reranker: Reranker) -> list[Ranking]:
+    """The ranking of each pool, with the evidence of the choices."""
+    found: list[Ranking] = []
+    with Progress(reranker.chooser.name, len(pools), 'pools') as bar:
         for start in range(0, len(pools), CHUNK):
             chunk = pools[start : start + CHUNK]
-            ranked = [(r, r.rows()) for r in reranker.rank_batch(chunk)]
-            reranker.explain(
-                [
-                    (ranking.passages, pool.history, rows)
-                    for pool, (ranking, rows) in zip(chunk, ranked, strict=True)
-                ]
-            )
-            found += ranked
+            found += reranker.explained(reranker.rank_batch(chunk))
             bar.update(len(chunk))
     return found
 
 
 def line_of(
-    record: PoolRecord,
-    ranking: Optional[Ranking],
-    rows: list[dict[str, Any]],
-    abstain_text: str,
-    signature: str,
+    record: PoolRecord, ranking: Optional[Ranking], abstain_text: str, signature: str
 ) -> dict[str, Any]:
     """
     The line to write for a pool: its fields, the chosen text, the order and the
@@ -136,11 +139,9 @@ def line_of(
         return {**given, 'line': record.line, 'error': str(record.error)}
     return {
         **given,
+        'kind': KIND,
         'text': abstain_text if ranking.abstain else ranking.chosen.text,
-        'order': ranking.order,
-        'reason': ranking.reason,
-        'abstained': ranking.abstain,
-        'rerank': rows,
+        **ranking.to_dict(),
         'rerank_signature': signature,
     }
 

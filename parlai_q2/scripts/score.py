@@ -18,7 +18,7 @@ from parlai_q2.cli.scale_options import (
     chunk_size_from_opt,
     scale_from_opt,
 )
-from parlai_q2.cli.scorer_options import add_context_option, add_scorer_options
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.read import FORMATS, example_of
@@ -44,14 +44,13 @@ def add_options(parser: Any) -> None:
         help="the input's format; default: taken from the file's ending",
     )
     group.add_argument(
-        '--explain',
+        '--show',
         nargs='?',
         type='bool',
         const=True,
         default=False,
         help='print each response with its evidence',
     )
-    add_context_option(group)
     add_scorer_options(parser)
     add_scale_options(parser)
 
@@ -63,8 +62,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     check_regular(infile)
     writable(outfile, infile)
     scorer, engine = scale_from_opt(opt)
-    form, explain = opt['format'], opt['explain']
-    return score_file(infile, outfile, scorer, form, explain, engine, chunk_size)
+    form, show = opt['format'], opt['show']
+    return score_file(infile, outfile, scorer, form, show, engine, chunk_size)
 
 
 def check_regular(infile: Path) -> None:
@@ -83,7 +82,7 @@ def score_file(
     outfile: Path,
     scorer: Scorer,
     format: Optional[str] = None,
-    explain: bool = False,
+    show: bool = False,
     engine: Optional[Engine] = None,
     chunk_size: int = CHUNK_RECORDS,
 ) -> dict[str, Any]:
@@ -96,7 +95,7 @@ def score_file(
         ``error``.
     :param scorer: the scorer; with an engine, one like the engine's scorers.
     :param format: the input's format, or None to infer it from the file's ending.
-    :param explain: whether to print each response with its evidence, too.
+    :param show: whether to print each response with its evidence, too.
     :param engine: what scores chunks; by default the scorer, in this process.
     :param chunk_size: records in one call of the scorer.
     :return: the summary that is written beside the output.
@@ -130,8 +129,8 @@ def score_file(
                 for problem in chunk.problems:
                     problems.add(problem)
                 cut_short |= chunk.cut_short
-                if explain:
-                    _explain(lines)
+                if show:
+                    _show(lines)
                 progress.update(len(chunk.outcomes), chunk.end)
         check_unchanged(infile, state)
     except BaseException:
@@ -143,7 +142,7 @@ def score_file(
     summary = {**run, **tally.summary()}
     writer.finish(summary)
     log.info(f'Wrote {outfile}. {tally.sentence()}')
-    tell_signature(signature, outfile)
+    tell_signature(scorer, outfile)
     if cut_short:
         raise InputError(
             f'{infile} was not read to its end: see the last line of {outfile}.'
@@ -186,7 +185,7 @@ def sign(chunk: ScoredChunk, signature: str) -> bytes:
     return b''.join(lines)
 
 
-def _explain(lines: bytes) -> None:
+def _show(lines: bytes) -> None:
     from parlai_q2.report.terminal import render_score, use_colour
 
     colour, width = use_colour(sys.stdout), shutil.get_terminal_size().columns

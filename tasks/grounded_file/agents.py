@@ -62,7 +62,7 @@ class GroundedFileTeacher(JsonTeacher):
         if turn is None:
             raise InputError(
                 f'{path} has no turns. If filter or distill wrote it, they kept none: '
-                'look at the summary beside it, and lower --threshold.'
+                'look at the summary beside it, and lower --choose-threshold.'
             )
 
     def _episodes(self, said: Sequence[dict]) -> Iterator[list[dict[str, Any]]]:

@@ -83,9 +83,9 @@ def trained_generator() -> str:
 
 def make_agent(**options):
     """The reranking agent over the trained generator, with the toy scorer."""
-    defaults = {'model': AGENT, 'scorer': TOY, 'evidence': 'none', 'no_cuda': True}
+    defaults = {'model': AGENT, 'choose': TOY, 'explain': 'none', 'no_cuda': True}
     # This generator is to repeat the message.
-    defaults['repeat_penalty'] = 0.0
+    defaults['guards'] = False
     if 'generator' not in options:
         defaults['model_file'] = trained_generator()
     opt = ParlaiParser(True, True).parse_kwargs(**{**defaults, **options})

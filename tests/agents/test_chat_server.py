@@ -23,7 +23,7 @@ from tests.agents.rerank_toys import TASK, TOY, reply_to
 ALONE = 'parlai_q2.agents.chat_server.chat_server:ChatServerAgent'
 KEY = 'sk-Secret-7'
 TEN = json.dumps({'choices': [choice(f'{n} 2') for n in range(10)]}).encode()
-RERANKING = {'model': RERANKED, 'generator': ALONE, 'scorer': TOY}
+RERANKING = {'model': RERANKED, 'generator': ALONE, 'choose': TOY}
 
 
 def digits(fields):
@@ -164,7 +164,7 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
         agent.observe({'text': said, 'knowledge': knowledge, 'episode_done': True})
         return [text for text, _ in agent.act()['beam_texts']]
 
-    grounded = {'model': RERANKED, 'scorer': 'grounded'}
+    grounded = {'model': RERANKED, 'choose': 'grounded'}
     local = create_agent(
         ParlaiParser(True, True).parse_kwargs(
             **grounded, candidate_strategies='beam:4/4', no_cuda=True

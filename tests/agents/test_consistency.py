@@ -61,7 +61,7 @@ TOLD, TOLD_A_NUMBER = f'{__name__}:Told', f'{__name__}:ToldANumber'
 
 def agent(**options):
     chat = options.pop('interactive_mode', False)
-    options = {'model': AGENT, 'scorer': TOLD, 'datatype': 'valid', **options}
+    options = {'model': AGENT, 'measure': TOLD, 'datatype': 'valid', **options}
     opt = ParlaiParser(True, True).parse_kwargs(**options)
     return create_agent({**opt, 'interactive_mode': chat})
 
@@ -122,15 +122,15 @@ def test_a_class_map_and_class_names_may_be_given():
 
 def test_a_scorer_of_one_number_has_its_own_threshold():
     def said(text, **options):
-        return answers([text], scorer=TOLD_A_NUMBER, **options)[0]
+        return answers([text], measure=TOLD_A_NUMBER, **options)[0]
 
     assert said('0.51') == BEGIN[0] and said('0.5') == BEGIN[1]
-    assert said('0.4', scorer_threshold=0.3) == BEGIN[0]
+    assert said('0.4', measure_threshold=0.3) == BEGIN[0]
     assert said('nothing') == BEGIN[2], 'nothing to verify is generic'
-    two = answers(['nothing'], BEGIN[:2], scorer=TOLD_A_NUMBER)
+    two = answers(['nothing'], BEGIN[:2], measure=TOLD_A_NUMBER)
     assert two == [BEGIN[1]], 'where there is no such class, 0.5 is not above 0.5'
-    with pytest.raises(ConfigError, match='Leave out --scorer-threshold'):
-        answers([ENTAILED], scorer_threshold=0.5)
+    with pytest.raises(ConfigError, match='Leave out --measure-threshold'):
+        answers([ENTAILED], measure_threshold=0.5)
 
 
 def test_a_batch_is_scored_in_one_call_and_copies_share_the_scorer():

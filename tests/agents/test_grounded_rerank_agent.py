@@ -8,17 +8,12 @@ from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
-from tests.agents.rerank_toys import MADE, TOY, make_agent, reply_to, trained_generator
+from parlai_q2.agents.grounded_rerank import AGENT
+from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
+from parlai_q2.errors import ConfigError
+from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
 
-OUT_OF_RANGE = [
-    ('abstain_below', 2),
-    ('rerank_tolerance', 1.5),
-    ('prefilter_keep', 0),
-    ('prefilter_keep', 'many'),
-    ('copy_penalty', -1),
-    ('generic_penalty', -0.5),
-]
+OUT_OF_RANGE = [('abstain_below', 2), ('abstain_below', float('nan'))]
 
 
 @pytest.fixture(scope='module')
@@ -43,7 +38,7 @@ def test_sharing_loads_nothing_again(agent):
 
 
 def test_a_whole_batch_is_scored_in_one_call(agent):
-    scorer = agent.reranker.scorer
+    scorer = agent.reranker.chooser
     before = len(scorer.batches)
     replies = reply_to(agent, '1 2 3 4', '4 3 2 1', '5 5 6 6')
     assert len(scorer.batches) == before + 1
@@ -78,11 +73,11 @@ def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
 
 
 def test_without_knowledge_the_first_choice_stands(agent):
-    calls = len(agent.reranker.scorer.batches)
+    calls = len(agent.reranker.chooser.batches)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge=None)
     assert reply['rerank'][0]['first'] and reply['rerank'][0]['score'] is None
     assert reply['rerank_knowledge'] == ''
-    assert len(agent.reranker.scorer.batches) == calls
+    assert len(agent.reranker.chooser.batches) == calls
 
 
 def test_a_batch_says_what_its_messages_would_alone(agent):
@@ -117,7 +112,7 @@ def test_it_does_not_search_when_generation_is_skipped():
     (reply,) = reply_to(agent, '1 2 3 4', eval_labels=['1 2 3 4'])
     assert 'rerank' not in reply and 'beam_texts' not in reply
     assert reply['metrics']['ppl'].value() > 1
-    assert agent.reranker.scorer.batches == []
+    assert agent.reranker.chooser.batches == []
 
 
 def test_commands_are_answered_and_leave_no_trace():
@@ -190,10 +185,19 @@ def test_it_abstains_below_the_score_asked_for():
     assert clone.history.history_raw_strings[-1] == DEFAULT_ABSTAIN_TEXT
 
 
-def test_a_scorer_of_its_own_beside_that_of_a_task():
-    agent = make_agent(scorer='overlap', rerank_scorer=TOY, prefilter='overlap')
-    assert agent.reranker.scorer.name == 'toy'
-    assert agent.reranker.prefilter.name == 'overlap'
+def test_an_option_of_an_earlier_version_says_what_to_write_instead(capsys):
+    parser = ParlaiParser(True, True)
+    for words, instead in (
+        (['--scorer', 'overlap'], '--choose'),
+        (['--rerank-scorer', 'q2'], '--choose'),
+        (['--copy-penalty', '0'], '--guards'),
+        (['--prefilter', 'q2'], 'nothing'),
+    ):
+        with pytest.raises(SystemExit):
+            parser.parse_args(['-m', AGENT, *words])
+        assert f'Write {instead}' in capsys.readouterr().err
+    with pytest.raises(ConfigError, match='no --scorer any more. Write --choose'):
+        reranker_from_opt({'scorer': 'q2'})
 
 
 def test_options_out_of_range_are_told_so():

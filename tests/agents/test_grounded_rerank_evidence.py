@@ -11,12 +11,12 @@ MESSAGES = ('1 2 3 4', '4 3 2 1', '5 5 6 6')
 
 
 def batches(agent):
-    return agent.reranker.evidence.batches
+    return agent.reranker.explainer.batches
 
 
 def explained(reply):
     """The places of the rows with evidence."""
-    return [n for n, row in enumerate(reply['rerank']) if 'evidence' in row]
+    return [n for n, row in enumerate(reply['rerank']) if row['evidence']]
 
 
 def shown(reply):
@@ -25,7 +25,7 @@ def shown(reply):
 
 @pytest.mark.parametrize('option', ['world_logs', 'outfile'])
 def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
-    agent = make_agent(evidence=TOY)
+    agent = make_agent(explain=TOY)
     agent.opt[option] = 'replies.jsonl'
     replies = reply_to(agent, *MESSAGES, knowledge='3 1')
     assert len(batches(agent)) == 1
@@ -34,7 +34,7 @@ def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
 
 
 def test_others_are_explained_when_asked():
-    agent = make_agent(evidence=TOY)
+    agent = make_agent(explain=TOY)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
     assert batches(agent) == [] and explained(reply) == []
     agent.explain(reply)
@@ -43,24 +43,8 @@ def test_others_are_explained_when_asked():
     agent.explain({'text': 'a command'})
 
 
-@pytest.mark.parametrize('logged', [True, False])
-def test_in_context_the_evidence_reads_the_turn_before_too(logged):
-    agent = make_agent(evidence=TOY)
-    agent.opt['in_context'] = True  # which parse_kwargs does not take
-    agent.opt['world_logs'] = 'replies.jsonl' if logged else ''
-    replies = reply_to(agent, '1 2 3 4', '4 3 2 1', knowledge='3 1')
-    for reply in replies:
-        agent.explain(reply)
-    asked = [e for batch in batches(agent) for e in batch]
-    turns = [('1 2 3 4',), ('4 3 2 1',)]
-    assert [e.history for e in asked] == [
-        turn for turn, reply in zip(turns, replies) for _ in shown(reply)
-    ]
-    assert [tuple(reply['rerank_history']) for reply in replies] == turns
-
-
 def test_a_chat_explains_for_why_and_candidates_once():
-    agent = make_agent(evidence=TOY, interactive_mode=True).clone()
+    agent = make_agent(explain=TOY, interactive_mode=True).clone()
     agent.set_interactive_mode(True)
     for text, calls in (
         ('/knowledge 3 1', 0),

@@ -98,7 +98,7 @@ def test_bart():
     opt = ParlaiParser(True, True).parse_kwargs(
         model=AGENT,
         generator='bart',
-        scorer=TOY,
+        choose=TOY,
         dict_tokenizer='space',
         dict_file=f'{trained_generator()}.dict',
         label_truncate=8,
@@ -146,7 +146,7 @@ def test_t5_is_searched_by_parlai_so_that_it_gives_a_list(tmp_path):
     opt = ParlaiParser(True, True).parse_kwargs(
         model=AGENT,
         generator='hugging_face/t5',
-        scorer=TOY,
+        choose=TOY,
         label_truncate=8,
         no_cuda=True,
     )
@@ -253,7 +253,7 @@ def test_what_is_searched_for_a_loss_is_not_reranked():
     (reply,) = reply_to(agent, '1 2', eval_labels=['1 2'])
     assert reply['metrics']['loss'].value() > 0
     assert reply['metrics']['rerank/distinct'].value() == len(reply['rerank'])
-    assert len(agent.reranker.scorer.batches) == 1
+    assert len(agent.reranker.chooser.batches) == 1
 
 
 def test_a_generator_that_gives_no_list_is_refused(monkeypatch):

@@ -7,7 +7,7 @@ from parlai.tasks.wizard_of_internet import agents as wizint
 from parlai.tasks.wizard_of_internet import constants
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
-    EpisodeKnowledge,
+    AgentKnowledge,
     Found,
     KnowledgeSource,
     retrieved,
@@ -57,31 +57,31 @@ def passage(tmp_path):
 def test_the_order_in_which_knowledge_is_looked_for(
     message, typed, expected, why, passage
 ):
-    knowledge = EpisodeKnowledge(KnowledgeSource('|', passage))
+    knowledge = AgentKnowledge(KnowledgeSource('|', passage))
     knowledge.typed = passages_in(typed)
     assert knowledge.find(message) == expected, why
 
 
 def test_a_passage_in_the_text_holds_until_the_episode_ends():
-    knowledge = EpisodeKnowledge(KnowledgeSource('\\n'))
+    knowledge = AgentKnowledge(KnowledgeSource('\\n'))
     assert knowledge.find({'text': 'The passage.\nWho?'}).text == 'The passage.'
     assert knowledge.find({'text': 'And when?'}).text == 'The passage.'
     knowledge.end_episode()
-    assert knowledge.find({'text': 'And why?'}) is None
+    assert not knowledge.find({'text': 'And why?'}).passages
 
 
 def test_what_was_typed_outlives_an_episode_and_ends_with_the_conversation():
-    knowledge = EpisodeKnowledge(KnowledgeSource('|'))
+    knowledge = AgentKnowledge(KnowledgeSource('|'))
     knowledge.typed = passages_in('T.')
     knowledge.end_episode()
     assert knowledge.find({'text': 'hi'}).text == 'T.'
     assert knowledge.find({'text': 'P.|hi'}).text == 'P.'
     knowledge.reset()
-    assert knowledge.find({'text': 'hi'}) is None
+    assert not knowledge.find({'text': 'hi'}).passages
 
 
 def test_the_generator_is_given_typed_knowledge_as_a_field():
-    knowledge = EpisodeKnowledge(KnowledgeSource())
+    knowledge = AgentKnowledge(KnowledgeSource())
     knowledge.typed = passages_in('T.')
     message = {'text': 'hi'}
     assert knowledge.give(message, knowledge.find(message)) == {
@@ -92,7 +92,7 @@ def test_the_generator_is_given_typed_knowledge_as_a_field():
 
 
 def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once():
-    knowledge = EpisodeKnowledge(KnowledgeSource('\\n'))
+    knowledge = AgentKnowledge(KnowledgeSource('\\n'))
     said = []
     for typed, text in [('T.', 'one'), ('T.', 'two'), ('U.', 'three')]:
         knowledge.typed = passages_in(typed)
@@ -124,7 +124,7 @@ def wizard(*documents, selected=()):
 
 def test_what_a_search_found_is_knowledge_with_its_titles():
     documents = [('Tea', ['Tea is hot.', 'It is old.']), ('Cha', ['A dance.'])]
-    knowledge = EpisodeKnowledge(KnowledgeSource())
+    knowledge = AgentKnowledge(KnowledgeSource())
     found = knowledge.find(wizard(*documents))
     assert found == Found(
         (Passage('Tea is hot.\nIt is old.', 'Tea'), Passage('A dance.', 'Cha')), True
@@ -132,7 +132,7 @@ def test_what_a_search_found_is_knowledge_with_its_titles():
     # Like the sentence that a wizard of Wikipedia checked.
     found = knowledge.find(wizard(*documents, selected=['It is old.']))
     assert found.passages == (Passage('It is old.'),)
-    assert knowledge.find(wizard()) is None
+    assert not knowledge.find(wizard()).passages
     # What else the task says goes before it.
     own = {**wizard(*documents), 'knowledge': 'Milk is white.'}
     assert knowledge.find(own).passages == (Passage('Milk is white.'),)

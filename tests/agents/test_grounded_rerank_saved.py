@@ -67,20 +67,20 @@ def test_a_model_that_was_moved_is_reranked_as_what_it_is(tmp_path):
         tmp_path, {'model_file': '/where/it/was/trained/model'}
     )
     agent = create_agent_from_model_file(
-        model_file, {'model': AGENT, 'scorer': TOY, 'no_cuda': True}
+        model_file, {'model': AGENT, 'choose': TOY, 'no_cuda': True}
     )
     assert isinstance(agent, TransformerGeneratorAgent)
     assert agent.opt['generator'] == 'transformer/generator'
     assert UPGRADE_LATER not in agent.opt
-    assert agent.reranker.scorer.name == 'toy'
+    assert agent.reranker.chooser.name == 'toy'
     agent.observe({'text': '1 2 3', 'knowledge': '1 2 3', 'episode_done': True})
     assert agent.act()['text'] == '1 2 3'
 
 
 # What a generator's .opt holds after training on a task of parlai_q2 or with a mutator.
 LEFT_BY_TRAINING = {
-    'scorer': 'overlap',
-    'scorer_threshold': 0.9,
+    'choose': 'overlap',
+    'choose_threshold': 0.9,
     'scorer_device': 'cuda:7',
     'cache': True,
     'knowledge_delimiter': '|',
@@ -92,36 +92,36 @@ def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
     words = ['-m', AGENT, '-mf', model_file, '--no-cuda']
     fresh = ParlaiParser(True, True).parse_args(['-m', AGENT, '--no-cuda'])
     agent = create_agent(ParlaiParser(True, True).parse_args(words))
-    assert agent.reranker.scorer.name == 'grounded_fast'
+    assert agent.reranker.chooser.name == 'grounded_fast'
     assert {name: agent.opt[name] for name in LEFT_BY_TRAINING} == {
         name: fresh[name] for name in LEFT_BY_TRAINING
     }
     said = create_agent(
-        ParlaiParser(True, True).parse_args([*words, '--scorer', 'consistency'])
+        ParlaiParser(True, True).parse_args([*words, '--choose', 'consistency'])
     )
-    assert said.reranker.scorer.name == 'consistency'
+    assert said.reranker.chooser.name == 'consistency'
 
 
 def test_what_is_asked_for_in_code_counts(tmp_path):
     model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
-    asked = {'scorer': TOY, 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
+    asked = {'choose': TOY, 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
     agent = create_agent_from_model_file(
         model_file, {'model': AGENT, 'no_cuda': True, **asked}
     )
-    assert agent.reranker.scorer.name == 'toy'
+    assert agent.reranker.chooser.name == 'toy'
     assert {name: agent.opt[name] for name in asked} == asked
     # What nobody asked for is not what training was told.
-    assert agent.opt.get('scorer_threshold') is None
+    assert agent.opt.get('choose_threshold') is None
 
 
 def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):
-    saved = {'model': AGENT, 'candidate_strategies': 'beam:2', 'scorer': 'overlap'}
+    saved = {'model': AGENT, 'candidate_strategies': 'beam:2', 'choose': 'overlap'}
     model_file = saved_beside_a_generator(
         tmp_path, {**saved, 'generator': 'transformer/generator'}
     )
     words = ['-mf', model_file, '--no-cuda']
     agent = create_agent(ParlaiParser(True, True).parse_args(words))
-    assert agent.reranker.scorer.name == 'overlap'
+    assert agent.reranker.chooser.name == 'overlap'
 
 
 def test_a_model_file_without_its_opt_is_told_what_to_add(tmp_path):

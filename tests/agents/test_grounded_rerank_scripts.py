@@ -19,7 +19,7 @@ def evaluate(**options):
         'model': AGENT,
         'model_file': trained_generator(),
         'task': TASK,
-        'scorer': TOY,
+        'choose': TOY,
         'datatype': 'valid',
     }
     return dict_report(EvalModel.main(**{**defaults, **options}))
@@ -56,9 +56,9 @@ def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
         generator='transformer/generator',
         model_file=model_file,
         task=TASK,
-        scorer='overlap',
+        choose='overlap',
         candidate_strategies='beam:2,nucleus:2',
-        copy_penalty=0.25,
+        guards=False,
         n_positions=64,
         n_layers=1,
         n_heads=1,
@@ -95,7 +95,7 @@ def chat(monkeypatch, capsys, lines, **options):
     Interactive.main(
         model=AGENT,
         model_file=trained_generator(),
-        scorer='overlap',
+        choose='overlap',
         skip_generation=False,
         **options,
     )
@@ -141,7 +141,7 @@ def test_self_chat(tmp_path):
     SelfChat.main(
         model=AGENT,
         model_file=trained_generator(),
-        scorer='overlap',
+        choose='overlap',
         knowledge_file=str(knowledge),
         skip_generation=False,
         selfchat_max_turns=3,

@@ -3,10 +3,11 @@
 import pytest
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cache import CachedScorer, ScoreCache, default_cache_path
+from parlai_q2.cache import ScoreCache, default_cache_path
 from parlai_q2.cli.commands import run_command
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.scorers.extended import ExtendedScorer
 from parlai_q2.scripts import cache as command_module
 from parlai_q2.signature import Signature, digits
 from tests.cache.counting import scores
@@ -72,7 +73,7 @@ def opt(*arguments):
 
 
 def is_cached(*arguments, default=False):
-    return isinstance(scorer_from_opt(opt(*arguments), default), CachedScorer)
+    return isinstance(scorer_from_opt(opt(*arguments), cache=default), ExtendedScorer)
 
 
 def test_a_command_chooses_its_default_and_a_person_overrules_it():
@@ -83,16 +84,11 @@ def test_a_command_chooses_its_default_and_a_person_overrules_it():
 
 def test_naming_a_file_asks_for_the_cache(tmp_path):
     file = str(tmp_path / 'mine.sqlite')
-    scorer = scorer_from_opt(opt('--cache-file', file, '--cache-megabytes', '5'))
-    assert str(scorer.cache.path) == file
-    assert scorer.cache.max_bytes == 5 * 1024**2
+    scorer = scorer_from_opt(opt('--cache-file', file))
+    assert str(scorer.reuse.store.path) == file
     assert not is_cached('--cache-file', file, '--cache', 'false')
 
 
-@pytest.mark.parametrize(
-    'name, problem',
-    [('--cache-megabytes', 'at least'), ('--scorer-batch-size', 'A batch size')],
-)
-def test_zero_is_an_error_and_not_the_default(name, problem):
-    with pytest.raises(ConfigError, match=problem):
-        scorer_from_opt(opt(name, '0', '--cache', 'true'))
+def test_zero_is_an_error_and_not_the_default():
+    with pytest.raises(ConfigError, match='A batch size'):
+        scorer_from_opt(opt('--scorer-batch-size', '0', '--cache', 'true'))

@@ -3,9 +3,10 @@
 import pytest
 
 from parlai_q2 import load_scorer
-from parlai_q2.cache import CachedScorer, ScoreCache
+from parlai_q2.cache import ScoreCache
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.scorers.consistency import ConsistencyScorer
+from parlai_q2.scorers.extended import ExtendedScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example
 from tests.cache.counting import CountingScorer, examples
@@ -17,8 +18,8 @@ def path(tmp_path):
     return tmp_path / 'scores.sqlite'
 
 
-def cached(path, recipe='a', **options):
-    return CachedScorer(CountingScorer(recipe), ScoreCache(path), **options)
+def cached(path, recipe='a'):
+    return ExtendedScorer(CountingScorer(recipe), store=ScoreCache(path))
 
 
 def test_only_what_is_missing_is_scored_and_in_one_call(path):
@@ -28,16 +29,16 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     given = examples(25)
     assert second.score(given) == CountingScorer().score(given)
     assert second.scorer.calls == [[e.response for e in given[10:]]]
-    assert (second.hits, second.misses) == (10, 15)
+    assert (second.reuse.hits, second.reuse.misses) == (10, 15)
 
 
 def test_the_same_text_in_other_passages_is_found_and_its_evidence_named_there(path):
     given = ['Bees dance.', 'Wasps build nests of paper.']
     examples = [Example(known, given[1]) for known in ('\n'.join(given), given)]
-    scorer = CachedScorer(load_scorer('consistency'), ScoreCache(path))
+    scorer = ExtendedScorer(load_scorer('consistency'), store=ScoreCache(path))
     scorer.score(examples[:1])
     joined, apart = scorer.score(examples)
-    assert scorer.misses == 1
+    assert scorer.reuse.misses == 1
     places = [score.statements[0].evidence[0] for score in (joined, apart)]
     assert [place.passage for place in places] == [0, 1]
     assert [place.sentence.start for place in places] == [12, 0]
@@ -51,10 +52,12 @@ def test_a_run_that_dies_has_kept_its_finished_chunks(path):
             return super().score_texts(examples)
 
     with pytest.raises(KeyboardInterrupt):
-        CachedScorer(Dying(), ScoreCache(path), chunk=10).score(examples(35))
+        dying = ExtendedScorer(Dying(), store=ScoreCache(path))
+        dying.reuse.chunk = 10
+        dying.score(examples(35))
     after = cached(path)
     after.score(examples(35))
-    assert (after.hits, after.misses) == (20, 15)
+    assert (after.reuse.hits, after.reuse.misses) == (20, 15)
 
 
 def toy_q2():
@@ -67,7 +70,7 @@ def toy_q2():
 @pytest.mark.parametrize('make', [toy_q2, lambda: ConsistencyScorer(ToyNliModel())])
 def test_scores_of_real_scorers_come_back_equal(path, make):
     given = [*examples(5), Example('Bees have 5 eyes.', 'They have five.')]
-    first = CachedScorer(make(), ScoreCache(path)).score(given)
-    again = CachedScorer(make(), ScoreCache(path))
+    first = ExtendedScorer(make(), store=ScoreCache(path)).score(given)
+    again = ExtendedScorer(make(), store=ScoreCache(path))
     assert again.score(given) == first == make().score(given)
-    assert again.misses == 0
+    assert again.reuse.misses == 0

@@ -14,9 +14,10 @@ from contextlib import closing
 
 import pytest
 
-from parlai_q2.cache import CachedScorer, ScoreCache
+from parlai_q2.cache import ScoreCache
 from parlai_q2.cache.sqlite_file import MAGIC, SqliteFile
 from parlai_q2.errors import ConfigError
+from parlai_q2.scorers.extended import ExtendedScorer
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 
 # SQLite's page.
@@ -109,7 +110,7 @@ def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog
     pages = bytearray(path.read_bytes())
     pages[3 * 4096 :] = os.urandom(len(pages) - 3 * 4096)
     path.write_bytes(pages)
-    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
+    scorer = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
     assert scorer.score(examples(20)) == CountingScorer().score(examples(20))
     cache = ScoreCache(path)
     cache.put(SIGNATURE, scores(300))
@@ -138,10 +139,11 @@ def test_another_programs_database_is_refused(tmp_path):
 def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     code = """
     import resource, signal, sys
-    from parlai_q2.cache import CachedScorer, ScoreCache
+    from parlai_q2.cache import ScoreCache
+    from parlai_q2.scorers.extended import ExtendedScorer
     from tests.cache.counting import CountingScorer, examples
     cache = ScoreCache(sys.argv[1])
-    scorer = CachedScorer(CountingScorer(), cache)
+    scorer = ExtendedScorer(CountingScorer(), store=cache)
     scorer.score(examples(20))
     # No file may grow any more: to SQLite, a disk without room.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -150,7 +152,7 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     for start in (1000, 2000, 3000):
         found = scorer.score(examples(900, start))
         assert found == CountingScorer().score(examples(900, start))
-    print(scorer.misses, cache.file.usable)
+    print(scorer.reuse.misses, cache.file.usable)
     """
     path = tmp_path / 'scores.sqlite'
     done = subprocess.run(
@@ -162,15 +164,15 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     assert done.stdout.split() == ['2720', 'False'], done.stderr
     assert done.stderr.count('goes on without it') == 1
     # What was kept before is whole.
-    found = CachedScorer(CountingScorer(), ScoreCache(path))
+    found = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
     found.score(examples(20))
-    assert found.hits == 20
+    assert found.reuse.hits == 20
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
 def test_a_file_deleted_under_it_costs_nothing_but_the_scores(path, caplog):
     caplog.set_level(logging.WARNING)
-    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
+    scorer = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
     scorer.score(examples(3))
     for name in os.listdir(path.parent):
         if name.startswith('scores'):
@@ -190,13 +192,14 @@ def test_an_empty_file_that_can_only_be_read_is_passed_over(
 
 READ = """
 import logging, sys
-from parlai_q2.cache import CachedScorer, ScoreCache
+from parlai_q2.cache import ScoreCache
+from parlai_q2.scorers.extended import ExtendedScorer
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 logging.basicConfig()
 cache = ScoreCache(sys.argv[1])
 assert cache.get(SIGNATURE, scores(300)) == scores(300)
 assert cache.signatures()[0].rows == 300
-scorer = CachedScorer(CountingScorer(), cache)
+scorer = ExtendedScorer(CountingScorer(), store=cache)
 for _ in range(2):
     assert scorer.score(examples(4)) == CountingScorer().score(examples(4))
 """

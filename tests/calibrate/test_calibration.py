@@ -12,7 +12,8 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, MissingPackageError, RecordError
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.calibrated import CalibratedScorer, shifted
+from parlai_q2.scorers.calibrated import shifted
+from parlai_q2.scorers.extended import ExtendedScorer
 from parlai_q2.signature import assumed
 from tests.files import read_lines, write_lines
 
@@ -56,7 +57,7 @@ def labelled_lines(count=60):
 def test_the_command_writes_what_score_reads(tmp_path):
     infile = str(write_lines(tmp_path / 'labelled.jsonl', *labelled_lines()))
     mine = str(tmp_path / 'mine.json')
-    options = ['--scorer', 'precision', '--outfile', mine]
+    options = ['--measure', 'precision', '--outfile', mine]
     written = run_command('calibrate', '--infile', infile, *options)
     said = describe(written)
     assert '40 consistent and 20 inconsistent pairs, target accuracy' in said
@@ -70,8 +71,8 @@ def test_the_command_writes_what_score_reads(tmp_path):
     assert written['before']['accuracy'] < written['held_out']['accuracy']
 
     out = tmp_path / 'scored.jsonl'
-    options = ['--scorer', 'precision', '--outfile', str(out)]
-    run_command('score', '--infile', infile, *options, '--calibration', mine)
+    options = ['--measure', 'precision', '--outfile', str(out)]
+    run_command('score', '--infile', infile, *options, '--measure-calibration', mine)
     rows = read_lines(out)
     right = [row['label'] == row['given_label'] for row in rows]
     assert sum(right) / len(right) == 0.9
@@ -82,7 +83,7 @@ def test_the_command_writes_what_score_reads(tmp_path):
 def test_the_command_draws_what_it_fitted(tmp_path, without_package):
     infile = str(write_lines(tmp_path / 'labelled.jsonl', *labelled_lines()))
     options = ['--infile', infile, '--outfile', str(tmp_path / 'mine.json')]
-    options += ['--scorer', 'precision', '--figures', str(tmp_path / 'drawn')]
+    options += ['--measure', 'precision', '--outdir', str(tmp_path / 'drawn')]
     run_command('calibrate', *options)
     names = {path.name for path in (tmp_path / 'drawn').iterdir()}
     drawn = {f'{n}.{e}' for n in FIGURES for e in ('png', 'svg')}
@@ -118,21 +119,21 @@ def mine(tmp_path):
 def test_probabilities_assume_the_prior_of_the_pairs(mine):
     path, written = mine
     assert written['calibration']['prior'] == 0.8
-    scorer = CalibratedScorer(Guess(), path)
+    scorer = ExtendedScorer(Guess(), path)
     assert (scorer.prior, Guess.prior) == (0.8, 0.5)
     assert '|prior:0.8|' in str(scorer.signature)
     examples, _ = guesses()
     values = [score.value for score in scorer.score(examples)]
     assert sum(values) / len(values) == pytest.approx(0.8, abs=1e-3)
     said = 'Values are probabilities if 80 % of all responses are consistent.'
-    assert assumed(str(scorer.signature)) == said
-    assert assumed('precision|threshold:0.5') == ''
+    assert assumed(scorer.prior) == said
+    assert assumed(None) == ''
 
 
 def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     path, written = mine
     shift, at = (written['calibration'][n] for n in ('shift', 'threshold'))
-    scorer = CalibratedScorer(Guess(), path)
+    scorer = ExtendedScorer(Guess(), path)
     responses = ['a 0.9', 'b 0.05', 'wow 0.4', ' ']
     high, low, generic, blank = scorer.score([Example('k', r) for r in responses])
     assert high.value == shifted(0.9, shift) > at
@@ -140,21 +141,21 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     assert (generic.label, generic.value) == (Label.GENERIC, shifted(0.4, shift))
     assert blank.label == Label.NOT_VERIFIABLE
     assert high.signature == str(scorer.signature)
-    strict = CalibratedScorer(Guess(), path, threshold=0.999)
+    strict = ExtendedScorer(Guess(), path, threshold=0.999)
     assert strict.score([Example('k', 'a 0.9')])[0].label == Label.INCONSISTENT
 
 
 def test_a_calibration_of_another_scorer_is_refused(mine, tmp_path):
     path, written = mine
-    with pytest.raises(ConfigError, match="for the scorer 'guess'.*--scorer guess"):
+    with pytest.raises(ConfigError, match="for the scorer 'guess'.*Name guess"):
         load_scorer('precision', calibration=path)
     other = Guess()
     other.settings = {'from': 'the air'}
     with pytest.raises(ConfigError, match="from 'the text', now 'the air'"):
-        CalibratedScorer(other, path)
+        ExtendedScorer(other, path)
     changed = Guess()
     changed.settings = {'from': 'the text', 'nli_engine': 'transformers-float32'}
-    assert CalibratedScorer(changed, path).threshold > 0
+    assert ExtendedScorer(changed, path).threshold > 0
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_a_broken_file_is_named(mine, tmp_path, change, named):
     bad = tmp_path / 'bad.json'
     bad.write_text(json.dumps({'calibration': {**written['calibration'], **change}}))
     with pytest.raises(ConfigError, match=f'bad.json.*{named}'):
-        CalibratedScorer(Guess(), str(bad))
+        ExtendedScorer(Guess(), str(bad))
 
 
 def test_labels_have_many_names(tmp_path):
@@ -204,7 +205,7 @@ def test_fitted_weights_are_those_of_the_scorer_that_reads_them(tmp_path):
     lines = labelled_lines(24)
     infile = str(write_lines(tmp_path / 'labelled.jsonl', *lines))
     mine = str(tmp_path / 'mine.json')
-    options = ['--scorer', 'grounded_fast', '--refit', '--cache', 'no']
+    options = ['--measure', 'grounded_fast', '--refit', '--cache', 'no']
     written = run_command('calibrate', '--infile', infile, '--outfile', mine, *options)
     assert written['calibration']['refitted']
     scorer = load_scorer('grounded_fast', calibration=mine)

@@ -110,7 +110,7 @@ def test_a_report_names_the_task_in_full(monkeypatch, tmp_path):
     report = tmp_path / 'report.json'
     words = ['eval_model', '-t', 'q2:grounded_sample', '-m', 'repeat_label']
     words += ['--num-examples', '2', '--metrics', 'f1']
-    run([*words, '--report-filename', str(report), '--scorer', 'overlap'])
+    run([*words, '--report-filename', str(report), '--measure', 'overlap'])
     assert json.loads(report.read_text())['opt']['task'] == SAMPLE
 
 

@@ -64,7 +64,7 @@ def test_help_imports_nothing_heavy(tmp_path, words):
 
 def test_ten_records_are_scored_by_precision_without_torch(records):
     words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
-    status, shown, _, imported = run(records, *words, '--scorer', 'precision')
+    status, shown, _, imported = run(records, *words, '--measure', 'precision')
     assert (status, imported) == (0, '')
     assert len((records / 'out.jsonl').read_text().splitlines()) == 10
     # A page of them, and the cache, too.
@@ -82,15 +82,15 @@ def test_ten_records_are_scored_by_precision_without_torch(records):
         (['score', '--infile'], 'parlai_q2 score --help'),
         (['score', '--chunk-size', 'a'], "'a'"),
         (['score', '--infile', 'none', '--outfile', 'o'], 'There is no file none'),
-        (['score', *'--infile in.jsonl --outfile o --scorer q3'.split()], "'q3'"),
-        (['score', *'--infile in.jsonl --outfile o --scorer ..:x'.split()], '..:x'),
+        (['score', *'--infile in.jsonl --outfile o --measure q3'.split()], "'q3'"),
+        (['score', *'--infile in.jsonl --outfile o --measure ..:x'.split()], '..:x'),
         (['score', *'--infile in.jsonl --outfile o --preset min'.split()], "'mini'"),
         (['rerank', '--infile', 'in.jsonl'], '--outfile is missing'),
         (['report'], 'Which scores?'),
         (['report', 'none.jsonl'], 'none.jsonl'),
         (['filter', '-t', 'babi'], '--outfile is missing'),
         (['filter', '-t', 'q2:grounded_sampel'], "'q2:grounded_sample'"),
-        (['filter', '--outfile', 'o', '--scorer', 'q3'], "'q3'"),
+        (['filter', '--outfile', 'o', '--choose', 'q3'], "'q3'"),
         (['distill'], '--outfile is missing'),
         (['train_model', '-t', 'integration_testz'], "'integration_tests'"),
         (['eval_model', '-m', 'repeat_labl'], "'repeat_label'"),
@@ -130,8 +130,9 @@ def test_what_needs_parlai_says_how_to_install_it(tmp_path, words):
 
 def test_everything_of_the_core_runs_without_parlai(records):
     words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
+    words += ['--measure', 'consistency']
     done = subprocess.run(
-        [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words, '--scorer', 'consistency'],
+        [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words],
         cwd=records,
         env={'PYTHONPATH': str(ROOT), 'HOME': str(records)},
         capture_output=True,

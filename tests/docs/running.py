@@ -32,7 +32,7 @@ SHORTER = {
     '--lr-scheduler fixed --short-final-eval true',
     'self_chat': '--selfchat-max-turns 2 --num-self-chats 1',
     'filter': '--num-examples 4',
-    'demo': '--turns 1 --scorer overlap',
+    'demo': '--turns 1 --choose overlap',
     'meta_eval': '--num-examples 2 --rounds 20 --ablations false',
     'interactive_web': '--port 0',
 }

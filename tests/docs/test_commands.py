@@ -25,8 +25,9 @@ RUN = [
 ]
 # By one of these a command needs no models.
 LIGHT = (
-    '--scorer overlap',
-    '--scorer precision',
+    '--measure overlap',
+    '--choose overlap',
+    '--measure precision',
     'Classification',
     'display_data',
     '<<',

@@ -11,7 +11,16 @@ import parlai_q2
 from parlai_q2.scorers import registry
 
 # Of these an example would be one of its base class.
-WITHOUT_EXAMPLES = {'Comparison', 'ConfigError', 'ModelError'}
+WITHOUT_EXAMPLES = {
+    'Comparison',
+    'ConfigError',
+    'MissingPackageError',
+    'ModelError',
+    'ModelNotFoundError',
+    'RecordError',
+    'Statement',
+    'UnknownNameError',
+}
 
 
 def with_examples() -> list[str]:

@@ -3,6 +3,7 @@ What the pages say beside their commands: links lead somewhere, every option of 
 is named, presets can be loaded, and a chat's help is shown as it is.
 """
 
+import argparse
 import re
 
 import pytest
@@ -26,7 +27,7 @@ AGENTS = {
     'hf_seq2seq': hf_seq2seq,
 }
 # Documented with the scorers.
-SHARED = ('--scorer-', '--cache', '--preset', '--calibration', '--detector')
+SHARED = ('--scorer-', '--cache', '--preset', '--detector')
 
 
 def text_of(page: str) -> str:
@@ -48,7 +49,11 @@ def test_a_page_names_every_option_of_its_agent(agent):
     parser = ParlaiParser(False, False)
     before = set(parser._option_string_actions)
     AGENTS[agent](parser)
-    added = set(parser._option_string_actions) - before
+    added = {
+        name
+        for name, action in parser._option_string_actions.items()
+        if name not in before and action.help != argparse.SUPPRESS
+    }
     own = {o for o in added if o.startswith('--') and not o.startswith(SHARED)}
     page = text_of(f'agents/{agent}.md')
     assert own and {option for option in own if f'`{option}' not in page} == set()

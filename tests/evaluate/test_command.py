@@ -142,7 +142,7 @@ def test_dialogue_nli_has_the_settings_of_the_paper():
 
 
 def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
-    from parlai_q2.cache import CachedScorer
+    from parlai_q2.scorers.extended import ExtendedScorer
 
     opt = {
         'scorers': 'q2,overlap',
@@ -151,12 +151,12 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
         'ablations': True,
     }
     scorers = scorers_from_opt(opt, 'q2_wow')
-    assert isinstance(scorers['q2'], CachedScorer)
-    assert not isinstance(scorers['overlap'], CachedScorer)
+    assert isinstance(scorers['q2'], ExtendedScorer)
+    assert not isinstance(scorers['overlap'], ExtendedScorer)
     assert len(variants_from_opt(opt)) == 3
     assert variants_from_opt({**opt, 'ablations': False}) == {}
     bare = scorers_from_opt({**opt, 'cache': False}, 'q2_wow')
-    assert not isinstance(bare['q2'], CachedScorer)
+    assert not isinstance(bare['q2'], ExtendedScorer)
 
 
 @pytest.mark.slow

@@ -55,7 +55,8 @@ def test_an_abstention_is_no_reference():
 
 def run_distill(outfile, *more):
     MADE.clear()
-    words = ['distill', '-t', TASK, '--scorer', TOY, '--no-cuda', '--outfile']
+    words = ['distill', '-t', TASK, '--choose', TOY, '--measure', TOY]
+    words += ['--no-cuda', '--outfile']
     files = [str(outfile), '--model-file', trained_generator()]
     return run([*words, *files, '--candidate-strategies', 'beam:3', *map(str, more)])
 
@@ -103,7 +104,7 @@ def test_a_generators_grounded_choices_are_written(best):
 def test_another_threshold_costs_no_new_replies(best, monkeypatch):
     first = run_distill(best)
     monkeypatch.setattr(distill, 'create_agent', None)
-    assert run_distill(best, '--threshold', '1.0')['kept'] == 0
+    assert run_distill(best, '--measure-threshold', '1.0')['kept'] == 0
     assert run_distill(best)['kept'] == first['kept']
 
 
@@ -113,13 +114,13 @@ def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
     model = 'model: shipped:q2_mini/consistency'
     sections = ('detector', 'nli', 'question_answering', 'question_generation')
     preset.write_text('\n'.join(f'{name}: {{{model}}}' for name in sections))
-    opt = {'jsonfile_datapath': str(data), 'scorer': 'q2', 'preset': str(preset)}
+    opt = {'jsonfile_datapath': str(data), 'choose': 'q2', 'preset': str(preset)}
     first = distill.run_of(opt)
-    assert distill.run_of({**opt, 'threshold': 0.9, 'cache': False}) == first
+    assert distill.run_of({**opt, 'measure_threshold': 0.9, 'cache': False}) == first
     data.write_text('other')
     assert distill.run_of(opt) != first
     second = distill.run_of(opt)
-    assert distill.run_of({**opt, 'scorer': 'consistency'}) != second
+    assert distill.run_of({**opt, 'choose': 'consistency'}) != second
 
 
 def test_a_run_that_was_stopped_goes_on(best):

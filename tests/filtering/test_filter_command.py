@@ -17,7 +17,7 @@ SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 
 def run_filter(outfile, *more, task=TASK, scorer=SCORER):
     WordScorer.made.clear()
-    words = ['filter', '-t', task, '--scorer', scorer, '--outfile', str(outfile)]
+    words = ['filter', '-t', task, '--choose', scorer, '--outfile', str(outfile)]
     return run([*words, *map(str, more)])
 
 
@@ -57,7 +57,7 @@ def test_a_folder_of_any_name_it_writes_is_told_before_any_work(kept, ending):
 
 def test_another_threshold_costs_no_new_scores(kept):
     run_filter(kept)
-    found = run_filter(kept, '--threshold', '1.0')
+    found = run_filter(kept, '--choose-threshold', '1.0')
     assert found['kept'] == 0 and kept.read_text() == ''
     assert found['cache'] == {'hits': 36, 'misses': 0}
     assert WordScorer.made[0].calls == []
@@ -86,13 +86,16 @@ def test_policies_are_options(kept):
     [
         (['filter', '-t', TASK], '--outfile'),
         (['filter', '--outfile', 'kept.jsonl'], '-t TASK'),
-        (['filter', '-t', TASK, '--outfile', 'k.jsonl', '--threshold', '2'], r'\[0, 1'),
+        (
+            ['filter', '-t', TASK, '--outfile', 'k', '--choose-threshold', '2'],
+            r'\[0, 1',
+        ),
     ],
 )
 def test_what_is_missing_or_wrong_is_said(tmp_path, monkeypatch, wrong, says):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=says):
-        run([*wrong, '--scorer', SCORER])
+        run([*wrong, '--choose', SCORER])
     assert list(tmp_path.glob('*.jsonl*')) == []
 
 
@@ -142,7 +145,7 @@ def test_where_nothing_is_kept_a_warning_says_so_and_training_says_why(
     monkeypatch.setattr(filtered_files.logging, 'warning', said.append)
     run_filter(kept)
     assert said == []
-    run_filter(kept, '--threshold', 1.0)
+    run_filter(kept, '--choose-threshold', 1.0)
     assert len(said) == 1 and 'No turn was kept' in said[0]
     with pytest.raises(InputError, match='kept.jsonl has no turns'):
         messages('parlai_q2.tasks.grounded_file.agents', kept)

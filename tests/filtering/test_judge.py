@@ -3,6 +3,7 @@
 import pytest
 
 from parlai_q2.filtering import Policy, Reason, judge_episodes
+from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.turns import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
 
@@ -63,7 +64,9 @@ def test_a_passage_in_a_text_holds_until_the_next():
 
     def known(delimiter=None):
         policy = Policy()
-        (found,) = judge_episodes([turns], WordScorer(), policy, delimiter)
+        (found,) = judge_episodes(
+            [turns], WordScorer(), policy, KnowledgeSource(delimiter)
+        )
         return [turn.knowledge for turn in found]
 
     passages = ['passage one', 'passage one', 'its own', 'passage one', 'passage two']

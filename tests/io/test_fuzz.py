@@ -10,13 +10,14 @@ import random
 import pytest
 import torch
 
-from parlai_q2.cache import CachedScorer, ScoreCache
+from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.read import read_conversations, read_records
 from parlai_q2.models.int8_weights import load_int8, stored_form, write_int8
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools
+from parlai_q2.scorers.extended import ExtendedScorer
 from tests.cache.counting import CountingScorer, examples
 from tests.report.samples import reranked, scored
 
@@ -174,19 +175,20 @@ def test_damaged_weights_are_an_error_of_ours(tmp_path):
 @pytest.fixture
 def cache(tmp_path):
     """The bytes of a cache of sixty scores."""
-    scorer = CachedScorer(CountingScorer(), ScoreCache(tmp_path / 'whole.sqlite'))
+    store = ScoreCache(tmp_path / 'whole.sqlite')
+    scorer = ExtendedScorer(CountingScorer(), store=store)
     scorer.score(examples(60))
-    scorer.cache.file.close()
-    return scorer.cache.path.read_bytes()
+    store.file.close()
+    return store.path.read_bytes()
 
 
 def score_again(path):
     """Score the sixty twice with a damaged cache; how many scores it had."""
-    scorer = CachedScorer(CountingScorer(), ScoreCache(path))
+    scorer = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
     for _ in range(2):
         assert scorer.score(examples(60)) == CountingScorer().score(examples(60))
-    scorer.cache.file.close()
-    return scorer.hits
+    scorer.reuse.store.file.close()
+    return scorer.reuse.hits
 
 
 def test_a_cache_with_one_damaged_byte_is_used_or_set_aside(tmp_path, cache):

@@ -49,7 +49,7 @@ def test_score_writes_null_and_says_so(tmp_path, workers):
     infile.write_text(BAD)
     summary = run_command(
         *('score', '--infile', str(infile), '--outfile', str(outfile)),
-        *('--scorer', 'precision', *workers),
+        *('--measure', 'precision', *workers),
     )
     first, second = strict(outfile.read_text())
     assert first['p'] is second['p'] is None and first['q'] == {'r': [1, None]}
@@ -62,7 +62,7 @@ def test_rerank_writes_null_and_says_so(tmp_path):
     infile.write_text('{"knowledge": "K.", "candidates": ["a", "b"], "p": Infinity}\n')
     summary = run_command(
         *('rerank', '--infile', str(infile), '--outfile', str(outfile)),
-        *('--scorer', 'precision'),
+        *('--measure', 'precision'),
     )
     assert strict(outfile.read_text())[0]['p'] is None
     assert summary['nulled'] == {'p': 1}

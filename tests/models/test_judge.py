@@ -132,7 +132,7 @@ def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_pa
         json.dumps({**knowledge, 'candidates': ['five eyes', 'the cat']}) + '\n'
     )
     scores, ranked = tmp_path / 'scores.jsonl', tmp_path / 'ranked.jsonl'
-    options = ['--scorer', 'consistency', *detector]
+    options = ['--measure', 'consistency', *detector]
     run_command('score', '--infile', str(pairs), '--outfile', str(scores), *options)
     run_command('rerank', '--infile', str(pools), '--outfile', str(ranked), *options)
     page = tmp_path / 'page.html'

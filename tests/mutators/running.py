@@ -10,7 +10,7 @@ from tests.filtering.toys import SCORER, TASK, WordScorer
 
 def make_opt(mutators, task=TASK, datatype='train:evalmode', **options):
     if mutators:
-        options = {'mutator_scorer': SCORER, 'mutators': mutators, **options}
+        options = {'choose': SCORER, 'mutators': mutators, **options}
     return ParlaiParser(True, True).parse_kwargs(
         task=task, datatype=datatype, **options
     )

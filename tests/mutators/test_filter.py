@@ -54,7 +54,7 @@ def test_several_labels_are_judged_one_by_one():
 def test_whole_episodes_and_another_threshold():
     assert len(messages('q2_filter', q2_filter_drop='episodes')) == 18
     # Of 'lie n' the knowledge has n.
-    assert len(messages('q2_filter', q2_filter_threshold=0.4)) == 36
+    assert len(messages('q2_filter', choose_threshold=0.4)) == 36
 
 
 def test_knowledge_in_the_text_of_an_earlier_turn_is_not_taken_for_its_own():

@@ -29,7 +29,7 @@ def command(program, *words):
 
 def test_plain_parlai_knows_the_names_with_a_task_of_ours():
     words = ['display_data', '-t', SAMPLE, '--mutators', 'q2_annotate', '-n', '2']
-    words += ['--mutator-scorer', 'overlap', '--verbose', '--q2-metrics', 'false']
+    words += ['--choose', 'overlap', '--verbose', '--q2-metrics', 'false']
     shown = command('parlai', *words)
     assert shown.count('[q2_score]') == 2
 
@@ -43,7 +43,7 @@ def test_a_model_trains_in_background_processes(tmp_path, mutator):
     words += ['--mutators', mutator]
     words += '--model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'.split()
     words += '--short-final-eval true --batchsize 4 --max-train-steps 6'.split()
-    words += ['--mutator-scorer', SCORER, '--model-file', str(tmp_path / 'model')]
+    words += ['--choose', SCORER, '--model-file', str(tmp_path / 'model')]
     run(['train_model', *words])
     assert (tmp_path / 'model').exists()
     # The processes keep their scores in one cache.

@@ -90,7 +90,7 @@ class PractisingAgent(Agent):
 
 def train(tmp_path, *more):
     WordScorer.made.clear()
-    words = ['train_model', '-t', TASK, '-m', MODEL, '--scorer', SCORER]
+    words = ['train_model', '-t', TASK, '-m', MODEL, '--measure', SCORER]
     words += ['--model-file', str(tmp_path / 'model'), '--num-epochs', '5']
     words += ['--validation-every-n-epochs', '1', '--short-final-eval', 'true']
     return run([*words, *map(str, more)])

@@ -142,10 +142,6 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
             'why: best; counted as 0.50, as a copy',
         ),
         ({'score': 0.2, 'guards': ['generic'], 'guarded_score': 0.2}, None),
-        (
-            {'score': None, 'prefilter_score': 0.125},
-            'why: pruned by the prefilter, 0.12',
-        ),
         ({'reason': None, 'guards': [], 'guarded_score': None}, None),
     ],
 )

@@ -33,10 +33,6 @@ def candidates(*values, logprobs=None, verifiable=True):
     ]
 
 
-def pruned(place, value):
-    return Candidate(f'{place}', place=place, prefilter_value=value)
-
-
 def chosen(given, rule):
     """The order and the reason of a choice."""
     ranking = choose(given, rule, KNOWN)
@@ -124,11 +120,6 @@ def test_it_does_not_abstain_from_what_cannot_be_verified():
     assert not choose(pool, Rule(abstain_below=0.9), KNOWN).abstain
 
 
-def test_pruned_candidates_come_last_by_what_pruned_them():
-    pool = [candidate(0, 0.1), pruned(1, 0.2), pruned(2, 0.3), candidate(3, 0.2)]
-    assert chosen(pool, Rule())[0] == (3, 0, 2, 1)
-
-
 KNOWLEDGE = (
     'Coffee is a brewed drink prepared from roasted coffee beans, the seeds of berries '
     'from certain plants. It has been drunk since the 15th century.'
@@ -212,23 +203,19 @@ def test_what_a_repetition_is(response, repeat):
 
 
 @pytest.mark.parametrize(
-    'value, label, penalty, expected, why',
+    'value, guard, label, expected, why',
     [
-        (1.0, None, 0.5, 0.5, 'a perfect copy stands at the threshold'),
-        (1.0, None, 0.2, 0.8, 'a small penalty is taken whole'),
-        (0.6, None, 0.5, 0.5, 'and no further than the threshold'),
-        (0.3, None, 0.5, 0.3, 'what is inconsistent already stays where it is'),
-        (0.9, None, 0.0, 0.9, 'no penalty, no change'),
-        (0.1, Label.GENERIC, 0.5, 0.5, 'lifted to the threshold: it is not wrong'),
-        (0.5, Label.GENERIC, 0.5, 0.5, 'so is what has nothing to say for itself'),
-        (0.1, Label.GENERIC, 0.0, 0.1, 'a guard that is off changes nothing'),
+        (1.0, 'generic', None, 0.5, 'a perfect phrase stands at the threshold'),
+        (1.0, 'copy', None, 0.9, 'a small penalty is taken whole'),
+        (0.6, 'repeat', None, 0.5, 'and no further than the threshold'),
+        (0.3, 'copy', None, 0.3, 'what is inconsistent already stays where it is'),
+        (0.1, 'generic', Label.GENERIC, 0.5, 'lifted to the threshold: not wrong'),
+        (0.5, 'generic', Label.GENERIC, 0.5, 'so is what has nothing to say'),
     ],
 )
-def test_the_value_of_a_guarded_reply(value, label, penalty, expected, why):
-    guard = 'generic' if label else 'copy'
-    penalties = {'copy': penalty, 'generic': penalty}
+def test_the_value_of_a_guarded_reply(value, guard, label, expected, why):
     score = Score(value, label or Label.CONSISTENT)
-    found = guarded_value(score, (guard,), penalties, threshold=0.5)
+    found = guarded_value(score, (guard,), threshold=0.5)
     assert found == pytest.approx(expected), why
 
 

@@ -50,7 +50,7 @@ def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
     write_lines(tmp_path / 'in.jsonl', *pools, {'candidates': []})
     ranked, out = str(tmp_path / 'ranked.jsonl'), tmp_path / 'pairs.jsonl'
     infile = str(tmp_path / 'in.jsonl')
-    run_command('rerank', infile=infile, outfile=ranked, scorer='precision')
+    run_command('rerank', infile=infile, outfile=ranked, choose='precision')
     counts = run_command('pairs', infile=ranked, outfile=str(out))
     assert counts == {'turns': 1, 'pairs': 1, 'bad': 1}
     [pair] = read_lines(out)
@@ -70,7 +70,7 @@ def test_passages_are_lines_of_the_prompt_and_are_shown_with_their_titles(tmp_pa
     pool = {'knowledge': passages, 'candidates': ['Three legs.', 'Bees have eyes.']}
     write_lines(tmp_path / 'in.jsonl', pool)
     files = [str(tmp_path / name) for name in ('in.jsonl', 'ranked.jsonl', 'out.jsonl')]
-    run_command('rerank', infile=files[0], outfile=files[1], scorer='consistency')
+    run_command('rerank', infile=files[0], outfile=files[1], choose='consistency')
     (ranked,) = read_lines(tmp_path / 'ranked.jsonl')
     assert ranked['knowledge'] == passages
     (evidence,) = ranked['rerank'][0]['statements'][0]['evidence']

@@ -1,5 +1,5 @@
 """
-The reranker: one call of the scorer for everything, the guards, and the prefilter.
+The reranker: one call of the scorer for everything, the guards, the evidence.
 """
 
 import json
@@ -9,7 +9,7 @@ import pytest
 
 from parlai_q2.claims import Comparison, Verdict
 from parlai_q2.errors import InputError
-from parlai_q2.rerank import Candidate, Reason, Reranker
+from parlai_q2.rerank import Candidate, Ranking, Reason, Reranker
 from parlai_q2.turns import Span
 from tests.rerank.toys import ToyScorer, pool
 
@@ -66,10 +66,8 @@ def test_a_copy_loses_only_to_other_words_that_are_nearly_as_grounded():
     ranking = Reranker(ToyScorer()).rank(SKY, candidates)
     assert texts(ranking) == [other, *candidates[:1], *candidates[2:]]
     assert [one.guards for one in ranking.candidates] == [(), ('copy',), (), ()]
-    ranking = Reranker(ToyScorer(), copy_penalty=0.0).rank(SKY, candidates)
+    ranking = Reranker(ToyScorer(), guards=False).rank(SKY, candidates)
     assert texts(ranking)[0] == SKY
-    ranking = Reranker(ToyScorer(), copy_penalty=0.5).rank(SKY, candidates)
-    assert texts(ranking)[:3] == [other, 'the sky is blue, wow', SKY]
 
 
 def test_a_generic_reply_loses_to_any_other_grounded_reply():
@@ -77,7 +75,7 @@ def test_a_generic_reply_loses_to_any_other_grounded_reply():
     knowledge = 'here it is: the sky is blue'
     ranking = Reranker(ToyScorer()).rank(knowledge, candidates)
     assert texts(ranking) == ['blue sky, wow', 'here it is', 'pigs fly']
-    free = Reranker(ToyScorer(), generic_penalty=0.0)
+    free = Reranker(ToyScorer(), guards=False)
     assert texts(free.rank(knowledge, candidates))[0] == 'here it is'
 
 
@@ -87,35 +85,8 @@ def test_a_repetition_loses_to_what_was_not_said_yet():
     ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
     assert texts(ranking) == [new, said, 'pigs fly over us']
     assert ranking.candidates[1].guards == ('repeat',)
-    free = Reranker(ToyScorer(), repeat_penalty=0.0)
+    free = Reranker(ToyScorer(), guards=False)
     assert texts(free.rank(SKY, candidates, history))[0] == said
-
-
-def test_the_prefilter_prunes_and_the_scorer_decides():
-    cheap, dear = ToyScorer(), ToyScorer()
-    candidates = ['x y', 'red', 'red blue', 'x red blue', 'z']
-    reranker = Reranker(dear, prefilter=cheap, prefilter_keep=2)
-    ranking = reranker.rank('red blue', candidates)
-    assert [len(b) for b in cheap.batches] == [5]
-    # Two were kept, and the generator's first with them.
-    assert [e.response for e in dear.batches[0]] == ['x y', 'red', 'red blue']
-    assert texts(ranking) == ['red', 'red blue', 'x y', 'x red blue', 'z']
-    assert [one.score is None for one in ranking.candidates] == [False] * 3 + [True] * 2
-    assert all(one.prefilter is not None for one in ranking.candidates)
-
-
-def test_a_prefilter_that_knows_generic_replies_is_believed():
-    class Detector(ToyScorer):
-        def _score(self, example):
-            share = float('nice' in example.response)
-            return replace(super()._score(example), parts={'generic': share})
-
-    candidates = ['nice red blue', 'red blue green', 'red red']
-    ranking = Reranker(ToyScorer(), prefilter=Detector()).rank(
-        'red blue nice', candidates
-    )
-    assert texts(ranking) == ['red red', 'red blue green', 'nice red blue']
-    assert ranking.candidates[-1].guards == ('generic',)
 
 
 def test_rows_are_json_and_say_what_was_chosen_and_why():
@@ -185,13 +156,12 @@ class Explainer(ToyScorer):
 
 
 def explained(*pools, scorer=None):
-    """The evidence scorer's batches, and the rows of each pool."""
-    reranker = Reranker(scorer or ToyScorer(), evidence=(evidence := Explainer()))
+    """The batches of the scorer that explains, and the rows of each pool."""
+    reranker = Reranker(scorer or ToyScorer(), explain=(explains := Explainer()))
     rankings = reranker.rank_batch(pools)
-    turns = [(r.passages, p.history, r.rows()) for p, r in zip(pools, rankings)]
     for _ in range(2):  # what is explained is not asked about again
-        reranker.explain(turns)
-    return evidence.batches, [rows for *_, rows in turns]
+        rankings = reranker.explained(rankings)
+    return explains.batches, [ranking.rows() for ranking in rankings]
 
 
 def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
@@ -201,11 +171,34 @@ def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
     )
     ((*texts,),) = [[example.response for example in batch] for batch in batches]
     assert texts == ['red', 'green', 'one']
-    assert rows[0][0]['verdicts'] == [MARK.to_dict()]
-    assert rows[0][0]['evidence'].startswith('explainer|')
-    assert rows[0][1]['verdicts'] == [] and 'evidence' not in rows[0][1]
+    assert rows[0][0]['evidence']['verdicts'] == [MARK.to_dict()]
+    assert rows[0][0]['evidence']['signature'].startswith('explainer|')
+    assert rows[0][0]['verdicts'] == []
+    assert [bool(row['evidence']) for row in rows[0]] == [
+        r['chosen'] or r['first'] for r in rows[0]
+    ]
 
 
 def test_without_knowledge_there_is_nothing_to_explain():
     batches, ((row,),) = explained(pool('', 'a'))
-    assert batches == [] and 'evidence' not in row
+    assert batches == [] and row['evidence'] is None
+
+
+def test_a_ranking_comes_back_from_its_values_as_it_was():
+    passages = [{'title': 'Sky', 'text': SKY}, 'red blue']
+    reranker = Reranker(ToyScorer(), explain=Explainer())
+    candidates = [Candidate(t, ('beam',), -1.5, -0.3) for t in ('pigs', 'red', SKY)]
+    ranking = reranker.rank(passages, candidates, explain=True)
+    assert ranking.chosen.evidence.verdicts == (MARK,)
+    assert ranking.candidates[1].evidence is None or ranking.first.evidence
+    again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
+    assert again == ranking
+
+
+def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():
+    candidates = ['pigs ' * 40 + str(n) for n in range(20)]
+    wrong = Reranker(ToyScorer()).rank('red', candidates)
+    assert len(repr(wrong).splitlines()) <= 10
+    assert max(map(len, repr(wrong).splitlines())) <= 80
+    right = Reranker(ToyScorer()).rank('red', ['pigs', 'red'])
+    assert (wrong.grounded, right.grounded) == (False, True)

@@ -52,7 +52,7 @@ def score(infile, folder, workers=1, seconds=0.0):
 def filter_():
     """Filter 600 turns in the current folder; three calls of the scorer."""
     FilterScript.main(
-        task='filter_toy_large', scorer=filter_toys.SCORER, outfile='kept.jsonl'
+        task='filter_toy_large', choose=filter_toys.SCORER, outfile='kept.jsonl'
     )
 
 

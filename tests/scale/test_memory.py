@@ -14,9 +14,9 @@ sys.argv[1:] = {arguments!r}
 main()
 print(peak_memory_mb())
 """
-SCORE = 'score --scorer precision --infile in.jsonl --outfile out.jsonl'
+SCORE = 'score --measure precision --infile in.jsonl --outfile out.jsonl'
 FILTER = (
-    'filter --scorer precision -t parlai_q2.tasks.grounded_file.agents '
+    'filter --choose precision -t parlai_q2.tasks.grounded_file.agents '
     '-dt valid:stream --jsonfile-datapath in.jsonl --outfile out.jsonl'
 )
 

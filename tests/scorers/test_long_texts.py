@@ -10,7 +10,7 @@ from parlai_q2.q2.metric import Q2Models
 from parlai_q2.report.entries import notes_of
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker
-from parlai_q2.scorers import base
+from parlai_q2.scorers import shell
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text import pipeline
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
@@ -26,7 +26,7 @@ def test_the_end_of_a_long_response_counts(name):
     scorer = load_scorer(name)
     score, alone = scorer.score([Example(KNOWN, LONG), Example(KNOWN, FALSE)])
     assert score.label == alone.label == Label.INCONSISTENT
-    assert base.UNREAD not in score.parts
+    assert shell.UNREAD not in score.parts
 
 
 def dense(count):
@@ -65,7 +65,7 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
 def short(monkeypatch):
     """Q2 whose parser stops after a hundred characters."""
     monkeypatch.setattr(pipeline, 'MAX_CHARACTERS', 100)
-    base._warned.clear()
+    shell._warned.clear()
     models = Q2Models(
         ToyQuestionGenerator(), ToyQuestionAnswerer(), ToyNliModel(), lambda t: []
     )
@@ -76,8 +76,8 @@ def test_what_is_beyond_every_limit_is_a_part_of_the_score(short, caplog):
     examples = [Example(KNOWN, 'x ' * 200), Example(KNOWN, 'x ' * 50)]
     examples.append(Example(KNOWN * 9, 'x'))
     beyond, *read = short.score(examples)
-    assert beyond.parts[base.UNREAD] == 0.75
-    assert all(base.UNREAD not in score.parts for score in read)
+    assert beyond.parts[shell.UNREAD] == 0.75
+    assert all(shell.UNREAD not in score.parts for score in read)
     short.score(examples[:1])
     assert len([r for r in caplog.records if 'does not read the end' in r.message]) == 1
 

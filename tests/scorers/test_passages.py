@@ -10,7 +10,7 @@ import pytest
 
 from parlai_q2 import Example, Label, Score, load_scorer
 from parlai_q2.errors import InputError
-from parlai_q2.scorers import base
+from parlai_q2.scorers import shell
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.turns import Passage
 from tests.toys import ToyNliModel
@@ -128,7 +128,7 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
 def test_what_a_model_does_not_know_is_not_verifiable(
     name, knowledge, response, caplog
 ):
-    base._warned.clear()
+    shell._warned.clear()
     examples = [Example(knowledge, response), Example(knowledge, f'{response} ')]
     scores = load_scorer(name).score(examples)
     assert {s.label for s in scores} == {Label.NOT_VERIFIABLE}

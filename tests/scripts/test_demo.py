@@ -11,7 +11,7 @@ from tests.files import page_data
 @pytest.mark.slow
 def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     outfile = tmp_path / 'demo.html'
-    options = ['--scorer', 'overlap', '--turns', '2']
+    options = ['--choose', 'overlap', '--turns', '2']
     page = run_command('demo', *options, '--outfile', str(outfile))
     assert page == outfile
     said = capsys.readouterr().out
@@ -39,7 +39,7 @@ def test_without_parlai_the_responses_are_scored(tmp_path, monkeypatch):
     monkeypatch.setattr(demo, 'has_parlai', lambda: False)
     monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
     outfile = str(tmp_path / 'demo.html')
-    page = run_command('demo', '--scorer', 'overlap', '--outfile', outfile)
+    page = run_command('demo', '--choose', 'overlap', '--outfile', outfile)
     assert len(page_data(page)['entries']) == 84
     assert 'needs ParlAI. Run: python -m pip install' in said[0]
 
@@ -47,7 +47,7 @@ def test_without_parlai_the_responses_are_scored(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     'arguments, error, problem',
     [
-        (['--scorer', 'overlop'], UnknownNameError, "Did you mean 'overlap'"),
+        (['--choose', 'overlop'], UnknownNameError, "Did you mean 'overlap'"),
         (['--turns', '-1'], ConfigError, 'must be at least 0'),
     ],
 )

@@ -96,7 +96,7 @@ def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
         def fail(*_):
             raise RuntimeError('out of memory')
 
-        patch.setattr(agent.reranker.scorer, 'score', fail)
+        patch.setattr(agent.reranker.chooser, 'score', fail)
         with pytest.raises(RuntimeError, match='out of memory'):
             chat.interact('1 2', 'field')
     # As if it had not been said.
@@ -108,7 +108,7 @@ def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
 
 @pytest.mark.slow
 def test_the_command_serves_until_ctrl_c():
-    arguments = f'interactive_web -m {AGENT} -mf {trained_generator()} --scorer overlap'
+    arguments = f'interactive_web -m {AGENT} -mf {trained_generator()} --choose overlap'
     process = subprocess.Popen(
         [sys.executable, '-m', 'parlai_q2', *arguments.split(), '--port', '0'],
         cwd=ROOT,
@@ -148,7 +148,7 @@ def test_the_command_serves_until_ctrl_c():
 
 def test_evidence_is_found_after_the_reply(agent, chat, monkeypatch):
     evidence = ToyScorer()
-    monkeypatch.setattr(agent.reranker, 'evidence', evidence)
+    monkeypatch.setattr(agent.reranker, '_explain', evidence)
     found = chat.interact('1 2 3 4', '4 3 2')
     assert evidence.batches == []
     turn = chat.evidence(1)

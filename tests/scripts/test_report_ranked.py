@@ -45,9 +45,9 @@ def ranked(tmp_path_factory):
     folder = tmp_path_factory.mktemp('ranked')
     infile = write_lines(folder / 'pools.jsonl', *POOLS)
     outfile = folder / 'ranked.jsonl'
-    options = {'scorer': 'precision', 'abstain_below': 0.1}
+    options = {'choose': 'precision', 'abstain_below': 0.1}
     files = {'infile': str(infile), 'outfile': str(outfile)}
-    run_command('rerank', evidence='none', **files, **options)
+    run_command('rerank', explain='none', **files, **options)
     return outfile
 
 

@@ -37,7 +37,7 @@ def run(tmp_path, pools, **options):
     infile, outfile = tmp_path / 'pools.jsonl', tmp_path / 'out' / 'ranked.jsonl'
     write_lines(infile, *pools)
     files = {'infile': str(infile), 'outfile': str(outfile)}
-    options = {'scorer': 'precision', 'evidence': 'none', **options}
+    options = {'choose': 'precision', 'explain': 'none', **options}
     summary = run_command('rerank', **files, **options)
     return summary, read_lines(outfile)
 
@@ -53,8 +53,10 @@ def test_the_most_grounded_comes_first_with_evidence(tmp_path):
 
 
 def test_the_shown_replies_are_explained_if_asked(tmp_path):
-    _, (line, *_) = run(tmp_path, POOLS[:1], evidence='overlap')
-    assert [row['evidence'].split('|')[0] for row in line['rerank']] == ['overlap'] * 2
+    _, (line, *_) = run(tmp_path, POOLS[:1], explain='overlap')
+    assert [row['evidence']['signature'].split('|')[0] for row in line['rerank']] == [
+        'overlap'
+    ] * 2
 
 
 def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):

@@ -35,7 +35,7 @@ class Stop(Exception):
 
 def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_path):
     out = tmp_path / 'out.jsonl'
-    run_command('score', infile=str(infile), outfile=str(out), scorer='precision')
+    run_command('score', infile=str(infile), outfile=str(out), measure='precision')
     found = read_lines(out)
     assert [r.get('id') for r in found] == [0, 1, 2, 3, 4, None]
     labels = [None, 'consistent', 'not_verifiable', None, 'inconsistent', None]
@@ -53,7 +53,7 @@ def test_evidence_fits_the_terminal_and_each_response_stands_apart(
     record = {'knowledge': 'Bees dance. ' * 20, 'response': 'They dance. ' * 20}
     infile.write_text(f'{json.dumps(record)}\n' * 2)
     monkeypatch.setenv('COLUMNS', '50')
-    score_file(infile, out, load_scorer('precision'), explain=True)
+    score_file(infile, out, load_scorer('precision'), show=True)
     one, other, _ = capsys.readouterr().out.split('\n\n')
     assert one == other and one.startswith('score')
     assert 40 < max(map(len, one.splitlines())) <= 50

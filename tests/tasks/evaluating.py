@@ -18,15 +18,15 @@ MODELS = 'tests.tasks.models:'
 Q2_METRICS = ('q2_f1', 'nli', 'coverage', 'no_answer', 'questions', 'unverifiable')
 
 
-def evaluate(task=ANNOTATED, model='repeat_label', scorer=NAME, **options):
-    report = EvalModel.main(task=task, model=model, scorer=scorer, **options)
+def evaluate(task=ANNOTATED, model='repeat_label', measure=NAME, **options):
+    report = EvalModel.main(task=task, model=model, measure=measure, **options)
     return {k: getattr(v, 'value', lambda v=v: v)() for k, v in report.items()}
 
 
-def make_opt(task=ANNOTATED, model='repeat_label', scorer=NAME, **options):
+def make_opt(task=ANNOTATED, model='repeat_label', measure=NAME, **options):
     options = {'datatype': 'valid', **options}
     parser = ParlaiParser(True, True)
-    return parser.parse_kwargs(task=task, model=model, scorer=scorer, **options)
+    return parser.parse_kwargs(task=task, model=model, measure=measure, **options)
 
 
 def make_world(**options):

@@ -39,7 +39,7 @@ def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(tmp_path, asked, sc
     path = tmp_path / 'chat.jsonl'
     reply = {'id': 'model', 'text': 'Two moons.', 'rerank_knowledge': 'Two moons.'}
     path.write_text(json.dumps({'dialog': [[{'text': 'Moons?', **asked}, reply]]}))
-    report = evaluate(FILE, jsonfile_datapath=str(path), scorer='precision')
+    report = evaluate(FILE, jsonfile_datapath=str(path), measure='precision')
     assert report['knowledge_precision'] == score
 
 
@@ -47,7 +47,7 @@ def turns_of(tmp_path, dialog, label_turns='secondspeaker'):
     path = tmp_path / 'log.jsonl'
     path.write_text(json.dumps({'dialog': dialog}))
     options = {'jsonfile_datapath': str(path), 'label_turns': label_turns}
-    world = make_world(task=FILE, scorer='overlap', **options)
+    world = make_world(task=FILE, measure='overlap', **options)
     teacher = world.get_task_agent()
     return [(t['text'], *t['eval_labels']) for t in teacher if not t.is_padding()]
 
@@ -88,7 +88,7 @@ def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line
     path = tmp_path / 'log.jsonl'
     text = f'{good}\n{line}\n{good}\n'
     path.write_bytes(text.encode('utf-8', 'surrogateescape'))
-    world = make_world(task=FILE, scorer='overlap', jsonfile_datapath=str(path))
+    world = make_world(task=FILE, measure='overlap', jsonfile_datapath=str(path))
     teacher = world.get_task_agent()
     assert teacher.num_examples() == 2
     (told,) = set(told)

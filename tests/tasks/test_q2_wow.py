@@ -64,7 +64,7 @@ def test_rows_without_a_human_reply_are_scored_too(sets):
         task=f'{TASK}:DialogueTeacher:inconsistent',
         model='fixed_response',
         fixed_response='salt is a mineral',
-        scorer='overlap',
+        measure='overlap',
     )
     assert report['exs'].value() == 3 and report['unverifiable']._denom == 3
 

@@ -41,7 +41,7 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
     report = EvalModel.main(
         task=f'{TASK}:{teacher}Teacher',
         model='repeat_label',
-        scorer='precision',
+        measure='precision',
         batchsize=batchsize,
     )
     report = {name: metric.value() for name, metric in report.items()}
@@ -80,7 +80,7 @@ def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
     from parlai_q2.tasks.wizard_of_wikipedia.agents import DefaultTeacher
 
     opt = ParlaiParser(True, True).parse_kwargs(
-        task=f'{TASK}:DefaultTeacher:{split}', datatype='valid', scorer='overlap'
+        task=f'{TASK}:DefaultTeacher:{split}', datatype='valid', measure='overlap'
     )
     opt['task'] = f'{prefix}wizard_of_wikipedia:default:{split}'
     first = next(iter(DefaultTeacher(opt)))

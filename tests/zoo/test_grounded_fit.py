@@ -93,7 +93,7 @@ def test_a_file_of_another_scorer_is_refused(tmp_path):
     labels = ('consistent', 'inconsistent')
     rows = [{'corpus': 'a', 'q2_label': label, 'parts': {}} for label in labels]
     path.write_text('\n'.join(map(json.dumps, rows)))
-    with pytest.raises(InputError, match='q2.*--scorer grounded'):
+    with pytest.raises(InputError, match='q2.*--measure grounded'):
         read_scored(str(path))
 
 

@@ -4,7 +4,7 @@ Fits the coefficients of the scorers ``grounded`` and ``grounded_fast``.
     python -m parlai_q2.zoo.train.grounded --scored scored.jsonl --outfile grounded.json
 
 ``scored.jsonl`` is the examples of :mod:`parlai_q2.zoo.train.grounded_data` as scored
-by ``parlai_q2 score --scorer grounded``, with any weights.
+by ``parlai_q2 score --measure grounded``, with any weights.
 
 Every corpus counts the same, and both classes within it (generic responses belong to
 neither). No weight is negative. The metrics beside the weights are of examples that the
@@ -83,7 +83,7 @@ def read_scored(path: str) -> Data:
     if missing:
         raise InputError(
             f'{path} has no feature {missing[0]!r}. Score it with "parlai_q2 score '
-            '--scorer grounded".'
+            '--measure grounded".'
         )
     return Data(
         np.array([[r['parts'][f] for f in FEATURES] for r in rows]),

@@ -8,10 +8,12 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.claims import Score
-from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.filtering.judge import examples_of
-from parlai_q2.parlai.filter_options import add_delimiter_option, delimiter_from_opt
+from parlai_q2.parlai.filter_options import judge_from_opt
+from parlai_q2.parlai.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.roles import Role
 from parlai_q2.turns import Example
 
 # The fastest of the scorers with models, since a training set has many turns.
@@ -26,20 +28,12 @@ class ScoringMutator(ManyEpisodeMutator):
         cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
     ) -> ParlaiParser:
         """Add the scorer's options."""
-        add_scorer_options(parser)
-        add_delimiter_option(parser.add_argument_group('Knowledge'))
-        parser.add_argument_group('Mutators that score').add_argument(
-            '--mutator-scorer',
-            type=str,
-            default=DEFAULT_SCORER,
-            help="the scorer for a task's labels when a mutator needs scores; "
-            '--scorer is the one that measures or reranks',
-        )
-        return parser
+        add_knowledge_options(parser.add_argument_group('Knowledge'))
+        return add_scorer_options(parser, Role.CHOOSE, default=DEFAULT_SCORER)
 
     def __init__(self, opt: Opt):
         super().__init__(opt)
-        self.delimiter = delimiter_from_opt(opt)
+        self.source = source_from_opt(opt)
         self._scorer: Optional[Scorer] = None
 
     @property
@@ -51,7 +45,7 @@ class ScoringMutator(ManyEpisodeMutator):
 
     def examples(self, episode: list[Message]) -> list[list[Example]]:
         """What to score in an episode: for each turn, one example for each label."""
-        return examples_of(episode, self.delimiter)
+        return examples_of(episode, self.source)
 
     def first_labels(
         self, episode: list[Message]
@@ -64,8 +58,8 @@ class ScoringMutator(ManyEpisodeMutator):
 
 def mutator_scorer(opt: Opt) -> Scorer:
     """The mutators' scorer that an ``opt`` asks for, with the score cache."""
-    own: dict[str, Any] = {'scorer': opt.get('mutator_scorer') or DEFAULT_SCORER}
+    own: dict[str, Any] = {}
     if opt.get('background_index') is not None and not opt.get('scorer_device'):
         # A process that ParlAI forked cannot use its parent's GPU.
         own['scorer_device'] = 'cpu'
-    return scorer_from_opt({**opt, **own}, cache=True)
+    return judge_from_opt({**opt, **own}, Role.CHOOSE, DEFAULT_SCORER)

@@ -48,7 +48,7 @@ class ControlTokensMutator(ScoringMutator):
         if self._groups is None:
             found: list[float] = []
             for episode in training_episodes(self.opt):
-                for turn in examples_of(episode, self.delimiter):
+                for turn in examples_of(episode, self.source):
                     found += map(lexical_precision, turn[:1])
                 if len(found) >= SAMPLE:
                     break

@@ -13,6 +13,7 @@ from parlai_q2.filtering.conversation import split_at_gaps
 from parlai_q2.filtering.judge import judge_episode
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.mutators.base import ScoringMutator
+from parlai_q2.scorers.roles import Role
 
 PREFIX = 'q2-filter-'
 # ParlAI recurses for every episode that is left out. Python allows about a thousand
@@ -45,18 +46,18 @@ class FilterMutator(ScoringMutator):
         """The kept turns of an episode, as any number of episodes."""
         if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
-        policy = policy_from_opt(self.opt, self.scorer, PREFIX)
+        policy = policy_from_opt(self.opt, self.scorer, Role.CHOOSE, PREFIX)
         examples = self.examples(episode)
         flat = [example for of_turn in examples for example in of_turn]
         scores = iter(self.scorer.score(flat))
-        judged = judge_episode(episode, examples, scores, policy, self.delimiter)
+        judged = judge_episode(episode, examples, scores, policy, self.source)
         staying = iter([turn for turn in judged if turn.decision.kept])
         parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])
         self._empty = 0 if parts else self._empty + 1
         if self._empty >= MOST_EMPTY:
             raise ConfigError(
                 f'q2_filter dropped every turn of {MOST_EMPTY} episodes in a row. '
-                'Lower --q2-filter-threshold, or filter into a file first: '
+                'Lower --choose-threshold, or filter into a file first: '
                 'parlai_q2 filter -t TASK --outfile kept.jsonl'
             )
         found = []

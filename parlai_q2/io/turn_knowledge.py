@@ -1,0 +1,112 @@
+"""
+Finds the knowledge that the reply to a turn should rest on, alike for whoever asks: an
+agent, a server's client, a teacher, a mutator, the commands.
+
+The sources are tried in this order:
+
+1. the message itself (``checked_sentence``, ``knowledge``, or marked inside its text);
+2. a passage before a delimiter in its text;
+3. such a passage from an earlier turn of the episode;
+4. what a person typed with ``/knowledge``;
+5. the knowledge file.
+
+Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a chat
+that has a file.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.io.knowledge import as_text, find_passages
+from parlai_q2.options import line_ends
+from parlai_q2.turns import Passage, joined
+
+
+class Found(NamedTuple):
+    """
+    Knowledge and where it was found.
+
+    :param in_fields: whether it came in a field of the message, where a generator that
+        reads knowledge finds it too.
+    :param in_text: whether it stands in the text of this message or an earlier one.
+    """
+
+    passages: tuple[Passage, ...]
+    in_fields: bool = False
+    in_text: bool = False
+
+    @property
+    def text(self) -> str:
+        """The passages as one text."""
+        return joined(self.passages)
+
+
+NOTHING = Found(())
+
+
+class KnowledgeSource:
+    """
+    Where knowledge comes from besides messages; made once, and shared by clones.
+
+    :param delimiter: what separates a passage from the message inside a text.
+    :param file: a text file, the knowledge for turns that bring none.
+    """
+
+    def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
+        self.delimiter = line_ends(delimiter) if delimiter else None
+        self.passages = read_passage(file) if file else ()
+
+    def of_episode(
+        self, episode: Iterable[Mapping[str, Any]]
+    ) -> list[tuple[Passage, ...]]:
+        """The knowledge of each turn of an episode; empty where there is none."""
+        knowledge = EpisodeKnowledge(self)
+        return [knowledge.find(message).passages for message in episode]
+
+
+class EpisodeKnowledge:
+    """The knowledge that is given in one episode."""
+
+    def __init__(self, source: KnowledgeSource):
+        self.source = source
+        self.typed: tuple[Passage, ...] = ()
+        self._earlier: tuple[Passage, ...] = ()
+
+    def find(self, message: Mapping[str, Any]) -> Found:
+        """The knowledge of the next message; empty if there is none."""
+        own = find_passages(message)
+        if own:
+            return Found(own, in_fields=True)
+        text = as_text(message.get('text'))
+        new = find_passages({'text': text}, self.source.delimiter)
+        self._earlier = new or self._earlier
+        if self._earlier:
+            return Found(self._earlier, in_text=True)
+        passages = self.typed or self.source.passages
+        return Found(passages) if passages else NOTHING
+
+    def end_episode(self) -> None:
+        """Forget a passage from an earlier turn's text; keep what was typed."""
+        self._earlier = ()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.typed = ()
+        self.end_episode()
+
+
+def read_passage(path: str) -> tuple[Passage, ...]:
+    """
+    The passage in a text file (``--knowledge-file``).
+
+    :raises ConfigError: when the file cannot be read or is empty.
+    """
+    try:
+        text = Path(path).expanduser().read_text(encoding='utf-8').strip()
+    except (OSError, ValueError) as e:
+        raise ConfigError(f'Cannot read --knowledge-file {path}: {e}') from e
+    if not text:
+        raise ConfigError(f'--knowledge-file {path} is empty.')
+    return (Passage(text),)

@@ -1,0 +1,33 @@
+"""
+What a scorer is for: it chooses among replies, it measures them, or it explains.
+
+A reply that a scorer chose has a high score by that scorer whether or not it is better.
+So what chooses does not measure.
+"""
+
+from parlai_q2.claims import Word
+
+
+class Role(Word):
+    """The role of a scorer; also the name of its option and argument."""
+
+    CHOOSE = 'choose'
+    MEASURE = 'measure'
+    EXPLAIN = 'explain'
+
+
+# Fast and good at choosing; the published metric; marks words. docs/which_scorer.md
+# has the table.
+# Instead of the name of a scorer that explains: nothing is explained.
+NONE = 'none'
+DEFAULTS = {Role.CHOOSE: 'grounded_fast', Role.MEASURE: 'q2', Role.EXPLAIN: 'spans'}
+
+
+def circular(choosing: str, measuring: str) -> bool:
+    """
+    Whether a measure is of the scores that made the choice, by two scorers' signatures.
+
+    >>> circular('q2|threshold:0.5', 'q2|threshold:0.5')
+    True
+    """
+    return choosing == measuring

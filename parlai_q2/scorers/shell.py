@@ -1,0 +1,159 @@
+"""
+What happens around the scoring of a batch, in this order: the examples are checked,
+each text is taken once, what a model cannot read is set aside, known scores come from
+the cache and only the others are computed, values are calibrated, and each score gets
+its signature and its evidence its place in the passages.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Optional, Protocol
+
+from parlai_q2.claims import Score, not_verifiable
+from parlai_q2.errors import InputError
+from parlai_q2.passages import in_passages
+from parlai_q2.turns import Example
+
+if TYPE_CHECKING:
+    from parlai_q2.scorers.base import Scorer
+
+# Knowledge as one text, and a response: what a score depends on.
+Pair = tuple[str, str]
+# The part of a score whose texts the scorer's model could not read, and the share that
+# was not read of a text that is too long.
+UNREADABLE, UNREAD = 'unreadable', 'unread'
+UNKNOWN = (
+    'The shipped models read English. The model of {} does not know most of a text, '
+    'which is therefore not verifiable'
+)
+TOO_LONG = (
+    '{} does not read the end of a text this long; the share is "unread" among the '
+    'parts of its score'
+)
+# Examples per call of a scorer with a cache, and per write to it: about as many as a
+# killed run can lose, and enough to fill many batches of a model.
+CHUNK = 256
+
+_logger = logging.getLogger(__name__)
+_warned: set[tuple[str, str]] = set()
+
+
+class Store(Protocol):
+    """Keeps scores by signature and pair, such as a score cache."""
+
+    def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
+        """Those of the pairs that are there."""
+
+    def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
+        """Keep scores."""
+
+
+@dataclass
+class Reuse:
+    """A store with what was found in it: responses, and those that were scored."""
+
+    store: Store
+    chunk: int = CHUNK
+    hits: int = field(default=0, init=False)
+    misses: int = field(default=0, init=False)
+
+
+def score_all(
+    scorer: 'Scorer',
+    examples: Iterable[Example],
+    signature: str,
+    reuse: Optional[Reuse] = None,
+    calibrated: Optional[Callable[[Score], Score]] = None,
+) -> list[Score]:
+    """
+    Score examples by a scorer.
+
+    :param signature: what the scores say of themselves.
+    :param reuse: where scores are kept, by the scorer's own signature.
+    :param calibrated: changes a score that was computed or found.
+    :return: B scores, in order.
+    :raises InputError: if any of them is not an Example.
+    """
+    checked = checked_examples(examples)
+    texts: dict[Pair, Example] = {}
+    for example in checked:
+        if example.knowledge_text.strip() and example.response.strip():
+            texts.setdefault(pair_of(example), example)
+    can_read = {t: scorer.can_read(t) for t in {t for pair in texts for t in pair}}
+    unknown = {pair: None for pair in texts if not all(can_read[t] for t in pair)}
+    readable = [one for pair, one in texts.items() if pair not in unknown]
+    found = _found(scorer, readable, reuse)
+    if calibrated is not None:
+        found = {pair: calibrated(score) for pair, score in found.items()}
+    nothing = not_verifiable()
+    if unknown:
+        warn_once(scorer.name, UNKNOWN, next(iter(unknown)))
+        found.update(dict.fromkeys(unknown, replace(nothing, parts={UNREADABLE: 1.0})))
+    signed = {p: replace(score, signature=signature) for p, score in found.items()}
+    nothing = replace(nothing, signature=signature)
+    return [
+        in_passages(signed.get(pair_of(example), nothing), example.knowledge)
+        for example in checked
+    ]
+
+
+def pair_of(example: Example) -> Pair:
+    """What the score of an example depends on."""
+    return example.knowledge_text, example.response
+
+
+def checked_examples(examples: Any) -> list[Example]:
+    """The examples as a list; InputError if they are something else."""
+    if isinstance(examples, Example) or not isinstance(examples, Iterable):
+        raise InputError(
+            f'score() takes a list of Example, not {type(examples).__name__}. Write '
+            'score([example]).'
+        )
+    checked = list(examples)
+    for one in checked:
+        if not isinstance(one, Example):
+            raise InputError(
+                f'score() takes a list of Example, but there is a {type(one).__name__} '
+                'in it. Write Example(knowledge="...", response="...").'
+            )
+    return checked
+
+
+def _found(
+    scorer: 'Scorer', examples: Sequence[Example], reuse: Optional[Reuse]
+) -> dict[Pair, Score]:
+    """The scores of examples without two of the same texts, kept or computed."""
+    if reuse is None:
+        return _computed(scorer, examples)
+    own = str(scorer.signature)
+    found = reuse.store.get(own, map(pair_of, examples))
+    missing = [example for example in examples if pair_of(example) not in found]
+    reuse.hits += len(examples) - len(missing)
+    reuse.misses += len(missing)
+    for start in range(0, len(missing), reuse.chunk):
+        made = _computed(scorer, missing[start : start + reuse.chunk])
+        signed = {p: replace(score, signature=own) for p, score in made.items()}
+        reuse.store.put(own, signed)
+        found.update(made)
+    return found
+
+
+def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
+    # As one text: the passages' places come last.
+    whole = [Example(*pair_of(one), one.history, one.id) for one in examples]
+    found = {}
+    for example, score in zip(whole, scorer.score_texts(whole), strict=True):
+        if share := scorer.unread(example):
+            warn_once(scorer.name, TOO_LONG, pair_of(example))
+            score = replace(score, parts={**score.parts, UNREAD: share})
+        found[pair_of(example)] = score
+    return found
+
+
+def warn_once(name: str, problem: str, pair: Pair) -> None:
+    """Warn once a run: a file in another script would give a warning a record."""
+    if (name, problem) not in _warned:
+        _warned.add((name, problem))
+        shown = ' / '.join(ascii(text[:40]) for text in pair)
+        _logger.warning(f'{problem.format(name)}: {shown}')

@@ -1,0 +1,72 @@
+"""What an evaluation of the reranking agent says: measured by what did not choose."""
+
+import json
+
+import pytest
+from parlai.core.metrics import dict_report
+from parlai.scripts.eval_model import EvalModel
+from parlai.utils import logging
+
+from tests.agents.rerank_toys import AGENT, TOY, trained_generator
+
+FILE = 'parlai_q2.tasks.grounded_file.agents'
+
+
+def evaluate(tmp_path, turns, **options):
+    """The report on an episode of which each turn is a text and its other fields."""
+    messages = [
+        [{'id': 'task', 'text': text, **fields}, {'id': 'model', 'text': label}]
+        for text, label, fields in turns
+    ]
+    path = tmp_path / 'turns.jsonl'
+    path.write_text(json.dumps({'dialog': messages}) + '\n', encoding='utf-8')
+    report = EvalModel.main(
+        model=AGENT,
+        model_file=trained_generator(),
+        task=FILE,
+        jsonfile_datapath=str(path),
+        datatype='valid',
+        guards=False,
+        **{'choose': TOY, 'measure': 'precision', 'explain': 'none', **options},
+    )
+    return dict_report(report)
+
+
+KNOWN = [('1 2 3', '1 2 3', {'knowledge': '1 2'})]
+
+
+def test_the_measure_is_of_a_scorer_that_did_not_choose(tmp_path, caplog):
+    report = evaluate(tmp_path, KNOWN, choose='overlap')
+    # Two of three words are known: a precision of 2 / 3, an F1 of 4 / 5.
+    assert report['knowledge_precision'] == pytest.approx(2 / 3)
+    assert report['rerank/chosen'] == pytest.approx(4 / 5)
+    assert report['circular'] == 0
+
+
+def test_the_same_scorer_for_both_is_circular_and_warned_of(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(logging, 'warning', lambda text, *_: said.append(text))
+    report = evaluate(tmp_path, KNOWN, choose='overlap', measure='overlap')
+    assert report['circular'] == 1
+    assert any('circular' in text for text in said)
+
+
+def test_each_role_has_a_threshold_of_its_own(tmp_path):
+    log = tmp_path / 'log'
+    own = {'choose_threshold': 0.9, 'measure_threshold': 0.1, 'world_logs': str(log)}
+    evaluate(tmp_path, KNOWN, choose='overlap', measure='precision', **own)
+    (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
+    ((_, reply),) = json.loads(line)['dialog']
+    assert reply['rerank'][0]['label'] == 'inconsistent'
+    assert reply['q2_evidence']['label'] == 'consistent'
+
+
+def test_a_teacher_finds_the_knowledge_that_the_agent_finds(tmp_path):
+    turns = [('1 2|3 4', '3 4', {}), ('1 2', '1 2', {})]
+    report = evaluate(tmp_path, turns, knowledge_delimiter='|')
+    assert report['unverifiable'] == report['rerank/unverifiable'] == 0
+    passage = tmp_path / 'passage.txt'
+    passage.write_text('1 2', encoding='utf-8')
+    report = evaluate(tmp_path, turns[1:], knowledge_file=str(passage))
+    assert report['unverifiable'] == report['rerank/unverifiable'] == 0
+    assert evaluate(tmp_path, turns[1:])['unverifiable'] == 1

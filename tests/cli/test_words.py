@@ -1,0 +1,64 @@
+"""One word for one thing in all commands, as CONTRIBUTING.md's table has them."""
+
+import argparse
+import re
+from collections import defaultdict
+
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.agents.grounded_rerank.options import add_rerank_options
+from parlai_q2.cli.commands import COMMANDS, parser_of
+from parlai_q2.parlai.filter_options import add_filter_options
+from tests.conftest import ROOT
+
+ROW = re.compile(r'^\| `(--[a-z-]+)`[^|]*\| (\w+)', re.MULTILINE)
+# What the table calls the types of values.
+KINDS = {None: 'text', 'str': 'text', 'int': 'count', 'float': 'number', 'bool': 'true'}
+# The host's own.
+SWITCHES = {'--help', '--h', '--verbose'}
+
+
+def table():
+    page = (ROOT / 'CONTRIBUTING.md').read_text('utf-8')
+    part = page.partition('## Words of commands')[2].partition('\n## ')[0]
+    return dict(ROW.findall(part))
+
+
+def options():
+    """The kinds of value of each option, with the commands that have it."""
+    parsers = {n: parser_of(c) for n, c in COMMANDS.items() if not c.needs_parlai}
+    for name, add in (('agent', add_rerank_options), ('filter', add_filter_options)):
+        parsers[name] = ParlaiParser(False, False)
+        add(parsers[name])
+    found = defaultdict(lambda: defaultdict(list))
+    for command, parser in parsers.items():
+        for action in parser._actions:
+            for word in action.option_strings:
+                if word.startswith('--') and action.help != argparse.SUPPRESS:
+                    kind = getattr(action.type, '__name__', action.type)
+                    found[word][kind].append((command, action))
+    return found
+
+
+def test_a_word_of_several_commands_is_in_the_table_and_the_table_has_no_other():
+    found, told = options(), table()
+    several = {
+        word
+        for word, kinds in found.items()
+        if len({name for of in kinds.values() for name, _ in of}) > 1
+    } - SWITCHES
+    assert len(told) > 10 and several - set(told) == set()
+    assert set(told) - set(found) == set()
+
+
+def test_a_word_takes_the_same_in_every_command():
+    found = options()
+    for word, kind in table().items():
+        assert {KINDS.get(name, 'text') for name in found[word]} == {kind}, word
+
+
+def test_every_switch_takes_true_or_false():
+    for word, kinds in options().items():
+        for command, action in (pair for of in kinds.values() for pair in of):
+            flag = isinstance(action, (argparse._StoreTrueAction,))
+            assert not flag or word in SWITCHES or command == 'agent', (command, word)
