@@ -57,6 +57,7 @@ GROUPS = {
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
         Command('bench', 'Time scoring and reranking'),
+        Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
     ),
     'Chat and evaluate models': (
         Command('interactive_web', 'Chat in the browser, with evidence', True),
