@@ -96,6 +96,8 @@ setup(
         'dense': ['faiss-cpu'],
         'plots': ['matplotlib'],
         'wordnet': ['nltk'],
+        # The chat in the browser.
+        'web': ['starlette', 'uvicorn'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [
             'hypothesis',

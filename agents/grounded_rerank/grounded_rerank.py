@@ -53,6 +53,7 @@ from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
+from parlai_q2.steps import FINDING, tell
 from parlai_q2.turns import Turn
 
 # The fields that carry an observation's Turn, and a batch's.
@@ -232,6 +233,7 @@ class GroundedRerankAgent(ChatCommands):
         if not all(grounded):
             warn_once(NONE_GIVEN)
         assert self.generator_class is not None
+        tell(FINDING)
         found = find_candidates(
             self,
             self.generator_class,

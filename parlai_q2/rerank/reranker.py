@@ -19,6 +19,7 @@ from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.scorers.roles import DEFAULTS, Role
+from parlai_q2.steps import CHOOSING, JUDGING, tell
 from parlai_q2.turns import Example, Knowledge
 
 
@@ -101,7 +102,10 @@ class Reranker:
             for pool, passages in zip(pools, known, strict=True)
             for candidate in (pool.candidates if passages else ())
         ]
+        number = sum(len(pool.candidates) for pool in pools)
+        tell(JUDGING, number)
         scores = iter(self.chooser.score(examples) if examples else ())
+        tell(CHOOSING, number)
         found = iter(examples)
         return [
             choose(

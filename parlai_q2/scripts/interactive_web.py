@@ -15,9 +15,9 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
+from parlai_q2.optional import check_package
 from parlai_q2.options import split_names
 from parlai_q2.report.chat_page import read_turn, render_chat
-from parlai_q2.report.chat_server import ChatServer
 
 DEFAULT_HOST = '127.0.0.1'
 
@@ -40,6 +40,10 @@ class InteractiveWebScript(ParlaiScript):
         return parser
 
     def run(self) -> None:
+        for package in ('starlette', 'uvicorn'):
+            check_package(package, package, 'web', 'The chat in the browser')
+        from parlai_q2.report.chat.server import ChatServer
+
         # Reports a port that is in use before a model is loaded.
         allowed = split_names(self.opt.get('allow_host'))
         with ChatServer(self.opt['host'], self.opt['port'], allowed) as server:
@@ -48,7 +52,7 @@ class InteractiveWebScript(ParlaiScript):
                 agent.opt.log()
             if not server.private:
                 logging.warning(
-                    'Anyone who can reach this machine can read and write in this chat.'
+                    'Anyone who has this address can read and write in this chat.'
                 )
             logging.info(f'Chat at {server.url} (Ctrl-C ends it)')
             try:

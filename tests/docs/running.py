@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.__main__ import run as run_parlai_q2
-from parlai_q2.report.chat_server import ChatServer
+from parlai_q2.report.chat.server import ChatServer
 from tests.agents.protocol_server import serving
+from tests.report.chats import events_of
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
 # What stands for a choice of the reader's.
@@ -151,9 +152,12 @@ def served_to_a_visitor(server: ChatServer, conversation: Any, page: str) -> Non
                 got['page'] = answer.read().decode()
             body = json.dumps({'text': '1 2', 'knowledge': '2 1'}).encode()
             kind = {'Content-Type': 'application/json'}
-            request = urllib.request.Request(f'{server.url}interact', body, kind)
+            kind['Authorization'] = f'Bearer {server.access.token}'
+            url = f'{server.access.url}interact'
+            request = urllib.request.Request(url, body, kind)
             with urllib.request.urlopen(request, timeout=300) as answer:
-                got['turn'] = json.load(answer)['turn']
+                (*_, (name, got['turn'])) = events_of(answer.read().decode())
+                assert name == 'reply', got
         except Exception as error:
             got['error'] = error
         finally:
@@ -164,4 +168,4 @@ def served_to_a_visitor(server: ChatServer, conversation: Any, page: str) -> Non
     _SERVE(server, conversation, page)
     visitor.join()
     assert 'error' not in got, got
-    assert '<title>' in got['page'] and got['turn']['text']
+    assert '<title>' in got['page'] and got['turn']['turn']['text']

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
-    ('version', 'errors', 'threads'),
+    ('version', 'errors', 'threads', 'steps'),
     ('turns', 'signature', 'optional', 'options', 'bootstrap', 'presets'),
     ('claims',),
     ('text', 'io', 'passages', 'records'),

@@ -85,12 +85,16 @@ class Browser:
 
         :return: seconds until it was loaded and drawn.
         """
-        self.page = page if isinstance(page, str) else page.resolve().as_uri()
+        url = page if isinstance(page, str) else page.resolve().as_uri()
+        # What follows the # is for the page itself, which may take it off.
+        self.page = url.partition('#')[0]
         self.size(width, height)
+        self.call('Page.navigate', url='about:blank')
         self.events.clear()
         start = time.monotonic()
-        self.call('Page.navigate', url=self.page)
-        while self.js('document.readyState + location.href') != f'complete{self.page}':
+        self.call('Page.navigate', url=url)
+        shown = "document.readyState + location.href.replace(/#.*/, '')"
+        while self.js(shown) != f'complete{self.page}':
             time.sleep(0.02)
         return time.monotonic() - start
 

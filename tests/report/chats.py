@@ -10,24 +10,45 @@ from threading import Thread
 from typing import Any, Iterator, Optional
 
 from parlai_q2.report.chat_page import read_turn, render_chat
-from parlai_q2.report.chat_server import ChatServer, Conversation
+from parlai_q2.report.chat.host import Conversation
+from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.steps import CHOOSING, FINDING, JUDGING, tell
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 
 JSON = {'Content-Type': 'application/json'}
 
 
-def ask(server, method, path, body=None, headers=JSON):
-    """The status, headers and body of an answer; JSON as what it stands for."""
+def ask(server, method, path, body=None, headers=JSON, token=True):
+    """
+    The status, headers and body of an answer; JSON as what it stands for, and of events
+    the last one's data.
+    """
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
     if not isinstance(body, (str, bytes, type(None))):
         body = json.dumps(body)
+    if token:
+        headers = {'Authorization': f'Bearer {server.access.token}', **headers}
     connection.request(method, path, body, dict(headers))
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
-    if answer.headers.get_content_type() == 'application/json':
+    kind = answer.headers.get_content_type()
+    if kind == 'application/json':
         text = json.loads(text)
+    elif kind == 'text/event-stream':
+        text = events_of(text)[-1][1]
     return answer.status, answer.headers, text
+
+
+def events_of(stream: str) -> list[tuple[str, Any]]:
+    """The events of a stream: their names and their data."""
+    parts = [part for part in stream.split('\n\n') if part and part[0] != ':']
+    lines = [part.split('\n') for part in parts]
+    assert all(len(two) == 2 for two in lines)
+    return [
+        (one.removeprefix('event: '), json.loads(two.removeprefix('data: ')))
+        for one, two in lines
+    ]
 
 
 def reply_with_evidence(**fields: Any) -> dict[str, Any]:
@@ -93,6 +114,9 @@ class Scripted:
             self.knowledge = knowledge
         if text.startswith('/knowledge '):
             self.knowledge = text.removeprefix('/knowledge ')
+        tell(FINDING)
+        tell(JUDGING, 2)
+        tell(CHOOSING, 2)
         turn = read_turn(text, self.reply(text))
         self.turns.append(turn)
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
@@ -140,6 +164,7 @@ def served(conversation: Conversation) -> Iterator[ChatServer]:
         page = render_chat('Scripted <b>')
         thread = Thread(target=server.serve, args=[conversation, page])
         thread.start()
+        ask(server, 'GET', '/')
         try:
             yield server
         finally:

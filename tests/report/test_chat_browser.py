@@ -1,13 +1,42 @@
 """The chat in a real browser: what a person types, sees, clicks and hears."""
 
+import threading
+
 import pytest
 
+from parlai_q2.steps import JUDGING, tell
 from tests.report.chats import Scripted, served
 from tests.report.samples import HOSTILE
 
 LAST = '.turn:last-child'
 DONE = "!document.getElementById('send').disabled"
 FAILED = 'Failed to load resource'  # what the browser says of any error's status
+
+# The texts of a page whose contrast is below 4.5, with it: the luminance of WCAG 2.2.
+FAINT = """
+(() => {
+  const rgb = (c) => c.match(/[\\d.]+/g).map(Number);
+  const lum = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || !e.getClientRects().length || e.disabled || e.tagName === 'SCRIPT') continue;
+    const two = [lum(rgb(getComputedStyle(e).color)), lum(behind(e))].sort((a, b) => b - a);
+    const ratio = (two[0] + 0.05) / (two[1] + 0.05);
+    if (ratio < 4.5) found.push([e.className || e.tagName, e.innerText, ratio]);
+  }
+  return found;
+})()
+"""
 
 
 @pytest.fixture(scope='module')
@@ -18,7 +47,7 @@ def chat():
 
 @pytest.fixture()
 def opened(browser, chat):
-    chat.conversation = Scripted()
+    chat.host.conversation = Scripted()
     open_page(browser, chat)
     yield browser
     assert [c for c in browser.complaints() if FAILED not in c] == []
@@ -166,10 +195,10 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     say(opened, 'one')
     opened.click('#reset')
     opened.wait_for(f"{DONE} && !document.querySelector('.turn')")
-    assert chat.conversation.turns == [] and chat.conversation.knowledge == ''
+    assert chat.host.conversation.turns == [] and chat.host.conversation.knowledge == ''
     assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
     say(opened, 'two')
-    assert chat.conversation.knowledge == 'A passage.'
+    assert chat.host.conversation.knowledge == 'A passage.'
 
 
 def test_words_that_were_marked_after_the_reply_are_shown(opened):
@@ -182,3 +211,85 @@ def test_words_that_were_marked_after_the_reply_are_shown(opened):
     assert opened.count('.looking') == 0
     opened.click(f'{LAST} mark')
     assert 'not in the knowledge' in opened.text('tr.picked')
+
+
+def test_a_wait_tells_the_step_that_it_is_at(opened, chat):
+    go_on = threading.Event()
+    interact = chat.host.conversation.interact
+
+    def slow(text, knowledge):
+        tell(JUDGING, 10)
+        assert go_on.wait(20)
+        return interact(text, knowledge)
+
+    chat.host.conversation.interact = slow
+    opened.js("document.getElementById('message').focus()")
+    opened.type('Who is she?')
+    opened.press('Enter')
+    opened.wait_for("document.querySelector('.step')?.innerText.startsWith('Judging')")
+    assert opened.text('.waiting .step') == 'Judging 10 candidates …'
+    go_on.set()
+    opened.wait_for(DONE)
+    assert opened.count('.waiting') == 0 and opened.count('.turn') == 1
+
+
+def test_the_token_is_taken_off_the_address_and_kept_by_the_tab(opened, chat):
+    assert opened.js('location.href') == chat.access.url
+    say(opened, 'Who is she?')
+    opened.call('Page.reload')
+    opened.wait_for("document.querySelector('.turn')")
+
+
+def test_a_page_without_the_token_says_what_to_open(browser, chat):
+    browser.goto('about:blank')
+    browser.js("document.title = 'left'")
+    browser.goto(chat.access.url)
+    browser.js('sessionStorage.clear()')
+    browser.goto(chat.access.url)
+    browser.wait_for("!document.getElementById('problem').hidden")
+    assert 'Open the whole address' in browser.text('#problem')
+    assert browser.count('.turn') == 0
+
+
+def test_all_of_it_can_be_done_with_the_keyboard(opened):
+    say(opened, 'Who is she?')
+    opened.js("document.getElementById('reset').focus()")
+    reached = []
+    for _ in range(7):
+        opened.press('Tab')
+        reached.append(
+            opened.js(
+                "(e => e.id || e.className || e.tagName)(document.activeElement)"
+            )
+        )
+    assert reached[0] == 'knowledge' and reached[-1] == 'send'
+    assert reached[-2] == 'message'
+    # Two marks, evidence and candidates lie between.
+    assert reached.count('SUMMARY') == 2
+    opened.js("document.querySelector('.reply mark.contradicted').focus()")
+    style = "getComputedStyle(document.activeElement).outlineStyle"
+    opened.press('Enter')
+    assert opened.count('tr.picked') == 1
+    assert opened.js(style) == 'solid'
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_every_text_stands_out_from_what_is_behind_it(opened, scheme):
+    opened.prefer(scheme)
+    say(opened, 'Who is she?')
+    for details in ('details', 'details:last-child'):
+        opened.click(f'{LAST} {details} summary')
+    opened.wait_for("document.querySelectorAll('.detail').length > 1")
+    # 4.5 to 1 is what WCAG 2.2 asks for (1.4.3, level AA).
+    assert opened.js(FAINT) == []
+
+
+@pytest.mark.parametrize('width', [320, 768])
+def test_nothing_is_cut_off_on_a_narrow_screen(opened, chat, width):
+    open_page(opened, chat, width=width, height=640)
+    say(opened, 'Who is she?')
+    opened.click(f'{LAST} details:last-child summary')
+    opened.wait_for("document.querySelector('.candidates')")
+    assert opened.js('document.documentElement.scrollWidth') <= width
+    send = "document.getElementById('send').getBoundingClientRect()"
+    assert opened.js(f'{send}.right') <= width and opened.js(f'{send}.bottom') <= 640

@@ -11,18 +11,26 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat_server import ChatServer
+from parlai_q2.report.chat.connections import Limits
+from parlai_q2.report.chat.server import ChatServer
 from tests.report.chats import Scripted, ask
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def public():
+def patience():
+    return 30.0
+
+
+@pytest.fixture
+def public(patience):
     """A server that other machines can reach, which is also called ``chat.example``."""
-    with ChatServer('0.0.0.0', 0, ['Chat.example']) as server:
+    limits = Limits(patience=patience)
+    with ChatServer('0.0.0.0', 0, ['Chat.example'], limits) as server:
         thread = threading.Thread(target=server.serve, args=[Scripted(), 'page'])
         thread.start()
+        ask(server, 'GET', '/')
         yield server
         server.stop()
         thread.join(timeout=10)
@@ -57,34 +65,54 @@ def test_others_are_told_no_path_of_this_machine(public):
     def fail(text, knowledge):
         raise ConfigError(f'Cannot read {ROOT}/secret.json')
 
-    public.conversation.interact = fail
+    public.host.conversation.interact = fail
     status, _, found = ask(public, 'POST', '/interact', {'text': 'a'})
-    assert (status, list(found)) == (500, ['error'])
+    assert (status, list(found)) == (200, ['error'])
     assert str(ROOT) not in found['error'] and 'secret' not in found['error']
     assert 'The reply failed (ConfigError)' in found['error']
 
 
-def test_a_request_that_drips_is_ended(public, monkeypatch):
-    monkeypatch.setattr('parlai_q2.report.chat_requests.PATIENCE_SECONDS', 1.0)
+def token_of(server):
+    return f'Authorization: Bearer {server.access.token}\r\n'.encode()
+
+
+@pytest.mark.parametrize('patience', [1.0])
+@pytest.mark.parametrize('complete', [True, False])
+def test_a_request_that_drips_is_ended_and_stops_nobody(public, complete):
     began, answer = time.monotonic(), b''
-    head = b'POST /interact HTTP/1.0\r\nHost: localhost\r\nContent-Length: 400\r\n'
-    head += b'Content-Type: application/json\r\n\r\n'
-    for sent in (head, b'GET / HTTP/1.0\r\n'):
-        with socket.create_connection(public.server_address[:2]) as slow:
-            slow.sendall(sent)
-            slow.settimeout(0.1)
-            while time.monotonic() - began < 10:
-                try:
-                    slow.sendall(b' ')
-                    answer = slow.recv(1000)
-                    break
-                except TimeoutError:
-                    continue
-                except OSError:
-                    break
-        assert time.monotonic() - began < 8
-        if sent == head:
-            assert b'408' in answer
+    sent = b'POST /interact HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400\r\n'
+    sent += b'Content-Type: application/json\r\n' + token_of(public)
+    if complete:
+        sent += b'\r\n'
+    with socket.create_connection(public.server_address[:2]) as slow:
+        slow.sendall(sent)
+        slow.settimeout(0.1)
+        while time.monotonic() - began < 10:
+            try:
+                slow.sendall(b'a')
+                answer = slow.recv(1000)
+                break
+            except TimeoutError:
+                assert ask(public, 'GET', '/')[0] == 200
+            except OSError:
+                break
+    assert time.monotonic() - began < 8
+    assert (b'408' in answer) == complete
+
+
+@pytest.mark.parametrize('patience', [1.0])
+def test_a_client_that_never_takes_its_answer_is_let_go(public):
+    public.host.conversation.state = lambda: {'turns': ['a' * 40_000_000]}
+    with socket.create_connection(public.server_address[:2]) as deaf:
+        head = b'GET /conversation HTTP/1.1\r\nHost: localhost\r\n' + token_of(public)
+        deaf.sendall(head + b'\r\n')
+        began = time.monotonic()
+        time.sleep(0.2)
+        assert public.limits.open.total() >= 1
+        while public.limits.open.total() and time.monotonic() - began < 10:
+            assert ask(public, 'GET', '/')[0] == 200
+            time.sleep(0.1)
+        assert public.limits.open.total() == 0
 
 
 def test_one_machine_cannot_hold_all_connections(public):
@@ -97,22 +125,21 @@ def test_one_machine_cannot_hold_all_connections(public):
         for one in held:
             one.close()
     deadline = time.monotonic() + 10
-    while ask(public, 'GET', '/')[0] != 200:
-        assert time.monotonic() < deadline
-    # Each is let go of by a thread of its own.
-    while len(public._open) > 1 and time.monotonic() < deadline:
+    while public.limits.open.total() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert len(public._open) <= 1
+    assert public.limits.open.total() == 0
+    assert ask(public, 'GET', '/')[0] == 200
 
 
 def test_large_bodies_are_not_kept(public):
-    head = b'POST /interact HTTP/1.0\r\nHost: localhost\r\nContent-Length: 16000000\r\n'
-    head += b'Content-Type: application/json\r\n\r\n'
+    head = b'POST /interact HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n'
+    head += b'Content-Type: application/json\r\n' + token_of(public) + b'\r\n'
     tracemalloc.start()
     try:
         held = [socket.create_connection(public.server_address[:2]) for _ in range(4)]
         for one in held:
             one.sendall(head + b'a' * 4_000_000)
+            assert b' 413 ' in one.recv(1000)
         assert ask(public, 'GET', '/')[0] == 200
         # Four times 4 MB have been read by now, or are still on their way.
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
@@ -120,3 +147,7 @@ def test_large_bodies_are_not_kept(public):
             one.close()
     finally:
         tracemalloc.stop()
+
+
+def test_the_address_that_is_told_is_one_to_open(public):
+    assert public.url.startswith(f'http://{socket.gethostname().lower()}:')

@@ -1,5 +1,11 @@
 """What a chat's server accepts, from browsers and from anybody else."""
 
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,9 +14,24 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat_page import read_turn
-from parlai_q2.report.chat_requests import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
-from parlai_q2.report.chat_server import ChatServer
-from tests.report.chats import JSON, Scripted, ask, reply_with_evidence, served
+from parlai_q2.report.chat.guards import Rates
+from parlai_q2.report.chat.host import MOST_WAITING
+from parlai_q2.report.chat.messages import (
+    MAX_KNOWLEDGE,
+    MAX_REQUEST,
+    MAX_TEXT,
+    Refused,
+)
+from parlai_q2.report.chat.server import ChatServer
+from tests.conftest import ROOT
+from tests.report.chats import (
+    JSON,
+    Scripted,
+    ask,
+    events_of,
+    reply_with_evidence,
+    served,
+)
 
 
 @pytest.fixture(scope='module')
@@ -21,7 +42,7 @@ def server():
 
 @pytest.fixture(autouse=True)
 def fresh(server):
-    server.conversation = Scripted()
+    server.host.conversation = Scripted()
 
 
 def test_a_conversation(server):
@@ -42,9 +63,108 @@ def test_a_conversation(server):
     assert ask(server, 'POST', '/reset', {})[2] == new
 
 
+def test_a_reply_tells_its_steps_as_it_reaches_them(server):
+    interact = server.host.conversation.interact
+    go_on = threading.Event()
+
+    def slow(text, knowledge):
+        reply = interact(text, knowledge)
+        assert go_on.wait(10)
+        return reply
+
+    server.host.conversation.interact = slow
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    headers = {'Authorization': f'Bearer {server.access.token}', **JSON}
+    connection.request('POST', '/interact', json.dumps({'text': 'a'}), headers)
+    answer = connection.getresponse()
+    begun = b''
+    while b'choosing' not in begun:
+        begun += answer.read1()
+    assert events_of(begun.decode().rpartition('\n\n')[0]) == [
+        ('step', {'step': 'finding', 'candidates': 0}),
+        ('step', {'step': 'judging', 'candidates': 2}),
+        ('step', {'step': 'choosing', 'candidates': 2}),
+    ]
+    go_on.set()
+    ((name, found),) = events_of(answer.read().decode())
+    assert (name, found['number']) == ('reply', 1)
+
+
+def test_nothing_of_the_conversation_is_told_without_the_token(server):
+    ask(server, 'POST', '/interact', {'text': 'private'})
+    for method, path in (('GET', '/conversation'), ('POST', '/reset')):
+        for given in ({}, {'Authorization': 'Bearer '}, {'Authorization': 'Bearer é'}):
+            headers = {**JSON, **given}
+            status, _, found = ask(server, method, path, '{}', headers, token=False)
+            assert status == 401 and 'printed' in found['error']
+    assert len(server.host.conversation.turns) == 1
+    assert server.access.token not in ask(server, 'GET', '/')[2]
+    assert server.access.token not in repr(server.access)
+
+
+def test_messages_that_would_wait_for_long_are_refused(server):
+    go_on, under_way = threading.Event(), threading.Event()
+
+    def slow(text, knowledge):
+        under_way.set()
+        assert go_on.wait(10)
+        return {}
+
+    server.host.conversation.interact = slow
+    with ThreadPoolExecutor(MOST_WAITING + 2) as pool:
+        message = server, 'POST', '/interact', {'text': 'a'}
+        found = [pool.submit(ask, *message) for _ in range(MOST_WAITING + 2)]
+        try:
+            deadline = time.monotonic() + 10
+            while sum(f.done() for f in found) < 2:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        finally:
+            go_on.set()
+        statuses = sorted(f.result()[0] for f in found)
+    assert statuses == [200] * MOST_WAITING + [429] * 2
+
+
+def test_a_machine_that_asks_without_a_pause_has_to_wait():
+    rates = Rates(burst=3, per_second=5)
+    for _ in range(3):
+        rates.count('192.0.2.7')
+    with pytest.raises(Refused, match='Wait a few seconds'):
+        rates.count('192.0.2.7')
+    rates.count('192.0.2.8')
+    time.sleep(0.25)
+    rates.count('192.0.2.7')
+
+
+def test_a_tab_that_is_closed_frees_its_connection_and_loses_no_reply(server):
+    interact = server.host.conversation.interact
+    go_on, under_way = threading.Event(), threading.Event()
+
+    def slow(text, knowledge):
+        under_way.set()
+        assert go_on.wait(10)
+        return interact(text, knowledge)
+
+    server.host.conversation.interact = slow
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    headers = {'Authorization': f'Bearer {server.access.token}', **JSON}
+    connection.request('POST', '/interact', json.dumps({'text': 'a'}), headers)
+    assert under_way.wait(10)
+    # The answer would keep the connection open beyond close().
+    connection.sock.shutdown(2)
+    connection.close()
+    deadline = time.monotonic() + 10
+    while server.limits.open.total() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert server.limits.open.total() == 0
+    go_on.set()
+    (turn,) = ask(server, 'GET', '/conversation')[2]['turns']
+    assert turn['said'] == 'a'
+
+
 def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
     ask(server, 'POST', '/interact', {'text': 'one'})
-    interact = server.conversation.interact
+    interact = server.host.conversation.interact
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(text, knowledge):
@@ -52,7 +172,7 @@ def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
         assert go_on.wait(10)
         return interact(text, knowledge)
 
-    server.conversation.interact = slow
+    server.host.conversation.interact = slow
     request = server, 'POST', '/interact', {'text': 'two'}
     speaker = threading.Thread(target=ask, args=request)
     speaker.start()
@@ -100,7 +220,7 @@ def test_the_page_comes_with_its_policies(server):
 def test_what_is_no_message_is_refused(server, body, problem):
     status, _, found = ask(server, 'POST', '/interact', body)
     assert status == 400 and problem in found['error']
-    assert server.conversation.turns == []
+    assert server.host.conversation.turns == []
 
 
 def test_a_request_that_is_too_large_hears_of_it(server):
@@ -112,14 +232,14 @@ def test_a_request_that_is_too_large_hears_of_it(server):
     'method, path, headers, status',
     [
         ('GET', '/../etc/passwd', {}, 404),
-        ('GET', '/interact', {}, 404),
-        ('POST', '/', JSON, 404),
+        ('GET', '/interact', {}, 405),
+        ('POST', '/', JSON, 405),
         # What the page of another site can send without asking.
         ('POST', '/interact', {'Content-Type': 'text/plain'}, 415),
         ('POST', '/reset', {'Content-Type': 'text/plain'}, 415),
         ('POST', '/interact', {}, 415),
         # And the question it must ask otherwise.
-        ('OPTIONS', '/interact', {'Origin': 'http://elsewhere.example'}, 501),
+        ('OPTIONS', '/interact', {'Origin': 'http://elsewhere.example'}, 403),
         # A name of another site that was pointed here.
         ('GET', '/conversation', {'Host': 'elsewhere.example'}, 403),
         ('GET', '/', {'Host': '[::1'}, 403),
@@ -128,14 +248,15 @@ def test_a_request_that_is_too_large_hears_of_it(server):
         ('POST', '/reset', {**JSON, 'Origin': 'http://elsewhere.example'}, 403),
         ('GET', '/conversation', {'Origin': 'null'}, 403),
         ('GET', '/', {'Host': 'localhost:9', 'Origin': 'http://localhost:9'}, 200),
-        ('POST', '/interact', {**JSON, 'Content-Length': 'x'}, 411),
-        ('POST', '/interact', {**JSON, 'Content-Length': '-1'}, 411),
+        ('POST', '/interact', {**JSON, 'Content-Length': 'x'}, 400),
+        ('POST', '/interact', {**JSON, 'Content-Length': '-1'}, 400),
+        ('POST', '/interact', {**JSON, 'Transfer-Encoding': 'chunked'}, 411),
     ],
 )
 def test_other_requests(server, method, path, headers, status):
-    server.conversation.turns = ['kept']
+    server.host.conversation.turns = ['kept']
     assert ask(server, method, path, headers=headers)[0] == status
-    assert server.conversation.turns == ['kept']
+    assert server.host.conversation.turns == ['kept']
 
 
 def test_lone_surrogates_reach_no_model(server):
@@ -145,7 +266,7 @@ def test_lone_surrogates_reach_no_model(server):
 
 def test_a_failure_is_an_answer_and_the_next_message_is_taken(server):
     status, _, found = ask(server, 'POST', '/interact', {'text': 'fail'})
-    assert status == 500 and '\\x00' in found['error']
+    assert status == 200 and '\\x00' in found['error']
     assert found['error'].startswith('RuntimeError: the model is broken <')
     assert ask(server, 'POST', '/interact', {'text': 'again'})[0] == 200
 
@@ -160,7 +281,7 @@ def test_requests_do_not_interleave(server):
         under_way.remove(text)
         return {}
 
-    server.conversation.interact = slow
+    server.host.conversation.interact = slow
     with ThreadPoolExecutor(8) as pool:
         for n in range(8):
             pool.submit(ask, server, 'POST', '/interact', {'text': str(n)})
@@ -191,10 +312,60 @@ def test_ctrl_c_ends_a_reply_under_way():
     with ChatServer('127.0.0.1', 0) as server:
         thread = threading.Thread(target=serve)
         thread.start()
+        ask(server, 'GET', '/')
         answers.append(ask(server, 'POST', '/interact', {'text': 'a'}))
         thread.join(timeout=10)
     assert ended == [True]
-    assert answers[0][0] == 503 and 'has ended' in answers[0][2]['error']
+    assert 'has ended' in answers[0][2]['error']
+
+
+ENDLESS = """
+import hashlib
+from parlai_q2.report.chat.server import ChatServer
+from tests.report.chats import Scripted
+
+chat = Scripted()
+# Native code, of which Python cannot interrupt the call.
+chat.interact = lambda *_: hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000)
+with ChatServer('127.0.0.1', 0) as server:
+    print(server.url, flush=True)
+    try:
+        server.serve(chat, 'page')
+    except KeyboardInterrupt:
+        print('ended', flush=True)
+"""
+
+
+@pytest.mark.parametrize('busy', [False, True])
+def test_ctrl_c_ends_the_process_within_two_seconds(busy):
+    process = subprocess.Popen(
+        [sys.executable, '-c', ENDLESS],
+        cwd=ROOT,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        url, _, token = process.stdout.readline().strip().partition('#')
+        address = url.removeprefix('http://').strip('/')
+        connection = http.client.HTTPConnection(address, timeout=20)
+        headers = {'Authorization': f'Bearer {token}', **JSON}
+        connection.request('GET', '/conversation', headers=headers)
+        assert connection.getresponse().read()
+        if busy:
+            connection.request('POST', '/interact', '{"text": "a"}', headers)
+            assert connection.getresponse().status == 200
+            time.sleep(0.3)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        told, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert time.monotonic() - began < 2
+    assert process.returncode == (130 if busy else 0), errors
+    assert ('middle of a reply' in errors) if busy else ('ended' in told)
 
 
 def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from parlai.core.agents import create_agent
 
+from parlai_q2.errors import MissingPackageError
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
+from tests.report.chats import events_of
 from tests.rerank.toys import ToyScorer
 
 ROOT = Path(__file__).parents[2]
@@ -121,21 +123,25 @@ def test_the_command_serves_until_ctrl_c():
     try:
         for line in process.stdout:
             told.append(line)
-            found = re.search(r'Chat at (http://127\.0\.0\.1:\d+/) \(Ctrl-C', line)
+            found = re.search(r'Chat at (http://127\.0\.0\.1:\d+/)#(\S+) \(Ctrl-C', line)
             if found:
                 break
         else:
             raise AssertionError(''.join(told))
-        url = found[1]
+        url, token = found.groups()
         with urllib.request.urlopen(url, timeout=30) as answer:
             assert 'Chat with GroundedRerank' in answer.read().decode()
         request = urllib.request.Request(
             f'{url}interact',
             json.dumps({'text': '1 2 3', 'knowledge': '3 2'}).encode(),
-            {'Content-Type': 'application/json'},
+            {'Content-Type': 'application/json', 'Authorization': f'Bearer {token}'},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
-            turn = json.load(answer)['turn']
+            *steps, (_, found) = events_of(answer.read().decode())
+        told_steps = [step for _, step in steps]
+        assert [step['step'] for step in told_steps] == ['finding', 'judging', 'choosing']
+        assert told_steps[1]['candidates'] > 1
+        turn = found['turn']
         assert turn['knowledge'] == [['3 2']] and turn['candidates']
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=60)
@@ -144,6 +150,12 @@ def test_the_command_serves_until_ctrl_c():
         process.wait()
     assert process.returncode == 0, rest
     assert 'The chat has ended.' in rest and 'Traceback' not in rest
+
+
+def test_without_its_packages_the_chat_names_what_to_install(without_package):
+    without_package('uvicorn')
+    with pytest.raises(MissingPackageError, match=r'parlai_q2\[web\]'):
+        InteractiveWebScript.main(model='repeat_query')
 
 
 def test_evidence_is_found_after_the_reply(agent, chat, monkeypatch):

@@ -7,14 +7,56 @@ let busy = false;
 
 const LOOK_AGAIN = 1000; // milliseconds between polls while an earlier reply is pending
 const LONG = 5000; // characters of knowledge
+const GONE = 'The chat cannot be reached. Is it still running?';
+const STEPS = {
+  finding: () => 'Finding candidates …',
+  judging: (n) => `Judging ${n === 1 ? 'the candidate' : `${n} candidates`} …`,
+  choosing: () => 'Choosing …',
+};
+
+// The token of the address that the command printed. It is kept for this tab alone, and
+// taken off the address, which might be shown to others.
+function takeToken() {
+  if (location.hash.length < 2) return;
+  sessionStorage.setItem('token', location.hash.slice(1));
+  history.replaceState(null, '', location.pathname + location.search);
+}
+
+async function send(path, message) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem('token') || ''}` };
+  const post = message && {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify(message),
+  };
+  return fetch(path, post || { headers })
+    .catch(() => { throw new Error(GONE); });
+}
 
 async function ask(path, message) {
-  const post = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
-  const answer = await fetch(path, message && { ...post, body: JSON.stringify(message) })
-    .catch(() => { throw new Error('The chat cannot be reached. Is it still running?'); });
-  const found = await answer.json();
+  const found = await (await send(path, message)).json();
   if (found.error) throw new Error(found.error);
   return found;
+}
+
+// Send a message and return the reply; its steps are told as they come.
+async function converse(message, onStep) {
+  const answer = await send('/interact', message);
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { value, done } = await reader.read().catch(() => { throw new Error(GONE); });
+    if (done) throw new Error(GONE);
+    text += value;
+    const events = text.split('\n\n');
+    text = events.pop();
+    for (const [, name, data] of events.map((e) => /^event: (.*)\ndata: (.*)$/.exec(e) || [])) {
+      if (name === 'step') onStep(JSON.parse(data));
+      if (name === 'failed') throw new Error(JSON.parse(data).error);
+      if (name === 'reply') return JSON.parse(data);
+    }
+  }
 }
 
 // --- one turn
@@ -152,11 +194,14 @@ function waiting(text) {
   const clock = setInterval(() => {
     seconds.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`;
   }, 1000);
-  const node = turnOf(text, el('div', { class: 'reply' }, 'Waiting for the reply …', seconds),
-    'waiting');
+  const step = el('span', { class: 'step' }, 'Waiting for the reply …');
+  const node = turnOf(text, el('div', { class: 'reply' }, step, seconds), 'waiting');
   byId('turns').append(node);
   showLast();
-  return () => { clearInterval(clock); node.remove(); };
+  return {
+    tell: (found) => { step.textContent = STEPS[found.step](found.candidates); },
+    done: () => { clearInterval(clock); node.remove(); },
+  };
 }
 
 async function exclusively(act) {
@@ -187,16 +232,17 @@ async function say() {
 
 async function tell(text) {
   const field = byId('message');
-  const done = waiting(text);
+  const wait = waiting(text);
   const sent = byId('knowledge').value;
   // If this page has not changed the knowledge, another page may have.
   const changed = knowledge !== null && sent.trim() !== knowledge;
   try {
-    const found = await ask('/interact', changed ? { text, knowledge: sent } : { text });
-    done();
+    const message = changed ? { text, knowledge: sent } : { text };
+    const found = await converse(message, wait.tell);
+    wait.done();
     await takeTurn(found, sent);
   } catch (problem) {
-    done();
+    wait.done();
     // Keep what was typed.
     if (!field.value) field.value = text;
     else unanswered(text);
@@ -243,7 +289,7 @@ async function open() {
   draw(state);
   showLast();
   if (state.pending === null) return;
-  const done = waiting(state.pending);
+  const wait = waiting(state.pending);
   const shown = byId('knowledge').value;
   try {
     let now = state;
@@ -254,7 +300,7 @@ async function open() {
     draw(now, shown);
     showLast();
   } finally {
-    done();
+    wait.done();
   }
 }
 
@@ -279,5 +325,8 @@ byId('message').addEventListener('keydown', (event) => {
 });
 byId('reset').addEventListener('click', () => exclusively(reset));
 byId('knowledge').addEventListener('input', tellLength);
+// The address was put into a tab that has the page already.
+window.addEventListener('hashchange', () => { takeToken(); exclusively(open); });
+takeToken();
 exclusively(open);
 byId('message').focus();

@@ -1,0 +1,196 @@
+"""
+Answers the requests of the browser chat.
+
+    GET  /              the page
+    GET  /conversation  {model, knowledge, turns, conversation, pending}
+    POST /interact      {text, knowledge}: events, see below
+    POST /evidence      {number, conversation}: {turn}, with its evidence
+    POST /reset         {}: as /conversation
+
+Knowledge that is null stays as it is; in an answer, the model takes none. The number
+``conversation`` changes with each reset; ``pending`` is the message that is being
+replied to, or null. A refusal or a failure is ``{error}``, a message for the user.
+
+``/interact`` answers by server-sent events: any number of ``step`` with ``{step,
+candidates}``, and at last ``reply`` with ``{turn, number, knowledge, conversation}`` or
+``failed`` with ``{error}``. A comment is sent now and then, so that nothing between
+takes the connection for idle, and a page that was closed is noticed.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from concurrent.futures import Future
+from http import HTTPStatus
+from typing import Any, Optional
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from parlai_q2.errors import Q2Error
+from parlai_q2.report.chat.guards import Access, Guarded, answer_refusal
+from parlai_q2.report.chat.host import ChatHost
+from parlai_q2.report.chat.messages import (
+    MAX_REQUEST,
+    Refused,
+    read_message,
+    read_place,
+)
+from parlai_q2.text.visible import visible
+
+_MAX_ERROR = 2_000
+# Seconds between the comments of a reply that takes long.
+HEARTBEAT = 5.0
+# None stands for the end of a reply's steps.
+Steps = asyncio.Queue[Optional[dict[str, Any]]]
+
+log = logging.getLogger(__name__)
+
+
+def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGIApp:
+    """
+    The application of one chat.
+
+    :param page: what :func:`parlai_q2.report.chat_page.render_chat` returned.
+    :param patience: seconds until a request's body has arrived.
+    """
+
+    async def show_page(request: Request) -> Response:
+        return HTMLResponse(page)
+
+    async def show_conversation(request: Request) -> Response:
+        return JSONResponse(await _result(host.state()))
+
+    async def interact(request: Request) -> Response:
+        text, knowledge = read_message(await _body(request, patience))
+        steps: Steps = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def put(found: Optional[dict[str, Any]]) -> None:
+            loop.call_soon_threadsafe(steps.put_nowait, found)
+
+        def hear(step: str, candidates: int) -> None:
+            put({'step': step, 'candidates': candidates})
+
+        reply = host.interact(text, knowledge, hear)
+        reply.add_done_callback(lambda _: put(None))
+        events = _events(steps, reply, access.private)
+        return StreamingResponse(events, media_type='text/event-stream')
+
+    async def find_evidence(request: Request) -> Response:
+        place = read_place(await _body(request, patience))
+        return JSONResponse(await _result(host.evidence(*place)))
+
+    async def reset(request: Request) -> Response:
+        await _body(request, patience)
+        return JSONResponse(await _result(host.reset()))
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        if isinstance(error, Refused):
+            return answer_refusal(error)
+        if isinstance(error, HTTPException):
+            asked = f'{request.method} {request.url.path}'
+            problem = f'There is no {visible(asked)}.'
+            return JSONResponse({'error': problem}, error.status_code)
+        log.debug('a request failed', exc_info=error)
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+        return JSONResponse({'error': _explained(error, access.private)}, int(status))
+
+    app = Starlette(
+        routes=[
+            Route('/', show_page, methods=['GET']),
+            Route('/conversation', show_conversation, methods=['GET']),
+            Route('/interact', interact, methods=['POST']),
+            Route('/evidence', find_evidence, methods=['POST']),
+            Route('/reset', reset, methods=['POST']),
+        ],
+        exception_handlers={Refused: refuse, HTTPException: refuse, Q2Error: refuse},
+    )
+    return Guarded(_Answering(app, refuse), access)
+
+
+class _Answering:
+    """Answers also what Starlette itself would pass on to be logged."""
+
+    def __init__(self, app: ASGIApp, refuse: Any):
+        self.app, self.refuse = app, refuse
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        started = False
+
+        async def noting(message: Any) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        except ClientDisconnect:
+            log.debug('a browser left before it was answered')
+        except Exception as error:
+            if not started:
+                answer = await self.refuse(Request(scope), error)
+                await answer(scope, receive, send)
+
+
+async def _events(steps: Steps, reply: Future, private: bool) -> AsyncIterator[str]:
+    while True:
+        try:
+            found = await asyncio.wait_for(steps.get(), HEARTBEAT)
+        except asyncio.TimeoutError:
+            yield ': still at it\n\n'
+            continue
+        if found is None:
+            break
+        yield _event('step', found)
+    try:
+        yield _event('reply', await _result(reply))
+    except Exception as error:
+        yield _event('failed', {'error': _explained(error, private)})
+
+
+def _event(name: str, data: dict[str, Any]) -> str:
+    return f'event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n'
+
+
+async def _result(future: Future) -> Any:
+    # Shielded: what one browser asked is carried out even if it leaves.
+    return await asyncio.shield(asyncio.wrap_future(future))
+
+
+async def _body(request: Request, patience: float) -> bytes:
+    """The body of a request, of which no more is kept than is allowed."""
+    kept = b''
+
+    async def read() -> None:
+        nonlocal kept
+        async for block in request.stream():
+            kept += block
+            if len(kept) > MAX_REQUEST:
+                status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                raise Refused(status, f'A request may have {MAX_REQUEST:,} bytes.')
+
+    try:
+        await asyncio.wait_for(read(), patience)
+    except asyncio.TimeoutError:
+        raise Refused(
+            HTTPStatus.REQUEST_TIMEOUT,
+            f'The request did not arrive within {patience:g} seconds.',
+        ) from None
+    return kept
+
+
+def _explained(error: BaseException, private: bool) -> str:
+    if isinstance(error, Refused):
+        return str(error)
+    name = type(error).__name__
+    if not private:
+        # The message may name files of this machine, or quote them.
+        return f'The reply failed ({name}). The log of the server says why.'
+    told = str(error) if isinstance(error, Q2Error) else f'{name}: {error}'
+    return visible(told[:_MAX_ERROR])

@@ -1,0 +1,200 @@
+"""
+Turns away requests that should not reach the chat, before they are read.
+
+Pages of other sites cannot take part: they do not know the token, browsers do not let
+them send JSON here without asking first, and the chat answers only to its own names (DNS
+rebinding) and to its own origin, where the browser names one. The token travels in the
+part of the address that browsers keep to themselves (behind ``#``) and then in a header,
+never in a cookie, which other programs of this machine would be sent as well.
+"""
+
+import ipaddress
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Optional
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from parlai_q2.report.chat.messages import MAX_REQUEST, Refused
+from parlai_q2.text.visible import visible
+
+# Requests of one machine: so many at once, and then so many in a second.
+BURST, PER_SECOND = 240, 10.0
+# What needs no token: the page, which holds nothing of the conversation.
+OPEN_PATHS = ('/',)
+
+_HEADERS = {
+    'Cache-Control': 'no-store',
+    # The page itself has the rest of the policy; this directive works only as a header.
+    'Content-Security-Policy': "frame-ancestors 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+}
+
+
+@dataclass(frozen=True)
+class Access:
+    """
+    Who may take part.
+
+    :param names: the names that the chat answers to, in lower case.
+    :param private: whether only this machine can reach it.
+    :param url: where it is, for a refusal; without the token.
+    :param token: what each request but the page's must carry.
+    """
+
+    names: frozenset[str]
+    private: bool
+    url: str
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+
+    @classmethod
+    def of(cls, names: Iterable[str], private: bool, url: str) -> 'Access':
+        """Who may take part in a chat with these names."""
+        return cls(frozenset(name.lower() for name in names), private, url)
+
+    def check(self, path: str, headers: Headers) -> None:
+        """Refuse a request by its headers."""
+        self._check_host(headers)
+        _check_origin(headers)
+        if path in OPEN_PATHS:
+            return
+        kind, _, told = headers.get('authorization', '').partition(' ')
+        same = secrets.compare_digest(told.encode('utf-8', 'replace'), self.token.encode())
+        if kind.lower() != 'bearer' or not same:
+            raise Refused(
+                HTTPStatus.UNAUTHORIZED,
+                'This chat asks for its token. Open the whole address that the command '
+                'printed, with what follows the #.',
+            )
+
+    def _check_host(self, headers: Headers) -> None:
+        try:
+            name = urlsplit(f'//{headers.get("host", "")}').hostname
+        except ValueError:
+            name = None
+        if name in self.names:
+            return
+        if self.private:
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                f'This chat is at {self.url}. To let other machines in, start '
+                'it with --host 0.0.0.0',
+            )
+        # An address cannot be pointed elsewhere, as a name can.
+        if not _is_address(name):
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                f'This chat does not answer to {visible(str(name))}. Start it with '
+                '--allow-host NAME for a name that you gave it.',
+            )
+
+
+class Rates:
+    """How many requests each machine may still make: a bucket that fills up again."""
+
+    def __init__(self, burst: int = BURST, per_second: float = PER_SECOND):
+        self.burst, self.per_second = burst, per_second
+        # Each machine's requests left, and when that was counted.
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def count(self, address: str) -> None:
+        """Count a request, or refuse it."""
+        now = time.monotonic()
+        left = self._refilled(address, now)
+        if left < 1:
+            raise Refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                'Too many requests from this machine. Wait a few seconds.',
+            )
+        self._left[address] = left - 1, now
+        if len(self._left) > 1000:
+            full = [a for a in self._left if self._refilled(a, now) >= self.burst]
+            for one in full:
+                del self._left[one]
+
+    def _refilled(self, address: str, now: float) -> float:
+        left, then = self._left.get(address, (float(self.burst), now))
+        return min(float(self.burst), left + (now - then) * self.per_second)
+
+
+class Guarded:
+    """
+    Lets an application hear only what passes, and adds the headers of every answer.
+
+    :param app: what answers the requests that pass.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, rates: Optional[Rates] = None):
+        self.app, self.access, self.rates = app, access, rates or Rates()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope['type'] != 'http':
+            return
+
+        async def send_more(message: Message) -> None:
+            if message['type'] == 'http.response.start':
+                own = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
+                message = {**message, 'headers': [*message['headers'], *own]}
+            await send(message)
+
+        try:
+            self._check(scope)
+        except Refused as refused:
+            await answer_refusal(refused)(scope, receive, send_more)
+            return
+        await self.app(scope, receive, send_more)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        self.access.check(scope['path'], headers)
+        self.rates.count(str((scope.get('client') or ('',))[0]))
+        if scope['method'] == 'POST':
+            _check_body(headers)
+
+
+def answer_refusal(refused: Refused, **more: Any) -> JSONResponse:
+    """The answer to a request that is refused."""
+    return JSONResponse({'error': str(refused), **more}, int(refused.status))
+
+
+def _check_origin(headers: Headers) -> None:
+    """Refuse a request that its browser says comes from another site's page."""
+    origin, host = headers.get('origin'), headers.get('host')
+    if origin is not None and origin.partition('://')[2] != host:
+        raise Refused(
+            HTTPStatus.FORBIDDEN,
+            f'Requests from pages of {visible(origin)} are not allowed.',
+        )
+
+
+def _check_body(headers: Headers) -> None:
+    kind = headers.get('content-type', '').partition(';')[0].strip().lower()
+    if kind != 'application/json':
+        raise Refused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
+        )
+    length = headers.get('content-length', '')
+    if not (length.isascii() and length.isdigit()):
+        raise Refused(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
+    if len(length) > 15 or int(length) > MAX_REQUEST:
+        raise Refused(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f'A request may have at most {MAX_REQUEST:,} bytes.',
+        )
+
+
+def _is_address(name: Optional[str]) -> bool:
+    try:
+        ipaddress.ip_address(name or '')
+    except ValueError:
+        return False
+    return True

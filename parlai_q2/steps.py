@@ -1,0 +1,38 @@
+"""
+Tells whoever listens which step a reply is at, so that a page can show more than a wait.
+Where nobody listens, telling costs nothing and does nothing.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Callable, Optional
+
+# The steps of a reply, in their order.
+FINDING, JUDGING, CHOOSING = 'finding', 'judging', 'choosing'
+STEPS = (FINDING, JUDGING, CHOOSING)
+
+Listener = Callable[[str, int], None]
+_listener: ContextVar[Optional[Listener]] = ContextVar('steps', default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """
+    Within this block, pass each step of this thread to a listener.
+
+    :param listener: called with one of :data:`STEPS` and the number of candidates that
+        it is about, 0 where that is not known yet.
+    """
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def tell(step: str, candidates: int = 0) -> None:
+    """Say that a step begins."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(step, candidates)
