@@ -13,6 +13,12 @@ from typing import Callable
 
 import pytest
 
+from tests.skipped import (  # noqa: F401
+    pytest_addoption,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
+
 # Read by huggingface_hub and tokenizers when they are imported.
 os.environ['HF_HUB_OFFLINE'] = '1'
 os.environ['TOKENIZERS_PARALLELISM'] = 'false'

@@ -20,7 +20,7 @@ echo "$*" >> "$LOG"
 if [[ -n "${FAIL:-}" && "$*" == *$FAIL* ]]; then exit 3; fi
 if [[ "$1 $2" == '-m venv' ]]; then
     mkdir -p "$3/bin"
-    for name in python parlai_q2; do cp "$0" "$3/bin/$name"; done
+    for name in python parlai_q2 ruff mypy; do cp "$0" "$3/bin/$name"; done
 fi
 if [[ "$1" == '-VV' ]]; then echo "Python ${VERSION:-3.11.0}"; fi
 """
@@ -112,6 +112,51 @@ def test_a_python_that_the_lock_is_not_for_is_refused(make):
     assert not builds(make('venv', fails=True, FAIL='version_info'))
 
 
-def test_ci_fails_when_a_test_fails(make):
-    make(command='.ci/run')
-    make(command='.ci/run', fails=True, FAIL='pytest')
+@pytest.fixture
+def programs(tmp_path):
+    """A folder of programs in which there are no others: apt-get notes what it does."""
+    folder = tmp_path / 'programs'
+    folder.mkdir()
+    for name in ('bash', 'env', 'dirname', 'make', 'cat', 'cksum', 'cut', 'rm', 'cp'):
+        (folder / name).symlink_to(shutil.which(name))
+    for name in ('mkdir', 'touch', 'sh'):
+        (folder / name).symlink_to(shutil.which(name))
+    for name in ('chromium', 'git', 'curl', 'ruff', 'mypy'):
+        (folder / name).write_text('#!/bin/sh\n')
+    (folder / 'apt-get').write_text('#!/bin/sh\necho "apt-get $*" >> "$LOG"\n')
+    (folder / 'id').write_text('#!/bin/sh\necho 0\n')
+    for path in folder.iterdir():
+        if not path.is_symlink():
+            path.chmod(0o755)
+    return folder
+
+
+def test_ci_runs_everything_and_fails_when_a_test_fails(make, programs):
+    told = make(command='.ci/run', PATH=str(programs))
+    assert told[-1] == f'{TWO_AT_ONCE} --fail-on-skips'
+    assert not any('apt-get' in line for line in told)
+    make(command='.ci/run', fails=True, FAIL='pytest', PATH=str(programs))
+
+
+def test_ci_installs_what_the_tests_start(make, programs):
+    (programs / 'chromium').unlink()
+    told = make(command='.ci/run', PATH=str(programs))
+    assert 'apt-get install -y --no-install-recommends chromium -qq' in told
+    (programs / 'id').write_text('#!/bin/sh\necho 1000\n')
+    assert make(command='.ci/run', fails=True, PATH=str(programs)) == []
+
+
+def test_ci_checks_the_oldest_and_the_newest_python(make, programs):
+    for version in ('3.10', '3.12'):
+        shutil.copy(make.folder / 'fake-python', programs / f'python{version}')
+    told = make(command='.ci/run', PATH=str(programs), PYTHON='')
+    runs = [line for line in told if '-m pytest' in line]
+    assert runs == [
+        f'{TWO_AT_ONCE} --fail-on-skips',
+        f'{TWO_AT_ONCE} --fail-on-skips -m not slow',
+    ]
+    assert '-m venv .venv-oldest' in told
+    (programs / 'python3.10').unlink()
+    nowhere = {'PYTHON': '', 'PYENV_ROOT': str(make.folder / 'none')}
+    assert make(command='.ci/run', fails=True, PATH=str(programs), **nowhere) == []
+

@@ -13,7 +13,10 @@ def browser(tmp_path_factory) -> Iterator[Browser]:
     pytest.importorskip('websocket', reason='needs the package websocket-client')
     program = find_browser()
     if program is None:
-        pytest.skip(f'needs one of {", ".join(NAMES)} on PATH')
+        pytest.skip(
+            f'needs one of {", ".join(NAMES)} on PATH; on Debian, as root: '
+            'apt-get install chromium'
+        )
     running = Browser(program, tmp_path_factory.mktemp('profile'))
     yield running
     running.close()

@@ -1,0 +1,67 @@
+"""
+``--fail-on-skips`` makes skipped tests a failure, but for those that need what cannot be
+installed. With and without it, a run ends by saying how many were skipped and why.
+"""
+
+import re
+from collections import Counter
+
+# Data that may not be passed on, devices and rights of the machine, and what would have to
+# be compiled for ten minutes.
+EXPECTED = (
+    r'there is no \S*shared\S*',
+    r'the published files are not here',
+    r'there is (no|a) GPU',
+    r'a read-only mount cannot be made here.*',
+    r'not exact on this processor',
+    r'needs llama-cpp-python.*',
+)
+
+
+def is_expected(reason: str) -> bool:
+    """Whether a test may be skipped for this reason."""
+    return any(re.fullmatch(pattern, reason, re.DOTALL) for pattern in EXPECTED)
+
+
+def reasons(reports) -> Counter:
+    """How many of the skipped tests have each reason."""
+    told = [
+        report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        for report in reports
+    ]
+    return Counter(text.removeprefix('Skipped: ') for text in told)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        '--fail-on-skips',
+        action='store_true',
+        help='fail when a test is skipped for want of something that can be installed',
+    )
+
+
+def _unexpected(config) -> Counter:
+    reporter = config.pluginmanager.get_plugin('terminalreporter')
+    found = reasons(reporter.stats.get('skipped', [])) if reporter else Counter()
+    return Counter({why: n for why, n in found.items() if not is_expected(why)})
+
+
+def pytest_sessionfinish(session, exitstatus):
+    config = session.config
+    if hasattr(config, 'workerinput') or not config.getoption('--fail-on-skips'):
+        return
+    if exitstatus == 0 and _unexpected(config):
+        session.exitstatus = 1
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    found = reasons(terminalreporter.stats.get('skipped', []))
+    if not found:
+        return
+    wrong = _unexpected(config)
+    terminalreporter.section('skipped tests')
+    for why, n in found.most_common():
+        mark = 'NOT EXPECTED ' if why in wrong else ''
+        terminalreporter.line(f'{n:5} {mark}{why}')
+    line = f'{found.total()} skipped, {wrong.total()} of them for want of something'
+    terminalreporter.line(f'{line} that can be installed')
