@@ -1,6 +1,6 @@
 """
-Tells whoever listens which step a reply is at, so that a page can show more than a wait.
-Where nobody listens, telling costs nothing and does nothing.
+Tells whoever listens which step a reply is at, so that a page can show more than a
+wait. Where nobody listens, telling costs nothing and does nothing.
 """
 
 from collections.abc import Iterator

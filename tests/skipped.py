@@ -1,13 +1,13 @@
 """
-``--fail-on-skips`` makes skipped tests a failure, but for those that need what cannot be
-installed. With and without it, a run ends by saying how many were skipped and why.
+``--fail-on-skips`` makes skipped tests a failure, but for those that need what cannot
+be installed. With and without it, a run ends by saying how many were skipped and why.
 """
 
 import re
 from collections import Counter
 
-# Data that may not be passed on, devices and rights of the machine, and what would have to
-# be compiled for ten minutes.
+# Data that may not be passed on, devices and rights of the machine, and what would
+# have to be compiled for ten minutes.
 EXPECTED = (
     r'there is no \S*shared\S*',
     r'the published files are not here',
@@ -26,7 +26,9 @@ def is_expected(reason: str) -> bool:
 def reasons(reports) -> Counter:
     """How many of the skipped tests have each reason."""
     told = [
-        report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.longrepr[2]
+        if isinstance(report.longrepr, tuple)
+        else str(report.longrepr)
         for report in reports
     ]
     return Counter(text.removeprefix('Skipped: ') for text in told)

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any, Iterator, Optional
 
-from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.report.chat.host import Conversation
 from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.steps import CHOOSING, FINDING, JUDGING, tell
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 

@@ -29,8 +29,9 @@ FAINT = """
   const found = [];
   for (const e of document.querySelectorAll('body *')) {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    if (!own || !e.getClientRects().length || e.disabled || e.tagName === 'SCRIPT') continue;
-    const two = [lum(rgb(getComputedStyle(e).color)), lum(behind(e))].sort((a, b) => b - a);
+    if (!own || !e.getClientRects().length || e.disabled) continue;
+    const ink = lum(rgb(getComputedStyle(e).color));
+    const two = [ink, lum(behind(e))].sort((a, b) => b - a);
     const ratio = (two[0] + 0.05) / (two[1] + 0.05);
     if (ratio < 4.5) found.push([e.className || e.tagName, e.innerText, ratio]);
   }
@@ -258,16 +259,14 @@ def test_all_of_it_can_be_done_with_the_keyboard(opened):
     for _ in range(7):
         opened.press('Tab')
         reached.append(
-            opened.js(
-                "(e => e.id || e.className || e.tagName)(document.activeElement)"
-            )
+            opened.js('(e => e.id || e.className || e.tagName)(document.activeElement)')
         )
     assert reached[0] == 'knowledge' and reached[-1] == 'send'
     assert reached[-2] == 'message'
     # Two marks, evidence and candidates lie between.
     assert reached.count('SUMMARY') == 2
     opened.js("document.querySelector('.reply mark.contradicted').focus()")
-    style = "getComputedStyle(document.activeElement).outlineStyle"
+    style = 'getComputedStyle(document.activeElement).outlineStyle'
     opened.press('Enter')
     assert opened.count('tr.picked') == 1
     assert opened.js(style) == 'solid'

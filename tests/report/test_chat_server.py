@@ -13,16 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat_page import read_turn
 from parlai_q2.report.chat.guards import Rates
 from parlai_q2.report.chat.host import MOST_WAITING
-from parlai_q2.report.chat.messages import (
-    MAX_KNOWLEDGE,
-    MAX_REQUEST,
-    MAX_TEXT,
-    Refused,
-)
+from parlai_q2.report.chat.messages import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT, Refused
 from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat_page import read_turn
 from tests.conftest import ROOT
 from tests.report.chats import (
     JSON,

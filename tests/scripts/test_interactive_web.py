@@ -123,7 +123,9 @@ def test_the_command_serves_until_ctrl_c():
     try:
         for line in process.stdout:
             told.append(line)
-            found = re.search(r'Chat at (http://127\.0\.0\.1:\d+/)#(\S+) \(Ctrl-C', line)
+            found = re.search(
+                r'Chat at (http://127\.0\.0\.1:\d+/)#(\S+) \(Ctrl-C', line
+            )
             if found:
                 break
         else:
@@ -139,7 +141,11 @@ def test_the_command_serves_until_ctrl_c():
         with urllib.request.urlopen(request, timeout=60) as answer:
             *steps, (_, found) = events_of(answer.read().decode())
         told_steps = [step for _, step in steps]
-        assert [step['step'] for step in told_steps] == ['finding', 'judging', 'choosing']
+        assert [step['step'] for step in told_steps] == [
+            'finding',
+            'judging',
+            'choosing',
+        ]
         assert told_steps[1]['candidates'] > 1
         turn = found['turn']
         assert turn['knowledge'] == [['3 2']] and turn['candidates']

@@ -1,7 +1,7 @@
 """
 Bounds what a connection may take: how many there are, in all and from one machine, how
-long one may need to bring a request, and how long to take its answer. uvicorn itself has
-no limit for a client that sends, or reads, ever more slowly.
+long one may need to bring a request, and how long to take its answer. uvicorn itself
+has no limit for a client that sends, or reads, ever more slowly.
 """
 
 import asyncio
@@ -13,7 +13,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 BUSY = (
-    b'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
+    b'HTTP/1.1 503 Service Unavailable\r\n'
+    b'Content-Length: 0\r\nConnection: close\r\n\r\n'
 )
 
 
@@ -53,7 +54,10 @@ class BoundedConnection(H11Protocol):
         """Take a connection; one too many hears that the server is busy."""
         address = str(transport.get_extra_info('peername')[0])
         limits = self._limits
-        if limits.open.total() >= limits.in_all or limits.open[address] >= limits.from_one:
+        if (
+            limits.open.total() >= limits.in_all
+            or limits.open[address] >= limits.from_one
+        ):
             transport.write(BUSY)
             transport.close()
             return
@@ -69,12 +73,12 @@ class BoundedConnection(H11Protocol):
         self._expect()
         super().data_received(data)
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._timer = _cancelled(self._timer)
+            self._expect_no_more()
 
     def connection_lost(self, exc: Optional[Exception]) -> None:
         """Let go of the connection."""
-        self._timer = _cancelled(self._timer)
-        self._taking = _cancelled(self._taking)
+        self._expect_no_more()
+        self._was_taken()
         if self._address is not None:
             self._limits.open[self._address] -= 1
             self._limits.open += Counter()  # forget those that have none
@@ -90,7 +94,7 @@ class BoundedConnection(H11Protocol):
 
     def resume_writing(self) -> None:
         """The client has taken what was waiting."""
-        self._taking = _cancelled(self._taking)
+        self._was_taken()
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
@@ -104,7 +108,12 @@ class BoundedConnection(H11Protocol):
             wait = self._limits.patience + 1
             self._timer = self.loop.call_later(wait, self.transport.abort)
 
+    def _expect_no_more(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-def _cancelled(timer: Optional[asyncio.TimerHandle]) -> None:
-    if timer is not None:
-        timer.cancel()
+    def _was_taken(self) -> None:
+        if self._taking is not None:
+            self._taking.cancel()
+            self._taking = None

@@ -2,10 +2,10 @@
 Turns away requests that should not reach the chat, before they are read.
 
 Pages of other sites cannot take part: they do not know the token, browsers do not let
-them send JSON here without asking first, and the chat answers only to its own names (DNS
-rebinding) and to its own origin, where the browser names one. The token travels in the
-part of the address that browsers keep to themselves (behind ``#``) and then in a header,
-never in a cookie, which other programs of this machine would be sent as well.
+them send JSON here without asking first, and the chat answers only to its own names
+(DNS rebinding) and to its own origin, where the browser names one. The token travels in
+the part of the address that browsers keep to themselves (behind ``#``) and then in a
+header, never in a cookie, which other programs of this machine would be sent as well.
 """
 
 import ipaddress
@@ -67,7 +67,9 @@ class Access:
         if path in OPEN_PATHS:
             return
         kind, _, told = headers.get('authorization', '').partition(' ')
-        same = secrets.compare_digest(told.encode('utf-8', 'replace'), self.token.encode())
+        same = secrets.compare_digest(
+            told.encode('utf-8', 'replace'), self.token.encode()
+        )
         if kind.lower() != 'bearer' or not same:
             raise Refused(
                 HTTPStatus.UNAUTHORIZED,

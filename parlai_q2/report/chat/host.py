@@ -1,6 +1,6 @@
 """
 Has one thread carry out whatever browsers ask of a conversation, in the order of their
-asking. So requests never interleave, and Ctrl-C in that thread ends a reply in progress.
+asking. So requests never interleave, and Ctrl-C in that thread ends a reply under way.
 """
 
 from concurrent.futures import Future, InvalidStateError
@@ -78,7 +78,9 @@ class ChatHost:
             return now
         return self._ask(lambda: self._numbered(self.conversation.state()))
 
-    def interact(self, text: str, knowledge: Optional[str], listener: Listener) -> Future:
+    def interact(
+        self, text: str, knowledge: Optional[str], listener: Listener
+    ) -> Future:
         """
         Send a message and get the reply.
 

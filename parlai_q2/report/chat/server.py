@@ -1,6 +1,6 @@
 """
-Serves one conversation to browsers: opens the port, has uvicorn answer in a thread of its
-own, and lets the thread that called :meth:`ChatServer.serve` hold the conversation.
+Serves one conversation to browsers: opens the port, has uvicorn answer in a thread of
+its own, and lets the thread that called :meth:`ChatServer.serve` hold the conversation.
 """
 
 import ipaddress
