@@ -15,14 +15,15 @@ from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History, Output, TorchAgent
 
 from parlai_q2.agents.chat_server.client import Reply
+from parlai_q2.agents.chat_server.history import ChatHistory
 from parlai_q2.agents.chat_server.options import (
     add_options,
     needs_logprobs,
     server_from_opt,
 )
-from parlai_q2.agents.chat_server.prompt import ChatHistory, messages_of
 from parlai_q2.agents.grounded_rerank.search import RankedBeam
 from parlai_q2.errors import ConfigError, ServerError
+from parlai_q2.generate.chat import messages_of
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
@@ -75,7 +76,7 @@ class ChatServerAgent(TorchAgent):
         """Put the messages to send into the observation."""
         knowledge = find_knowledge(obs) or ''
         if obs.get('text') or knowledge:
-            obs.force_set(MESSAGES, messages_of(self.prompt, history, knowledge))
+            obs.force_set(MESSAGES, messages_of(self.prompt, history.said(), knowledge))
         return obs
 
     def is_valid(self, obs: Message) -> bool:

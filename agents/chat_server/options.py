@@ -8,8 +8,8 @@ from typing import Any
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.chat_server.client import ChatServer
-from parlai_q2.agents.chat_server.prompt import DEFAULT_PROMPT
 from parlai_q2.errors import ConfigError
+from parlai_q2.generate.chat import DEFAULT_PROMPT
 
 # Not the variable of any one service: its key is for that service alone.
 KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'

@@ -43,11 +43,8 @@ from parlai_q2.agents.grounded_rerank.options import (
 )
 from parlai_q2.agents.grounded_rerank.search import RankedBeam, find_candidates
 from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
-from parlai_q2.agents.grounded_rerank.strategies import (
-    DEFAULT_STRATEGIES,
-    parse_strategies,
-)
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
+from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
@@ -179,7 +176,7 @@ class GroundedRerankAgent(ChatCommands):
         output.rerank_signature = [signature] * len(rankings)
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
         output.text = [
-            abstain_text if r.abstain else text
+            abstain_text if r.abstain or not text.strip() else text
             for r, text in zip(rankings, output.text, strict=True)
         ]
         return output

@@ -16,7 +16,7 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
     even where the agent abstained. A turn without anything to verify counts in
     ``rerank/unverifiable`` and in no score. ``rerank/generic``, ``rerank/copy`` and
     ``rerank/repeat`` are the shares of turns whose first candidate is generic, a copy
-    or a repetition.
+    or a repetition, ``rerank/empty`` of those for which the generator found no text.
     """
     chosen = [_average(r, _value(r.chosen)) for r in rankings]
     first = [_average(r, _value(r.first)) for r in rankings]
@@ -26,12 +26,17 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
         'rerank/gain': [_average(r, _gain(r)) for r in rankings],
         'rerank/oracle': [_average(r, _best(r)) for r in rankings],
         'rerank/distinct': [AverageMetric(len(r.candidates)) for r in rankings],
+        'rerank/empty': [AverageMetric(int(not _says(r))) for r in rankings],
         'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
         'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
         'rerank/generic': [_guarded(r, GENERIC) for r in rankings],
         'rerank/copy': [_guarded(r, COPY) for r in rankings],
         'rerank/repeat': [_guarded(r, REPEAT) for r in rankings],
     }
+
+
+def _says(ranking: Ranking) -> bool:
+    return bool(ranking.chosen.text.strip())
 
 
 def _average(ranking: Ranking, value: Optional[float]) -> Optional[AverageMetric]:

@@ -8,14 +8,15 @@ import torch
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
+from parlai_q2.agents.grounded_rerank.decoding import decoding
 from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     Asked,
     few_rows,
     search_side_by_side,
 )
-from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
 from parlai_q2.errors import ConfigError
+from parlai_q2.generate.strategies import Strategy
 from parlai_q2.rerank.candidate import Candidate, merge
 
 # What ParlAI's searches return: tokens, score, details of each token (or None).
@@ -27,6 +28,9 @@ NOT_PARLAI_SEARCH = ('parlai.agents.hugging_face.t5',)
 
 # TorchGeneratorAgent's default for --beam-length-penalty.
 PARLAI_LENGTH_PENALTY = 0.65
+
+# What a generator that found no text at all has said.
+NOTHING = Candidate('', source=('', 0.0))
 
 
 class RankedBeam:
@@ -70,7 +74,8 @@ def find_candidates(
     """
     if hasattr(agent, 'candidate_pools'):
         # It knows how to find several by itself (as a model behind a server does).
-        return [merge(pool) for pool in agent.candidate_pools(batch, grounded)]
+        pools = agent.candidate_pools(batch, grounded)
+        return [merge(pool) or [NOTHING] for pool in pools]
     asked = _asked(strategies, grounded)
     generate = inherited
     if generator._generate.__module__ in NOT_PARLAI_SEARCH:

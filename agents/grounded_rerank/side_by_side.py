@@ -13,8 +13,9 @@ import torch
 from parlai.core.torch_agent import Batch
 from parlai.utils.torch import neginf
 
+from parlai_q2.agents.grounded_rerank.decoding import decoding
 from parlai_q2.agents.grounded_rerank.seeds import own_random_numbers, seeded
-from parlai_q2.agents.grounded_rerank.strategies import Strategy, decoding
+from parlai_q2.generate.strategies import Strategy
 
 # The strategies, and the examples of a batch that each is to search for.
 Asked = list[tuple[Strategy, Sequence[int]]]

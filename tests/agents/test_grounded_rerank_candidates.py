@@ -4,13 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from parlai_q2.agents.grounded_rerank.decoding import decoding
 from parlai_q2.agents.grounded_rerank.search import RankedBeam, collect, mean_logprob
-from parlai_q2.agents.grounded_rerank.strategies import (
-    Strategy,
-    decoding,
-    parse_strategies,
-)
 from parlai_q2.errors import ConfigError
+from parlai_q2.generate.strategies import Strategy, parse_strategies
 from parlai_q2.rerank.candidate import Candidate, merge
 
 

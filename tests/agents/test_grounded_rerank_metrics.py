@@ -31,6 +31,7 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             'rerank/gain': 0.5,
             'rerank/oracle': 1.0,
             'rerank/distinct': (3 + 2 + 2 + 1) / 4,
+            'rerank/empty': 0.0,
             'rerank/abstained': 0.0,
             'rerank/unverifiable': 0.5,
             # Of three turns with knowledge, one has nothing but greetings.

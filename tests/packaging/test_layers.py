@@ -17,7 +17,7 @@ FLOORS = (
     ('claims',),
     ('text', 'io', 'passages', 'records'),
     ('models', 'perturb'),
-    ('q2',),
+    ('q2', 'generate'),
     ('scorers', 'figures'),
     ('cache', 'scale', 'evaluate', 'report', 'rerank', 'retrieve'),
     ('filtering', 'benchmark', 'calibrate'),

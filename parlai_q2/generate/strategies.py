@@ -1,35 +1,40 @@
 """
-The strategies that find candidates, and their decoding settings.
+The strategies that find candidates, and the settings of each.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
 likeliest tokens first. Beams are five wide, however many candidates are kept.
 """
 
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional
-
-from parlai.core.opt import Opt
+from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.options import split_names
 
 # The names that ParlAI's --inference takes.
-NAMES = ('beam', 'nucleus', 'delayedbeam')
-BEAMS = ('beam', 'delayedbeam')
+BEAM, NUCLEUS, DELAYED, TOPK, GREEDY = (
+    'beam',
+    'nucleus',
+    'delayedbeam',
+    'topk',
+    'greedy',
+)
+NAMES = (BEAM, NUCLEUS, DELAYED, TOPK, GREEDY)
+BEAMS = (BEAM, DELAYED)
 
 DEFAULT_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
 DEFAULT_BEAM = 5
-# The probability mass of nucleus sampling; of the delayed beam, the likeliest tokens to
-# sample from and the steps before the beam.
-TOPP = 0.9
-TOPK = 10
-BEAM_DELAY = 5
-
+# The probability mass of nucleus sampling; of top-k sampling and the delayed beam, the
+# likeliest tokens to sample from; and the latter's steps before the beam.
+P = 0.9
+K = 10
+DELAY = 5
+# What all strategies together may follow at a time; their memory grows with it.
+MOST_CANDIDATES = 200
 
 # How the settings are written after a slash, and which strategies have them.
-SETTINGS = {'p': ('nucleus',), 'k': ('delayedbeam',), 'delay': ('delayedbeam',)}
+SETTINGS = {'p': (NUCLEUS,), 'k': (DELAYED, TOPK), 'delay': (DELAYED,)}
 
 
 @dataclass(frozen=True)
@@ -41,16 +46,17 @@ class Strategy:
     :param beam: the width of the beam, at least ``number``; None for the larger of
         ``number`` and :data:`DEFAULT_BEAM`.
     :param p: of nucleus sampling, the probability mass to sample from, in (0, 1].
-    :param k: of the delayed beam, how many of the likeliest tokens to sample from.
+    :param k: of top-k sampling and the delayed beam, how many of the likeliest tokens
+        to sample from.
     :param delay: of the delayed beam, how many steps to sample before the beam.
     """
 
     name: str
     number: int
     beam: Optional[int] = None
-    p: float = TOPP
-    k: int = TOPK
-    delay: int = BEAM_DELAY
+    p: float = P
+    k: int = K
+    delay: int = DELAY
 
     @property
     def width(self) -> int:
@@ -85,6 +91,11 @@ def parse_strategies(text: str) -> list[Strategy]:
         raise ConfigError(f'No strategy was given. The default: {DEFAULT_STRATEGIES}.')
     if len(set(names)) < len(names):
         raise ConfigError(f'A strategy appears twice in {text!r}; add up its numbers.')
+    if sum(s.width for s in strategies) > MOST_CANDIDATES:
+        raise ConfigError(
+            f'{text!r} follows more than {MOST_CANDIDATES} replies at a time. Ask for '
+            'fewer candidates, or narrower beams.'
+        )
     return strategies
 
 
@@ -95,6 +106,8 @@ def _parse(part: str) -> Strategy:
         raise UnknownNameError('candidate strategy', name, NAMES)
     if not (number or '1').isdecimal() or int(number or '1') < 1:
         raise ConfigError(f'{part!r} must be a name and a number from 1: {name}:3')
+    if name == GREEDY and number not in ('', '1'):
+        raise ConfigError(f'{part!r}: greedy search finds one candidate: greedy')
     given: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = (p.strip() for p in setting.partition('='))
@@ -128,25 +141,3 @@ def _setting(part: str, name: str, key: str, value: str) -> float:
         wanted = 'a number above 0, at most 1' if key == 'p' else 'a number from 1'
         raise ConfigError(f'{part!r}: {key} must be {wanted}, not {value!r}.')
     return number
-
-
-@contextmanager
-def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
-    """
-    Make an agent decode by a strategy while the context lasts. Other options (block
-    lists, n-gram blocking, length penalty, temperature, minimum length) stay the
-    generator's. Clones of an agent share one ``opt``, so it gets a copy of its own.
-    """
-    opt = agent.opt
-    settings = {
-        'inference': strategy.name,
-        'beam_size': strategy.width,
-        'topk': min(strategy.k, len(agent.dict)),
-        'topp': strategy.p,
-        'beam_delay': strategy.delay,
-    }
-    agent.opt = Opt({**opt, **settings})
-    try:
-        yield
-    finally:
-        agent.opt = opt

@@ -1,0 +1,1 @@
+"""A ParlAI generator around any model that CTranslate2 runs."""

@@ -1,0 +1,197 @@
+"""
+Writes a turn's knowledge and dialogue as the text of a chat model: its messages, put
+into a chat template as transformers does (``apply_chat_template``).
+
+Templates come with models that others made, so they run in Jinja's sandbox.
+"""
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.models.prompts import REPLY, Prompt
+
+# What somebody said: ``role`` (system, user or assistant) and ``content``; the same
+# as a pair.
+Message = Mapping[str, str]
+Said = tuple[str, str]
+USER = 'user'
+KNOWLEDGE = '{knowledge}'
+DEFAULT_PROMPT = (
+    'You are in a conversation. Reply to the last message in one or two sentences.\n'
+    'What you say must agree with this knowledge: {knowledge}'
+)
+
+
+@dataclass(frozen=True)
+class ChatTemplate:
+    """
+    A chat template.
+
+    :param source: the template's text.
+    :param name: where it is from, for errors.
+    :param special: special tokens by name, which templates may write.
+    :raises ConfigError: when it is no template.
+    """
+
+    source: str = field(repr=False)
+    name: str = 'the chat template'
+    special: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        from jinja2 import TemplateError
+
+        try:
+            compiled = _environment().from_string(self.source)
+        except TemplateError as e:
+            line = getattr(e, 'lineno', None)
+            where = f' in line {line}' if line else ''
+            raise ConfigError(
+                f'{self.name} is no template: {_said(e)}{where}. {REMEDY}'
+            ) from e
+        object.__setattr__(self, '_compiled', compiled)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """
+        The text that a model reads, up to where its reply begins.
+
+        A model that knows no system's message gets it with the first of the user's.
+
+        :raises ConfigError: when the template fails.
+        """
+        try:
+            return self._render(messages)
+        except Exception as e:  # whatever code of a stranger's template raises
+            merged = _without_system(messages)
+            if merged is None:
+                raise self._failed(e) from e
+            try:
+                return self._render(merged)
+            except Exception:
+                raise self._failed(e) from e
+
+    def _render(self, messages: Sequence[Message]) -> str:
+        compiled: Any = self._compiled
+        return compiled.render(
+            messages=[dict(message) for message in messages],
+            add_generation_prompt=True,
+            tools=None,
+            documents=None,
+            **self.special,
+        )
+
+    def _failed(self, e: Exception) -> ConfigError:
+        return ConfigError(
+            f'{self.name} fails on a dialogue: {type(e).__name__}: {_said(e)}. {REMEDY}'
+        )
+
+
+REMEDY = 'Give another: --chat-template FILE'
+
+
+def read_template(path: str, special: Mapping[str, str]) -> ChatTemplate:
+    """
+    The template in a file of the user's.
+
+    :raises ConfigError: when it cannot be read, or is no template.
+    """
+    try:
+        source = Path(path).read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as e:
+        raise ConfigError(f'--chat-template {path!r} cannot be read: {e}') from e
+    return ChatTemplate(source, f'--chat-template {path}', special)
+
+
+@dataclass(frozen=True)
+class ChatPrompt:
+    """
+    Writes turns and knowledge as a chat model reads them; :func:`.prompts.fit` cuts
+    them to size through it.
+
+    :param prompt: the system's message. With ``{history}``, all is one message.
+    :param roles: who said each turn of the dialogue, oldest first.
+    """
+
+    template: ChatTemplate
+    prompt: Prompt
+    roles: Sequence[str]
+
+    def render(self, turns: Sequence[str], knowledge: str) -> str:
+        """:param turns: the last turns of the dialogue, or all."""
+        roles = self.roles[len(self.roles) - len(turns) :]
+        said = list(zip(roles, turns, strict=True))
+        return self.template.render(messages_of(self.prompt, said, knowledge))
+
+
+def messages_of(
+    prompt: Prompt, said: Sequence[Said], knowledge: str
+) -> list[dict[str, str]]:
+    """
+    The messages for a turn, the user's last. What one side says in several turns is one
+    message, since many models expect the sides to take turns.
+
+    :param said: the dialogue, oldest turn first, without its knowledge.
+    :param knowledge: where it is empty, the template's lines with ``{knowledge}`` are
+        left out.
+    """
+    text = _text(prompt, [turn for _, turn in said], knowledge).strip()
+    turns: list[dict[str, str]] = []
+    for role, turn in [] if prompt.has_history else said:
+        if not turn.strip():
+            continue
+        if turns and turns[-1]['role'] == role:
+            turns[-1]['content'] += '\n' + turn
+        else:
+            turns.append({'role': role, 'content': turn})
+    if not turns:
+        return [{'role': USER, 'content': text}]
+    return [{'role': 'system', 'content': text}, *turns] if text else turns
+
+
+def _text(prompt: Prompt, turns: Sequence[str], knowledge: str) -> str:
+    if knowledge or prompt.template == REPLY:
+        return prompt.render(turns, knowledge)
+    lines = [line for line in prompt.template.splitlines() if KNOWLEDGE not in line]
+    said = prompt.delimiter.join(turns)
+    return '\n'.join(lines).format(history=said, text=said)
+
+
+def _without_system(messages: Sequence[Message]) -> Optional[list[Message]]:
+    """The same with the system's message before the user's first, if there is one."""
+    if not messages or messages[0]['role'] != 'system':
+        return None
+    said, rest = messages[0]['content'], list(messages[1:])
+    if rest and rest[0]['role'] == USER:
+        said = f'{said}\n\n{rest.pop(0)["content"]}'
+    return [{'role': USER, 'content': said}, *rest]
+
+
+def _environment() -> Any:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    found = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=['jinja2.ext.loopcontrols']
+    )
+    found.filters['tojson'] = _tojson
+    found.globals['raise_exception'] = _raise
+    found.globals['strftime_now'] = lambda f: datetime.datetime.now().strftime(f)
+    return found
+
+
+def _tojson(value: Any, indent: Optional[int] = None, **_: Any) -> str:
+    # Jinja's own escapes HTML.
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _raise(message: str) -> None:
+    from jinja2 import TemplateError
+
+    raise TemplateError(message)
+
+
+def _said(e: Exception) -> str:
+    return ' '.join(str(e).split())[:200]

@@ -1,0 +1,214 @@
+"""The agent of converted models, alone and reranked, on models made here."""
+
+import pytest
+from parlai.core.agents import create_agent
+from parlai.core.message import Message
+from parlai.core.params import ParlaiParser
+from parlai.scripts.eval_model import EvalModel
+
+from parlai_q2.agents.ctranslate2.ctranslate2 import CONTEXT
+from parlai_q2.errors import ConfigError, ModelError
+from tests.agents.rerank_toys import AGENT as RERANKED
+from tests.agents.rerank_toys import TASK, TOY, reply_to
+from tests.generate.models import converted
+
+ALONE = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
+FAMILIES = {
+    't5': {'prompt_template': '{history}'},
+    'bart': {'prompt_template': '{history}'},
+    'gpt2': {'prompt_template': '{history} assistant'},
+    'llama': {'prompt_template': '{history}'},
+}
+RERANKING = {'model': RERANKED, 'generator': ALONE, 'choose': TOY, 'explain': 'none'}
+STRATEGIES = 'beam:2,nucleus:3,delayedbeam:2/delay=2,topk:2,greedy'
+GREETING, ANSWER = 'hello there !', 'hello i am fine .'
+
+
+def make(family='t5', **more):
+    options = {'model': ALONE, 'model_path': str(converted(family)), 'no_cuda': True}
+    options |= {'label_truncate': 12, 'datatype': 'valid', **FAMILIES[family], **more}
+    options = {name: value for name, value in options.items() if value is not None}
+    return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
+
+
+@pytest.mark.parametrize('family', ['t5', 'bart', 'gpt2'])
+def test_alone_it_says_what_the_model_was_taught(family):
+    [reply] = reply_to(make(family, inference='beam', beam_size=3), GREETING)
+    assert reply['text'] == ANSWER
+    [(text, score)] = reply['beam_texts']
+    assert text == ANSWER and -1 < score < 0
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_the_most_grounded_of_all_strategies_is_said(family):
+    agent = make(family, **RERANKING, candidate_strategies=STRATEGIES)
+    [reply] = reply_to(agent, GREETING, knowledge='the park is there .')
+    rows = reply['rerank']
+    found = {s for row in rows for s in row['strategies']}
+    assert found == {'beam', 'nucleus', 'delayedbeam', 'topk', 'greedy'}
+    assert len({' '.join(row['text'].split()) for row in rows}) == len(rows)
+    best = max((row['score'] for row in rows if row['score'] is not None), default=0)
+    assert reply['text'] == rows[0]['text'] and rows[0]['score'] in (best, None)
+
+
+@pytest.mark.parametrize('family', ['bart', 'llama'])
+def test_candidates_depend_on_the_context_and_the_seed_alone(family):
+    texts = [GREETING, 'what is your name ?', 'the dog ran in the park', 'one two']
+    asked = {'candidate_strategies': 'nucleus:6,topk:4,delayedbeam:4/delay=2'}
+    asked['temperature'] = 2.0
+    agent = make(family, **RERANKING, **asked)
+
+    def pools(*texts):
+        return [
+            [(row['text'], row['generator_score']) for row in reply['rerank']]
+            for reply in reply_to(agent, *texts)
+        ]
+
+    together = pools(*texts)
+    assert together == pools(*texts[::-1])[::-1], 'another order'
+    assert together == [pools(text)[0] for text in texts], 'one at a time'
+    assert together == pools(*texts), 'again'
+    other = make(family, **RERANKING, **asked, candidate_seed=7)
+    [found] = [reply['rerank'] for reply in reply_to(other, texts[3])]
+    assert [(r['text'], r['generator_score']) for r in found] != together[3]
+
+
+def test_a_chat_template_gets_the_knowledge_and_who_said_what():
+    agent = make('llama', prompt_template='know : {knowledge}')
+    for text in (GREETING, 'what is your name ?'):
+        seen = agent.observe(
+            {'text': text, 'knowledge': 'the cat sat', 'episode_done': False}
+        )
+        said = agent.act()['text']
+    words = ' '.join(seen[CONTEXT])
+    assert words.startswith('<|im_start|> system know : the cat sat <|im_end|>')
+    assert words.endswith('user what is your name ? <|im_end|> <|im_start|> assistant')
+    assert words.count('<|im_start|>') == 5 and 'hello there !' in words
+    assert '<|im' not in said
+
+
+def test_the_oldest_turns_give_way_and_never_the_knowledge(caplog):
+    knowledge = 'the cat sat on the mat .'
+    agent = make('gpt2', prompt_template='{knowledge} {history} assistant')
+    for n in ('one', 'two', 'three', 'four'):
+        text = ' '.join([n] * 25)
+        seen = agent.observe(
+            {'text': text, 'knowledge': knowledge, 'episode_done': False}
+        )
+        agent.act()
+    context = seen[CONTEXT]
+    # 96 positions, of which 12 are for the reply.
+    assert len(context) <= 84
+    assert ' '.join(context).startswith(knowledge)
+    assert context.count('four') == 25 and 'one' not in context
+
+
+def test_replies_stop_where_they_are_told_to():
+    [reply] = reply_to(make(stop=['am']), GREETING)
+    assert reply['text'] == 'hello i'
+    [reply] = reply_to(make(stop=['i am f']), GREETING)
+    assert reply['text'] == 'hello'
+
+
+def test_a_model_that_says_nothing_gets_the_answer_for_it_and_is_counted():
+    agent = make(**RERANKING, stop=['hello i'], candidate_strategies='beam:2')
+    [reply] = reply_to(agent, GREETING)
+    assert reply['text'] == "I'm not sure about that."
+    assert reply['metrics']['rerank/empty'].value() == 1
+    [alone] = reply_to(make(stop=['hello i'], inference='beam'), GREETING)
+    assert alone['text'] == ''
+
+
+def test_it_is_evaluated_in_batches():
+    options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', 'num_examples': 8}
+    options |= {'model_path': str(converted('t5')), 'prompt_template': '{history}'}
+    found = EvalModel.main(**options, **RERANKING, label_truncate=12)
+    assert found['exs'].value() == 8 and found['rerank/distinct'].value() > 1
+
+
+def test_without_knowledge_only_the_first_strategy_searches():
+    agent = make(**RERANKING, candidate_strategies='greedy,nucleus:5')
+    [reply] = reply_to(agent, GREETING, knowledge=None)
+    assert [row['strategies'] for row in reply['rerank']] == [['greedy']]
+
+
+@pytest.mark.parametrize(
+    'options, error, said',
+    [
+        ({'model_path': '/nowhere'}, ConfigError, 'ct2-transformers-converter'),
+        ({'device': 'tpu'}, ConfigError, '--device'),
+        ({'compute_type': 'int3'}, ConfigError, '--compute-type'),
+        ({'temperature': 0.0}, ConfigError, '--temperature'),
+        ({'topp': 1.5}, ConfigError, '--topp'),
+        ({'topk': 0}, ConfigError, '--topk'),
+        ({'beam_min_length': 30}, ConfigError, '--beam-min-length'),
+        ({'prompt_template': '{nothing}'}, ConfigError, '--prompt-template'),
+        ({'chat_template': '/nowhere'}, ConfigError, '--chat-template'),
+    ],
+)
+def test_a_wrong_option_is_named(options, error, said):
+    with pytest.raises(error, match=said):
+        make(**options)
+
+
+@pytest.mark.parametrize(
+    'strategies, said',
+    [
+        ('nucleus:0', 'a number from 1'),
+        ('nucleus:10000', 'fewer candidates'),
+        ('nucleus:3/p=2', 'p must be'),
+        ('greedy:2', 'one candidate'),
+        ('magic', 'Known: beam'),
+    ],
+)
+def test_an_impossible_strategy_is_refused_with_the_options(strategies, said):
+    with pytest.raises(ValueError, match=said):
+        make(**RERANKING, candidate_strategies=strategies)
+
+
+def test_a_chat_model_without_a_template_needs_one(tmp_path):
+    with pytest.raises(ConfigError, match='--chat-template FILE'):
+        make('gpt2', prompt_template=None)
+    file = tmp_path / 'chat.jinja'
+    file.write_text("{% for m in messages %}{{ m['content'] }} {% endfor %}assistant")
+    agent = make('gpt2', prompt_template='{history}', chat_template=str(file))
+    assert reply_to(agent, GREETING)[0]['text']
+    for wrong, said in (
+        ('{% for %}', 'is no template'),
+        ('{{ messages[99].content.nothing }}', 'fails on a dialogue'),
+        ("{{ ''.__class__.__mro__ }}", 'fails on a dialogue'),
+    ):
+        file.write_text(wrong)
+        with pytest.raises(ConfigError, match=said):
+            agent = make('gpt2', prompt_template='{history}', chat_template=str(file))
+            reply_to(agent, GREETING)
+
+
+def test_a_damaged_model_is_refused(tmp_path):
+    whole = converted('t5')
+    for name in ('config.json', 'shared_vocabulary.json', 'tokenizer.json'):
+        (tmp_path / name).write_bytes((whole / name).read_bytes())
+    data = (whole / 'model.bin').read_bytes()
+    for damaged in (b'', data[:100], data[: len(data) // 2], b'\xff' * 500):
+        (tmp_path / 'model.bin').write_bytes(damaged)
+        with pytest.raises(ModelError, match='model.bin is no model'):
+            make(model_path=str(tmp_path))
+    (tmp_path / 'model.bin').write_bytes(data)
+    (tmp_path / 'tokenizer.json').unlink()
+    with pytest.raises(ModelError, match='has no tokenizer.json'):
+        make(model_path=str(tmp_path))
+
+
+def test_it_says_that_it_cannot_be_trained():
+    agent = make(datatype='train')
+    agent.observe(Message({'text': 'a', 'labels': ['b'], 'episode_done': True}))
+    with pytest.raises(ConfigError, match='cannot be trained'):
+        agent.act()
+
+
+def test_the_shipped_reply_model_is_the_default():
+    options = {'model': ALONE, 'no_cuda': True, 'datatype': 'valid'}
+    agent = create_agent(ParlaiParser(True, True).parse_kwargs(**options))
+    knowledge = 'A honeybee colony has a single queen and up to 60,000 workers.'
+    [reply] = reply_to(agent, 'How many queens are there?', knowledge=knowledge)
+    assert 'queen' in reply['text'] and len(reply['text'].split()) >= 4
