@@ -62,7 +62,7 @@ def test_rerank_writes_null_and_says_so(tmp_path):
     infile.write_text('{"knowledge": "K.", "candidates": ["a", "b"], "p": Infinity}\n')
     summary = run_command(
         *('rerank', '--infile', str(infile), '--outfile', str(outfile)),
-        *('--measure', 'precision'),
+        *('--choose', 'precision'),
     )
     assert strict(outfile.read_text())[0]['p'] is None
     assert summary['nulled'] == {'p': 1}

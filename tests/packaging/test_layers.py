@@ -15,7 +15,7 @@ FLOORS = (
     ('version', 'errors', 'threads', 'steps'),
     ('turns', 'signature', 'optional', 'options', 'bootstrap', 'presets'),
     ('claims',),
-    ('text', 'io', 'passages', 'records'),
+    ('text', 'io', 'passages'),
     ('models', 'perturb'),
     ('q2', 'generate'),
     ('scorers', 'figures'),
