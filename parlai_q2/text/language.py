@@ -1,0 +1,128 @@
+"""
+Whether a text is English, which is all that the shipped models read.
+
+A text in another script is not, if more than half of its letters are. In Latin letters,
+function words decide: a text is not English if some other language explains at least two
+of its words that English does not, more than twice as many as English explains and that
+language does not, and a seventh of all. A word counts once, and only in lower case or at
+the beginning; particles of names ("van der") do not count alone; a word with letters
+beyond a to z counts for any other language. So names, titles and single foreign words
+leave a sentence English ("I love La La Land", "the café of Los Angeles"), and a text
+too short to tell is taken for English.
+
+Languages without such a list are told only where they share words with one of them, or
+by their letters. The words are spaCy's stop words; `function_words.txt` says which.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+
+ENGLISH = 'English'
+# Of a long text, the beginning says in which language it is.
+LOOKED_AT = 4000
+_WORD = re.compile(r'[^\W\d_]+')
+# Names of people and places have them in every language.
+_PARTICLES = frozenset(
+    'af al da das de del della den der des di do dos du el la las le los san santa ter '
+    'van von zu zur'.split()
+)
+
+
+def is_foreign(text: str) -> bool:
+    """
+    Whether a text is in another language than English.
+
+    :param text: any text; one without letters is not.
+
+    >>> is_foreign('Die Mona Lisa wurde nicht von Leonardo da Vinci gemalt.')
+    True
+    >>> is_foreign('Ludwig van Beethoven wrote "Für Elise" in Wien.')
+    False
+    """
+    text = text[:LOOKED_AT]
+    return _other_script(text) or (not _plainly_english(text) and _other_words(text))
+
+
+def _other_script(text: str) -> bool:
+    if text.isascii():
+        return False
+    letters = [char for char in text if char.isalpha()]
+    others = sum(not char.isascii() and not _is_latin(char) for char in letters)
+    return 2 * others > len(letters)
+
+
+@lru_cache(maxsize=4096)
+def _is_latin(char: str) -> bool:
+    name = unicodedata.name(char, '')
+    # Fullwidth, mathematical and modifier letters are letters all the same.
+    return 'LATIN' in name or 'MATHEMATICAL' in name or 'MODIFIER' in name
+
+
+def _plainly_english(text: str) -> bool:
+    """Saves looking closer: most texts have several words that only English has."""
+    words = set(text.lower().split())
+    return text.isascii() and 2 * len(words & _only_english()) > len(words)
+
+
+def _other_words(text: str) -> bool:
+    if text.isupper():
+        text = text.lower()
+    words = _WORD.findall(text)
+    told = {word for word in words if word == word.lower()}
+    odd = {word for word in told if not word.isascii()}
+    told |= {word.lower() for word in words[:1]}
+    every = {word.lower() for word in words}
+    table = _languages_of()
+    english = 0
+    # For each language: words of it that are not English, those of them that are no
+    # particles of names, and English ones of its own.
+    theirs: Counter[str] = Counter()
+    telling: Counter[str] = Counter()
+    shared: Counter[str] = Counter()
+    for word in every:
+        languages = table.get(word, ())
+        if ENGLISH in languages:
+            english += 1
+            shared.update(languages)
+        elif word in told and word not in odd:
+            theirs.update(languages)
+            if word not in _PARTICLES:
+                telling.update(languages)
+    return any(
+        found >= 2
+        and found > 2 * (english - shared[language])
+        and 7 * found >= len(every)
+        and (odd or telling[language])
+        for language in [*theirs, '']
+        for found in [theirs[language] + len(odd)]
+    )
+
+
+@lru_cache(maxsize=None)
+def _languages_of() -> Mapping[str, tuple[str, ...]]:
+    """For each word, the languages that have it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, words in _words().items():
+        for word in words:
+            found[word] = (*found.get(word, ()), language)
+    return found
+
+
+@lru_cache(maxsize=None)
+def _only_english() -> frozenset[str]:
+    table = _languages_of()
+    return frozenset(word for word in table if table[word] == (ENGLISH,))
+
+
+def _words() -> dict[str, list[str]]:
+    source = files('parlai_q2.text').joinpath('function_words.txt')
+    found = {}
+    for line in source.read_text(encoding='utf-8').splitlines():
+        if line and not line.startswith('#'):
+            language, _, words = line.partition(': ')
+            found[language] = words.split()
+    return found
