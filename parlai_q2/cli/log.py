@@ -18,21 +18,34 @@ MOST = 20
 
 class Named:
     """
-    Logs problems, at most :data:`MOST`; the rest are only counted.
+    Logs problems, at most :data:`MOST`, and each kind in full once; the rest are only
+    counted.
 
     :param what: stands before each, e.g. ``Not scored``.
     """
 
     def __init__(self, what: str):
         self.what, self.count = what, 0
+        self._told: set[str] = set()
 
     def add(self, problem: object) -> None:
         """Log one problem."""
         self.count += 1
-        if self.count <= MOST:
+        place, problem_text = _split(problem)
+        if self.count <= MOST and problem_text in self._told:
+            error(f'{self.what}: {place}: the same')
+        elif self.count <= MOST:
+            self._told.add(problem_text)
             error(f'{self.what}: {problem}')
         elif self.count == MOST + 1:
             error('Further bad records are only counted.')
+
+
+def _split(problem: object) -> tuple[str, str]:
+    """Where a problem is, and what it is."""
+    text = str(problem)
+    place, _, what = text.partition(': ')
+    return (place, what) if what else (text, text)
 
 
 class CommandHandler(logging.Handler):

@@ -13,10 +13,13 @@ import json
 import logging
 import re
 from io import TextIOWrapper
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, TextIO, Union
+from types import MappingProxyType
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, TextIO, Union
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.fields import renamed, tell_unread
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
 from parlai_q2.turns import Example, Passage, passages_of
@@ -78,12 +81,16 @@ class Line(NamedTuple):
 
 
 def read_records(
-    path: Union[str, Path], format: Optional[str] = None
+    path: Union[str, Path],
+    format: Optional[str] = None,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Record]:
     """
     Read the records of a file, in order, without loading the whole file into memory.
 
-    :param format: one of :data:`FORMATS`; by default taken from the file's extension.
+    :param format: one of :data:`FORMATS`; by default taken from the file's extension,
+        and for JSON lines from the first one, which shows a world log.
+    :param names: the names that fields have in the file, by those they are read by.
     :raises InputError: if the file cannot be read at all.
     """
     path = Path(path)
@@ -93,7 +100,12 @@ def read_records(
             f'The format must be one of {", ".join(FORMATS)}, not {format!r}.'
         )
     with open_text(path) as stream:
+        first = True
         for line in READERS[format](stream):
+            if first and line.value:
+                tell_unread(line.value, names)
+                first = False
+            line = line._replace(value=renamed(line.value, names)) if names else line
             yield _record(path.name, line, stream.buffer.tell())
 
 
@@ -147,8 +159,10 @@ def example_of(fields: Mapping[str, Any]) -> Example:
             remedy = (
                 'A world log is read with --format world_logs.'
                 if 'dialog' in fields
+                else 'This is a file for: parlai_q2 rerank'
+                if isinstance(fields.get('candidates'), list)
                 else 'Every record needs "knowledge" and "response"; give "" for a '
-                'text that is empty.'
+                'text that is empty, and --fields for other names.'
             )
             raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
     knowledge, history = knowledge_of(fields), history_of(fields)
@@ -211,7 +225,7 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def json_lines(stream: TextIO) -> Iterator[Line]:
+def json_lines(stream: Iterable[str]) -> Iterator[Line]:
     """The lines that are not blank."""
     for number, line in enumerate(stream, start=1):
         if not line.strip():
@@ -228,7 +242,31 @@ def json_lines(stream: TextIO) -> Iterator[Line]:
             yield Line(number, None, problem)
 
 
-def json_objects(stream: TextIO) -> Iterator[Line]:
+def _read_json(stream: TextIO) -> Iterator[Line]:
+    """Records, or a ParlAI world log if the first line is a conversation."""
+    before = []
+    for line in stream:
+        before.append(line)
+        if line.strip():
+            break
+    # The numbers of lines go on counting.
+    all_lines = chain(before, stream)
+    return (_read_world_logs if _is_log(before) else json_objects)(all_lines)
+
+
+def _is_log(lines: list[str]) -> bool:
+    try:
+        value, _ = read_json(lines[-1]) if lines else (None, ())
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get('dialog'), list)
+        and 'response' not in value
+    )
+
+
+def json_objects(stream: Iterable[str]) -> Iterator[Line]:
     """The lines that are not blank; the value of a bad one is empty."""
     for number, value, problem, nulled in json_lines(stream):
         if problem is None and not isinstance(value, dict):
@@ -237,11 +275,23 @@ def json_objects(stream: TextIO) -> Iterator[Line]:
         yield Line(number, fields, problem, nulled)
 
 
-def _read_delimited(delimiter: str) -> Callable[[TextIO], Iterator[Line]]:
+def _delimiter_of(header: str) -> str:
+    """What separates the cells of a csv file; Excel writes semicolons in many places."""
+    found = {mark: {cell.strip('"\r\n ') for cell in header.split(mark)} for mark in ',;\t'}
+    known = [mark for mark in found if 'response' in found[mark]]
+    return max(known or found, key=lambda mark: len(found[mark]))
+
+
+def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
     def read(stream: TextIO) -> Iterator[Line]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
         # In some Python versions, the csv module stops at a null byte.
-        lines = (line.replace('\0', '\ufffd') for line in stream)
+        lines: Iterator[str] = (line.replace('\0', '\ufffd') for line in stream)
+        delimiter = given
+        if delimiter is None:
+            head = list(islice(lines, 1))
+            lines = chain(head, lines)
+            delimiter = _delimiter_of(''.join(head))
         # Unless strict, an open quote would silently swallow the rest of the file.
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         header: list[str] = []
@@ -324,7 +374,7 @@ def read_conversations(path: Path) -> Iterator[Union[list[dict], RecordError]]:
                 yield RecordError(path.name, number, problem)
 
 
-def _read_world_logs(stream: TextIO) -> Iterator[Line]:
+def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
     commands = 0
     for number, value, problem, nulled in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
@@ -344,8 +394,9 @@ def _read_world_logs(stream: TextIO) -> Iterator[Line]:
 
 
 READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
-    'jsonl': json_objects,
-    'csv': _read_delimited(','),
+    'jsonl': _read_json,
+    # None: told by the header.
+    'csv': _read_delimited(None),
     'tsv': _read_delimited('\t'),
     'world_logs': _read_world_logs,
 }

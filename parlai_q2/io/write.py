@@ -10,6 +10,7 @@ one run at a time can hold the part file.
 import errno
 import glob
 import json
+import logging
 import os
 import time
 from contextlib import contextmanager, suppress
@@ -58,7 +59,9 @@ def writable(outfile: Path, *infiles: Path) -> Path:
             raise InputError(
                 f'{outfile}, or a file written beside it, is also an input. {ANOTHER}'
             )
-        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.parent.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _logger.info(f'Made the folder {place.parent}')
         right = os.access(place.parent, os.W_OK)
     if not right:
         raise InputError(

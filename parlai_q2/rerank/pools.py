@@ -94,7 +94,14 @@ def pool_of(fields: dict[str, Any]) -> tuple[Pool, tuple[Optional[str], ...]]:
     """
     candidates = fields.get('candidates')
     if not isinstance(candidates, list) or not candidates:
-        raise InputError('needs "candidates", a list of at least one candidate.')
+        remedy = (
+            ' This is a file for: parlai_q2 score'
+            if candidates is None and isinstance(fields.get('response'), str)
+            else ''
+        )
+        raise InputError(
+            f'needs "candidates", a list of at least one candidate.{remedy}'
+        )
     given = [_candidate(n, one) for n, one in enumerate(candidates)]
     pool = Pool(
         knowledge_of(fields) if 'knowledge' in fields else '',

@@ -3,6 +3,7 @@
 import json
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional
 
 from parlai_q2.claims import Label
@@ -26,19 +27,24 @@ TOO_DEEP_TO_READ = 'is not JSON (maximum recursion depth'
 
 
 def chunks_of(
-    path: Path, format: Optional[str] = None, size: int = CHUNK_RECORDS
+    path: Path,
+    format: Optional[str] = None,
+    size: int = CHUNK_RECORDS,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Chunk]:
     """
     All chunks of a file, in order, read as needed.
 
-    :param format: as for :func:`~parlai_q2.io.read.read_records`.
+    :param format: as for :func:`~parlai_q2.io.read.read_records`; so are ``names``.
     :param size: the maximum number of records in a chunk.
     """
-    return cut_chunks(_shallow(path, format), size)
+    return cut_chunks(_shallow(path, format, names), size)
 
 
-def _shallow(path: Path, format: Optional[str]) -> Iterator[Record]:
-    for record in read_records(path, format):
+def _shallow(
+    path: Path, format: Optional[str], names: Mapping[str, str]
+) -> Iterator[Record]:
+    for record in read_records(path, format, names):
         if _too_deep(record):
             error = RecordError(path.name, record.line, TOO_DEEP)
             record = Record(record.line, {}, None, error, record.read)

@@ -60,9 +60,10 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     records = list(read_pools(infile))
     if not records:
         raise InputError(f'{infile} has no records.')
+    problems = log.Named('Not reranked')
     for record in records:
         if record.error:
-            log.error(f'Not reranked: {record.error}')
+            problems.add(record.error)
     good = [record for record in records if record.pool is not None]
     rankings = rank([record.pool for record in good if record.pool], reranker)
     signature, abstain_text = str(reranker.chooser.signature), opt['abstain_text']
@@ -99,7 +100,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         write_text(meta_of(outfile), json.dumps(summary, indent=1) + '\n')
     log.info(
         f'Wrote {outfile}: {len(good)} reranked, {summary["changed"]} of them '
-        'with a different first choice.'
+        f'with a different first choice; {summary["bad"]} not reranked.'
     )
     if summary['nothing_grounded']:
         log.warning(
@@ -111,6 +112,12 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             f'None of the {len(records)} pools in {infile} could be reranked. '
             f'{outfile} says what is wrong with each.'
+        )
+    if summary['bad']:
+        # The others are written; whoever goes on from here should know.
+        raise InputError(
+            f'{summary["bad"]} of the {len(records)} pools in {infile} were not '
+            f'reranked. {outfile} has the others, and what is wrong with these.'
         )
     return summary
 

@@ -5,6 +5,7 @@ import shutil
 import sys
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Mapping, Optional
 
 from tqdm import tqdm
@@ -21,6 +22,7 @@ from parlai_q2.cli.scale_options import (
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS
+from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import FORMATS, example_of
 from parlai_q2.io.write import ResumableWriter, encode_line, writable
 from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
@@ -38,6 +40,10 @@ def add_options(parser: Any) -> None:
         'becomes given_label',
     )
     group.add_argument('--outfile', help='JSON lines file to write')
+    group.add_argument(
+        '--fields',
+        help="other names of fields in the input, such as 'history=question'",
+    )
     group.add_argument(
         '--format',
         choices=FORMATS,
@@ -63,7 +69,10 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     writable(outfile, infile)
     scorer, engine = scale_from_opt(opt)
     form, show = opt['format'], opt['show']
-    return score_file(infile, outfile, scorer, form, show, engine, chunk_size)
+    names = read_fields(opt['fields'])
+    return score_file(
+        infile, outfile, scorer, form, show, engine, chunk_size, names
+    )
 
 
 def check_regular(infile: Path) -> None:
@@ -85,6 +94,7 @@ def score_file(
     show: bool = False,
     engine: Optional[Engine] = None,
     chunk_size: int = CHUNK_RECORDS,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """
     Score a file, resuming a run that was stopped.
@@ -98,6 +108,7 @@ def score_file(
     :param show: whether to print each response with its evidence, too.
     :param engine: what scores chunks; by default the scorer, in this process.
     :param chunk_size: records in one call of the scorer.
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :return: the summary that is written beside the output.
     :raises InputError: when the input cannot be read, has no record or changes during
         the run, or another run is writing this output.
@@ -106,7 +117,9 @@ def score_file(
     state = state_of(infile)
     signature, place = str(scorer.signature), str(infile.resolve())
     run = {'signature': signature, 'infile': place, 'format': format, **state}
-    chunks = chunks_of(infile.resolve(), format, chunk_size)
+    if names:
+        run['fields'] = dict(names)
+    chunks = chunks_of(infile.resolve(), format, chunk_size, names)
     writer = ResumableWriter(outfile, run, infile)
     if writer.started_over:
         log.warning(
