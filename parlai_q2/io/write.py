@@ -24,6 +24,8 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.files import beside, lock_of
 from parlai_q2.io.strict_json import write_json
 
+_logger = logging.getLogger(__name__)
+
 # Seconds between two syncs to the disk. A killed process loses nothing that it flushed.
 # A power cut can lose what was written since the last sync; it is then scored again.
 SYNC_SECONDS = 5.0

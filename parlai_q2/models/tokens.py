@@ -114,6 +114,11 @@ class Tokens:
         """The token of an id."""
         return self._plain.id_to_token(number)
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are."""
+        return self._plain.get_vocab_size()
+
     def words(self) -> dict[int, str]:
         """All tokens by their ids."""
         return {n: word for word, n in self._plain.get_vocab().items()}

@@ -10,6 +10,7 @@ from parlai_q2.io.chunks import Chunk
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.shell import LANGUAGE
 
 # The fields of a line with a score, and those of a line for a bad record.
 SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
@@ -33,7 +34,8 @@ class ScoredChunk(NamedTuple):
     :param number: the index of the chunk.
     :param end: how many bytes of the input had been read by its end.
     :param lines: one JSON line per record, without signatures.
-    :param outcomes: label and score of each record; None for a bad one.
+    :param outcomes: label and score of each record, and whether it is in another
+        language than the model's; None for a bad one.
     :param problems: the error messages of the bad records.
     :param cut_short: as in :class:`~parlai_q2.io.chunks.Chunk`, like ``nulled``.
     """
@@ -41,10 +43,15 @@ class ScoredChunk(NamedTuple):
     number: int
     end: int
     lines: bytes
-    outcomes: list[Optional[tuple[str, float]]]
+    outcomes: list[Optional[tuple[str, float, bool]]]
     problems: list[str]
     cut_short: bool = False
     nulled: Sequence[str] = ()
+
+
+def outcome_of(score: Score) -> tuple[str, float, bool]:
+    """What is counted of a score."""
+    return score.label, score.value, LANGUAGE in score.parts
 
 
 def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
@@ -56,7 +63,7 @@ def score_chunk(chunk: Chunk, scorer: Scorer) -> ScoredChunk:
     for record in chunk.records:
         score = next(scores) if record.example is not None else None
         lines.append(encode_line(line_of(record, score)))
-        outcomes.append((score.label, score.value) if score else None)
+        outcomes.append(outcome_of(score) if score else None)
         if record.error is not None:
             problems.append(str(record.error))
     return ScoredChunk(

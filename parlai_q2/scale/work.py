@@ -11,9 +11,11 @@ from parlai_q2.errors import RecordError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, cut_chunks
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.io.write import ResumableWriter
+from parlai_q2.scorers.shell import LANGUAGE
 
-# The label and score of a record, or None for a bad record.
-Outcome = Optional[tuple[str, float]]
+# The label and score of a record, and whether it is in another language than the
+# model's; or None for a bad record.
+Outcome = Optional[tuple[str, float, bool]]
 # How deep lists and objects may be nested. The limits of Python's pickle and JSON
 # depend on what else is on the stack, so a deeper record might be scored by one engine
 # and end the run of another.
@@ -97,6 +99,8 @@ class Tally:
             Label.GENERIC: 0,
         }
         self.total = 0.0
+        # Of those that are not verifiable, how many for their language.
+        self.foreign = 0
 
     def add(self, outcomes: Iterable[Outcome], nulled: Iterable[str] = ()) -> None:
         """Add the outcomes of records, and the fields of theirs with NaN."""
@@ -107,7 +111,8 @@ class Tally:
             if outcome is None:
                 self.bad += 1
                 continue
-            label, score = outcome
+            label, score, foreign = outcome
+            self.foreign += foreign
             self.labels[label] = self.labels.get(label, 0) + 1
             self.total += score
 
@@ -120,7 +125,8 @@ class Tally:
         """The counts and the mean score; the mean is None if nothing was scored."""
         mean = self.total / self.scored if self.scored else None
         found = {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
-        return {**found, 'nulled': self.nulled} if self.nulled else found
+        more = {LANGUAGE: self.foreign, 'nulled': self.nulled}
+        return {**found, **{name: value for name, value in more.items() if value}}
 
     def sentence(self) -> str:
         """The counts and the mean score, as text for people."""
@@ -128,6 +134,8 @@ class Tally:
         mean = f' Mean score {self.total / self.scored:.3f}.' if self.scored else ''
         bad = f' {self.bad} could not be scored; see their "error".' if self.bad else ''
         told = f'{self.records} records: {counts}.{mean}{bad}'
+        if self.foreign:
+            told += f' {self.foreign} are not in English, which the models read.'
         if self.nulled:
             names = ', '.join(f'{name} ({n})' for name, n in self.nulled.items())
             told += f' Null was written for NaN or Infinity in: {names}.'
@@ -138,7 +146,7 @@ def outcome_of(line: Mapping[str, Any]) -> Outcome:
     """The outcome of a record, from the line that was written for it."""
     if 'label' not in line:
         return None
-    return line['label'], line['score']
+    return line['label'], line['score'], LANGUAGE in (line.get('parts') or ())
 
 
 def go_on(chunks: Iterator[Chunk], writer: ResumableWriter, tally: Tally) -> Work:

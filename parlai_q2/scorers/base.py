@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from parlai_q2.claims import Label, Score
 from parlai_q2.scorers.shell import score_all
 from parlai_q2.signature import Signature
+from parlai_q2.text.language import is_foreign
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
+# English models have up to 50,000 tokens, multilingual ones more than this.
+MULTILINGUAL_TOKENS = 100_000
 # Of a long text, the beginning says whether a model knows its script.
 LOOKED_AT = 4000
 _PLAIN = re.compile(r'[\s\x20-\x7e]*')
@@ -114,6 +117,18 @@ class Scorer(ABC):
     def can_read(self, text: str) -> bool:
         """Whether the scorer's model knows what a text is made of."""
         return knows(getattr(self.text_model, 'tokenizer', None), text)
+
+    def is_foreign(self, text: str) -> bool:
+        """
+        Whether a text is in a language that the scorer's model was not trained on, by
+        the size of its vocabulary: a multilingual one reads all.
+        """
+        tokenizer = getattr(self.text_model, 'tokenizer', None)
+        return (
+            tokenizer is not None
+            and is_foreign(text)
+            and tokenizer().size <= MULTILINGUAL_TOKENS
+        )
 
     def unread(self, example: Example) -> float:
         """The share of a text, of the two the greater, that is not read, in [0, 1)."""

@@ -23,6 +23,12 @@ Pair = tuple[str, str]
 # The part of a score whose texts the scorer's model could not read, and the share that
 # was not read of a text that is too long.
 UNREADABLE, UNREAD = 'unreadable', 'unread'
+# The part of a score of a text in a language that the model was not trained on.
+LANGUAGE = 'language'
+FOREIGN = (
+    'The models read English. For {} a text in another language is not verifiable, with '
+    '"language" among the parts of its score'
+)
 UNKNOWN = (
     'The shipped models read English. The model of {} does not know most of a text, '
     'which is therefore not verifiable'
@@ -81,15 +87,20 @@ def score_all(
         if example.knowledge_text.strip() and example.response.strip():
             texts.setdefault(pair_of(example), example)
     can_read = {t: scorer.can_read(t) for t in {t for pair in texts for t in pair}}
-    unknown = {pair: None for pair in texts if not all(can_read[t] for t in pair)}
+    foreign = {t for t in can_read if scorer.is_foreign(t)}
+    unknown = {
+        pair: LANGUAGE if foreign.intersection(pair) else UNREADABLE
+        for pair in texts
+        if foreign.intersection(pair) or not all(can_read[t] for t in pair)
+    }
     readable = [one for pair, one in texts.items() if pair not in unknown]
     found = _found(scorer, readable, reuse)
     if calibrated is not None:
         found = {pair: calibrated(score) for pair, score in found.items()}
     nothing = not_verifiable()
-    if unknown:
-        warn_once(scorer.name, UNKNOWN, next(iter(unknown)))
-        found.update(dict.fromkeys(unknown, replace(nothing, parts={UNREADABLE: 1.0})))
+    for pair, why in unknown.items():
+        warn_once(scorer.name, FOREIGN if why == LANGUAGE else UNKNOWN, pair)
+        found[pair] = replace(nothing, parts={why: 1.0})
     signed = {p: replace(score, signature=signature) for p, score in found.items()}
     nothing = replace(nothing, signature=signature)
     return [

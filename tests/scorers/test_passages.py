@@ -117,23 +117,29 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
 
 
 @pytest.mark.parametrize(
-    'knowledge, response',
+    'knowledge, response, part, told',
     [
-        ('蜜蜂有五只眼睛。它们跳舞。', 'ผึ้งมีห้าตา'),
-        ('😀😃🎉', '\x00\x01\u200b'),
-        ('蜜蜂有五只眼睛。', 'Bees have five eyes.'),
+        ('蜜蜂有五只眼睛。它们跳舞。', 'ผึ้งมีห้าตา', 'language', 'another language'),
+        ('蜜蜂有五只眼睛。', 'Bees have five eyes.', 'language', 'another language'),
+        (
+            'The Mona Lisa was painted by Leonardo da Vinci.',
+            'Die Mona Lisa wurde nicht von Leonardo da Vinci gemalt.',
+            'language',
+            'another language',
+        ),
+        ('😀😃🎉', '\x00\x01\u200b', 'unreadable', 'does not know'),
     ],
 )
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'nli', 'q2'])
 def test_what_a_model_does_not_know_is_not_verifiable(
-    name, knowledge, response, caplog
+    name, knowledge, response, part, told, caplog
 ):
     shell._warned.clear()
     examples = [Example(knowledge, response), Example(knowledge, f'{response} ')]
     scores = load_scorer(name).score(examples)
     assert {s.label for s in scores} == {Label.NOT_VERIFIABLE}
-    assert [dict(s.parts) for s in scores] == [{'unreadable': 1.0}] * 2
-    assert len([r for r in caplog.records if 'does not know' in r.message]) == 1
+    assert [dict(s.parts) for s in scores] == [{part: 1.0}] * 2
+    assert len([r for r in caplog.records if told in r.message]) == 1
     # A few unknown characters do no harm.
     known = Example(BEES['text'], 'Café? Bees have five eyes 🐝!')
     assert 'unreadable' not in load_scorer(name).score([known])[0].parts

@@ -3,6 +3,7 @@
 """
 
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -84,7 +85,10 @@ def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
     ],
 )
 def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
-    summary, lines = run(tmp_path, [POOLS[0], bad, POOLS[1]])
+    with pytest.raises(InputError, match='1 of the 3 pools .* not reranked'):
+        run(tmp_path, [POOLS[0], bad, POOLS[1]])
+    lines = read_lines(tmp_path / 'out' / 'ranked.jsonl')
+    summary = json.loads((tmp_path / 'out' / 'ranked.jsonl.meta.json').read_text())
     assert (summary['pools'], summary['bad']) == (3, 1)
     assert message in lines[1]['error'] and 'line 2' in lines[1]['error']
     assert [lines[0]['order'], lines[2]['order']] == [[1, 0], [0, 1]]
@@ -115,3 +119,10 @@ def test_a_full_disk_is_told_and_costs_no_earlier_output(tmp_path, monkeypatch):
     with pytest.raises(InputError, match='ranked.jsonl: No space left .*Free some'):
         run(tmp_path, POOLS)
     assert {p: p.read_bytes() for p in (tmp_path / 'out').iterdir()} == before
+
+
+def test_a_file_of_responses_is_for_another_command(tmp_path):
+    with pytest.raises(InputError, match='could be reranked'):
+        run(tmp_path, [{'knowledge': K, 'response': 'founded in 1969'}])
+    (line,) = read_lines(tmp_path / 'out' / 'ranked.jsonl')
+    assert line['error'].endswith('This is a file for: parlai_q2 score')

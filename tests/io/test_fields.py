@@ -1,0 +1,77 @@
+"""What is read of files whose fields, separators or kind are not the usual ones."""
+
+import json
+import logging
+
+import pytest
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.io.fields import read_fields
+from parlai_q2.io.read import read_records
+
+GOOD = {'knowledge': 'K', 'response': 'R'}
+
+
+def read(tmp_path, text, name='in.jsonl', **options):
+    path = tmp_path / name
+    path.write_text(text, encoding='utf-8')
+    return list(read_records(path, **options))
+
+
+@pytest.mark.parametrize('mark', [',', ';', '\t'])
+def test_the_header_tells_what_separates_the_cells_of_a_csv(tmp_path, mark):
+    rows = [['id', 'knowledge', 'response'], ['1', '"a, b; c"', '1,5']]
+    if mark == ',':
+        rows[1][2] = '"1,5"'
+    text = '\ufeff' + ''.join(mark.join(row) + '\r\n' for row in rows)
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert record.fields == {'id': '1', 'knowledge': 'a, b; c', 'response': '1,5'}
+    assert record.line == 2
+
+
+def test_a_world_log_need_not_be_named_as_one(tmp_path):
+    said = [{'text': 'hi', 'knowledge': 'K'}, {'text': 'hello'}]
+    text = '\n' + json.dumps({'dialog': [said]}) + '\n'
+    (record,) = read(tmp_path, text)
+    assert record.example.response == 'hello' and record.fields['id'] == '2.0'
+    # Unless it is a record that has such a field.
+    (record,) = read(tmp_path, json.dumps({**GOOD, 'dialog': [said]}))
+    assert record.example.response == 'R'
+
+
+def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
+    lines = [json.dumps({**GOOD, 'question': 'Q', 'note': 'N'})] * 3
+    read(tmp_path, '\n'.join(lines))
+    (told,) = caplog.messages
+    assert told.startswith('Not read: question. If it is the history')
+    assert '--fields history=question' in told
+    caplog.clear()
+    names = {'history': 'question'}
+    records = read(tmp_path, '\n'.join(lines), names=names)
+    assert [r.example.history for r in records] == [('Q',)] * 3
+    assert caplog.messages == [] and records[0].fields['question'] == 'Q'
+
+
+def test_what_stands_beside_all_that_is_read_is_not_named(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    read(tmp_path, json.dumps({**GOOD, 'history': [], 'prompt': 'P', 'label': 'x'}))
+    assert caplog.messages == []
+
+
+def test_pools_are_told_from_responses(tmp_path):
+    (record,) = read(tmp_path, '{"knowledge": "K", "candidates": ["a"]}')
+    assert str(record.error).endswith('This is a file for: parlai_q2 rerank')
+
+
+@pytest.mark.parametrize('given', ['question', 'turn=x', 'history=', 'id=a,id=b'])
+def test_names_that_are_no_pairs_are_refused(given):
+    with pytest.raises(ConfigError, match='--fields takes pairs'):
+        read_fields(given)
+
+
+def test_names_are_read_in_any_order():
+    assert read_fields(' response = answer, history=question ') == {
+        'history': 'question',
+        'response': 'answer',
+    }
+    assert read_fields(None) == read_fields('') == {}
