@@ -1,10 +1,10 @@
 """
 Makes a release by one command: ``python .ci/release.py 0.6.0``.
 
-It refuses what should not be released: an unfinished tree, a version that is not the next
-one, a changelog that says nothing, weights other than their model card's, and whatever
-``.ci/run`` finds. Then it writes the version and the changelog's heading, builds the wheel
-and the source archive from the commit itself and checks them with twine, and tags it.
+It refuses what should not be released: an unfinished tree, a version that is not the
+next one, a changelog that says nothing, and whatever ``.ci/run`` finds. Then it writes
+the version and the changelog's heading, builds the wheel and the source archive of that
+commit, checks them with twine (``pip install build twine``), and tags it.
 Nothing is pushed or uploaded: it ends by saying how.
 """
 
@@ -77,14 +77,25 @@ def main() -> None:
     check_version(version)
     changelog = (ROOT / CHANGELOG).read_text(encoding='utf-8')
     changed = with_heading(changelog, version, date.today().isoformat())
-    # Tests also compare weights with their cards, and figures of the docs with commands.
+    # Among the tests are those that compare the shipped weights with what they were.
     run('.ci/run')
     check_tree()
     (ROOT / CHANGELOG).write_text(changed, encoding='utf-8')
-    text = f'"""The version of parlai_q2, defined only here."""\n\n__version__ = {version!r}\n'
+    head = '"""The version of parlai_q2, defined only here."""'
+    text = f'{head}\n\n__version__ = {version!r}\n'
     (ROOT / VERSION).write_text(text, encoding='utf-8')
-    run('git', 'commit', '--quiet', '-m', f'Release {version}', str(VERSION), str(CHANGELOG))
-    files = [f'dist/parlai_q2-{version}{end}' for end in ('-py3-none-any.whl', '.tar.gz')]
+    run(
+        'git',
+        'commit',
+        '--quiet',
+        '-m',
+        f'Release {version}',
+        str(VERSION),
+        str(CHANGELOG),
+    )
+    files = [
+        f'dist/parlai_q2-{version}{end}' for end in ('-py3-none-any.whl', '.tar.gz')
+    ]
     try:
         run(sys.executable, '-m', 'build', '--outdir', 'dist')
         run(sys.executable, '-m', 'twine', 'check', '--strict', *files)
@@ -93,7 +104,9 @@ def main() -> None:
         raise
     run('git', 'tag', '--annotate', '-m', f'parlai_q2 {version}', f'v{version}')
     print(f'Made {" and ".join(files)}. To publish them:')
-    print(f'  git push origin main v{version}\n  python -m twine upload {" ".join(files)}')
+    print(
+        f'  git push origin main v{version}\n  python -m twine upload {" ".join(files)}'
+    )
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 """
-The names of a record's fields: other names for those that are read, and fields that look
-as if they were meant to be read.
+The names of a record's fields: other names for those that are read, and fields that
+look as if they were meant to be read.
 """
 
 import logging

@@ -16,7 +16,17 @@ from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, TextIO, Union
+from typing import (
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    NamedTuple,
+    Optional,
+    TextIO,
+    Union,
+)
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import renamed, tell_unread
@@ -276,8 +286,10 @@ def json_objects(stream: Iterable[str]) -> Iterator[Line]:
 
 
 def _delimiter_of(header: str) -> str:
-    """What separates the cells of a csv file; Excel writes semicolons in many places."""
-    found = {mark: {cell.strip('"\r\n ') for cell in header.split(mark)} for mark in ',;\t'}
+    """What separates the cells of a csv file: in many countries Excel writes ";"."""
+    found = {
+        mark: {cell.strip('"\r\n ') for cell in header.split(mark)} for mark in ',;\t'
+    }
     known = [mark for mark in found if 'response' in found[mark]]
     return max(known or found, key=lambda mark: len(found[mark]))
 

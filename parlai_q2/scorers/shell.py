@@ -26,8 +26,8 @@ UNREADABLE, UNREAD = 'unreadable', 'unread'
 # The part of a score of a text in a language that the model was not trained on.
 LANGUAGE = 'language'
 FOREIGN = (
-    'The models read English. For {} a text in another language is not verifiable, with '
-    '"language" among the parts of its score'
+    'The models read English. For {} a text in another language is not verifiable; its '
+    'score has "language" among its parts'
 )
 UNKNOWN = (
     'The shipped models read English. The model of {} does not know most of a text, '

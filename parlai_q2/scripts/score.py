@@ -70,9 +70,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     scorer, engine = scale_from_opt(opt)
     form, show = opt['format'], opt['show']
     names = read_fields(opt['fields'])
-    return score_file(
-        infile, outfile, scorer, form, show, engine, chunk_size, names
-    )
+    return score_file(infile, outfile, scorer, form, show, engine, chunk_size, names)
 
 
 def check_regular(infile: Path) -> None:

@@ -104,7 +104,10 @@ def test_a_release_is_tagged_built_and_checked(project):
 )
 def test_what_should_not_be_released_is_refused(project, spoil, version, says):
     spoil(project)
-    head, files = git(project, 'rev-parse', 'HEAD'), (project / 'CHANGELOG.md').read_text()
+    head, files = (
+        git(project, 'rev-parse', 'HEAD'),
+        (project / 'CHANGELOG.md').read_text(),
+    )
     done = release(project, version)
     assert done.returncode == 1 and says in done.stderr
     assert git(project, 'rev-parse', 'HEAD') == head
@@ -115,4 +118,6 @@ def test_a_build_that_fails_leaves_no_release(project):
     (project / 'fakes' / 'twine.py').write_text('raise SystemExit(1)')
     done = release(project, '0.6.0')
     assert done.returncode == 1 and 'twine' in done.stderr
-    assert git(project, 'tag') == '' and git(project, 'log', '--oneline').count('\n') == 1
+    assert (
+        git(project, 'tag') == '' and git(project, 'log', '--oneline').count('\n') == 1
+    )

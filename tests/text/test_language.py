@@ -36,7 +36,10 @@ Yes!
 
 def test_almost_every_sentence_in_another_language_is_told():
     missed = [
-        text for texts in TRANSLATIONS.values() for text in texts if not is_foreign(text)
+        text
+        for texts in TRANSLATIONS.values()
+        for text in texts
+        if not is_foreign(text)
     ]
     assert len(TRANSLATIONS) == 27
     # Seven words of which no list has two.
@@ -66,6 +69,8 @@ def test_at_most_one_in_a_thousand_responses_is_taken_for_foreign(shared):
     responses = []
     for path in sorted((shared / 'data' / 'dev' / 'begin').glob('begin_dev_*.tsv')):
         with open(path, newline='', encoding='utf-8') as lines:
-            responses += [row['response'] for row in csv.DictReader(lines, delimiter='\t')]
+            responses += [
+                row['response'] for row in csv.DictReader(lines, delimiter='\t')
+            ]
     assert len(responses) > 1000
     assert sum(map(is_foreign, responses)) <= len(responses) / 1000

@@ -1,5 +1,6 @@
 """
-Three things that a chatbot says, in 26 languages; written for the tests, after the rule.
+Three things that a chatbot says, in 27 languages; written for these
+tests after the rule was.
 """
 
 TRANSLATIONS = {
