@@ -2,13 +2,13 @@
 Whether a text is English, which is all that the shipped models read.
 
 A text in another script is not, if more than half of its letters are. In Latin letters,
-function words decide: a text is not English if some other language explains at least two
-of its words that English does not, more than twice as many as English explains and
-that language does not, and a seventh of all. A word counts once, and only in lower case or
-at the beginning; particles of names ("van der") do not count alone; a word with letters
-beyond a to z counts for any other language. So names, titles and single foreign words
-leave a sentence English ("I love La La Land", "the café of Los Angeles"), and a text
-too short to tell is taken for English.
+function words decide: a text is not English if some other language explains at least
+two of its words that English does not, more than twice as many as English explains and
+that language does not, and a seventh of all. A word counts once, and only in lower case
+or at the beginning; particles of names ("van der") do not count alone; a word with
+letters beyond a to z counts for any other language. So names, titles and single foreign
+words leave a sentence English ("I love La La Land", "the café of Los Angeles"), and a
+text too short to tell is taken for English.
 
 Languages without such a list are told only where they share words with one of them, or
 by their letters. The words are spaCy's stop words; `function_words.txt` says which.
