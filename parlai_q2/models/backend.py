@@ -42,6 +42,9 @@ class Backend:
         is int8 on a CPU, if it can. transformers compute in fp32.
     """
 
+    # The kind of a converted model.
+    spec = ENCODER
+
     def __init__(
         self,
         config: ModelConfig,
@@ -73,7 +76,12 @@ class Backend:
         """The library that runs the model, and what it computes in."""
         if not self.is_converted:
             return f'{TRANSFORMERS}-{FLOAT32}'
-        return f'{NAME}-{effective_type(self.compute_type, self.device)}'
+        return f'{NAME}-{self.effective_type}'
+
+    @property
+    def effective_type(self) -> str:
+        """What CTranslate2 computes in."""
+        return effective_type(self.compute_type, self.device, self.spec)
 
     @property
     def is_converted(self) -> bool:
@@ -116,7 +124,7 @@ class Backend:
         converted = read_any(folder, ENCODER)
         assert converted is not None
         made = ConvertedEncoder(
-            converted, self.device, self.compute_type, self.batch_size
+            converted, self.device, self.effective_type, self.batch_size
         )
         return made, read_tokens(folder)
 

@@ -59,6 +59,8 @@ class Seq2SeqQuestionGenerator(Backend):
     :raises ConfigError: if a setting is invalid.
     """
 
+    spec = SEQ2SEQ
+
     def __init__(
         self,
         config: ModelConfig,
@@ -116,7 +118,7 @@ class Seq2SeqQuestionGenerator(Backend):
             converted,
             read_tokens(folder),
             self.device,
-            self.compute_type,
+            self.effective_type,
             self.batch_size,
         )
 

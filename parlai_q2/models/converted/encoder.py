@@ -13,7 +13,11 @@ import numpy as np
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import MODEL, Converted
-from parlai_q2.models.converted.library import open_model, workers_for
+from parlai_q2.models.converted.library import (
+    most_at_once,
+    open_model,
+    workers_for,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -32,7 +36,9 @@ class ConvertedEncoder:
         self, converted: Converted, device: str, compute_type: str, batch_size: int
     ):
         self.config = converted.config
-        self.place, self.batch_size = converted.place, batch_size
+        self.place, self.batch_size = converted.place, most_at_once(
+            batch_size, device, compute_type
+        )
         self.weight, self.bias = converted.head['weight'], converted.head['bias']
         self.workers = workers_for(device)
         self.encoder = open_model(

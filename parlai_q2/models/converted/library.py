@@ -12,6 +12,8 @@ from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.folder import Converted
+from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
+from parlai_q2.models.converted.probe import int8_is_exact
 from parlai_q2.models.device import is_cpu
 from parlai_q2.threads import cores
 
@@ -22,11 +24,13 @@ _logger = logging.getLogger(__name__)
 
 
 @lru_cache(maxsize=None)
-def effective_type(compute_type: str, device: str) -> str:
+def effective_type(compute_type: str, device: str, spec: str = ENCODER) -> str:
     """
-    What a converted model computes in on a device: int8 on a CPU unless it is told
-    otherwise or the processor cannot, fp32 on a GPU.
+    What a converted model computes in on a device, unless it is told: fp32 on a GPU,
+    and on a CPU int8. Where int8 products are not exact, encoders compute in fp32:
+    their scores would differ, where questions are only chosen otherwise.
 
+    :param spec: the kind of the model.
     :raises ConfigError: if it is not one of :data:`COMPUTE_TYPES`.
     """
     if compute_type not in COMPUTE_TYPES:
@@ -35,7 +39,8 @@ def effective_type(compute_type: str, device: str) -> str:
             f'{compute_type!r}.'
         )
     if compute_type == AUTO:
-        compute_type = INT8 if is_cpu(device) else FLOAT32
+        fits = is_cpu(device) and (spec == SEQ2SEQ or int8_is_exact())
+        compute_type = INT8 if fits else FLOAT32
     if compute_type not in _supported(device):
         # Once for each device and type: the result is kept.
         _logger.warning(
@@ -83,6 +88,7 @@ def open_model(
     Load a model.
 
     :param kind: the class of the library, ``Encoder`` or ``Translator``.
+    :param compute_type: one that the device has.
     :param workers: how many calls are computed at once.
     :raises ModelError: if the library refuses the model.
     """
@@ -94,7 +100,7 @@ def open_model(
             str(converted.place),
             name,
             device_index=int(number or 0),
-            compute_type=effective_type(compute_type, device),
+            compute_type=compute_type,
             inter_threads=workers,
             intra_threads=1,
             max_queued_batches=-1,
@@ -105,6 +111,11 @@ def open_model(
             raise no_device(device, e) from e
         said = ' '.join(str(e).split())
         raise ModelError(f'CTranslate2 cannot load {converted.place}: {said}') from e
+
+
+def most_at_once(batch_size: int, device: str, compute_type: str) -> int:
+    """The most inputs in a call. In fp32, sums of a CPU depend on it in last bits."""
+    return 1 if is_cpu(device) and compute_type == FLOAT32 else batch_size
 
 
 def workers_for(device: str) -> int:

@@ -9,7 +9,11 @@ from typing import Any, Optional, Sequence
 
 from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import Converted
-from parlai_q2.models.converted.library import open_model, workers_for
+from parlai_q2.models.converted.library import (
+    most_at_once,
+    open_model,
+    workers_for,
+)
 from parlai_q2.models.tokens import Tokens
 
 
@@ -57,7 +61,9 @@ class ConvertedSeq2Seq:
         compute_type: str,
         batch_size: int,
     ):
-        self.tokens, self.place, self.batch_size = tokens, converted.place, batch_size
+        self.tokens, self.place, self.batch_size = tokens, converted.place, most_at_once(
+            batch_size, device, compute_type
+        )
         self.workers = workers_for(device)
         self.translator = open_model(
             'Translator', converted, device, compute_type, self.workers

@@ -99,6 +99,19 @@ def test_the_question_generator(monkeypatch):
     same_in_any_batch(lambda *key: models[key].generate, inputs, 1)
 
 
+def test_in_fp32_too(monkeypatch):
+    inputs = pairs()[-9:]
+    models = {
+        (cores, size): made(
+            SequenceNliModel, 'detector', monkeypatch, cores,
+            batch_size=size, compute_type='float32',
+        )  # fmt: skip
+        for cores in (1, 2)
+        for size in SIZES
+    }
+    same_in_any_batch(lambda *key: models[key].classify, inputs, 1)
+
+
 def test_threads_that_share_a_model_get_what_one_alone_gets(monkeypatch):
     model = made(SequenceNliModel, 'detector', monkeypatch, 2)
     inputs = pairs()[:9]
