@@ -16,8 +16,8 @@ from parlai_q2.models.converted.folder import read_any
 from parlai_q2.models.converted.layout import SEQ2SEQ
 from parlai_q2.models.converted.seq2seq import ConvertedSeq2Seq, Search
 from parlai_q2.models.prompts import question_prompt
-from parlai_q2.models.tokens import read_tokens
 from parlai_q2.models.references import resolve
+from parlai_q2.models.tokens import read_tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 

@@ -3,7 +3,6 @@ Tokenizers by the library of that name alone, as a model's ``tokenizer.json`` ha
 transformers would take longer to import than the shipped models to load.
 """
 
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence

@@ -8,8 +8,8 @@ import yaml
 
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError, ModelNotFoundError
-from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.models.prompts import question_prompt
+from parlai_q2.scorers.q2 import Q2Scorer
 from tests.tiny import tiny_albert, tiny_roberta, tiny_t5
 
 KNOWLEDGE = 'Red Hot Chili Peppers are a funk rock band formed in Los Angeles in 1983.'

@@ -36,7 +36,9 @@ def test_the_shipped_models_run_without_torch(preset, scorers, parses):
 
 def test_the_command_scores_without_torch(tmp_path):
     pairs, out = tmp_path / 'pairs.jsonl', tmp_path / 'scores.jsonl'
-    pairs.write_text('{"knowledge": "Bees have five eyes.", "response": "Five eyes."}\n')
+    pairs.write_text(
+        '{"knowledge": "Bees have five eyes.", "response": "Five eyes."}\n'
+    )
     code = (
         'import sys; sys.modules["torch"] = sys.modules["transformers"] = None\n'
         'from parlai_q2.__main__ import main; main()'

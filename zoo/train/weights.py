@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from parlai_q2.io.write import whole_file
+from parlai_q2.models.folder import CHECKSUMS, write_checksums
 from parlai_q2.models.int8_weights import (
     INT8_WEIGHTS,
     PART_BYTES,
@@ -17,7 +18,6 @@ from parlai_q2.models.int8_weights import (
     stored_form,
     write_int8,
 )
-from parlai_q2.models.folder import CHECKSUMS, write_checksums
 
 Weights = dict[str, torch.Tensor]
 SHIPPED = (

@@ -13,11 +13,8 @@ import numpy as np
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import MODEL, Converted
-from parlai_q2.models.converted.library import (
-    most_at_once,
-    open_model,
-    workers_for,
-)
+from parlai_q2.models.converted.library import most_at_once, open_model, workers_for
+from parlai_q2.models.folder import blaming
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -36,8 +33,9 @@ class ConvertedEncoder:
         self, converted: Converted, device: str, compute_type: str, batch_size: int
     ):
         self.config = converted.config
-        self.place, self.batch_size = converted.place, most_at_once(
-            batch_size, device, compute_type
+        self.place, self.batch_size = (
+            converted.place,
+            most_at_once(batch_size, device, compute_type),
         )
         self.weight, self.bias = converted.head['weight'], converted.head['bias']
         self.workers = workers_for(device)
@@ -109,7 +107,8 @@ class ConvertedEncoder:
         else:
             places = list(range(self.first, self.first + len(ids[0])))
             kinds = [places] * len(ids)
-        return self.encoder.forward_batch(ids, token_type_ids=kinds)
+        with blaming(self.place):
+            return self.encoder.forward_batch(ids, token_type_ids=kinds)
 
     def _array(self, view: Any) -> np.ndarray:
         if self.on_gpu:

@@ -23,13 +23,13 @@ from parlai_q2.models.converted.folder import (
     rows_of,
 )
 from parlai_q2.models.converted.layout import ENCODER, LAYOUTS, Stored
-from parlai_q2.models.folder import INT8_WEIGHTS, blaming, has_file, verify_checksums
 from parlai_q2.models.converted.settings import (
     CONFIG,
     checked_config,
     library_config,
     words_of,
 )
+from parlai_q2.models.folder import INT8_WEIGHTS, blaming, has_file, verify_checksums
 
 
 def has_int8(folder: Path) -> bool:

@@ -45,7 +45,7 @@ class Stored:
         return quantised.astype(np.float32) * scale.astype(np.float32)[:, None]
 
     def matrix(self, *names: str, rows: Optional[Sequence[int]] = None) -> Arrays:
-        """Matrices one below the other: ``weight`` and, if in int8, ``weight_scale``."""
+        """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
         if all(f'{name}.q' in self.tensors for name in names):
             weight = np.concatenate([self._get(f'{name}.q') for name in names])
             scale = np.concatenate([self._get(f'{name}.s') for name in names])

@@ -77,7 +77,7 @@ def no_device(device: str, cause: Exception) -> ConfigError:
     said = ' '.join(str(cause).split())
     return ConfigError(
         f'CTranslate2, which runs the shipped models, cannot use {device!r}: {said}. '
-        'Use cpu, or install the CUDA libraries that it needs (see docs/performance.md).'
+        'Use cpu, or install the CUDA libraries that it needs: docs/performance.md.'
     )
 
 

@@ -9,11 +9,8 @@ from typing import Any, Optional, Sequence
 
 from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import Converted
-from parlai_q2.models.converted.library import (
-    most_at_once,
-    open_model,
-    workers_for,
-)
+from parlai_q2.models.converted.library import most_at_once, open_model, workers_for
+from parlai_q2.models.folder import blaming
 from parlai_q2.models.tokens import Tokens
 
 
@@ -61,8 +58,10 @@ class ConvertedSeq2Seq:
         compute_type: str,
         batch_size: int,
     ):
-        self.tokens, self.place, self.batch_size = tokens, converted.place, most_at_once(
-            batch_size, device, compute_type
+        self.tokens, self.place, self.batch_size = (
+            tokens,
+            converted.place,
+            most_at_once(batch_size, device, compute_type),
         )
         self.workers = workers_for(device)
         self.translator = open_model(
@@ -95,7 +94,8 @@ class ConvertedSeq2Seq:
             under_way += zip(batch, futures, strict=True)
         found: list[list[list[str]]] = [[] for _ in inputs]
         for i, future in under_way:
-            result = future.result()
+            with blaming(self.place):
+                result = future.result()
             if not all(map(math.isfinite, result.scores)):
                 return None
             found[i] = result.hypotheses

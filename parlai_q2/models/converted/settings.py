@@ -9,12 +9,14 @@ from parlai_q2.models.tokens import read_tokens
 CONFIG = 'config.json'
 # The types of what is read of a configuration, where it has them.
 TYPES: dict[str, tuple[type, ...]] = {
+    'add_source_bos': (bool,),
     'add_source_eos': (bool,),
     'architectures': (list,),
     'eos_token': (str,),
     'id2label': (dict,),
     'layer_norm_epsilon': (int, float),
     'model_type': (str,),
+    'multi_query_attention': (bool,),
     'pad_token_id': (int,),
 }
 

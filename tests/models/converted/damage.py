@@ -39,7 +39,8 @@ try:
         assert all(0 <= p <= 1 for row in found for p in row), found
     else:
         generator = Seq2SeqQuestionGenerator(config, max_new_tokens=6)
-        found = generator.generate([('1983', 'the band formed in 1983'), ('wow', 'wow')])
+        pairs = [('1983', 'the band formed in 1983'), ('wow', 'wow')]
+        found = generator.generate(pairs)
         assert all(type(q) is str for row in found for q in row), found
     print('scored')
 except Q2Error as e:

@@ -103,8 +103,12 @@ def test_in_fp32_too(monkeypatch):
     inputs = pairs()[-9:]
     models = {
         (cores, size): made(
-            SequenceNliModel, 'detector', monkeypatch, cores,
-            batch_size=size, compute_type='float32',
+            SequenceNliModel,
+            'detector',
+            monkeypatch,
+            cores,
+            batch_size=size,
+            compute_type='float32',
         )  # fmt: skip
         for cores in (1, 2)
         for size in SIZES

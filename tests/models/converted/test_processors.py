@@ -50,10 +50,7 @@ def test_older_processors_give_the_same_scores_as_one_another():
 @pytest.mark.parametrize('instructions', SETS)
 def test_where_int8_products_are_cut_off_encoders_compute_in_fp32(instructions):
     told = {'ONEDNN_MAX_CPU_ISA': SETS[instructions], 'CT2_FORCE_CPU_ISA': instructions}
-    code = (
-        'from parlai_q2 import load_scorer\n'
-        'print(load_scorer("q2").signature)\n'
-    )
+    code = 'from parlai_q2 import load_scorer\nprint(load_scorer("q2").signature)\n'
     done = subprocess.run(
         [sys.executable, '-c', code],
         env={**os.environ, **told},
