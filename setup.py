@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parent
 README = ROOT / 'README.md'
 FOLDERS = ('agents', 'tasks', 'zoo')
 DATA = (
-    *('yaml', 'json', 'jsonl', 'csv', 'txt', 'md', 'safetensors', 'html', 'css', 'js'),
+    *('yaml', 'json', 'jsonl', 'csv', 'txt', 'md', 'html', 'css', 'js'),
+    # Weights.
+    *('safetensors', 'bin'),
     # ParlAI's option files.
     'opt',
 )
