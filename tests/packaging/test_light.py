@@ -43,7 +43,8 @@ def test_the_command_scores_without_torch(tmp_path):
         'import sys; sys.modules["torch"] = sys.modules["transformers"] = None\n'
         'from parlai_q2.__main__ import main; main()'
     )
-    options = ['--infile', str(pairs), '--outfile', str(out), '--measure', 'consistency']
+    options = ['--infile', str(pairs), '--outfile', str(out)]
+    options += ['--measure', 'consistency']
     done = subprocess.run(
         [sys.executable, '-c', code, 'score', *options], capture_output=True, text=True
     )
