@@ -28,7 +28,7 @@ OF_A_BATCH = {f'{kind}tp{of}' for kind in ('', 'l', 'c') for of in 'bs'}
             {
                 'task': SAMPLE,
                 'model': 'repeat_label',
-                'scorer': RECORDING,
+                'measure': RECORDING,
                 'batchsize': 4,
             },
             {'q2_f1', 'coverage', 'questions', 'no_answer'},
@@ -38,7 +38,7 @@ OF_A_BATCH = {f'{kind}tp{of}' for kind in ('', 'l', 'c') for of in 'bs'}
             {
                 'task': 'tests.agents.rerank_toys:ToyTeacher',
                 'model': AGENT,
-                'scorer': 'precision',
+                'choose': 'precision',
                 'candidate_strategies': 'beam:3,nucleus:2',
                 'batchsize': 3,
                 'skip_generation': False,
@@ -81,7 +81,7 @@ def test_what_a_process_refuses_is_told_as_one_alone_would():
         MultiprocessingEvalScript.main(
             task=SAMPLE,
             model='repeat_label',
-            scorer='nonesuch',
+            measure='nonesuch',
             distributed_world_size=2,
         )
 
