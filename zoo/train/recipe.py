@@ -33,9 +33,15 @@ from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
 from parlai_q2.zoo.train.train_classifier import ClassJob
 from parlai_q2.zoo.train.train_qa import SpanJob
 from parlai_q2.zoo.train.train_seq2seq import TextJob
+from parlai_q2.zoo.train.train_twins import TwinJob
 from parlai_q2.zoo.train.weights import as_shipped, write_folder
 
-JOBS: dict[str, Any] = {'spans': SpanJob, 'classes': ClassJob, 'questions': TextJob}
+JOBS: dict[str, Any] = {
+    'spans': SpanJob,
+    'classes': ClassJob,
+    'twins': TwinJob,
+    'questions': TextJob,
+}
 CHUNK = 5000  # rows tokenized at a time
 # The fields of a recipe that decide what is learnt, besides the settings.
 DECISIVE = ('job', 'train', 'valid', 'options', 'classes', 'frozen')

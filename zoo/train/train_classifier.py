@@ -81,9 +81,23 @@ class ClassJob:
         return tensors
 
     def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
-        logits = self._logits(model, tensors)
+        return self.text_loss(self._logits(model, tensors), tensors)
+
+    def text_loss(
+        self,
+        logits: torch.Tensor,
+        tensors: dict[str, torch.Tensor],
+        smoothing: float = 0.0,
+    ) -> torch.Tensor:
+        """
+        The mean loss of texts with logits [B, classes].
+
+        :param smoothing: how much of each label is spread over all classes.
+        """
         functional = torch.nn.functional
-        loss = functional.cross_entropy(logits, tensors['labels'], reduction='none')
+        loss = functional.cross_entropy(
+            logits, tensors['labels'], reduction='none', label_smoothing=smoothing
+        )
         if 'teacher' not in tensors:
             return loss.mean()
         taught = ~tensors['teacher'].isnan().any(-1)

@@ -1,0 +1,191 @@
+"""
+Twins by quantities: the same value in another unit or in words is right; the same
+digits with another unit, another value, or two numbers exchanged are wrong.
+"""
+
+import random
+import re
+from typing import Callable, Optional
+
+from parlai_q2.zoo.train.twins.twin import Twin
+
+# Units of one dimension, each with its names and its size in the first one.
+UNITS: tuple[dict[str, float], ...] = (
+    {'metres': 1, 'meters': 1, 'feet': 0.3048, 'kilometres': 1000, 'kilometers': 1000,
+     'miles': 1609.34, 'centimetres': 0.01, 'inches': 0.0254, 'yards': 0.9144},
+    {'m': 1, 'km': 1000, 'cm': 0.01, 'ft': 0.3048, 'mi': 1609.34},
+    {'kilograms': 1, 'kilogrammes': 1, 'grams': 0.001, 'pounds': 0.4536, 'tonnes': 1000,
+     'ounces': 0.02835},
+    {'kg': 1, 'g': 0.001, 'lb': 0.4536},
+    {'seconds': 1, 'minutes': 60, 'hours': 3600, 'days': 86400, 'weeks': 604800,
+     'months': 2629800, 'years': 31557600, 'decades': 315576000,
+     'centuries': 3155760000},
+    {'litres': 1, 'liters': 1, 'millilitres': 0.001, 'gallons': 3.785, 'pints': 0.568},
+    {'dollars': 1, 'cents': 0.01},
+    {'square kilometres': 1, 'square kilometers': 1, 'square miles': 2.59,
+     'hectares': 0.01, 'acres': 0.004047},
+    {'km/h': 1, 'mph': 1.609},
+    {'million': 1e6, 'billion': 1e9},
+)  # fmt: skip
+_NUMBER = r'(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\d]|,\d)'
+MONTHS = (
+    'january|february|march|april|may|june|july|august|september|october|november|'
+    'december'
+)
+SMALL = (
+    'zero one two three four five six seven eight nine ten eleven twelve thirteen '
+    'fourteen fifteen sixteen seventeen eighteen nineteen twenty'.split()
+)
+PARTS = {
+    50: 'half',
+    25: 'a quarter',
+    75: 'three quarters',
+    33: 'a third',
+    20: 'a fifth',
+}
+DECADES = {
+    2: 'twenties', 3: 'thirties', 4: 'forties', 5: 'fifties', 6: 'sixties',
+    7: 'seventies', 8: 'eighties', 9: 'nineties',
+}  # fmt: skip
+
+
+def shown(value: float) -> str:
+    """A value to about three digits, as people write it."""
+    if value >= 1000:
+        digits = len(str(int(value))) - 3
+        return f'{round(value, -digits):,.0f}'
+    return f'{value:.3g}'
+
+
+def of_unit(text: str, rng: random.Random) -> Optional[Twin]:
+    """The first measure of a text in another unit."""
+    for family in rng.sample(UNITS, len(UNITS)):
+        names = '|'.join(sorted(map(re.escape, family), key=len, reverse=True))
+        m = re.search(rf'{_NUMBER}([ -]?)({names})(?!\w)', text, re.IGNORECASE)
+        if not m:
+            continue
+        value = float((m[1] + (m[2] or '')).replace(',', ''))
+        size = family[m[4].lower()]
+        others = {
+            n: s for n, s in family.items() if s != size and 1 / 100 < s / size < 100
+        }
+        if not others:
+            continue
+        unit = rng.choice(list(others))
+        told = value * size / others[unit]
+        digits = m[1] + (m[2] or '')
+
+        def said(words: str, m: re.Match[str] = m) -> str:
+            return text[: m.start()] + words + text[m.end() :]
+
+        wrong = said(f'{digits}{m[3] or " "}{unit}')
+        right = text
+        if 0.3 <= told <= 1e6 and unit != 'months':
+            right = said(f'about {shown(told)} {unit}')
+            if rng.random() < 0.4:
+                factor = rng.choice((0.1, 0.3, 3.0, 10.0))
+                wrong = said(f'about {shown(told * factor)} {unit}')
+        return Twin('unit', right, wrong)
+    return None
+
+
+def exchanged(text: str, rng: random.Random) -> Optional[Twin]:
+    """Two numbers of a text in each other's place."""
+    found = list(re.finditer(_NUMBER, text))
+    found = [m for m in found if text[max(0, m.start() - 1)] not in '$£€-–']
+    if len({m[0] for m in found}) < 2:
+        return None
+    one, other = sorted(rng.sample(found, 2), key=lambda m: m.start())
+    # A list of numbers ("in 1990 and 1994") says the same in any order.
+    between = text[one.end() : other.start()]
+    if one[0] == other[0] or len(re.findall(r'[a-z]{3,}', between)) < 2:
+        return None
+    wrong = text[: one.start()] + other[0] + between + one[0] + text[other.end() :]
+    return Twin('numbers exchanged', text, wrong)
+
+
+def of_number(text: str, rng: random.Random) -> Optional[Twin]:
+    """A number of a text told otherwise: in words, rounded, as a bound, as a decade."""
+    found = list(re.finditer(_NUMBER + r'( percent| per cent|%)?', text))
+    if not found:
+        return None
+    m = rng.choice(found)
+    value = float((m[1] + (m[2] or '')).replace(',', ''))
+    before = text[: m.start()].lower()
+    # What already has a bound, or is part of a date, a name or a larger number.
+    if re.search(
+        rf"(than|over|about|least|most|to|nearly|around|{MONTHS}|[$£€'#-]|[a-z]\.) ?$",
+        before,
+    ):
+        return None
+    if re.match(
+        rf'(st|nd|rd|th|s\b|-|:|/| (?:million|billion|trillion|{MONTHS}))',
+        text[m.end() :].lower(),
+    ):
+        return None
+    right, wrong = _told(value, m, before, rng)
+    if not right:
+        return None
+
+    def said(words: str) -> str:
+        return text[: m.start()] + words + text[m.end() :]
+
+    return Twin('number', said(right), said(wrong))
+
+
+def _told(
+    value: float, m: re.Match[str], before: str, rng: random.Random
+) -> tuple[str, str]:
+    whole = value == int(value)
+    number = int(value)
+    if m[3]:
+        if whole and number in PARTS and rng.random() < 0.7:
+            wrong = rng.choice([p for n, p in PARTS.items() if n != number])
+            return PARTS[number], wrong
+        off = min(99, max(1, round(value * rng.choice((0.5, 1.5, 0.3)))))
+        return f'about {value:g}{m[3]}', f'{off}{m[3]}'
+    if whole and ',' not in m[0] and 1100 <= number <= 2029 and len(m[1]) == 4:
+        return _year(number, before, rng)
+    if whole and 2 <= number <= 20:
+        other = rng.choice([n for n in range(2, 21) if n != number])
+        form: Callable[[int], str] = rng.choice((SMALL.__getitem__, str))
+        return SMALL[number], form(other)
+    if value < 21:
+        return '', ''
+    step = 10 ** (len(str(number)) - 1)
+    low = number // step * step
+    high = low + step
+    if low == number:
+        return m[0], f'{number * rng.choice((2, 3, 10)):,}'
+    right = rng.choice((f'more than {low:,}', f'over {low:,}', f'fewer than {high:,}'))
+    wrong = rng.choice((f'more than {high:,}', f'fewer than {low:,}', f'over {high:,}'))
+    return right, wrong
+
+
+def _year(year: int, before: str, rng: random.Random) -> tuple[str, str]:
+    if not before.endswith('in '):
+        return str(year), str(year + rng.choice((-30, -11, -3, 4, 12, 25)))
+    decade, late = year // 10 % 10, year // 100 == 19
+    away = rng.choice((-20, -10, 10, 20))
+    if late and decade in DECADES and rng.random() < 0.5:
+        other = (year + away) // 10 % 10
+        return f'the {DECADES[decade]}', f'the {DECADES.get(other, "sixties")}' if (
+            other != decade and DECADES.get(other, 'sixties') != DECADES[decade]
+        ) else 'the 1890s'
+    if rng.random() < 0.5:
+        return f'the {year // 10 * 10}s', f'the {(year + away) // 10 * 10}s'
+    century = (year - 1) // 100 + 1
+    return (
+        f'the {_ordinal(century)} century',
+        f'the {_ordinal(century - rng.choice((1, -1, 2)))} century',
+    )
+
+
+def _ordinal(n: int) -> str:
+    return f'{n}{"st" if n == 21 else "nd" if n == 22 else "th"}'
+
+
+def quantity_twins(text: str, rng: random.Random) -> list[Twin]:
+    """All twins of a text by its quantities."""
+    made = (of_unit(text, rng), exchanged(text, rng), of_number(text, rng))
+    return [t for t in made if t and t.right.lower() != t.wrong.lower()]

@@ -1,0 +1,227 @@
+"""
+Writes the rows that teach the detector to choose among a generator's candidates::
+
+    python -m parlai_q2.zoo.train.twins.rows --replies reply.train.jsonl.xz \
+      --pairs cons.train.jsonl.xz --outdir data
+
+Three kinds of rows go to ``twins.train.jsonl.gz``, shuffled: twins; entailments in
+other words; and the old rows and people's replies, with the probabilities of the model
+that is to be trained further, so that it keeps what it knows. Held-out twins, whose
+knowledge no other row has, go to ``twins.valid.jsonl.gz``. docs/training.md names the
+sources and their licences.
+"""
+
+import argparse
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
+
+import torch
+from parlai.utils import logging
+
+from parlai_q2.zoo.train.data import read_rows, write_rows
+from parlai_q2.zoo.train.train_classifier import ClassJob
+from parlai_q2.zoo.train.twins.additions import addition
+from parlai_q2.zoo.train.twins.phrases import phrase_twin
+from parlai_q2.zoo.train.twins.quantities import quantity_twins
+from parlai_q2.zoo.train.twins.service import service
+from parlai_q2.zoo.train.twins.sources import (
+    GROUNDED,
+    LEFT_OUT,
+    Row,
+    Sentence,
+    far,
+    of_people,
+    overlap,
+    sentences,
+)
+from parlai_q2.zoo.train.twins.talk import beside
+from parlai_q2.zoo.train.twins.turned import turned_twins
+from parlai_q2.zoo.train.twins.twin import Twin, typed
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+SEED = 5
+SENTENCES = 20000
+# At most so many of each kind.
+MOST = {
+    'swap': 900, 'heads': 250, 'repeat': 350, 'voice': 900, 'comparison': 300,
+    'unit': 500, 'numbers exchanged': 400, 'number': 700, 'phrase': 2600,
+    'addition': 600, 'reply phrase': 900, 'reply number': 300, 'reply unit': 150,
+    'reply numbers exchanged': 100, 'reply addition': 400,
+}  # fmt: skip
+TWO_PARTS, SERVICE, PEOPLE, FAR = 600, 800, 2600, 1400
+OLD, PER_SOURCE, HUMAN, HELD = 3600, 260, 1500, 240
+TALK = 0.25  # the share with small talk beside the claim
+ADDITIONS = 0.15  # the share of sentences to which something is added
+# Longer texts are left out: most of a step's time would go to them.
+KNOWLEDGE_WORDS, RESPONSE_WORDS = 48, 34
+# A person's reply is taken as grounded at this support, and then taught half as that.
+SUPPORTED, ENTAILED = 0.25, (0.97, 0.01, 0.01, 0.01)
+Pair = tuple[str, Twin]
+
+
+def changed(one: Sentence, doc: 'Doc', rng: random.Random) -> list[Twin]:
+    """All twins of a sentence and of the reply beside it."""
+    text = doc.text.strip()
+    found = [*turned_twins(doc, rng), *quantity_twins(text, rng)]
+    found += filter(None, [phrase_twin(text, rng)])
+    if rng.random() < ADDITIONS:
+        found += filter(None, [addition(text, one.knowledge, rng)])
+    if one.reply and overlap(one.reply, one.knowledge) >= GROUNDED:
+        made: list[Optional[Twin]] = [phrase_twin(one.reply, rng, one.knowledge)]
+        made += quantity_twins(one.reply, rng)
+        if rng.random() < ADDITIONS:
+            made.append(addition(one.reply, one.knowledge, rng))
+        found += [t._replace(kind=f'reply {t.kind}') for t in made if t]
+    return found
+
+
+def by_rule(given: Sequence[Sentence], rng: random.Random) -> list[Pair]:
+    """Twins by rule, at most :data:`MOST` of a kind."""
+    from parlai_q2.text.pipeline import pipeline
+
+    found: dict[str, list[Pair]] = defaultdict(list)
+    docs = pipeline(lemmas=True).pipe(one.text for one in given)
+    for one, doc in zip(given, docs, strict=True):
+        first = next(doc.sents, None)
+        if first is not None and len(first) > 5:
+            doc = first.as_doc() if one.source == 'reply' else doc
+            for twin in changed(one, doc, rng):
+                found[twin.kind].append((one.knowledge, twin))
+    chosen: list[Pair] = []
+    for kind, pairs in found.items():
+        chosen += rng.sample(pairs, min(MOST[kind], len(pairs)))
+    return chosen
+
+
+def two_parts(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
+    """Two pieces of knowledge and two claims, of which one is wrong."""
+    for _ in range(TWO_PARTS):
+        (one, first), (other, second) = rng.sample(pairs, 2)
+        right = f'{ended(first.right)} {second.right}'
+        if rng.random() < 0.5:
+            wrong, y = f'{ended(first.wrong)} {second.right}', first.y
+        else:
+            wrong, y = f'{ended(first.right)} {second.wrong}', second.y
+        yield f'{ended(one)} {other}', Twin('two parts', right, wrong, y)
+
+
+def ended(text: str) -> str:
+    text = text.rstrip()
+    return text if text.endswith(('.', '!', '?')) else f'{text}.'
+
+
+def dressed(knowledge: str, twin: Twin, rng: random.Random) -> Row:
+    """A row of a twin, both sides dressed alike."""
+    sides = [twin.right, twin.wrong]
+    seed, talk = rng.random(), rng.random() < TALK
+    for n, text in enumerate(sides):
+        alike = random.Random(seed)
+        sides[n] = typed(beside(text, alike) if talk else text, alike)
+    right, wrong = sides
+    return {
+        'p': knowledge,
+        'h': right,
+        'wrong': wrong,
+        'y': 0,
+        'y_wrong': twin.y,
+        'src': twin.kind,
+    }
+
+
+def twin_rows(
+    replies: Sequence[Row], pairs: Sequence[Row], rng: random.Random
+) -> list[Row]:
+    """All twins as rows, shuffled."""
+    given = sentences(replies, pairs, SENTENCES, rng)
+    found = by_rule(given, rng)
+    found += two_parts(found, rng)
+    served = {service(rng) for _ in range(2 * SERVICE)}
+    answers = [(s.knowledge, Twin('service', s.right, s.wrong)) for s in sorted(served)]
+    found += rng.sample(answers, min(SERVICE, len(answers)))
+    people = list(of_people(pairs, rng))
+    found += rng.sample(people, min(PEOPLE, len(people)))
+    rows = [dressed(knowledge, twin, rng) for knowledge, twin in found]
+    rng.shuffle(rows)
+    return [row for row in rows if is_short(row)]
+
+
+def is_short(row: Row) -> bool:
+    responses = (row['h'], row.get('wrong', ''))
+    return len(row['p'].split()) <= KNOWLEDGE_WORDS and all(
+        len(text.split()) <= RESPONSE_WORDS for text in responses
+    )
+
+
+def old_rows(
+    replies: Sequence[Row],
+    pairs: Sequence[Row],
+    model: Any,
+    job: ClassJob,
+    rng: random.Random,
+) -> list[Row]:
+    """
+    Old rows and people's replies with ``z``, the logarithms of the probabilities that
+    the model gives them. A reply that it supports a little is taught as half entailed:
+    people say what is right in other words.
+    """
+    taken: Counter[tuple[str, int]] = Counter()
+    old: list[Row] = []
+    for row in rng.sample(list(pairs), len(pairs)):
+        kind = (row['src'], row['y'])
+        if row['src'] not in LEFT_OUT and is_short(row) and taken[kind] < PER_SOURCE:
+            taken[kind] += 1
+            old.append(row)
+    said = [{'p': r['k'], 'h': r['r'], 'y': 0, 'src': 'human'} for r in replies]
+    said = [r for r in said if is_short(r) and len(r['p'].split()) > 5]
+    rows = rng.sample(old, min(OLD, len(old))) + rng.sample(said, min(HUMAN, len(said)))
+    with torch.inference_mode():
+        found = job.logits(model, job.encode(rows), 'cpu').softmax(-1)
+    taught = []
+    for row, p in zip(rows, found, strict=True):
+        if row['src'] == 'human':
+            if p.argmax() != 3 and p[0] / p[:3].sum() > SUPPORTED:
+                p = (p + torch.tensor(ENTAILED)) / 2
+            row = {**row, 'y': int(p.argmax())}
+        z = p.clamp_min(1e-5).log().tolist()
+        taught.append({**row, 'z': [round(value, 3) for value in z]})
+    return taught
+
+
+def main(argv: Optional[Sequence[str]] = None) -> None:
+    """Write the rows."""
+    from transformers import AutoModelForSequenceClassification
+
+    from parlai_q2.models.loading import load_model, load_tokenizer
+
+    parser = argparse.ArgumentParser(description='Rows of twins')
+    parser.add_argument('--replies', required=True, help='turns with k and r')
+    parser.add_argument('--pairs', required=True, help='rows with p, h, y and src')
+    parser.add_argument('--model', default='shipped:q2_mini/consistency')
+    parser.add_argument('--outdir', type=Path, required=True)
+    args = parser.parse_args(argv)
+    rng = random.Random(SEED)
+    replies, pairs = read_rows(args.replies), read_rows(args.pairs)
+    twins = twin_rows(replies, pairs, rng)
+    held = twins[:HELD]
+    known = {row['p'] for row in held}
+    others = [
+        {**row, 'src': f'far {row["src"]}'} for row in far(pairs) if is_short(row)
+    ]
+    others = rng.sample(others, min(FAR, len(others)))
+    model = load_model(args.model, AutoModelForSequenceClassification).eval()
+    job = ClassJob(load_tokenizer(args.model), max_tokens=128)
+    others += old_rows(replies, pairs, model, job, rng)
+    rows = [row for row in (*twins[HELD:], *others) if row['p'] not in known]
+    rng.shuffle(rows)
+    for name, part in (('train', rows), ('valid', held)):
+        path = args.outdir / f'twins.{name}.jsonl.gz'
+        kinds = dict(Counter(row['src'] for row in part).most_common(12))
+        logging.info(f'{write_rows(path, part)} rows: {path}; {kinds}')
+
+
+if __name__ == '__main__':
+    main()

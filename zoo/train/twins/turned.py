@@ -1,0 +1,224 @@
+"""
+Twins by the parse of a sentence: its phrases turned round or repeated, beside the same
+sentence in the other voice, or with the comparison the other way round. What would keep
+its meaning is left out: coordinations, symmetric relations, appositions, identities.
+"""
+
+import random
+import re
+from typing import TYPE_CHECKING, Iterator, Optional
+
+from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
+
+LONGEST = 6  # words of a phrase that is moved
+SUBJECTS = ('nsubj', 'nsubjpass')
+OBJECTS = ('dobj', 'attr', 'pobj', 'dative', 'nsubj', 'nsubjpass')
+SYMMETRIC = frozenset(
+    'meet marry border resemble equal join adjoin accompany agree differ collaborate '
+    'compete fight combine mix merge divorce date share connect link relate associate '
+    'include involve compare correspond rhyme intersect separate exist occur'.split()
+)
+# Prepositions of relations that hold both ways, or of mere lists.
+BOTH_WAYS = frozenset(
+    'with between among like near and including such as beside alongside '
+    'against'.split()
+)
+# Verbs whose past and participle are alike, besides those in -ed.
+ALIKE = frozenset(
+    'made led built bought sold found brought taught fought lost kept sent held told '
+    'won hit put paid caught shot fed bred lent met left heard read spent'.split()
+)
+COMPARED = {
+    'larger': 'smaller', 'bigger': 'smaller', 'higher': 'lower', 'taller': 'shorter',
+    'longer': 'shorter', 'older': 'younger', 'earlier': 'later', 'faster': 'slower',
+    'better': 'worse', 'greater': 'smaller', 'heavier': 'lighter', 'stronger': 'weaker',
+    'warmer': 'colder', 'cheaper': 'dearer', 'richer': 'poorer', 'deeper': 'shallower',
+    'wider': 'narrower', 'harder': 'easier', 'closer': 'further away',
+    'more expensive': 'cheaper', 'more popular': 'less popular',
+    'more common': 'rarer', 'more important': 'less important',
+}  # fmt: skip
+COMPARED |= {other: one for one, other in COMPARED.items()}
+_COMPARISON = re.compile(
+    r'^(?P<one>[^,;]{3,60}?) (?P<be>is|are|was|were) (?P<much>much |far |slightly |)'
+    rf'(?P<how>{"|".join(COMPARED)}) than (?P<other>[^,;.]{{3,60}})(?P<rest>\W*)$',
+    re.IGNORECASE,
+)
+
+
+def chunks(doc: 'Doc') -> list['Span']:
+    """The noun phrases that may be moved."""
+    return [
+        chunk
+        for chunk in doc.noun_chunks
+        if chunk.root.pos_ in ('NOUN', 'PROPN')
+        and len(chunk) <= LONGEST
+        and chunk.root.dep_ in OBJECTS
+        and not any(t.dep_ in ('conj', 'cc', 'appos') for t in chunk.root.children)
+    ]
+
+
+def put(doc: 'Doc', one: 'Span', other: 'Span', first: str, second: str) -> str:
+    """The sentence with other words in the place of two of its phrases."""
+
+    def gap(span: 'Span') -> str:
+        return ' ' if doc[span.end - 1].whitespace_ else ''
+
+    between = doc[one.end : other.start].text_with_ws
+    head = doc[: one.start].text_with_ws
+    return (
+        f'{head}{first}{gap(one)}{between}{second}{gap(other)}{doc[other.end :].text}'
+    )
+
+
+def changes_meaning(one: 'Span', other: 'Span') -> bool:
+    """Whether a sentence says something else with these phrases exchanged."""
+    a, b = one.root, other.root
+    if a.lemma_.lower() == b.lemma_.lower() or one.text.lower() == other.text.lower():
+        return False
+    verb = a.head if a.dep_ in SUBJECTS else None
+    if verb is not None and verb.lemma_ in SYMMETRIC:
+        return False
+    if any(x.dep_ == 'pobj' and x.head.lower_ in BOTH_WAYS for x in (a, b)):
+        return False
+    # "the capital is Paris" is "Paris is the capital"; "Paris is a city" is not.
+    if verb is not None and verb.lemma_ == 'be' and b.dep_ == 'attr':
+        return a.pos_ == 'PROPN' and other[0].lower_ in ('a', 'an')
+    return not (a.head == b.head and a.dep_ == b.dep_ == 'pobj')
+
+
+def swapped(doc: 'Doc', rng: random.Random) -> Optional[tuple[str, str]]:
+    """A kind and the sentence turned round, or None."""
+    found = chunks(doc)
+    pairs = [
+        (one, other)
+        for i, one in enumerate(found)
+        for other in found[i + 1 :]
+        if changes_meaning(one, other)
+    ]
+    if not pairs:
+        return None
+    # Arguments of one verb first: they make the sentences that read well.
+    near = [
+        p for p in pairs if p[0].root.dep_ in SUBJECTS and _verb(p[1]) == p[0].root.head
+    ]
+    one, other = rng.choice(near if near and rng.random() < 0.7 else pairs)
+    roll = rng.random()
+    if roll < 0.6:
+        return 'swap', put(doc, one, other, other.text, one.text)
+    if roll < 0.8:
+        words = [t.text_with_ws for t in doc]
+        a, b = one.root, other.root
+        words[a.i], words[b.i] = b.text + a.whitespace_, a.text + b.whitespace_
+        return 'heads', ''.join(words)
+    text = rng.choice((one, other)).text
+    return 'repeat', put(doc, one, other, text, text)
+
+
+def _verb(span: 'Span') -> 'Token':
+    head = span.root.head
+    return head.head if span.root.dep_ == 'pobj' else head
+
+
+def other_voice(doc: 'Doc') -> Iterator[tuple[str, str]]:
+    """
+    Simple sentences in the other voice, each as (right, with its roles exchanged):
+    "A built B." gives "B was built by A." and "A was built by B."
+    """
+    if len(doc) > 25 or doc[0].lower_ in ('it', 'he', 'she', 'they', 'this', 'we', 'i'):
+        return
+    for verb in doc:
+        form = verb.lower_
+        if verb.dep_ != 'ROOT' or not (form.endswith('ed') or form in ALIKE):
+            continue
+        kids = {t.dep_: t for t in verb.children}
+        if {'conj', 'cc', 'aux', 'neg', 'advcl', 'relcl', 'prt', 'dative'} & set(kids):
+            continue
+        if verb.tag_ == 'VBD' and {'nsubj', 'dobj'} <= set(kids):
+            one, other = kids['nsubj'], kids['dobj']
+            a, b = _whole(one), _whole(other)
+            rest = doc[other.right_edge.i + 1 :].text
+            # "by" ends its phrase, so what follows the object comes before it.
+            if a.end != verb.i or b.start != verb.i + 1 or len(a) > 8 or len(b) > 10:
+                continue
+            if other.pos_ == 'PRON' or one.pos_ == 'PRON':
+                continue
+            tail = rest.rstrip('. ')
+            tail = f' {tail}' if tail else ''
+            be = _be(other)
+            yield (
+                f'{b.text} {be} {form} by {a.text}{tail}.',
+                f'{a.text} {_be(one)} {form} by {b.text}{tail}.',
+            )
+        elif verb.tag_ == 'VBN' and {'nsubjpass', 'auxpass', 'agent'} <= set(kids):
+            agent = next((t for t in kids['agent'].children if t.dep_ == 'pobj'), None)
+            one = kids['nsubjpass']
+            if agent is None or kids['auxpass'].lower_ not in ('was', 'were'):
+                continue
+            a, b = _whole(one), _whole(agent)
+            if a.end != kids['auxpass'].i or len(a) > 10 or len(b) > 8:
+                continue
+            tail = doc[b.end :].text.rstrip('. ')
+            tail = f' {tail}' if tail else ''
+            yield f'{b.text} {form} {a.text}{tail}.', f'{a.text} {form} {b.text}{tail}.'
+
+
+def _whole(token: 'Token') -> 'Span':
+    return token.doc[token.left_edge.i : token.right_edge.i + 1]
+
+
+def _be(noun: 'Token') -> str:
+    plural = noun.tag_ in ('NNS', 'NNPS') or any(
+        c.dep_ == 'conj' for c in noun.children
+    )
+    return 'were' if plural else 'was'
+
+
+def comparison(text: str, rng: random.Random) -> Optional[Twin]:
+    """A comparison of two things, told from the other's side."""
+    m = _COMPARISON.match(text)
+    if not m:
+        return None
+    how, opposite = m['how'].lower(), COMPARED[m['how'].lower()]
+    one, other, be = m['one'], m['other'], m['be']
+    right = rng.choice(
+        [
+            f'{other} {be} {m["much"]}{opposite} than {one}.',
+            f'{one} {be} not as {_base(opposite)} as {other}.'
+            if _base(opposite)
+            else f'compared with {other}, {one} {be} {how}.',
+        ]
+    )
+    wrong = rng.choice(
+        [
+            f'{other} {be} {m["much"]}{how} than {one}.',
+            f'{one} {be} {m["much"]}{opposite} than {other}.',
+        ]
+    )
+    return Twin('comparison', right, wrong, CONTRADICTED)
+
+
+_BASES = {
+    'smaller': 'small', 'lower': 'low', 'shorter': 'short', 'younger': 'young',
+    'slower': 'slow', 'weaker': 'weak', 'colder': 'cold', 'larger': 'large',
+    'older': 'old', 'higher': 'high', 'longer': 'long', 'faster': 'fast',
+    'cheaper': 'cheap', 'poorer': 'poor', 'lighter': 'light', 'narrower': 'narrow',
+}  # fmt: skip
+
+
+def _base(form: str) -> str:
+    return _BASES.get(form, '')
+
+
+def turned_twins(doc: 'Doc', rng: random.Random) -> list[Twin]:
+    """All twins of a sentence; the right one is the sentence or its other voice."""
+    found = [Twin('voice', right, wrong) for right, wrong in other_voice(doc)]
+    if twin := comparison(doc.text, rng):
+        found.append(twin)
+    if made := swapped(doc, rng):
+        kind, wrong = made
+        right = found[0].right if found and rng.random() < 0.5 else doc.text
+        found.append(Twin(kind, right, wrong))
+    return found
