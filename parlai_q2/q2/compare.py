@@ -8,7 +8,8 @@ contradiction 0, and neutral the token F1 of the answers. Without NLI the score 
 token F1.
 
 With soft comparison, which is not in the paper, the score is the probability of
-entailment plus half that of neutral and generic.
+entailment plus half that of neutral and generic. Comparison by value, which is not in
+the paper either, decides first where both answers are quantities.
 """
 
 from typing import Mapping, Optional, Sequence
@@ -16,6 +17,7 @@ from typing import Mapping, Optional, Sequence
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Comparison, Question, Verdict
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.text.overlap import token_f1
+from parlai_q2.text.quantities import contradicts, restated
 from parlai_q2.turns import Span
 
 
@@ -24,6 +26,7 @@ def judge(
     answers: Sequence[Optional[Span]],
     nli: Optional[NliModel],
     soft: bool = False,
+    by_value: bool = False,
 ) -> list[Verdict]:
     """
     Judge each of Q questions by its answer in the response and that in the knowledge.
@@ -31,10 +34,12 @@ def judge(
     :param answers: from the knowledge; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
     :param soft: score by the NLI probabilities instead of the likeliest class.
+    :param by_value: compare quantities by their values.
     """
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
     found = nli.classify(list(pairs.values())) if nli is not None else []
-    return verdicts(questions, answers, dict(zip(pairs, found, strict=True)), soft)
+    compared = dict(zip(pairs, found, strict=True))
+    return verdicts(questions, answers, compared, soft, by_value)
 
 
 def pairs_to_compare(
@@ -61,10 +66,11 @@ def verdicts(
     answers: Sequence[Optional[Span]],
     found: Mapping[int, NliProbabilities],
     soft: bool = False,
+    by_value: bool = False,
 ) -> list[Verdict]:
     """As :func:`judge`, given the NLI probabilities by question index."""
     return [
-        _verdict(question, answer, found.get(i), soft)
+        _verdict(question, answer, found.get(i), soft, by_value)
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
     ]
 
@@ -74,18 +80,33 @@ def _verdict(
     answer: Optional[Span],
     nli: Optional[NliProbabilities],
     soft: bool,
+    by_value: bool,
 ) -> Verdict:
     f1 = token_f1(question.answer.text, answer.text) if answer else 0.0
     if answer is None or not answer.text.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
     elif f1 >= 1:
         comparison, score = Comparison.EXACT, 1.0
+    elif by_value and (found := same_value(answer.text, question.answer.text)):
+        comparison = found
+        score = float(found == Comparison.ENTAILMENT)
     elif nli is None:
         comparison, score = Comparison.F1, f1
     else:
         comparison = nli.label
         score = nli.expected(NOT_VERIFIABLE_VALUE) if soft else hard_score(nli, f1)
     return Verdict(question.text, question.answer, answer, comparison, score, f1)
+
+
+def same_value(known: str, said: str) -> Optional[str]:
+    """
+    ``entailment`` for two quantities of one value, ``contradiction`` for the digits of
+    one with a unit of another size, None for anything else.
+    """
+    if contradicts(known, said):
+        return Comparison.CONTRADICTION
+    agrees = token_f1(restated(known, said), known) >= 1
+    return Comparison.ENTAILMENT if agrees else None
 
 
 def hard_score(nli: NliProbabilities, neutral: float) -> float:

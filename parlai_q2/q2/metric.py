@@ -76,7 +76,9 @@ def q2(
     whole = [(excerpts.of_response(r, k).lower(), r) for k, r in pairs]
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
-    by_question = iter(verdicts(asked, answers, compared, settings.soft_nli))
+    by_question = iter(
+        verdicts(asked, answers, compared, settings.soft_nli, settings.by_value)
+    )
     end_to_end = found[len(unequal) :]
     return [
         response_result(pair, [next(by_question) for _ in of_response], nli, settings)

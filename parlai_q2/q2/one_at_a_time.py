@@ -45,7 +45,9 @@ def _of_span(
         excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
         found = excerpts.answers([(text, knowledge)], models.answerer)
         nli = models.nli if settings.use_nli else None
-        verdicts += judge([Question(text, span)], found, nli, settings.soft_nli)
+        verdicts += judge(
+            [Question(text, span)], found, nli, settings.soft_nli, settings.by_value
+        )
         if settings.variant == 'single':
             break
     return verdicts

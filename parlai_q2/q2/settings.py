@@ -11,6 +11,7 @@ VARIANTS = ('single', 'multi')
 SWITCHES = (
     'use_nli',
     'soft_nli',
+    'by_value',
     'personal_filter',
     'passive_subjects',
     'nli_fallback',
@@ -31,6 +32,8 @@ class Q2Settings:
     :param soft_nli: score by the NLI probabilities instead of the likeliest class:
         P(entailment) + P(neutral) / 2, or ``neutral_fallback`` in place of the half for
         a response without questions. Generic counts as neutral.
+    :param by_value: compare answers that are quantities by their values first: half an
+        hour is 30 minutes, 42 miles are not 42 kilometres. Not in the paper.
     :param personal_filter: drop questions about the speakers; turn it off for persona
         data.
     :param passive_subjects: count "you" in "Where were you born?" as a subject, too, as
@@ -55,6 +58,7 @@ class Q2Settings:
     variant: str = 'single'
     use_nli: bool = True
     soft_nli: bool = False
+    by_value: bool = False
     personal_filter: bool = True
     passive_subjects: bool = False
     nli_fallback: bool = False
@@ -101,6 +105,7 @@ class Q2Settings:
         return {
             'variant': self.variant,
             'comparison': self.comparison,
+            'by_value': 'on' if self.by_value else None,
             'personal_filter': 'on' if self.personal_filter else 'off',
             'neutral_fallback': f'{self.neutral_fallback:g}',
             'context_words': self.max_context_words,

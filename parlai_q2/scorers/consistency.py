@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Evidence, Label, Score, Statement
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.scorers import backends
+from parlai_q2.scorers import backends, by_value
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
@@ -131,7 +131,7 @@ def read(
     ]
     if not documents:
         pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
-    answers: Iterator[NliProbabilities] = iter(model.classify(pairs))
+    answers: Iterator[NliProbabilities] = iter(by_value.classify(model, pairs))
     return [
         [
             [
@@ -269,6 +269,7 @@ class ConsistencyScorer(ClassifierScorer):
             'knowledge_words': self.pooling.knowledge_words,
             'split_response': self.pooling.split_response,
             'evidence': f'{ALONE}+{TOGETHER}',
+            **by_value.SETTING,
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:

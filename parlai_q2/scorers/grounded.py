@@ -21,6 +21,7 @@ from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
+from parlai_q2.scorers import by_value
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
@@ -143,6 +144,7 @@ class GroundedFastScorer(ClassifierScorer):
             'prior': f'{self.prior:g}',
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
+            **by_value.SETTING,
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:

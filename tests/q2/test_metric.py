@@ -213,6 +213,7 @@ def test_every_setting_is_in_the_signature():
         'variant': 'multi',
         'use_nli': False,
         'soft_nli': True,
+        'by_value': True,
         'personal_filter': False,
         'passive_subjects': True,
         'nli_fallback': True,

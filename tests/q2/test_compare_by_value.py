@@ -1,0 +1,41 @@
+"""Answers that are quantities, compared by value."""
+
+import pytest
+
+from parlai_q2.claims import Question
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.q2.compare import judge
+from parlai_q2.turns import Span
+
+
+class Neutral:
+    """Never decides."""
+
+    settings: dict = {}
+
+    def classify(self, pairs):
+        return [NliProbabilities(0.0, 1.0, 0.0)] * len(pairs)
+
+
+def compared(known, said, by_value):
+    question = Question('How far is it?', Span(said, 0, len(said)))
+    answers = [Span(known, 0, len(known))]
+    (verdict,) = judge([question], answers, Neutral(), by_value=by_value)
+    return verdict.comparison, verdict.score
+
+
+@pytest.mark.parametrize(
+    'said, expected',
+    [
+        ('26.2 miles', ('entailment', 1.0)),
+        ('42.195 miles', ('contradiction', 0.0)),
+        ('17 kilometres', ('neutral', pytest.approx(0.5))),
+    ],
+)
+def test_values_decide_before_nli_does(said, expected):
+    assert compared('42.195 kilometres', said, by_value=True) == expected
+    assert compared('42.195 kilometres', said, by_value=False)[0] == 'neutral'
+
+
+def test_other_answers_are_left_to_nli():
+    assert compared('far away', 'near the sea', by_value=True)[0] == 'neutral'

@@ -1,0 +1,63 @@
+"""Quantities are compared by value."""
+
+import pytest
+
+from parlai_q2.text.quantities import contradicts, quantities, restated
+
+
+@pytest.mark.parametrize(
+    'knowledge, said, read',
+    [
+        ('It takes 90 minutes.', 'an hour and a half', '90 minutes'),
+        ('It is 828 metres tall.', 'a bit over 2,700 feet', '828 metres'),
+        ('42.195 kilometres', 'roughly 26.2 miles', '42.195 kilometres'),
+        ('60,000 cars cross it', 'sixty thousand', '60,000'),
+        ('for two decades', 'twenty years', 'two decades'),
+        ('It boils at 100 °C.', '212 degrees fahrenheit', '100 °C'),
+        ('It costs 250 pence.', '2.5 pounds', '2.5 pounds'),  # a weight
+        ('3 weeks', 'half an hour', 'half an hour'),
+        ('417 people', 'more than four hundred people', '417 people'),
+        ('417 people', 'fewer than four hundred', 'fewer than four hundred'),
+        ('12 apostles', 'a dozen', '12'),
+        ('one of them', 'a few of them', 'a few of them'),
+        ('1,100 seats', 'eleven hundred seats', '1,100 seats'),
+        ('125 days', 'a hundred and twenty-five days', '125 days'),
+        ('In 1990', 'In 1991', 'In 1991'),
+        ('', '5 km', '5 km'),
+        ('5 km', '', ''),
+        ('१२ km', '٣ km 🙂', '٣ km 🙂'),
+    ],
+)
+def test_what_agrees_is_put_as_the_knowledge_has_it(knowledge, said, read):
+    assert restated(knowledge, said) == read
+
+
+@pytest.mark.parametrize(
+    'knowledge, said, found',
+    [
+        ('42.195 kilometres', '42.195 miles', True),
+        ('42.195 kilometres', '42.195 km', False),
+        ('at 100 degrees Celsius', 'at 100 °F', True),
+        ('2 days or 48 hours', '48 hours', False),
+        ('5 days', '5 people', False),
+        ('5 people', '5 days', False),
+        ('5 days', '7 days', False),  # for the detector to judge
+        ('a month', 'a year', True),
+    ],
+)
+def test_the_same_digits_with_another_unit_contradict(knowledge, said, found):
+    assert contradicts(knowledge, said) is found
+
+
+def test_a_quantity_knows_its_place_and_what_is_told_of_it():
+    text = 'It has more than twelve rooms.'
+    (one,) = quantities(text)
+    assert text[one.start : one.end] == 'twelve'
+    assert text[one.told : one.end] == 'more than twelve'
+    assert (one.value, one.bound) == (12, 1)
+
+
+@pytest.mark.parametrize('text', ['9' * 400, '1,2,3,' * 999, 'million ' * 500, '\x00½'])
+def test_odd_numbers_are_read_without_an_error(text):
+    restated(text, text)
+    contradicts(text, text)
