@@ -1,14 +1,16 @@
 """
-Compares two runs over the same responses: which responses both have, what changed in
-each, and why.
+Compares two runs: two scorings of the same responses, or two systems' responses to the
+same turns; what changed in each, and why.
 
 Two entries are paired if their id, knowledge and response are equal; of the remaining
-ones, those with equal knowledge and response, since a run may lack ids. The occurrences
-of a response that a run has several times are paired in order.
+ones, those with equal knowledge and response, since a run may lack ids. If more entries
+have equal ids, knowledge and history than that pairs, the runs are of two systems, and
+these are the pairs: what both happen to say is only a part of what they said. The
+occurrences of something that a run has several times are paired in order.
 """
 
 from collections import Counter, defaultdict, deque
-from typing import Any, Hashable, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
 from parlai_q2.report.entries import Entry
 from parlai_q2.signature import settings_of
@@ -25,21 +27,33 @@ _NOT_OF_A_SIDE = ('id', 'class', 'history', 'rerank')
 class Pairing(NamedTuple):
     """
     The responses in both of two runs, in the order of the second; how many are only in
-    the first, and only in the second; and how many ids are in both of these groups, as
-    the same record with another response or other knowledge.
+    the first, and only in the second; how many ids are in both of these groups, as
+    the same record with another response or other knowledge; and whether the runs are
+    of two systems.
     """
 
     pairs: list[tuple[Entry, Entry]]
     only_before: int
     only_after: int
     other_text: int
+    systems: bool = False
 
 
 def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
     """Pair the entries of two runs; there are no pairs if a run is empty."""
+    same = _paired(before, after, (_with_id, _texts))
+    turns = _paired(before, after, (_turn,))
+    return turns._replace(systems=True) if len(turns.pairs) > len(same.pairs) else same
+
+
+def _paired(
+    before: Sequence[Entry],
+    after: Sequence[Entry],
+    keys: Sequence[Callable[[Entry], Hashable]],
+) -> Pairing:
     old, new = dict(enumerate(before)), dict(enumerate(after))
     partners: dict[int, Entry] = {}
-    for key in (_with_id, _texts):
+    for key in keys:
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
         for place, entry in old.items():
             waiting[key(entry)].append(place)
@@ -57,6 +71,11 @@ def _texts(entry: Entry) -> tuple[str, ...]:
     return tuple(''.join(p[0] for p in pieces) for pieces in (knowledge, response))
 
 
+def _turn(entry: Entry) -> tuple[Hashable, ...]:
+    # The id, or the place of an entry without one.
+    return entry['id'], _texts(entry)[0], tuple(entry['history'])
+
+
 def _with_id(entry: Entry) -> tuple[str, ...]:
     return (entry['id'], *_texts(entry))
 
@@ -66,16 +85,19 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
     How one response changed, as the page's data.
 
     :return: ``id``, ``class`` and ``history``; ``before`` and ``after``; ``difference``
-        of the scores in [-1, 1]; ``flip``, whether the labels differ; ``rows`` of
+        of the scores in [-1, 1]; ``flip``, whether the labels differ; ``other``,
+        whether the responses do; ``rows`` of
         :func:`compare_verdicts`; ``why``, how many verdicts differ by fate, and
         ``whole`` where only one of the runs compared the whole response; ``changed``,
         whether the score or the label differs.
     """
     difference = round(after['score'] - before['score'], 4)
     flip = before['label'] != after['label']
-    rows = compare_verdicts(before['verdicts'], after['verdicts'])
+    other = _texts(before)[1] != _texts(after)[1]
+    # Of two responses, each has evidence of its own.
+    rows = [] if other else compare_verdicts(before['verdicts'], after['verdicts'])
     why = Counter(fate for _, _, fate in rows if fate != 'same')
-    if before['fallback'] != after['fallback']:
+    if not other and before['fallback'] != after['fallback']:
         why['whole'] = 1
     return {
         'id': after['id'],
@@ -85,6 +107,7 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
         'after': _side(after),
         'difference': difference,
         'flip': flip,
+        'other': other,
         'rows': rows,
         'why': why,
         'changed': bool(difference or flip),

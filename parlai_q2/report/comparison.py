@@ -1,4 +1,4 @@
-"""Writes a page that compares two runs over the same responses: what changed, why."""
+"""Writes a page that compares two scorings of the same responses, or two systems."""
 
 from pathlib import Path
 from typing import Sequence, Union
@@ -33,16 +33,16 @@ def write_comparison(
     :param path: the page's file, which is replaced completely or not at all.
     :param names: the names of the runs.
     :return: the page's path.
-    :raises InputError: when the runs have no response in common.
+    :raises InputError: when the runs have nothing in common.
     """
     pairing = pair_up(before, after)
     if not pairing.pairs:
         ids = pairing.other_text
         raise InputError(
             f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
-            'have no response in common: responses are matched by text and knowledge.'
-            + (f' {ids:,} ids are in both, with different texts.' if ids else '')
-            + ' Compare two scorings of the same responses.'
+            'have nothing in common: two scorings are matched by response and '
+            'knowledge, two systems by id (or place), knowledge and history.'
+            + (f' {ids:,} ids are in both, with other knowledge.' if ids else '')
         )
     shown = one_line(names[0]), one_line(names[1])
     one, other = signatures_of(before), signatures_of(after)
@@ -64,9 +64,8 @@ def write_comparison(
         ['page.css', 'changes.css'],
         SCRIPTS,
         title=one_line(title),
-        summary=f'{shown[0]} \u2192 {shown[1]}: {overview.count:,} '
-        f'{"response" if overview.count == 1 else "responses"} in both, {moved:,} with '
-        f'a different score, {overview.flips:,} with a different label',
+        summary=_summary(shown, overview, pairing),
+        verdict=verdict_of(shown, overview, pairing) if pairing.systems else '',
         overview=_overview_rows(overview, pairing),
         labels=overview.labels,
         labels_before=sorted({old for old, _ in overview.labels}),
@@ -83,6 +82,38 @@ def write_comparison(
     )
     write_text(Path(path), page)
     return Path(path)
+
+
+def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing) -> str:
+    what = 'turn' if pairing.systems else 'response'
+    count = f'{overview.count:,} {what}{"" if overview.count == 1 else "s"} in both'
+    if pairing.only_before or pairing.only_after:
+        sizes = [overview.count + n for n in (pairing.only_before, pairing.only_after)]
+        count += f' (of {sizes[0]:,} and {sizes[1]:,}; all figures are of these)'
+    moved = overview.higher + overview.lower
+    return (
+        f'{names[0]} \u2192 {names[1]}: {count}, {moved:,} with a different score, '
+        f'{overview.flips:,} with a different label'
+    )
+
+
+def verdict_of(
+    names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing
+) -> str:
+    """Which of two systems is better grounded, in words, as far as it can be told."""
+    interval = overview.interval
+    ties = overview.count - overview.higher - overview.lower
+    ahead = [(names[0], overview.lower), (names[1], overview.higher)]
+    if interval.mean > 0:
+        ahead.reverse()
+    (better, won), (worse, lost) = ahead
+    found = f'{better} is better grounded than {worse}'
+    if interval.low <= 0 <= interval.high:
+        found = f'Which is better grounded, {better} or {worse}, cannot be told'
+    return (
+        f'{found}: {better} is ahead in {won:,} of {overview.count:,} turns, '
+        f'{worse} in {lost:,}, and {ties:,} are ties.'
+    )
 
 
 def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:

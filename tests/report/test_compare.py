@@ -49,12 +49,53 @@ def test_an_id_decides_between_equal_texts():
     assert pairing.only_after == 1
 
 
-def test_the_same_record_with_another_response_is_counted_and_not_compared():
-    before = entries(simple(1), simple(2))
-    after = entries(simple(1, response='Other.'), simple(2))
+def test_one_record_with_another_response_is_counted_and_not_compared():
+    before = entries(simple(1), simple(2), simple(3))
+    after = entries(simple(1, knowledge='L.'), simple(2), simple(3))
     pairing = pair_up(before, after)
-    assert ids(pairing) == [('r2', 'r2')]
+    assert ids(pairing) == [('r2', 'r2'), ('r3', 'r3')] and not pairing.systems
     assert (pairing.only_before, pairing.only_after, pairing.other_text) == (1, 1, 1)
+
+
+def two_systems(count, same):
+    """Responses to as many turns, of which the second says some as the first does."""
+    before = [simple(n, 0.8) for n in range(count)]
+    other = [simple(n, 0.4, response=f'No {n}.') for n in range(same, count)]
+    return before, [simple(n, 0.8) for n in range(same)] + other
+
+
+def test_two_systems_are_paired_by_their_turns_whatever_both_happen_to_say():
+    before, after = two_systems(40, 19)
+    pairing = pair_up(entries(*before), entries(*reversed(after)))
+    assert pairing.systems and len(pairing.pairs) == 40
+    assert all(old == new for old, new in ids(pairing))
+    # An id that stands for another turn does not pair.
+    moved = [{**one, 'history': ['other']} for one in after]
+    assert not pair_up(entries(*before), entries(*moved)).systems
+
+
+def test_two_systems_are_compared_as_a_whole_and_in_words(tmp_path):
+    page = page_of(tmp_path, *two_systems(40, 19), names=('one', 'two'))
+    assert 'one \u2192 two: 40 turns in both, 21 with a different score' in page
+    told = 'one is better grounded than two: one is ahead in 21 of 40 turns, two in 0'
+    assert f'{told}, and 19 are ties.' in page
+    assert '<b>0.800 \u2192 0.590</b>' in page
+    changes = page_data(page)['changes']
+    assert sum(change['other'] for change in changes) == 21
+
+
+def test_what_cannot_be_told_is_not_claimed(tmp_path):
+    before = [simple(n, 0.8 if n % 2 else 0.4) for n in range(20)]
+    after = [simple(n, 0.4 if n % 2 else 0.8, response='R.') for n in range(20)]
+    page = page_of(tmp_path, before, after, names=('one', 'two'))
+    assert 'Which is better grounded, one or two, cannot be told' in page
+    assert 'one is ahead in 10 of 20 turns, two in 10, and 0 are ties.' in page
+
+
+def test_a_headline_over_a_part_says_so(tmp_path):
+    before, after = two_systems(40, 19)
+    page = page_of(tmp_path, before, after[:30], names=('one', 'two'))
+    assert '30 turns in both (of 40 and 30; all figures are of these)' in page
 
 
 # --- one pair
@@ -162,8 +203,8 @@ def test_other_scores_of_the_same_signature_are_warned_of(tmp_path):
 
 
 def test_runs_that_have_nothing_in_common_are_an_error(tmp_path):
-    with pytest.raises(InputError, match='1 ids are in both, with different texts'):
-        page_of(tmp_path, [simple(1)], [simple(1, response='Other.')])
+    with pytest.raises(InputError, match='1 ids are in both, with other knowledge'):
+        page_of(tmp_path, [simple(1)], [simple(1, knowledge='Other.')])
     assert not list(tmp_path.iterdir())
 
 

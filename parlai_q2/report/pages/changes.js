@@ -14,7 +14,8 @@ const FATES = {
 };
 
 // Why a score moved, in words.
-function reasons({ why, changed, before }) {
+function reasons({ why, changed, before, other }) {
+  if (other) return 'another response';
   const found = [];
   if (why.answer) found.push(counted(why.answer, 'different answer', 'different answers'));
   if (why.comparison) found.push(`${why.comparison} compared differently`);
@@ -34,6 +35,7 @@ function reasons({ why, changed, before }) {
 // The verdicts of both runs, one line each; clicking a mark highlights its verdicts.
 function verdicts(change) {
   const { before, after } = change;
+  if (change.other) return null;
   if (!change.rows.length) {
     if (after.statements.length) return null;
     const whole = before.fallback || after.fallback;

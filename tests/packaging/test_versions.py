@@ -1,0 +1,87 @@
+"""What setup.py, the lock, the set-up and the docs say of versions agrees."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+from tests.conftest import ROOT
+
+PRINT = """
+import json, setuptools
+setuptools.setup = lambda **told: print(json.dumps(
+    {k: told[k] for k in ('install_requires', 'extras_require', 'python_requires')}))
+exec(open('setup.py').read())
+"""
+
+
+@pytest.fixture(scope='module')
+def setup():
+    """What setup.py declares."""
+    import json
+
+    command = [sys.executable, '-c', f'__file__ = "setup.py"\n{PRINT}']
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def pinned():
+    """Every pinned version of each package, whatever its markers."""
+    found = {}
+    files = [*(ROOT / 'requirements').glob('*.txt')]
+    for file in [*files, ROOT / 'parlai_q2' / 'parlai' / 'requirements.txt']:
+        for line in file.read_text().splitlines():
+            if re.match(r'\w', line):
+                one = Requirement(line.rstrip(' \\'))
+                versions = found.setdefault(canonicalize_name(one.name), set())
+                versions.add(str(one.specifier).removeprefix('=='))
+    torch = re.search(r'TORCH \?= torch==(\S+)', (ROOT / 'Makefile').read_text())
+    return {**found, 'torch': {torch[1]}}
+
+
+def test_what_is_asked_for_allows_what_is_pinned(setup):
+    asked = [*setup['install_requires']]
+    for extra, packages in setup['extras_require'].items():
+        asked += packages
+    versions = pinned()
+    for line in asked:
+        need = Requirement(line)
+        found = versions.get(canonicalize_name(need.name))
+        assert found, f'{need.name} is not pinned in requirements/'
+        for version in found:
+            assert need.specifier.contains(version, prereleases=True), line
+
+
+def test_every_extra_that_is_named_exists(setup):
+    extras = set(setup['extras_require'])
+    named = {}
+    for folder in ('docs', 'parlai_q2', 'agents', 'tasks', 'zoo'):
+        for ending in ('md', 'py'):
+            for path in (ROOT / folder).rglob(f'*.{ending}'):
+                if path.name == 'upgrade.md':  # it also names what there was
+                    continue
+                text = path.read_text('utf-8')
+                for found in re.findall(r'parlai_q2\[([\w,]+)\]', text):
+                    named.update(dict.fromkeys(found.split(','), path))
+    for found in re.findall(r"'\.\[([\w,]+)\]'", (ROOT / 'README.md').read_text()):
+        named.update(dict.fromkeys(found.split(','), 'README.md'))
+    assert named.keys() >= {'plots', 'web'}
+    assert {name: path for name, path in named.items() if name not in extras} == {}
+
+
+def test_the_same_pythons_are_named_everywhere(setup):
+    relock = (ROOT / 'requirements' / 'relock.py').read_text()
+    (pythons,) = re.findall(r'^PYTHONS = \((.*)\)$', relock, re.MULTILINE)
+    locked = re.findall(r"'(\d\.\d+)'", pythons)
+    assert all(f'{one}.0' in SpecifierSet(setup['python_requires']) for one in locked)
+    first, last = locked[0], locked[-1]
+    assert f'>={first}' == setup['python_requires']
+    ci, make = (ROOT / '.ci' / 'run').read_text(), (ROOT / 'Makefile').read_text()
+    assert f'python_of {last}' in ci and f'python_of {first}' in ci
+    assert f'Python {first} to {last}' in make
+    lock = (ROOT / 'requirements' / 'lock.txt').read_text()
+    assert f'Python {first} to {last}' in lock
