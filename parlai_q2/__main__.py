@@ -24,14 +24,13 @@ HELP = ('-h', '--h', '--help', 'h', 'help')
 # How ParlAI's error for an option file with an unknown option begins.
 NO_OPTION = 'Trying to set opt from file that does not exist: '
 # The commands that keep finished work, in a file or in the score cache.
-RESUMABLE = ('score', 'filter', 'distill', 'meta_eval')
+RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # Exit statuses. The last two follow the shell: 128 plus SIGINT or SIGPIPE.
 REFUSED, STOPPED, UNREAD = 2, 130, 141
 NO_ROOM = (
-    'Out of memory. Give a smaller --scorer-batch-size or --batchsize, or fewer '
-    '--workers.'
+    'Out of memory. Give a smaller --scorer-batch-size, --batchsize or --chunk-size.'
 )
 
 

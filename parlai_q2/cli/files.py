@@ -7,8 +7,7 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.write import meta_of
-from parlai_q2.scorers.base import Scorer
-from parlai_q2.signature import assumed
+from parlai_q2.signature import assumed, settings_of, short_form
 
 
 def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path:
@@ -28,10 +27,10 @@ def given_files(opt: Mapping[str, Any]) -> tuple[Path, Path]:
     return given_file(opt, 'infile'), given_file(opt, 'outfile')
 
 
-def tell_signature(scorer: Scorer, outfile: Path) -> None:
+def tell_signature(signature: str, outfile: Path) -> None:
     """Log how the scores in a file were made."""
-    signature = scorer.signature
-    log.info(f'Signature: {signature.short}, in full in {meta_of(outfile)}')
+    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
     log.debug(f'Signature in full: {signature}')
-    if sentence := assumed(scorer.prior):
+    prior = settings_of(signature).get('prior')
+    if prior and (sentence := assumed(float(prior))):
         log.info(sentence)

@@ -66,6 +66,13 @@ class Progress:
         elif kind is None and self._said not in (None, self._done):
             self._say()
 
+    def skip(self, count: int, place: int) -> None:
+        """Note what an earlier run has done; it says nothing of the speed."""
+        self._done += count
+        self._place += place
+        if self._bar is not None:
+            self._draw(self._bar)
+
     def update(self, count: int, place: Optional[int] = None) -> None:
         """
         Report the units done since the last call, and how far the input is done by now

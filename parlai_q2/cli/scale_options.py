@@ -1,74 +1,130 @@
-"""The options for scoring with several processes or GPUs, and the engine they give."""
+"""The options for working off files: in this process, or in many on a Ray cluster."""
 
-from functools import partial
-from typing import Any, Mapping, Optional
+from argparse import SUPPRESS
+from collections.abc import Mapping
+from typing import Any, Optional
 
-from parlai_q2.cli.scorer_options import scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.chunks import CHUNK_RECORDS
-from parlai_q2.scale.placement import places
-from parlai_q2.scale.score_chunk import Engine, in_process
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.scale.job import Engine, Job
+from parlai_q2.scale.local import LocalEngine
+
+LOCAL, RAY = 'local', 'ray'
+ENGINES = (LOCAL, RAY)
+OF_RAY = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
+# What to write instead of options that are gone.
+GONE = {
+    'workers': '--engine ray --ray-actors {}; one process alone uses all cores',
+    'devices': '--engine ray --ray-gpus 1, which gives each actor a GPU',
+}
 
 
-def add_scale_options(parser: Any) -> Any:
-    """Add ``--workers``, ``--devices`` and ``--chunk-size`` to a parser; return it."""
+def add_engine_options(parser: Any) -> Any:
+    """Add ``--engine`` and its ``--ray-…`` options; return their group."""
     group = parser.add_argument_group('Scoring at scale')
     group.add_argument(
-        '--workers',
-        type=int,
-        help='number of processes that score, each with its own models; default: one '
-        'per device of --devices, else this process alone',
+        '--engine',
+        choices=ENGINES,
+        default=LOCAL,
+        help='local: this process, with all cores; ray: actors on a Ray cluster, '
+        'which needs the extra parlai_q2[ray]',
     )
     group.add_argument(
-        '--devices',
-        help='torch devices to spread the workers over: cuda:0,cuda:1 or all; '
-        'default: --scorer-device for all of them',
+        '--ray-address',
+        help='the cluster, as host:port or auto; default: Ray is started on this '
+        'machine, for this run',
     )
+    group.add_argument(
+        '--ray-actors',
+        type=int,
+        help='number of actors, each of which holds a loaded scorer; default: as many '
+        'as the cluster can hold when the run begins',
+    )
+    group.add_argument(
+        '--ray-cpus',
+        type=float,
+        default=1.0,
+        help='CPUs of an actor, which is also its number of threads',
+    )
+    group.add_argument(
+        '--ray-gpus', type=float, default=0.0, help='GPUs of an actor, such as 1 or 0.5'
+    )
+    return group
+
+
+def add_scale_options(parser: Any, chunk_size: int) -> Any:
+    """Add the engine's options and ``--chunk-size``; return the parser."""
+    group = add_engine_options(parser)
     group.add_argument(
         '--chunk-size',
         type=int,
-        default=CHUNK_RECORDS,
+        default=chunk_size,
         help='records per call of the scorer, which is also the most that a killed '
-        'worker loses; larger chunks fill the batches of a GPU better',
+        'run or actor loses; larger chunks fill the batches of a GPU better',
     )
+    for name in GONE:
+        group.add_argument(f'--{name}', help=SUPPRESS)
     return parser
 
 
-def chunk_size_from_opt(opt: Mapping[str, Any]) -> int:
-    """The number of records in a chunk; a ConfigError if it is below 1."""
+def check_scale(opt: Mapping[str, Any]) -> int:
+    """
+    The number of records in a chunk.
+
+    :raises ConfigError: if it is below 1, an option is gone, or one of Ray's is given
+        without ``--engine ray``.
+    """
+    for name, instead in GONE.items():
+        if opt.get(name) is not None:
+            wanted = instead.format(opt[name])
+            raise ConfigError(f'--{name} is gone. Write instead: {wanted}.')
+    if opt.get('engine', LOCAL) != RAY:
+        defaults = {'ray_cpus': 1.0, 'ray_gpus': 0.0}
+        for name in OF_RAY:
+            if opt.get(name) not in (None, defaults.get(name)):
+                raise ConfigError(
+                    f'--{name.replace("_", "-")} has no effect without --engine ray.'
+                )
+    elif opt.get('cache') or opt.get('cache_file'):
+        raise ConfigError(
+            'With --engine ray there is no score cache: its file is for the processes '
+            'of one machine. Leave --cache and --cache-file out.'
+        )
     size = opt['chunk_size']
     if size < 1:
         raise ConfigError(f'--chunk-size must be at least 1, not {size}.')
     return size
 
 
-def scale_from_opt(opt: Mapping[str, Any]) -> tuple[Scorer, Engine]:
+def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:
     """
-    The scorer that an ``opt`` asks for, for its name and signature, and the engine.
+    The engine that an ``opt`` asks for, with a job.
 
-    :raises ConfigError: when workers and devices do not fit together.
+    :raises MissingPackageError: for Ray, if it is not installed.
     """
-    make = partial(make_scorer, plain(opt))
-    where = places(opt.get('workers'), opt.get('devices'))
-    scorer = make(where[0].device)
-    if len(where) == 1:
-        return scorer, in_process(scorer)
+    if opt.get('engine', LOCAL) == LOCAL:
+        return LocalEngine(job)
 
-    from parlai_q2.scale.workers import in_workers
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
 
-    return scorer, in_workers(make, where, str(scorer.signature))
+    return RayEngine(
+        job,
+        Resources(
+            opt.get('ray_address'),
+            opt.get('ray_actors'),
+            opt.get('ray_cpus', 1.0),
+            opt.get('ray_gpus', 0.0),
+        ),
+    )
 
 
-def make_scorer(opt: dict[str, Any], device: Optional[str]) -> Scorer:
-    """A worker's scorer, on a device or that of ``opt``, as :func:`plain` gives it."""
-    return scorer_from_opt({**opt, 'scorer_device': device} if device else opt)
-
-
-def plain(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are plain values, as a process without ParlAI can read them."""
-    return {
+def with_device(opt: Mapping[str, Any], device: Optional[str]) -> dict[str, Any]:
+    """
+    The options that are plain values, as a process without ParlAI can read them, with
+    the device of that process.
+    """
+    plain = {
         name: value
         for name, value in opt.items()
         if value is None or isinstance(value, (str, int, float, bool))
     }
+    return {**plain, 'scorer_device': device} if device else plain

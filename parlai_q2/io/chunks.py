@@ -6,9 +6,11 @@ Chunk boundaries depend on the file alone. So the scorer always sees the same re
 together, whichever worker scores a chunk and however often the run was stopped.
 """
 
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Optional, Protocol
 
-from parlai_q2.io.read import NOT_READ, Record
+from parlai_q2.errors import RecordError
+from parlai_q2.io.read import NOT_READ
 
 # Records per chunk: enough to fill a model's batches of one length, few enough that Q2
 # on two cores scores them within a minute.
@@ -18,27 +20,44 @@ CHUNK_RECORDS = 256
 CHUNK_BYTES = 4 * 1024 * 1024
 
 
+class Readable(Protocol):
+    """
+    A record of a file of any kind; see :class:`~parlai_q2.io.read.Record`.
+    """
+
+    @property
+    def line(self) -> int: ...
+
+    @property
+    def fields(self) -> dict[str, Any]: ...
+
+    @property
+    def error(self) -> Optional[RecordError]: ...
+
+    @property
+    def read(self) -> int: ...
+
+    @property
+    def nulled(self) -> tuple[str, ...]: ...
+
+
 class Chunk(NamedTuple):
     """
     Consecutive records of a file.
 
     :param number: the index of the chunk in the file, from 0.
+    :param items: its records, of whichever kind.
     :param end: how many bytes of the file had been read by the end of the chunk.
     """
 
     number: int
-    records: list[Record]
+    items: Sequence[Readable]
     end: int
-
-    @property
-    def lines(self) -> str:
-        """The lines of the file that the chunk spans, for messages."""
-        return f'{self.records[0].line} to {self.records[-1].line}'
 
     @property
     def cut_short(self) -> bool:
         """Whether the last record says that the rest of the file was not read."""
-        error = self.records[-1].error
+        error = self.items[-1].error
         # Only at the end: the message may contain a field's name, which can be any
         # text.
         return error is not None and error.problem.endswith(NOT_READ)
@@ -46,11 +65,13 @@ class Chunk(NamedTuple):
     @property
     def nulled(self) -> list[str]:
         """The fields of each record that had NaN or Infinity, one after the other."""
-        return [name for record in self.records for name in record.nulled]
+        return [name for record in self.items for name in record.nulled]
 
 
 def cut_chunks(
-    records: Iterator[Record], size: int = CHUNK_RECORDS, size_bytes: int = CHUNK_BYTES
+    records: Iterator[Readable],
+    size: int = CHUNK_RECORDS,
+    size_bytes: int = CHUNK_BYTES,
 ) -> Iterator[Chunk]:
     """
     Split records into chunks, reading them only as needed.
@@ -58,7 +79,7 @@ def cut_chunks(
     :param size: the maximum number of records in a chunk, at least 1.
     :param size_bytes: close a chunk once it spans this many bytes, at least 1.
     """
-    held: list[Record] = []
+    held: list[Readable] = []
     number = start = 0
     for record in records:
         held.append(record)

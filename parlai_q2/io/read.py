@@ -1,6 +1,6 @@
 """
-Reads the records to score from JSON lines, csv, tsv or ParlAI world logs, one at a
-time.
+Reads the records to score from JSON lines, csv, tsv, Parquet or ParlAI world logs, one
+at a time.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
 and ``id``; other fields pass through to the output. A bad record does not stop reading:
@@ -12,7 +12,7 @@ import csv
 import json
 import logging
 import re
-from io import TextIOWrapper
+from io import BufferedReader, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -26,10 +26,13 @@ from typing import (
     Optional,
     TextIO,
     Union,
+    cast,
 )
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import renamed, tell_unread
+from parlai_q2.io.locations import Location, located
+from parlai_q2.io.parquet import ENDINGS, parquet_rows
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
 from parlai_q2.turns import Example, Passage, passages_of
@@ -38,7 +41,8 @@ from parlai_q2.turns import Example, Passage, passages_of
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
 # The most lines that a cell may span; a longer cell means that a quote was left open.
 CELL_LINES = 100
-FORMATS = ('jsonl', 'csv', 'tsv', 'world_logs')
+PARQUET = 'parquet'
+FORMATS = ('jsonl', 'csv', 'tsv', PARQUET, 'world_logs')
 
 # The first bytes of files that are not UTF-8. UTF-32 must come before UTF-16, because
 # its mark begins with that of UTF-16.
@@ -67,6 +71,7 @@ class Record(NamedTuple):
     :param read: how many bytes of the file have been read so far, including what is
         buffered; used to show progress.
     :param nulled: the fields that had NaN or Infinity, and have null now.
+    :param source: the file's name.
     """
 
     line: int
@@ -75,6 +80,11 @@ class Record(NamedTuple):
     error: Optional[RecordError]
     read: int = 0
     nulled: tuple[str, ...] = ()
+    source: str = ''
+
+    def without(self, error: RecordError) -> 'Record':
+        """The record with an error in place of all that it holds."""
+        return self._replace(fields={}, example=None, error=error, nulled=())
 
 
 class Line(NamedTuple):
@@ -91,7 +101,7 @@ class Line(NamedTuple):
 
 
 def read_records(
-    path: Union[str, Path],
+    path: Union[str, Location],
     format: Optional[str] = None,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Record]:
@@ -103,8 +113,15 @@ def read_records(
     :param names: the names that fields have in the file, by those they are read by.
     :raises InputError: if the file cannot be read at all.
     """
-    path = Path(path)
+    path = located(path)
     format = format or format_of(path)
+    if format == PARQUET:
+        for number, fields, nulled, read in parquet_rows(path):
+            if number == 1:
+                tell_unread(fields, names)
+            fields = renamed(fields, names)
+            yield _record(path.name, Line(number, fields, None, nulled), read)
+        return
     if format not in READERS:
         raise InputError(
             f'The format must be one of {", ".join(FORMATS)}, not {format!r}.'
@@ -119,7 +136,7 @@ def read_records(
             yield _record(path.name, line, stream.buffer.tell())
 
 
-def open_text(path: Path) -> TextIO:
+def open_text(path: Location) -> TextIO:
     """
     Open a file as UTF-8 text. Invalid bytes become lone surrogates, so that the readers
     can report the record that has them and still read the others.
@@ -127,7 +144,7 @@ def open_text(path: Path) -> TextIO:
     :raises InputError: if the file cannot be read, or begins as no UTF-8.
     """
     try:
-        file = open(path, 'rb')
+        file = cast(BufferedReader, path.open('rb'))
         # peek, not read: it consumes nothing, which matters for a pipe.
         begins = file.peek(4)
     except OSError as e:
@@ -142,16 +159,18 @@ def open_text(path: Path) -> TextIO:
     return TextIOWrapper(file, 'utf-8-sig', errors='surrogateescape', newline='')
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Location) -> str:
     """The format of a file, from its extension, which must be a known one."""
     ending = path.suffix.lower().lstrip('.')
     if ending in ('jsonl', 'json', 'ndjson'):
         return 'jsonl'
     if ending in ('csv', 'tsv'):
         return ending
+    if ending in ENDINGS:
+        return PARQUET
     raise InputError(
-        f'{path.name}: cannot tell the format from the ending. Name it .jsonl, .csv or '
-        '.tsv, or give --format.'
+        f'{path.name}: cannot tell the format from the ending. Name it .jsonl, .csv, '
+        '.tsv or .parquet, or give --format.'
     )
 
 
@@ -219,11 +238,12 @@ def _record(source: str, line: Line, read: int) -> Record:
     number, fields, problem, nulled = line
     if problem is None:
         try:
-            return Record(number, fields, example_of(fields), None, read, nulled)
+            example = example_of(fields)
+            return Record(number, fields, example, None, read, nulled, source)
         except InputError as e:
             problem = str(e)
     error = RecordError(source, number, problem)
-    return Record(number, fields, None, error, read, nulled)
+    return Record(number, fields, None, error, read, nulled, source)
 
 
 def _is_utf8(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Iterator, Mapping, Union
 from parlai_q2.claims import explained_row, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.knowledge import as_field, stripped
+from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.read import Record, example_of, read_records
 from parlai_q2.report.entries import Entry, before_and_after, read_entry
 
@@ -23,9 +24,14 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
     """
     Read the entries of a file, in order. A bad record gives an error in its place.
 
-    :param path: JSON lines of scored records, of reranked pools, or of conversations.
+    :param path: JSON lines of scored records, of reranked pools, or of conversations;
+        or a folder of such files, with the manifest that a run wrote.
     :raises InputError: when the file cannot be read or has no record.
     """
+    if path.is_dir():
+        for shard in shards_in(path):
+            yield from read_scored_file(shard)
+        return
     if not path.is_file():
         raise InputError(
             f'There is no file {path}. Give a file that parlai_q2 score wrote.'

@@ -9,11 +9,11 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.locations import Location
 from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
 from parlai_q2.io.strict_json import is_number
 from parlai_q2.rerank.candidate import Candidate
@@ -51,7 +51,7 @@ class Pool(Turn):
 class PoolRecord(NamedTuple):
     """
     One record of a file of pools: its line and all its fields, and the pool or the
-    error, like :class:`~parlai_q2.io.read.Record`.
+    error, like :class:`~parlai_q2.io.read.Record`, which has the rest, too.
 
     :param labels: a human judgement for each candidate, or None.
     """
@@ -62,28 +62,36 @@ class PoolRecord(NamedTuple):
     error: Optional[RecordError]
     labels: tuple[Optional[str], ...] = ()
     nulled: tuple[str, ...] = ()
+    read: int = 0
+    source: str = ''
 
     @property
     def labelled(self) -> bool:
         """Whether every candidate has a human judgement."""
         return bool(self.labels) and all(self.labels)
 
+    def without(self, error: RecordError) -> 'PoolRecord':
+        """The record with an error in place of all that it holds."""
+        return self._replace(fields={}, pool=None, error=error, labels=(), nulled=())
 
-def read_pools(path: Path) -> Iterator[PoolRecord]:
+
+def read_pools(path: Location) -> Iterator[PoolRecord]:
     """
     Read the pools of a file of JSON lines, in order. A bad record gives an error in its
     place; a file that cannot be read, an InputError.
     """
+    name = path.name
     with open_text(path) as stream:
         for line, fields, problem, nulled in json_objects(stream):
+            read = stream.buffer.tell()
             try:
                 if problem is not None:
                     raise InputError(problem)
                 pool, labels = pool_of(fields)
-                yield PoolRecord(line, fields, pool, None, labels, nulled)
+                yield PoolRecord(line, fields, pool, None, labels, nulled, read, name)
             except InputError as e:
-                error = RecordError(path.name, line, str(e))
-                yield PoolRecord(line, fields, None, error, (), nulled)
+                error = RecordError(name, line, str(e))
+                yield PoolRecord(line, fields, None, error, (), nulled, read, name)
 
 
 def pool_of(fields: dict[str, Any]) -> tuple[Pool, tuple[Optional[str], ...]]:

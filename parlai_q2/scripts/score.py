@@ -1,33 +1,38 @@
-"""``parlai_q2 score``: scores a file of responses against their knowledge."""
+"""``parlai_q2 score``: scores files of responses against their knowledge."""
 
 import json
 import shutil
 import sys
-from contextlib import closing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Mapping, Optional
+from typing import Any, Optional
 
 from tqdm import tqdm
 
 from parlai_q2.claims import Score
-from parlai_q2.cli import log
-from parlai_q2.cli.files import given_files, tell_signature
-from parlai_q2.cli.progress import Progress
-from parlai_q2.cli.scale_options import (
-    add_scale_options,
-    chunk_size_from_opt,
-    scale_from_opt,
-)
-from parlai_q2.cli.scorer_options import add_scorer_options
-from parlai_q2.errors import InputError
+from parlai_q2.cli.file_command import run_command_on_files, work_off
+from parlai_q2.cli.scale_options import add_scale_options, with_device
+from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.read import FORMATS, example_of
-from parlai_q2.io.write import ResumableWriter, encode_line, writable
-from parlai_q2.scale.score_chunk import Engine, ScoredChunk, in_process
-from parlai_q2.scale.work import Tally, chunks_of, go_on
+from parlai_q2.io.read import FORMATS, example_of, read_records
+from parlai_q2.scale.file_run import Kind
+from parlai_q2.scale.job import Engine
+from parlai_q2.scale.local import LocalEngine
+from parlai_q2.scale.outcomes import Tally
+from parlai_q2.scale.score_job import ScoreJob, outcome_of
+from parlai_q2.scale.shards import check_places, planned
 from parlai_q2.scorers.base import Scorer
+
+
+def kind_of(names: Mapping[str, str]) -> Kind:
+    """What is read and written; ``names`` as for :func:`read_records`."""
+    identity = {'fields': dict(names)} if names else {}
+    read = partial(read_records, names=names)
+    return Kind(read, outcome_of, Tally, 'signature', identity)
 
 
 def add_options(parser: Any) -> None:
@@ -37,9 +42,12 @@ def add_options(parser: Any) -> None:
         '--infile',
         help='file of records with knowledge, response and, optionally, history and '
         'id; other fields are copied to the output, where a label of your own '
-        'becomes given_label',
+        'becomes given_label. A path, a URL such as s3://bucket/in.jsonl, or a '
+        'pattern such as "in/*.jsonl" for many files',
     )
-    group.add_argument('--outfile', help='JSON lines file to write')
+    group.add_argument(
+        '--outfile', help='JSON lines file to write, or a folder for many'
+    )
     group.add_argument(
         '--fields',
         help="other names of fields in the input, such as 'history=question'",
@@ -58,30 +66,21 @@ def add_options(parser: Any) -> None:
         help='print each response with its evidence',
     )
     add_scorer_options(parser)
-    add_scale_options(parser)
+    add_scale_options(parser, CHUNK_RECORDS)
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """Score the file that options name; return the summary written beside it."""
-    infile, outfile = given_files(opt)
-    chunk_size = chunk_size_from_opt(opt)
-    check_regular(infile)
-    writable(outfile, infile)
-    scorer, engine = scale_from_opt(opt)
-    form, show = opt['format'], opt['show']
-    names = read_fields(opt['fields'])
-    return score_file(infile, outfile, scorer, form, show, engine, chunk_size, names)
+    """Score the files that options name; return the summary written beside them."""
+    job = ScoreJob(partial(make_scorer, with_device(opt, None)))
+    words = (opt['measure'], 'records', 'scored')
+    lines = _show if opt['show'] else (lambda lines: None)
+    kind = kind_of(read_fields(opt['fields']))
+    return run_command_on_files(opt, job, kind, words, lines)
 
 
-def check_regular(infile: Path) -> None:
-    """Check that a file is there and can be read twice; else an InputError."""
-    if not infile.exists():
-        raise InputError(f'There is no file {infile}. Check --infile.')
-    if not infile.is_file():
-        raise InputError(
-            f'{infile} is not a regular file. Save its contents to a file and give '
-            'that as --infile: a run that was stopped has to read it again.'
-        )
+def make_scorer(opt: Mapping[str, Any], device: Optional[str]) -> Scorer:
+    """A process's scorer, on its device or that of ``opt``."""
+    return scorer_from_opt(with_device(opt, device))
 
 
 def score_file(
@@ -101,99 +100,34 @@ def score_file(
     :param outfile: receives one JSON line for each record, in order: the record's
         fields, then ``score``, ``label``, ``fallback``, ``verdicts`` and ``parts``, or
         ``error``.
-    :param scorer: the scorer; with an engine, one like the engine's scorers.
+    :param scorer: the scorer; with an engine, one like the engine's.
     :param format: the input's format, or None to infer it from the file's ending.
     :param show: whether to print each response with its evidence, too.
-    :param engine: what scores chunks; by default the scorer, in this process.
+    :param engine: what runs a :class:`~parlai_q2.scale.score_job.ScoreJob`; by default
+        this process, with the scorer.
     :param chunk_size: records in one call of the scorer.
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :return: the summary that is written beside the output.
     :raises InputError: when the input cannot be read, has no record or changes during
         the run, or another run is writing this output.
     """
-    check_regular(infile)
-    state = state_of(infile)
-    signature, place = str(scorer.signature), str(infile.resolve())
-    run = {'signature': signature, 'infile': place, 'format': format, **state}
-    if names:
-        run['fields'] = dict(names)
-    chunks = chunks_of(infile.resolve(), format, chunk_size, names)
-    writer = ResumableWriter(outfile, run, infile)
-    if writer.started_over:
-        log.warning(
-            f'The unfinished {writer.part} was made from another input or with '
-            'another scorer. Starting over.'
-        )
-    tally, problems = Tally(), log.Named('Not scored')
-    try:
-        work = go_on(chunks, writer, tally)
-        cut_short = work.cut_short
-        if work.records:
-            log.info(f'Continuing after the {work.records} records already scored.')
-        bar = Progress(scorer.name, state['size'], 'records', work.records, work.read)
-        engine = engine or in_process(scorer)
-        with bar as progress, closing(engine(work.chunks)) as scored:
-            for chunk in scored:
-                lines = chunk.lines if tally.scored else sign(chunk, signature)
-                writer.write_lines(lines)
-                tally.add(chunk.outcomes, chunk.nulled)
-                for problem in chunk.problems:
-                    problems.add(problem)
-                cut_short |= chunk.cut_short
-                if show:
-                    _show(lines)
-                progress.update(len(chunk.outcomes), chunk.end)
-        check_unchanged(infile, state)
-    except BaseException:
-        writer.close()
-        raise
-    if not tally.records:
-        writer.abandon()
-        raise InputError(f'{infile} has no records.')
-    summary = {**run, **tally.summary()}
-    writer.finish(summary)
-    log.info(f'Wrote {outfile}. {tally.sentence()}')
-    tell_signature(scorer, outfile)
-    if cut_short:
-        raise InputError(
-            f'{infile} was not read to its end: see the last line of {outfile}.'
-        )
-    if not tally.scored:
-        raise InputError(
-            f'None of the {tally.records} records in {infile} could be scored. '
-            f'{outfile} says what is wrong with each.'
-        )
-    return summary
+    plan = planned(infile, outfile)
+    check_places(plan)
+    engine = engine or LocalEngine(ScoreJob(Same(scorer)))
+    lines = _show if show else (lambda lines: None)
+    words = (scorer.name, 'records', 'scored')
+    kind = kind_of(names)
+    return work_off(plan, engine, kind, words, format, chunk_size, lines)
 
 
-def state_of(infile: Path) -> dict[str, int]:
-    """The state of a file, from which a change can be recognised."""
-    state = infile.stat()
-    return {'size': state.st_size, 'modified': state.st_mtime_ns}
+@dataclass(frozen=True)
+class Same:
+    """Gives the scorer that it was given."""
 
+    scorer: Scorer
 
-def check_unchanged(infile: Path, state: dict[str, int]) -> None:
-    """Check that a file is as it was: else the output may mix two versions of it."""
-    try:
-        now = state_of(infile)
-    except OSError:
-        now = {}
-    if now != state:
-        raise InputError(
-            f'{infile} changed while it was being read. Run the same command '
-            'again once nothing writes to it any more; it will start over.'
-        )
-
-
-def sign(chunk: ScoredChunk, signature: str) -> bytes:
-    """A chunk's lines, with the signature in the first one that has a score."""
-    lines = chunk.lines.splitlines(keepends=True)
-    for place, outcome in enumerate(chunk.outcomes):
-        if outcome is not None:
-            first = {**json.loads(lines[place]), 'signature': signature}
-            lines[place] = encode_line(first)
-            break
-    return b''.join(lines)
+    def __call__(self, device: Optional[str]) -> Scorer:
+        return self.scorer
 
 
 def _show(lines: bytes) -> None:

@@ -198,7 +198,7 @@ def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
 
 
 def test_a_format_that_is_not_known_is_an_error(tmp_path):
-    for name in ('in.parquet', 'in'):
+    for name in ('in.xlsx', 'in'):
         with pytest.raises(InputError, match='--format'):
             read(tmp_path, '', name)
     with pytest.raises(InputError, match="jsonl.*world_logs, not 'xml'"):

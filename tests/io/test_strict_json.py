@@ -43,13 +43,13 @@ def test_writing_puts_null():
     assert write_json(given) == '{"a": [null, 1.0], "b": [null], "c": "NaN"}'
 
 
-@pytest.mark.parametrize('workers', [[], ['--workers', '2', '--chunk-size', '1']])
-def test_score_writes_null_and_says_so(tmp_path, workers):
+@pytest.mark.parametrize('chunks', [[], ['--chunk-size', '1']])
+def test_score_writes_null_and_says_so(tmp_path, chunks):
     infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
     infile.write_text(BAD)
     summary = run_command(
         *('score', '--infile', str(infile), '--outfile', str(outfile)),
-        *('--measure', 'precision', *workers),
+        *('--measure', 'precision', *chunks),
     )
     first, second = strict(outfile.read_text())
     assert first['p'] is second['p'] is None and first['q'] == {'r': [1, None]}

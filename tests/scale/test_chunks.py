@@ -2,7 +2,7 @@
 
 from parlai_q2.io.chunks import cut_chunks
 from parlai_q2.io.read import Record
-from parlai_q2.scale.score_chunk import passed_through
+from parlai_q2.scale.score_job import passed_through
 
 
 def records(*positions):
@@ -10,7 +10,7 @@ def records(*positions):
 
 
 def shape(chunks):
-    return [(c.number, len(c.records), c.end) for c in chunks]
+    return [(c.number, len(c.items), c.end) for c in chunks]
 
 
 def test_a_chunk_is_closed_by_the_bytes_it_spans():

@@ -7,17 +7,14 @@ import json
 import random
 import resource
 import signal
-import time
 
 import pytest
 
-from parlai_q2.scale.placement import Place
-from parlai_q2.scale.workers import in_workers
 from parlai_q2.scripts.filter import FilterScript
 from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
 from tests.scale.killing import Forked, lines_of, spread, tear
-from tests.scale.toys import K, ToyScorer, alive, maker, worker_ids, write_records
+from tests.scale.toys import K, ToyScorer, write_records
 
 KILLED = -9
 RESPONSES = [f'a chain of shops founded in {n}' for n in range(60)]
@@ -38,15 +35,10 @@ def infile(tmp_path_factory):
     return path
 
 
-def score(infile, folder, workers=1, seconds=0.0):
+def score(infile, folder, seconds=0.0):
     """Score in a folder, in chunks of four."""
-    scorer = ToyScorer(folder, None, seconds)
-    engine = None
-    if workers > 1:
-        places = [Place(None, 1)] * workers
-        make = maker(folder, seconds)
-        engine = in_workers(make, places, str(scorer.signature))
-    score_file(infile, folder / 'out.jsonl', scorer, engine=engine, chunk_size=4)
+    scorer = ToyScorer(folder, seconds)
+    score_file(infile, folder / 'out.jsonl', scorer, chunk_size=4)
 
 
 def filter_():
@@ -91,16 +83,14 @@ def test_scoring_killed_at_a_line(infile, scored, tmp_path, place):
 
 
 @pytest.mark.parametrize('place', spread('two'))
-def test_scoring_with_two_workers_killed_when_so_much_is_written(
-    infile, scored, tmp_path, place
-):
+def test_scoring_killed_when_so_much_is_written(infile, scored, tmp_path, place):
     part = tmp_path / 'out.jsonl.part'
     size = int(place * (scored / 'out.jsonl').stat().st_size)
-    killed = Forked(tmp_path, lambda: score(infile, tmp_path, 2, 0.02))
+    killed = Forked(tmp_path, lambda: score(infile, tmp_path, 0.02))
     assert killed.kill_when(part, size) == KILLED
     assert not (tmp_path / 'out.jsonl').exists()
     tear(part, random.Random(place).random())
-    assert Forked(tmp_path, lambda: score(infile, tmp_path, 2)).wait() == 0
+    assert Forked(tmp_path, lambda: score(infile, tmp_path)).wait() == 0
     assert_same('score', tmp_path, scored)
 
 
@@ -138,30 +128,6 @@ def test_scoring_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
     assert_same('score', tmp_path, scored)
 
 
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, 'waited in vain'
-        time.sleep(0.01)
-
-
-@pytest.mark.slow
-def test_workers_end_with_a_killed_run_and_what_is_written_is_not_scored_again(
-    infile, scored, tmp_path
-):
-    part = tmp_path / 'out.jsonl.part'
-    for size in (1, 4000):
-        killed = Forked(tmp_path, lambda: score(infile, tmp_path, 2, 0.2))
-        assert killed.kill_when(part, size) == KILLED
-        wait_for(lambda: not any(map(alive, worker_ids(tmp_path))))
-    assert Forked(tmp_path, lambda: score(infile, tmp_path, 2)).wait() == 0
-    assert_same('score', tmp_path, scored)
-    # Only what was in work at a kill, or waited for its turn to be written, was scored
-    # again: a few chunks of fifteen, and not all that came before.
-    calls = [path.read_text().count('\n') for path in tmp_path.glob('worker.*')]
-    assert 15 <= sum(calls) <= 15 + 2 * 2 * 2
-
-
 def test_a_part_with_a_hole_is_scored_again_from_there(tmp_path):
     # As after a loss of power: a file can be longer than what reached the disk.
     infile = write_records(tmp_path / 'in.jsonl', [f'in {n}' for n in range(9)])
@@ -171,12 +137,12 @@ def test_a_part_with_a_hole_is_scored_again_from_there(tmp_path):
     part = tmp_path / 'out.jsonl.part'
     lines = whole.read_bytes().splitlines(keepends=True)
     with pytest.raises(KeyboardInterrupt):
-        score_file(infile, out, scorer, engine=interrupted, chunk_size=2)
+        score_file(infile, out, Interrupted(tmp_path), chunk_size=2)
     part.write_bytes(b''.join(lines[:5]) + b'\0' * 50 + b'\n' + lines[6])
     score_file(infile, out, scorer, chunk_size=2)
     assert out.read_bytes() == whole.read_bytes()
 
 
-def interrupted(work):
-    raise KeyboardInterrupt
-    yield
+class Interrupted(ToyScorer):
+    def score(self, examples):
+        raise KeyboardInterrupt

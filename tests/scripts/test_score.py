@@ -8,9 +8,10 @@ import pytest
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import ResumableWriter
-from parlai_q2.scale.score_chunk import in_process
+from parlai_q2.scale.local import LocalEngine
+from parlai_q2.scale.score_job import ScoreJob
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scripts.score import score_file
+from parlai_q2.scripts.score import Same, score_file
 from tests.files import read_lines, write_lines
 
 K = 'Sephora is a French chain founded in 1969.'
@@ -110,16 +111,22 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
     line = json.dumps({'knowledge': K, 'response': 'French'}) + '\n'
     infile.write_text(line * 9)
 
-    def changed(work):
-        for chunk in in_process(load_scorer('overlap'))(work):
-            yield chunk
-            if change == 'gone':
-                infile.unlink(missing_ok=True)
-            else:
-                infile.write_text(line * (5 if change == 'cut' else 12))
+    class Changing(LocalEngine):
+        def run(self, chunks):
+            for made in super().run(chunks):
+                yield made
+                change_it()
+
+    def change_it():
+        if change == 'gone':
+            infile.unlink(missing_ok=True)
+        else:
+            infile.write_text(line * (5 if change == 'cut' else 12))
+
+    engine = Changing(ScoreJob(Same(load_scorer('overlap'))))
 
     with pytest.raises(InputError, match='changed while it was being read.*start over'):
-        score_file(infile, out, load_scorer('overlap'), engine=changed, chunk_size=3)
+        score_file(infile, out, load_scorer('overlap'), engine=engine, chunk_size=3)
     assert not out.exists() and (tmp_path / 'out.jsonl.part').exists()
     infile.write_text(line * 7)
     said = []

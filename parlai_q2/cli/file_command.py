@@ -1,0 +1,119 @@
+"""What the commands that work off files have in common: ``score`` and ``rerank``."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.cli import log
+from parlai_q2.cli.files import given_file, tell_signature
+from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.scale_options import check_scale, engine_from_opt
+from parlai_q2.errors import InputError
+from parlai_q2.io.chunks import CHUNK_RECORDS
+from parlai_q2.scale.file_run import FileRun, Kind, Watch, run_files
+from parlai_q2.scale.job import Engine, Job
+from parlai_q2.scale.shards import Plan, check_places, planned
+
+
+def run_command_on_files(
+    opt: Mapping[str, Any],
+    job: Job,
+    kind: Kind,
+    words: tuple[str, str, str],
+    lines: Callable[[bytes], None] = lambda lines: None,
+) -> dict[str, Any]:
+    """
+    Do a job with the files that ``--infile`` and ``--outfile`` name.
+
+    :param words: for messages: the name of what scores, ``records`` or the like, and
+        ``scored`` or the like.
+    :param lines: is given the lines as they are written.
+    :return: the summary; of many files, those of each under ``shards``.
+    """
+    for name in ('infile', 'outfile'):
+        given_file(opt, name)
+    size = check_scale(opt)
+    plan = planned(opt['infile'], opt['outfile'])
+    check_places(plan)
+    with engine_from_opt(opt, job) as engine:
+        return work_off(plan, engine, kind, words, opt.get('format'), size, lines)
+
+
+def work_off(
+    plan: Plan,
+    engine: Engine,
+    kind: Kind,
+    words: tuple[str, str, str],
+    format: Optional[str] = None,
+    size: int = CHUNK_RECORDS,
+    lines: Callable[[bytes], None] = lambda lines: None,
+) -> dict[str, Any]:
+    """
+    Work off the files of a plan, with a progress bar; parameters as for
+    :func:`run_command_on_files`.
+
+    :raises InputError: when an input cannot be read to its end, has no good record or
+        changes during the run, or another run is writing an output.
+    """
+    name, unit, done = words
+    skipped = plan.skip_finished(engine.signature, format, kind.identity)
+    if skipped:
+        log.info(f'{skipped} files are complete already.')
+    problems = log.Named(f'Not {done}')
+    summaries: list[dict[str, Any]] = []
+    complaints: list[str] = []
+    total = plan.size()
+    # Of the files before the current one: their bytes, all read.
+    before = [0]
+    progress = Progress(name, total, unit, 0, 0)
+
+    def begun(run: FileRun) -> None:
+        if run.writer.started_over:
+            log.warning(
+                f'The unfinished {run.writer.part} was made from another input or '
+                'with another scorer. Starting over.'
+            )
+        if run.work.records:
+            log.info(f'Continuing after the {run.work.records} {unit} already {done}.')
+            progress.skip(run.work.records, run.work.read)
+
+    def finished(run: FileRun) -> None:
+        summaries.append(run.summary)
+        before[0] += run.state['size']
+        outfile = run.shard.outfile
+        log.info(f'Wrote {outfile}. {run.counts.sentence()}')
+        plan.done(run)
+        if run.cut_short:
+            complaints.append(
+                f'{run.shard.infile} was not read to its end: see the last line of '
+                f'{outfile}.'
+            )
+        elif not run.counts.good:
+            complaints.append(
+                f'None of the {run.counts.records} {unit} in {run.shard.infile} could '
+                f'be {done}. {outfile} says what is wrong with each.'
+            )
+        elif kind.bad_is_error and run.counts.good < run.counts.records:
+            bad = run.counts.records - run.counts.good
+            # The others are written; whoever goes on from here should know.
+            complaints.append(
+                f'{bad} of the {run.counts.records} {unit} in {run.shard.infile} were '
+                f'not {done}. {outfile} has the others, and what is wrong with these.'
+            )
+
+    def moved(records: int, read: int) -> None:
+        progress.update(records, before[0] + read)
+
+    watch = Watch(begun, problems.add, lines, moved, finished)
+    with progress:
+        run_files(plan.shards, engine, kind, format, size, watch)
+    plan.finish(engine.signature)
+    if plan.sharded:
+        log.info(f'Wrote {plan.target}, with its manifest.')
+    last: Path = plan.shards[-1].outfile if plan.shards else Path(str(plan.target))
+    tell_signature(engine.signature, last)
+    if complaints:
+        raise InputError('\n'.join(complaints))
+    if plan.sharded:
+        return {'signature': engine.signature, 'shards': summaries}
+    return summaries[0]

@@ -1,0 +1,70 @@
+"""
+What runs in a process of Ray: it holds one loaded job and works off the items that it
+is sent. It keeps nothing else, so it can be killed at any time.
+"""
+
+import errno
+import os
+import pickle
+import traceback
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from parlai_q2.errors import Q2Error, is_out_of_memory
+from parlai_q2.scale.job import Work
+
+# torch's libraries and the tokenizers read their number of threads from these.
+THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
+
+
+class Answer(NamedTuple):
+    """
+    What a call gave: a value, or what went wrong.
+
+    :param problem: a message; empty if all went well.
+    :param trace: the traceback; empty if the message says everything.
+    """
+
+    value: Any
+    problem: str = ''
+    trace: str = ''
+
+
+class Actor:
+    """
+    One loaded job.
+
+    :param job: pickled, so that the number of threads is set before torch is imported.
+    :param device: a torch device's name, or None for the job's own.
+    :param threads: of the process, unless the user set one of the variables.
+    """
+
+    def __init__(self, job: bytes, device: Optional[str], threads: int):
+        for name in THREAD_VARIABLES:
+            os.environ[name] = str(threads)
+        self._job, self._device = job, device
+        self._work: Optional[Work] = None
+
+    def load(self) -> Answer:
+        """Load the job; return its signature."""
+        return self._answer(self._load)
+
+    def work(self, items: Sequence[Any]) -> Answer:
+        """The result of each item."""
+        assert self._work is not None, 'load() comes first'
+        return self._answer(self._work, items)
+
+    def _load(self) -> str:
+        self._work = pickle.loads(self._job).load(self._device)
+        return self._work.signature
+
+    def _answer(self, function: Any, *arguments: Any) -> Answer:
+        try:
+            return Answer(function(*arguments))
+        except Q2Error as e:
+            return Answer(None, str(e))
+        except Exception as e:
+            if is_out_of_memory(e):
+                # End as if killed by the system; another process may have enough.
+                os._exit(errno.ENOMEM)
+            return Answer(None, f'{type(e).__name__}: {e}', traceback.format_exc())

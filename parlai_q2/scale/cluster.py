@@ -1,0 +1,122 @@
+"""
+The connection to a Ray cluster: the user's own, or one that is started on this machine
+for a run. Ray's own ways of asking are kept out of the rest.
+
+What is started here listens on the loopback address alone, has no dashboard, reports no
+usage, and writes its logs to one folder.
+"""
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Optional
+
+from parlai_q2.errors import ConfigError, WorkerError
+from parlai_q2.optional import import_package
+from parlai_q2.threads import LIMIT, threads_said
+
+logger = logging.getLogger(__name__)
+
+# Read by Ray when it is imported.
+QUIET = {
+    'RAY_USAGE_STATS_ENABLED': '0',
+    'RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO': '0',
+    # Its messages on dead processes, which would go to the standard output.
+    'RAY_DEDUP_LOGS_SKIP_REGEX': '^',
+}
+# Ray then takes the loopback address for this machine's, and binds nothing else.
+LOOPBACK = {'RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER': '0'}
+# Bytes of shared memory for a run on this machine. It holds only chunks on their way.
+STORE_BYTES = 256 * 1024**2
+# Seconds in which a cluster must answer; Ray itself would try for many minutes.
+PATIENCE = 10.0
+NO_CLUSTER = (
+    'There is no Ray cluster at {}: {}. Start one (ray start --head), or leave '
+    '--ray-address out to use this machine alone.'
+)
+
+
+@contextmanager
+def connected(
+    address: Optional[str] = None,
+    cpus: Optional[int] = None,
+    gpus: Optional[int] = None,
+    folder: Optional[str] = None,
+) -> Iterator[Any]:
+    """
+    Connect to a cluster, or start one on this machine, and leave it as it was.
+
+    :param address: the cluster's: ``auto``, ``host:port``; None to start one.
+    :param cpus: how many a started one has; default: all that this process may use.
+    :param gpus: the same, of GPUs.
+    :param folder: for the sockets and logs of a started one; default: Ray's.
+    :return: the module ``ray``.
+    :raises ConfigError: if there is no cluster at the address.
+    """
+    for name, value in {**QUIET, **({} if address else LOOPBACK)}.items():
+        os.environ.setdefault(name, value)
+    ray = import_package('ray', 'ray', 'ray', '--engine ray')
+    if ray.is_initialized():
+        # By the program that calls us; its connection is taken, and left open.
+        yield ray
+        return
+    if address:
+        _check_answers(address)
+    settings: dict[str, Any] = {'log_to_driver': False, 'logging_level': 'error'}
+    if address is None:
+        settings.update(
+            num_cpus=cpus,
+            num_gpus=gpus,
+            include_dashboard=False,
+            object_store_memory=STORE_BYTES,
+            _temp_dir=folder,
+        )
+    try:
+        ray.init(address=address or 'local', **settings)
+    except (ConnectionError, ValueError, RuntimeError, OSError) as e:
+        if address is None:
+            raise WorkerError(f'Ray could not be started on this machine: {e}') from e
+        raise ConfigError(NO_CLUSTER.format(address, e)) from e
+    try:
+        logger.debug('Logs of the actors: %s', log_folder(ray))
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_answers(address: str) -> None:
+    host, colon, port = address.rpartition(':')
+    if address == 'auto':
+        return
+    if not colon or not port.isdecimal() or '/' in host:
+        raise ConfigError(
+            f'--ray-address is {address}; it must be auto, or the host:port that ray '
+            'start --head shows.'
+        )
+    try:
+        socket.create_connection((host.strip('[]'), int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as e:
+        raise ConfigError(NO_CLUSTER.format(address, e)) from e
+
+
+def log_folder(ray: Any) -> str:
+    """Where the logs of a node's actors are; the same folder on each node."""
+    return ray._private.worker._global_node.get_logs_dir_path()
+
+
+def capacity(ray: Any, cpus: float, gpus: float) -> int:
+    """How many actors of so many CPUs and GPUs the cluster can hold by now."""
+    there = ray.cluster_resources()
+    fits = [
+        int(there.get(name, 0) / needed)
+        for name, needed in (('CPU', cpus), ('GPU', gpus))
+        if needed
+    ]
+    return min(fits, default=1)
+
+
+def threads_of(cpus: float) -> int:
+    """How many threads an actor has; what the user set counts first."""
+    return threads_said(LIMIT) or max(1, int(cpus))

@@ -1,0 +1,130 @@
+"""Scores records: what a process does with the records that it is sent."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from parlai_q2.claims import Score
+from parlai_q2.errors import RecordError
+from parlai_q2.io.read import Record
+from parlai_q2.io.write import encode_line
+from parlai_q2.scale.outcomes import Made, Outcome
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.shell import LANGUAGE
+
+# The fields of a line with a score, and those of a line for a bad record.
+SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
+# Lines from before 0.5 have no statements, and most lines no signature.
+NOT_ALWAYS = ('statements', 'signature')
+ERROR_FIELDS = ('line', 'error')
+OURS = SCORE_FIELDS + NOT_ALWAYS + ERROR_FIELDS
+
+# Creates a scorer for a torch device (None for the scorer's default), in the process
+# that will use it.
+MakeScorer = Callable[[Optional[str]], Scorer]
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """
+    Scores records; see :class:`~parlai_q2.scale.job.Job`.
+
+    :param make: makes the scorer; must be picklable for Ray.
+    """
+
+    make: MakeScorer
+
+    def load(self, device: Optional[str] = None) -> 'Scoring':
+        """Make the scorer."""
+        return Scoring(self.make(device))
+
+    def lost(self, item: Record, problem: str) -> Made:
+        """The line of a record that no process survives."""
+        return made(item._replace(example=None, error=lost_record(item, problem)), None)
+
+    def place(self, item: Record) -> str:
+        """Where a record stands."""
+        return f'{item.source}, line {item.line}'
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A loaded scorer, which makes lines; see :class:`~parlai_q2.scale.job.Work`."""
+
+    scorer: Scorer
+
+    @property
+    def signature(self) -> str:
+        """The scorer's."""
+        return str(self.scorer.signature)
+
+    def __call__(self, items: Sequence[Record]) -> list[Made]:
+        """The line of each record, all scored in one call of the scorer."""
+        examples = [item.example for item in items if item.example is not None]
+        scores = iter(self.scorer.score(examples))
+        return [made(i, next(scores) if i.example is not None else None) for i in items]
+
+
+def made(record: Record, score: Optional[Score]) -> Made:
+    """The line of a record, with its score or its error."""
+    outcome = outcome_of_score(score) if score else None
+    problem = str(record.error) if record.error is not None else None
+    return Made(encode_line(line_of(record, score)), outcome, problem)
+
+
+def lost_record(item: Any, problem: str) -> RecordError:
+    """The error of a record that no process survives."""
+    return RecordError(item.source, item.line, f'could not be done: {problem}')
+
+
+def line_of(record: Record, score: Optional[Score]) -> dict[str, Any]:
+    """
+    The output line of a record, without the signature; the writing process adds it.
+    """
+    if score is None:
+        kept = passed_through(record.fields)
+        return {**kept, 'line': record.line, 'error': str(record.error)}
+    fields = score.to_dict()
+    del fields['signature']
+    return {**passed_through(record.fields), **fields}
+
+
+def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
+    """
+    A record's own fields, as they are written next to its score or error.
+
+    Fields that an earlier run wrote are left out. Any other field with one of our
+    names, such as an annotator's ``label``, is kept as ``given_label``.
+    """
+    passed = {k: v for k, v in fields.items() if k not in OURS}
+    written = _written_before(fields)
+    for name in (n for n in fields if n in OURS and n not in written):
+        given = f'given_{name}'
+        while given in passed:
+            given = f'given_{given}'
+        passed[given] = fields[name]
+    return passed
+
+
+def _written_before(fields: dict[str, Any]) -> set[str]:
+    """The names of the fields that an earlier run wrote."""
+    written: set[str] = set()
+    if fields.keys() >= set(SCORE_FIELDS):
+        written.update(SCORE_FIELDS + NOT_ALWAYS)
+    # A message of RecordError, left in a record that somebody has since corrected.
+    place = f', line {fields.get("line")}: '
+    if 'line' in fields and place in str(fields.get('error')):
+        written.update(ERROR_FIELDS)
+    return written
+
+
+def outcome_of_score(score: Score) -> Outcome:
+    """What is counted of a score."""
+    return score.label, score.value, LANGUAGE in score.parts
+
+
+def outcome_of(line: Mapping[str, Any]) -> Outcome:
+    """What is counted of a record, from its line; None of a bad one."""
+    if 'label' not in line:
+        return None
+    return line['label'], line['score'], LANGUAGE in (line.get('parts') or ())

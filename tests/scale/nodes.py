@@ -1,0 +1,98 @@
+"""
+Clusters of Ray on this machine, of several nodes that can be killed. Everything of one
+listens on the loopback address, and lives in a folder of its own.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.scale.cluster import LOOPBACK, QUIET
+
+
+@contextmanager
+def cluster(*cpus):
+    """
+    A cluster whose first node has no CPUs; one more node for each number of ``cpus``.
+    Its processes are stopped at the end, by their ids.
+    """
+    # A path of more than a hundred characters is too long for a socket.
+    folder = tempfile.mkdtemp(prefix='q2ray', dir='/tmp')
+    settings = {**QUIET, **LOOPBACK, 'RAY_TMPDIR': folder}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        os.mkdir(f'{folder}/ray')
+        from ray.cluster_utils import Cluster
+
+        head = {'num_cpus': 0, 'include_dashboard': False}
+        found = Cluster(initialize_head=True, head_node_args=with_memory(head))
+        try:
+            for number in cpus:
+                add_node(found, number)
+            yield found
+        finally:
+            found.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def with_memory(settings):
+    return {'object_store_memory': 80 * 1024**2, **settings}
+
+
+def add_node(cluster, cpus=1):
+    """One more node."""
+    return cluster.add_node(wait=True, **with_memory({'num_cpus': cpus}))
+
+
+def kill_node(node):
+    """Kill a node's raylet with 9; its actors end with it."""
+    ((process,),) = (
+        node.all_processes[kind] for kind in node.all_processes if kind == 'raylet'
+    )
+    os.kill(process.process.pid, signal.SIGKILL)
+
+
+def listening(processes):
+    """The addresses that processes listen on, from the tables of the kernel."""
+    sockets = set()
+    for process in processes:
+        for entry in Path(f'/proc/{process}/fd').iterdir():
+            try:
+                sockets.add(os.readlink(entry))
+            except OSError:
+                continue
+    found = set()
+    for table in ('tcp', 'tcp6'):
+        for line in Path(f'/proc/net/{table}').read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == '0A' and f'socket:[{fields[9]}]' in sockets:
+                found.add(fields[1].rpartition(':')[0])
+    return found
+
+
+def children(process):
+    """The ids of a process's descendants."""
+    found = []
+    for path in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            parent = int(path.read_text().rsplit(')', 1)[1].split()[1])
+        except OSError:
+            continue
+        if parent == process:
+            found += [int(path.parent.name), *children(int(path.parent.name))]
+    return found
+
+
+def wait_for(condition, seconds=60):
+    """Wait until a condition holds; an AssertionError after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, 'waited in vain'
+        time.sleep(0.01)

@@ -1,0 +1,113 @@
+"""
+The commands on a cluster of two nodes write what they write in one process, byte for
+byte; and what one record does to an actor, the others do not notice.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import pytest
+
+from parlai_q2.cli.commands import run_command
+from parlai_q2.scale.score_job import ScoreJob
+from parlai_q2.scripts.score import score_file
+from tests.files import read_lines, write_lines
+from tests.scale.nodes import cluster, wait_for
+from tests.scale.toys import K, ToyScorer, maker, write_records
+
+without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
+pytestmark = [pytest.mark.slow, without]
+
+
+@pytest.fixture(scope='module')
+def address():
+    """That of a cluster of two nodes of one core."""
+    with cluster(1, 1) as found:
+        yield found.address
+
+
+def both(command, infile, tmp_path, address, **options):
+    """The files that a command writes in this process, and on Ray."""
+    found = []
+    for name, engine in (
+        ('local', {}),
+        ('ray', {'engine': 'ray', 'ray_address': address, 'ray_actors': 2}),
+    ):
+        folder = tmp_path / name
+        outfile = str(folder / 'out.jsonl')
+        files = {'infile': str(infile), 'outfile': outfile}
+        run_command(command, **files, **options, **engine)
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    return found
+
+
+def test_score_writes_the_same_with_the_shipped_detector(tmp_path, address):
+    responses = [f'a French chain of {n} shops' for n in range(30)]
+    infile = write_records(tmp_path / 'in.jsonl', responses)
+    with open(infile, 'a') as stream:
+        stream.write('not json\n{"knowledge": 3, "response": ""}\n')
+    options = {'measure': 'consistency', 'chunk_size': 4}
+    local, ray = both('score', infile, tmp_path, address, **options)
+    assert local == ray
+    assert len(local) == 2 and local['out.jsonl'].count(b'\n') == 32
+
+
+def test_rerank_writes_the_same(tmp_path, address):
+    pools = [
+        {'knowledge': K, 'candidates': [f'{n} shops', 'in Limoges', 'a French chain']}
+        for n in range(20)
+    ]
+    infile = tmp_path / 'in.jsonl'
+    write_lines(infile, *pools)
+    options = {'choose': 'precision', 'explain': 'none', 'chunk_size': 3}
+    local, ray = both('rerank', infile, tmp_path, address, **options)
+    assert local == ray
+
+
+def test_a_record_that_kills_its_actors_is_named_and_the_rest_is_scored(
+    tmp_path, address
+):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    responses = [f'shop {n}' for n in range(20)]
+    responses[9] = 'die always'
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    write_records(infile, responses)
+    job = ScoreJob(maker(tmp_path))
+    with RayEngine(job, Resources(address, 2)) as engine:
+        scorer = ToyScorer(tmp_path)
+        summary = score_file(infile, outfile, scorer, engine=engine, chunk_size=8)
+    lines = read_lines(outfile)
+    assert [line['id'] for line in lines] == list(range(20))
+    assert [n for n, line in enumerate(lines) if 'error' in line] == [9]
+    assert 'in.jsonl, line 10: could not be done: a process died' in lines[9]['error']
+    assert (summary['records'], summary['bad']) == (20, 1)
+
+
+def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, address):
+    infile = write_records(tmp_path / 'in.jsonl', [f'shop {n}' for n in range(20000)])
+    files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
+    options = ['--measure', 'precision', '--chunk-size', '1']
+    command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *options]
+    on_ray = ['--engine', 'ray', '--ray-address', address, '--ray-actors', '2']
+    part = tmp_path / 'out.jsonl.part'
+    started = subprocess.Popen(
+        [*command, *on_ray], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    wait_for(lambda: part.exists() and part.stat().st_size > 0)
+    began = time.monotonic()
+    started.send_signal(signal.SIGINT)
+    said, _ = started.communicate(timeout=60)
+    assert time.monotonic() - began < 5
+    assert started.returncode == 130 and b'Traceback' not in said
+    kept = part.read_bytes()
+    assert json.loads(kept.splitlines()[-1])['id'] < 19999
+    run_command('score', *files, *options)
+    run_command('score', *files[:3], str(tmp_path / 'whole.jsonl'), *options)
+    out = (tmp_path / 'out.jsonl').read_bytes()
+    assert out == (tmp_path / 'whole.jsonl').read_bytes()
+    assert out.startswith(kept)

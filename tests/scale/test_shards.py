@@ -1,0 +1,128 @@
+"""Many files in, many files out; files by URL, and in Parquet."""
+
+import json
+from hashlib import sha256
+from importlib.util import find_spec
+
+import fsspec
+import pytest
+
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, InputError
+from tests.files import read_lines, write_lines
+from tests.scale.toys import K, write_records
+
+SCORE = ('score', '--measure', 'precision', '--chunk-size', '2')
+
+
+@pytest.fixture
+def shards(tmp_path):
+    """Three shards, of five, one and two records."""
+    (tmp_path / 'in').mkdir()
+    for name, responses in (('a', 'abcde'), ('b', 'f'), ('c', 'gh')):
+        write_records(tmp_path / 'in' / f'{name}.jsonl', responses)
+    return tmp_path / 'in'
+
+
+def score(infile, outfile, *options):
+    files = ['--infile', str(infile), '--outfile', str(outfile)]
+    return run_command(*SCORE, *files, *options)
+
+
+def test_each_shard_is_written_as_if_it_were_alone(shards, tmp_path):
+    score(shards / '*.jsonl', tmp_path / 'out')
+    for name in 'abc':
+        score(shards / f'{name}.jsonl', tmp_path / f'{name}.alone.jsonl')
+        out = tmp_path / 'out' / f'{name}.jsonl'
+        assert out.read_bytes() == (tmp_path / f'{name}.alone.jsonl').read_bytes()
+    manifest = json.loads((tmp_path / 'out' / 'manifest.json').read_text())
+    assert (manifest['records'], manifest['bad']) == (8, 0)
+    for entry in manifest['shards']:
+        content = (tmp_path / 'out' / entry['file']).read_bytes()
+        assert entry['sha256'] == sha256(content).hexdigest()
+        assert entry['records'] == content.count(b'\n')
+
+
+def test_a_second_run_does_only_what_is_missing_or_has_changed(shards, tmp_path):
+    out = tmp_path / 'out'
+    score(shards / '*.jsonl', out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (out / 'b.jsonl').unlink()
+    summary = score(shards / '*.jsonl', out)
+    assert [one['records'] for one in summary['shards']] == [1]
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    write_records(shards / 'c.jsonl', 'ghi')
+    summary = score(shards / '*.jsonl', out)
+    assert [one['records'] for one in summary['shards']] == [3]
+    assert json.loads((out / 'manifest.json').read_text())['records'] == 9
+
+
+def test_a_report_reads_the_shards(shards, tmp_path):
+    out = tmp_path / 'out'
+    score(shards / '*.jsonl', out)
+    page = run_command('report', str(out))
+    assert page.read_text().count('founded in 1969') > 0
+    (out / 'b.jsonl').write_text('')
+    with pytest.raises(InputError, match='not the file that manifest.json lists'):
+        run_command('report', str(out))
+    (out / 'manifest.json').unlink()
+    with pytest.raises(InputError, match='Run the same command again to complete it'):
+        run_command('report', str(out))
+
+
+def test_many_files_do_not_fit_into_one(shards, tmp_path):
+    with pytest.raises(ConfigError, match='must be a folder'):
+        score(shards / '*.jsonl', tmp_path / 'out.jsonl')
+    with pytest.raises(InputError, match='No file fits'):
+        score(shards / '*.csv', tmp_path / 'out')
+    (shards / 'a.csv').write_text('knowledge,response\nk,r\n')
+    with pytest.raises(ConfigError, match='would be written to a.jsonl'):
+        score(shards / '*', tmp_path / 'out')
+
+
+def test_files_by_url(shards, tmp_path):
+    memory = fsspec.filesystem('memory')
+    for path in shards.iterdir():
+        memory.pipe_file(f'/in/{path.name}', path.read_bytes())
+    try:
+        score('memory://in/a.jsonl', 'memory://out/one.jsonl')
+        score(shards / 'a.jsonl', tmp_path / 'one.jsonl')
+        one = memory.cat_file('/out/one.jsonl')
+        assert one == (tmp_path / 'one.jsonl').read_bytes()
+        score('memory://in/*.jsonl', 'memory://many/')
+        assert memory.cat_file('/many/a.jsonl') == one
+        assert json.loads(memory.cat_file('/many/manifest.json'))['records'] == 8
+        with pytest.raises(InputError, match='There is no file memory://in/z.jsonl'):
+            score('memory://in/z.jsonl', tmp_path / 'out.jsonl')
+    finally:
+        memory.rm('/', recursive=True)
+
+
+def test_a_store_without_its_library_says_so(tmp_path):
+    with pytest.raises(Exception, match='s3fs') as told:
+        score('s3://bucket/in.jsonl', tmp_path / 'out.jsonl')
+    assert type(told.value).__name__ == 'MissingPackageError'
+
+
+@pytest.mark.skipif(find_spec('pyarrow') is None, reason='pyarrow is not installed')
+def test_parquet_is_scored_like_the_same_json_lines(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = [
+        {'id': n, 'knowledge': [K, 'Other.'], 'response': f'shop {n}', 'seen': n / 3}
+        for n in range(700)
+    ]
+    rows[3]['response'] = None
+    table = pyarrow.Table.from_pylist(rows)
+    parquet.write_table(table, tmp_path / 'in.parquet', row_group_size=300)
+    write_lines(tmp_path / 'in.jsonl', *rows)
+    score(tmp_path / 'in.parquet', tmp_path / 'a.jsonl')
+    score(tmp_path / 'in.jsonl', tmp_path / 'b.jsonl')
+    a, b = read_lines(tmp_path / 'a.jsonl'), read_lines(tmp_path / 'b.jsonl')
+    assert 'in.parquet, line 4' in a[3].pop('error')
+    assert 'in.jsonl, line 4' in b[3].pop('error')
+    assert a == b
+    (tmp_path / 'in.parquet').write_bytes(b'PAR1 and nothing')
+    with pytest.raises(InputError, match='cannot be read as Parquet'):
+        score(tmp_path / 'in.parquet', tmp_path / 'c.jsonl')

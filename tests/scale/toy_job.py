@@ -1,0 +1,89 @@
+"""
+A job without a model, whose items say what is to happen to the process that gets them.
+"""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from parlai_q2.errors import ModelError
+
+
+class ToyChunk(NamedTuple):
+    items: list
+
+
+def chunks(items, size=4):
+    """Items in chunks of equal size."""
+    return iter([ToyChunk(items[n : n + size]) for n in range(0, len(items), size)])
+
+
+class ToyWork:
+    def __init__(self, folder, seconds, signature):
+        self.folder, self.seconds, self.signature = Path(folder), seconds, signature
+        (self.folder / f'worker.{os.getpid()}').write_text('')
+
+    def __call__(self, items):
+        with open(self.folder / f'worker.{os.getpid()}', 'a') as stream:
+            stream.write(f'{items[0]}\n')
+        time.sleep(self.seconds)
+        return [self.one(str(item)) for item in items]
+
+    def one(self, item):
+        if 'die always' in item:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if 'die once' in item and not self.marked(item):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if 'fill once' in item and not self.marked(item):
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        if 'raise' in item:
+            raise ZeroDivisionError('of the job')
+        if 'refuse' in item:
+            raise ModelError('The model is not there. Fetch it.')
+        if 'slow' in item:
+            time.sleep(1)
+        return f'{item} is done with {os.environ.get("OMP_NUM_THREADS")}'
+
+    def marked(self, item):
+        mark = self.folder / f'mark {item}'
+        before = mark.exists()
+        mark.write_text('')
+        return before
+
+
+@dataclass(frozen=True)
+class ToyJob:
+    """
+    :param folder: where each process that loads it leaves a file of its name.
+    :param seconds: that a call takes.
+    :param start: what happens when it is loaded: '', 'die' or 'refuse'.
+    """
+
+    folder: str
+    seconds: float = 0.0
+    start: str = ''
+    signature: str = 'toy'
+
+    def load(self, device=None):
+        if self.start == 'die':
+            os._exit(1)
+        if self.start == 'refuse':
+            raise ModelError('The model is not there. Fetch it.')
+        signature = self.signature
+        if self.start == 'differ':
+            signature += f' {os.getpid()}'
+        return ToyWork(self.folder, self.seconds, signature)
+
+    def lost(self, item, problem):
+        return f'{item} is lost: {problem}'
+
+    def place(self, item):
+        return f'item {item}'
+
+
+def workers(folder):
+    """The ids of the processes that have loaded it."""
+    return [int(path.suffix[1:]) for path in Path(folder).glob('worker.*')]
