@@ -2,7 +2,7 @@
 Averages two classifiers of one architecture, weight by weight: what further training
 taught, with less of what it cost (Wortsman et al. 2022, arXiv 2109.01903).
 
-    python -m parlai_q2.zoo.train.average shipped:q2_mini/consistency taught --outdir mean
+    python -m parlai_q2.zoo.train.average shipped:q2_mini/consistency new --outdir mean
 """
 
 import argparse
