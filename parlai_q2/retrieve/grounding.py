@@ -1,0 +1,85 @@
+"""
+Finds the passages that the reply to a turn should rest on.
+
+The last two turns are searched for. If the last one is a question, the passages that
+were found are read for its answer, and those that have one are kept: a reply that rests
+on another passage would be true, and no answer.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Optional
+
+from parlai_q2.retrieve.answers import AnswerReader, asks
+from parlai_q2.retrieve.found import Found, Retriever
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, query_of
+from parlai_q2.turns import Passage
+
+DEFAULT_PASSAGES = 5
+
+
+class Grounding(NamedTuple):
+    """
+    What a reply should rest on.
+
+    :param passages: best first; of a question, only those that answer it, or, if none
+        does, all that were found.
+    :param declined: whether the turn is a question that nothing found answers.
+    """
+
+    passages: tuple[Passage, ...]
+    declined: bool = False
+
+
+class Grounder:
+    """
+    Finds passages for turns.
+
+    :param reader: reads passages for answers; None: all that is found is kept.
+    :param k: the most passages of a turn.
+    :param made_of: what queries are made of, see
+        :func:`~parlai_q2.retrieve.queries.query_of`.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        reader: Optional[AnswerReader] = None,
+        k: int = DEFAULT_PASSAGES,
+        made_of: str = DEFAULT_QUERY,
+    ):
+        self.retriever, self.reader, self.k = retriever, reader, k
+        self.made_of = made_of
+
+    def search(self, text: str) -> list[Found]:
+        """What is found for a text."""
+        return self.retriever.search([text], self.k)[0]
+
+    def ground(self, histories: Sequence[Sequence[str]]) -> list[Grounding]:
+        """
+        What the reply to each conversation should rest on.
+
+        :param histories: for each the turns before the reply, oldest first.
+        """
+        queries = [query_of(history, self.made_of) for history in histories]
+        found = [
+            tuple(one.passage for one in some)
+            for some in self.retriever.search(queries, self.k)
+        ]
+        if self.reader is None:
+            return [Grounding(some) for some in found]
+        asked = [h[-1] if h and asks(h[-1]) else '' for h in histories]
+        pairs = [
+            (question, passage)
+            for question, some in zip(asked, found, strict=True)
+            for passage in some
+            if question
+        ]
+        answers = iter(self.reader.answers(pairs))
+        grounded = []
+        for question, some in zip(asked, found, strict=True):
+            if not question:
+                grounded.append(Grounding(some))
+                continue
+            kept = tuple(p for p in some if next(answers) is not None)
+            grounded.append(Grounding(kept or some, declined=not kept))
+        return grounded

@@ -1,0 +1,79 @@
+"""What a turn's reply should rest on, read by the shipped question answerer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from parlai_q2.retrieve.answers import AnswerReader, asks
+from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.grounding import Grounder
+from parlai_q2.retrieve.index import Index
+
+FAQS = Path(__file__).parent / 'faqs'
+QUESTIONS = [json.loads(line) for line in open(FAQS / 'questions.jsonl')]
+NAMES = ('pumps', 'hotel', 'library')
+
+
+@pytest.fixture(scope='module')
+def grounders(tmp_path_factory):
+    reader, folder = AnswerReader(), tmp_path_factory.mktemp('faqs')
+    for name in NAMES:
+        build([str(FAQS / f'{name}.md')], folder / name)
+    return {name: Grounder(Index(folder / name), reader) for name in NAMES}
+
+
+def ground(grounders, name, *history):
+    return grounders[name].ground([history])[0]
+
+
+def test_the_passage_that_answers_is_kept_alone(grounders):
+    found = ground(grounders, 'pumps', 'Hi!', 'Can I return a used pump?')
+    (passage,) = found.passages
+    assert passage.source.heading.endswith('Can I return a pump?')
+    assert not found.declined
+
+
+def test_what_no_document_answers_is_declined(grounders):
+    assert ground(grounders, 'pumps', 'Do you ship to Canada?').declined
+    assert ground(grounders, 'pumps', 'What is your phone number?').declined
+
+
+def test_small_talk_is_not_declined(grounders):
+    for said in ('Thanks!', 'Hello.', 'I see. That helps a lot'):
+        assert not ground(grounders, 'pumps', said).declined
+    assert ground(grounders, 'pumps').passages == ()
+
+
+def test_a_batch_is_grounded_as_one_by_one(grounders):
+    said = [[q['question']] for q in QUESTIONS if q['documents'] == 'hotel'] + [['Hi']]
+    together = grounders['hotel'].ground(said)
+    assert together == [grounders['hotel'].ground([one])[0] for one in said]
+
+
+def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(grounders):
+    right, declined = [], {True: [], False: []}
+    for one in QUESTIONS:
+        if one['documents'] not in NAMES:
+            continue
+        found = ground(grounders, one['documents'], one['question'])
+        declined[bool(one['answers'])].append(found.declined)
+        if one['answers']:
+            first = found.passages[0].source.heading if found.passages else ''
+            right.append(first.endswith(one['heading']))
+    assert len(right) == 30 and sum(right) / 30 >= 0.9
+    assert sum(declined[True]) / 30 <= 0.1
+    assert sum(declined[False]) / 15 >= 0.7
+
+
+@pytest.mark.parametrize(
+    'said, is_one',
+    [
+        ('how long does it take', True),
+        ('Nice. Does it hum', True),
+        ('Tell me about pumps.', False),
+        ('', False),
+    ],
+)
+def test_questions_are_told_from_statements(said, is_one):
+    assert asks(said) == is_one
