@@ -8,17 +8,19 @@ from parlai_q2.claims import Score, explained_row
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
-from parlai_q2.turns import Passage
+from parlai_q2.retrieve.show import render_passages, source_line
+from parlai_q2.turns import Passage, passages_of
 
 HELP = """\
 /knowledge <text>      set the knowledge replies must stick to
 /knowledge add <text>  add a passage to it
 /knowledge             show it
 /knowledge clear       forget it
+/search <words>        what is found in the documents
 /why                   the evidence for the last reply
 /candidates            all candidates of the last turn, best first
 /help                  this list"""
-NAMES = ('knowledge', 'why', 'candidates', 'help')
+NAMES = ('knowledge', 'search', 'why', 'candidates', 'help')
 # How each guard describes a reply.
 SAID_OF = {
     COPY: 'a copy of the knowledge',
@@ -65,6 +67,8 @@ def answer(
         return _knowledge(command.argument, knowledge)
     if command.name not in NAMES:
         return f'{UnknownNameError("command", command.name, NAMES)} Type /help.'
+    if command.name == 'search':
+        return _search(command.argument, knowledge, width)
     if said is None:
         return 'Nothing has been said yet.'
     if command.name == 'candidates':
@@ -83,9 +87,22 @@ def _knowledge(text: str, knowledge: AgentKnowledge) -> str:
     more = _ADD.match(text)
     passages = read_typed(text[more.end() :] if more else text)
     knowledge.typed = (*knowledge.typed, *passages) if more else passages
-    instead = ' in place of the knowledge file' if knowledge.source.passages else ''
+    source = knowledge.source
+    instead = ' in place of the knowledge file' if source.passages else ''
+    instead = ' in place of the documents' if source.index is not None else instead
     also = ' too' if more else ''
     return f'Replies will stick to this{also}{instead}: {_shown(passages)}'
+
+
+def _search(words: str, knowledge: AgentKnowledge, width: int) -> str:
+    index = knowledge.source.index
+    if index is None:
+        return 'There are no documents to search: give --knowledge-index.'
+    if not words:
+        return 'Type /search and what to look for.'
+    found = index.search(words)
+    passages = [one.passage for one in found]
+    return render_passages(passages, [one.score for one in found], width)
 
 
 def _shown(passages: Sequence[Passage]) -> str:
@@ -110,4 +127,6 @@ def _why(said: Mapping[str, Any], colour: bool, width: int) -> str:
     if chosen['guards']:
         guards = ' and '.join(SAID_OF[guard] for guard in chosen['guards'])
         lines.append(f'Counted as {chosen["guarded_score"]:.2f}: it is {guards}.')
+    sources = [source_line(one.source) for one in passages_of(said['rerank_knowledge'])]
+    lines += [f'From: {source}' for source in dict.fromkeys(sources) if source]
     return '\n'.join([*lines, shown])

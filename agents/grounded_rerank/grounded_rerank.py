@@ -22,6 +22,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils import logging
 from parlai.utils.misc import warn_once
 
+from parlai_q2.agents.grounded_rerank.answering import to_the_point
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
@@ -46,7 +47,8 @@ from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.parlai.knowledge_options import source_from_opt
+from parlai_q2.io.turn_knowledge import NOTHING
+from parlai_q2.parlai.knowledge_options import index_from_opt, source_from_opt
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
@@ -56,6 +58,8 @@ from parlai_q2.turns import Turn
 # The fields that carry an observation's Turn, and a batch's.
 TURN = 'rerank_turn'
 TURNS = 'rerank_turns'
+# The knowledge that was found for it, and how; and a batch's.
+FOUND = 'rerank_found'
 # The options that name a file of replies: of eval_model, self_chat and interactive.
 LOGS = ('world_logs', 'outfile')
 # Marks options read from disk until the generator is known.
@@ -121,7 +125,7 @@ class GroundedRerankAgent(ChatCommands):
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
             logging.info(f'Metrics of rerank/ are of {self.reranker.chooser.name}.')
-            source = source_from_opt(opt)
+            source = source_from_opt(opt, index_from_opt(opt))
         self.knowledge = AgentKnowledge(source)
         self.strategies = parse_strategies(
             opt.get('candidate_strategies') or DEFAULT_STRATEGIES
@@ -142,13 +146,15 @@ class GroundedRerankAgent(ChatCommands):
         command = self.read_command(observation)
         if command is not None:
             return self.observe_command(command)
-        found = self.knowledge.find(observation)
+        earlier = self.history.history_raw_strings
+        found = self.knowledge.find(observation, earlier)
         seen = super().observe(self.knowledge.give(observation, found))
         history = tuple(self.history.history_raw_strings)
         turn = Turn(found.passages, history)
         for message in (seen, self.observation):
             if message is not None:
                 dict.__setitem__(message, TURN, turn)
+                dict.__setitem__(message, FOUND, found)
         return seen
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
@@ -158,7 +164,9 @@ class GroundedRerankAgent(ChatCommands):
         # The generator decides whether to sort, by its own default (HRED has one).
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
-            batch[TURNS] = [obs_batch[i].get(TURN, Turn()) for i in batch.valid_indices]
+            valid = [obs_batch[i] for i in batch.valid_indices]
+            batch[TURNS] = [message.get(TURN, Turn()) for message in valid]
+            batch[FOUND] = [message.get(FOUND, NOTHING) for message in valid]
         return batch
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
@@ -256,6 +264,9 @@ class GroundedRerankAgent(ChatCommands):
                 for turn, candidates in zip(turns, found, strict=True)
             ]
         )
+        if self.knowledge.source.index is not None:
+            reader = self.knowledge.source.index.reader
+            rankings = to_the_point(rankings, batch[FOUND], reader)
         self._record(rankings, 1000 * (time.perf_counter() - began))
         beams = [
             RankedBeam([one.source for one in ranking.candidates])

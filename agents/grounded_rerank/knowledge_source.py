@@ -10,14 +10,17 @@ from typing import Any, Optional
 
 from parlai.core.message import Message
 
-from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE, as_text, passages_in
+from parlai_q2.io.knowledge import FIELDS, TOKEN_KNOWLEDGE, as_text, passages_in
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge, Found, KnowledgeSource
 from parlai_q2.turns import Passage
 
+# Of the sentences that answer a question, the generator is shown so many.
+MOST_SENTENCES = 2
 NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "
     'used. Give knowledge in the field checked_sentence or knowledge, with '
-    '--knowledge-delimiter or --knowledge-file, or type /knowledge <text> in '
+    '--knowledge-delimiter, --knowledge-file or --knowledge-index, or type '
+    '/knowledge <text> in '
     'chat.'
 )
 
@@ -33,9 +36,17 @@ class AgentKnowledge(EpisodeKnowledge):
         """
         A message with the knowledge that it does not carry in its field ``knowledge``.
         If a delimiter is set, a passage that is new in this episode is also put before
-        the text.
+        the text. With an index, what it found takes the place of the message's own.
         """
         given = Message(message)
+        if self.source.index is not None:
+            for name in (*FIELDS, 'x_turn'):
+                given.pop(name, None)
+            if found.passages:
+                # Small generators say whatever a passage has first.
+                shown = '\n'.join(found.sentences[:MOST_SENTENCES])
+                given.force_set('knowledge', shown or found.text)
+            return given
         if not found.passages or found.in_fields:
             return given
         given.force_set('knowledge', found.text)

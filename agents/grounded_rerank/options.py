@@ -10,7 +10,7 @@ from parlai_q2.cli.rerank_options import add_choice_options
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
-from parlai_q2.parlai.knowledge_options import add_knowledge_options
+from parlai_q2.parlai.knowledge_options import add_index_options, add_knowledge_options
 from parlai_q2.scorers.roles import Role
 
 DEFAULT_SEED = 0
@@ -36,7 +36,9 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         'candidates',
     )
     add_choice_options(parser)
-    add_knowledge_options(parser.add_argument_group('Reranking: knowledge and chat'))
+    group = parser.add_argument_group('Reranking: knowledge and chat')
+    add_knowledge_options(group)
+    add_index_options(group)
     return add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
 
 

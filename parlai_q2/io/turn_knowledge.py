@@ -2,7 +2,8 @@
 Finds the knowledge that the reply to a turn should rest on, alike for whoever asks: an
 agent, a server's client, a teacher, a mutator, the commands.
 
-The sources are tried in this order:
+With an index, what a person typed or what the index finds is the knowledge, and a
+message's own is not looked at. Without one, the sources are tried in this order:
 
 1. the message itself (``checked_sentence``, ``knowledge``, or marked inside its text);
 2. a passage before a delimiter in its text;
@@ -14,9 +15,9 @@ Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a
 that has a file.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Protocol
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import as_text, find_passages
@@ -31,11 +32,17 @@ class Found(NamedTuple):
     :param in_fields: whether it came in a field of the message, where a generator that
         reads knowledge finds it too.
     :param in_text: whether it stands in the text of this message or an earlier one.
+    :param declined: whether the turn is a question that nothing in the index answers.
+    :param question: the turn, if it is one that something answers.
+    :param sentences: what answers it.
     """
 
     passages: tuple[Passage, ...]
     in_fields: bool = False
     in_text: bool = False
+    declined: bool = False
+    question: str = ''
+    sentences: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -46,17 +53,54 @@ class Found(NamedTuple):
 NOTHING = Found(())
 
 
+class Grounded(Protocol):
+    """What an index finds for a turn (:mod:`parlai_q2.retrieve.grounding`)."""
+
+    @property
+    def passages(self) -> tuple[Passage, ...]: ...
+
+    @property
+    def declined(self) -> bool: ...
+
+    @property
+    def question(self) -> str: ...
+
+    @property
+    def sentences(self) -> tuple[str, ...]: ...
+
+
+class KnowledgeIndex(Protocol):
+    """
+    Documents that are searched for the knowledge of a turn.
+
+    :param reader: reads texts for answers; None if nothing is declined.
+    """
+
+    reader: Any
+
+    def ground(self, histories: Sequence[Sequence[str]]) -> Sequence[Grounded]: ...
+
+    def search(self, text: str) -> Sequence[Any]: ...
+
+
 class KnowledgeSource:
     """
     Where knowledge comes from besides messages; made once, and shared by clones.
 
     :param delimiter: what separates a passage from the message inside a text.
     :param file: a text file, the knowledge for turns that bring none.
+    :param index: documents that are searched, in place of all other knowledge.
     """
 
-    def __init__(self, delimiter: Optional[str] = None, file: Optional[str] = None):
+    def __init__(
+        self,
+        delimiter: Optional[str] = None,
+        file: Optional[str] = None,
+        index: Optional[KnowledgeIndex] = None,
+    ):
         self.delimiter = line_ends(delimiter) if delimiter else None
         self.passages = read_passage(file) if file else ()
+        self.index = index
 
     def of_episode(
         self, episode: Iterable[Mapping[str, Any]]
@@ -74,8 +118,23 @@ class EpisodeKnowledge:
         self.typed: tuple[Passage, ...] = ()
         self._earlier: tuple[Passage, ...] = ()
 
-    def find(self, message: Mapping[str, Any]) -> Found:
-        """The knowledge of the next message; empty if there is none."""
+    def find(self, message: Mapping[str, Any], earlier: Sequence[str] = ()) -> Found:
+        """
+        The knowledge of the next message; empty if there is none.
+
+        :param earlier: the turns before it, oldest first; only an index asks.
+        """
+        if self.source.index is not None:
+            if self.typed:
+                return Found(self.typed)
+            text = as_text(message.get('text'))
+            (found,) = self.source.index.ground([[*earlier, text]])
+            return Found(
+                found.passages,
+                declined=found.declined,
+                question=found.question,
+                sentences=found.sentences,
+            )
         own = find_passages(message)
         if own:
             return Found(own, in_fields=True)

@@ -1,9 +1,12 @@
 """The options for knowledge that messages do not bring in their fields."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 from parlai_q2.io.turn_knowledge import KnowledgeSource
+from parlai_q2.retrieve.answers import AnswerReader
+from parlai_q2.retrieve.grounding import DEFAULT_PASSAGES, Grounder
+from parlai_q2.retrieve.index import Index
 
 
 def add_knowledge_options(group: Any) -> None:
@@ -23,10 +26,52 @@ def add_knowledge_options(group: Any) -> None:
     )
 
 
-def source_from_opt(opt: Mapping[str, Any]) -> KnowledgeSource:
+def add_index_options(group: Any) -> None:
+    """Add ``--knowledge-index`` and what goes with it."""
+    group.add_argument(
+        '--knowledge-index',
+        type=str,
+        default=None,
+        help='an index of documents (parlai_q2 index): what it finds for a turn takes '
+        'the place of the knowledge that messages bring',
+    )
+    group.add_argument(
+        '--knowledge-passages',
+        type=int,
+        default=DEFAULT_PASSAGES,
+        help='how many passages are looked for',
+    )
+    group.add_argument(
+        '--knowledge-answers',
+        type='bool',
+        default=True,
+        help='of what is found for a question, keep the passages that answer it, and '
+        'say --abstain-text where none does',
+    )
+
+
+def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
+    """
+    The index that options name, ready to be searched; None if they name none.
+
+    :raises InputError: when it cannot be opened.
+    """
+    folder = opt.get('knowledge_index')
+    if not folder:
+        return None
+    reader = AnswerReader() if opt.get('knowledge_answers', True) else None
+    k = opt.get('knowledge_passages') or DEFAULT_PASSAGES
+    return Grounder(Index(folder), reader, k)
+
+
+def source_from_opt(
+    opt: Mapping[str, Any], index: Optional[Grounder] = None
+) -> KnowledgeSource:
     """
     Where the options say that knowledge comes from.
 
+    :param index: documents that are searched, of those who reply.
     :raises ConfigError: when the file cannot be read or is empty.
     """
-    return KnowledgeSource(opt.get('knowledge_delimiter'), opt.get('knowledge_file'))
+    delimiter, file = opt.get('knowledge_delimiter'), opt.get('knowledge_file')
+    return KnowledgeSource(delimiter, file, index)

@@ -45,6 +45,8 @@ class Reason(Word):
     UNVERIFIABLE = "nothing to verify: the generator's first"
     NO_KNOWLEDGE = "no knowledge: the generator's first"
     ABSTAINED = 'best score is below --abstain-below'
+    ANSWERS = 'best score of those that answer the question'
+    DECLINED = 'nothing that was found answers the question'
 
 
 @dataclass(frozen=True)

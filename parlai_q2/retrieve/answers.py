@@ -19,8 +19,8 @@ from parlai_q2.turns import Passage, Span
 
 MARGIN = 6.0
 _QUESTION_WORDS = frozenset(
-    'what which who whom whose when where why how is are was were do does did can could '
-    'may might shall should will would has have am'.split()
+    'what which who whom whose when where why how is are was were do does did can '
+    'could may might shall should will would has have am'.split()
 )
 _WORD = re.compile(r"[a-z']+")
 
@@ -58,9 +58,7 @@ class AnswerReader:
             **options,
         )
 
-    def answers(
-        self, pairs: Sequence[tuple[str, Passage]]
-    ) -> list[Optional[Span]]:
+    def answers(self, pairs: Sequence[tuple[str, Passage]]) -> list[Optional[Span]]:
         """
         The answer to each question in its passage.
 

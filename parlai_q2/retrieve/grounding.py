@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional
 from parlai_q2.retrieve.answers import AnswerReader, asks
 from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, query_of
+from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Passage
 
 DEFAULT_PASSAGES = 5
@@ -23,11 +24,15 @@ class Grounding(NamedTuple):
 
     :param passages: best first; of a question, only those that answer it, or, if none
         does, all that were found.
+    :param question: the last turn, if it is a question that a passage answers.
+    :param sentences: those of the passages that answer it.
     :param declined: whether the turn is a question that nothing found answers.
     """
 
     passages: tuple[Passage, ...]
     declined: bool = False
+    question: str = ''
+    sentences: tuple[str, ...] = ()
 
 
 class Grounder:
@@ -80,6 +85,24 @@ class Grounder:
             if not question:
                 grounded.append(Grounding(some))
                 continue
-            kept = tuple(p for p in some if next(answers) is not None)
-            grounded.append(Grounding(kept or some, declined=not kept))
+            read = [(passage, next(answers)) for passage in some]
+            kept = [(p, answer) for p, answer in read if answer is not None]
+            if not kept:
+                grounded.append(Grounding(some, declined=True))
+                continue
+            passages = tuple(passage for passage, _ in kept)
+            said = dict.fromkeys(sentence_at(p.text, a.start) for p, a in kept)
+            grounded.append(Grounding(passages, False, question, tuple(said)))
         return grounded
+
+
+def sentence_at(text: str, place: int) -> str:
+    """
+    The sentence at a place of a text; the first if there is none.
+
+    >>> sentence_at('It is red. It hums.', 12)
+    'It hums.'
+    """
+    every = sentences(text)
+    at = next((one for one in every if one.start <= place < one.end), None)
+    return at.text if at else every[0].text if every else text

@@ -80,6 +80,11 @@ def prepare(folder: Path, generator: bool = True) -> Path:
         folder / 'after.jsonl', scored(score=1.0, label='consistent'), *records[1:]
     )
     (folder / 'knowledge.txt').write_text(BEES)
+    (folder / 'docs').mkdir()
+    (folder / 'docs' / 'bees.md').write_text(f'# Bees\n\n{BEES}\n')
+    write_lines(
+        folder / 'turns.jsonl', {'history': ['How do bees talk?'], 'knowledge': BEES}
+    )
     if generator:
         trained = Path(trained_generator())
         for file in trained.parent.iterdir():

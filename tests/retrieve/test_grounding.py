@@ -51,7 +51,9 @@ def test_a_batch_is_grounded_as_one_by_one(grounders):
     assert together == [grounders['hotel'].ground([one])[0] for one in said]
 
 
-def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(grounders):
+def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(
+    grounders,
+):
     right, declined = [], {True: [], False: []}
     for one in QUESTIONS:
         if one['documents'] not in NAMES:

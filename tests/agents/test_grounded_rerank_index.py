@@ -1,0 +1,102 @@
+"""Replies from an index of documents: its passages, its sources, and to the point."""
+
+import pytest
+
+from parlai_q2.agents.grounded_rerank.answering import to_the_point
+from parlai_q2.agents.grounded_rerank.commands import Command, answer
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    AgentKnowledge,
+    KnowledgeSource,
+)
+from parlai_q2.claims import Label, Score
+from parlai_q2.io.turn_knowledge import Found
+from parlai_q2.parlai.knowledge_options import index_from_opt
+from parlai_q2.rerank import Candidate, Ranking
+from parlai_q2.rerank.choice import Reason
+from parlai_q2.retrieve.build import build
+from parlai_q2.turns import Passage
+
+FAQ = """# Shop
+
+## Breakfast
+
+Breakfast is served daily and costs 14 euros. Children eat free.
+
+## Parking
+
+Parking costs 9 euros a \x1b[31mnight.
+"""
+GOLD = {
+    'text': 'How much is breakfast?',
+    'checked_sentence': 'Gold.',
+    'knowledge': 'G.',
+}
+
+
+@pytest.fixture(scope='module')
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('faq')
+    (folder / 'faq.md').write_text(FAQ)
+    build([str(folder / 'faq.md')], folder / 'index')
+    return index_from_opt({'knowledge_index': str(folder / 'index')})
+
+
+@pytest.fixture
+def knowledge(index):
+    return AgentKnowledge(KnowledgeSource(index=index))
+
+
+def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
+    found = knowledge.find(GOLD)
+    assert [p.source.heading for p in found.passages] == ['Shop > Breakfast']
+    given = knowledge.give(GOLD, found)
+    # The generator is shown the sentence, the scorer the passage.
+    assert given['knowledge'] == 'Breakfast is served daily and costs 14 euros.'
+    assert 'checked_sentence' not in given
+
+
+def test_the_turn_before_is_searched_for_too(knowledge):
+    found = knowledge.find({'text': 'Nice to know.'}, ['Tell me about parking.'])
+    assert found.passages[0].source.heading == 'Shop > Parking'
+
+
+def test_what_was_typed_comes_first(knowledge):
+    knowledge.typed = (Passage('Typed.'),)
+    assert knowledge.find(GOLD).text == 'Typed.'
+
+
+def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
+    found = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
+    assert found.declined and not found.question
+    given = knowledge.give(GOLD, Found((), declined=True))
+    assert 'knowledge' not in given and 'checked_sentence' not in given
+
+
+def ranking(*texts):
+    score = Score(0.9, Label.CONSISTENT)
+    candidates = tuple(Candidate(t, score=score, place=n) for n, t in enumerate(texts))
+    return Ranking(candidates, Reason.BEST, passages=(Passage('It costs 14 euros.'),))
+
+
+def test_a_candidate_that_answers_leads(index):
+    asked = Found((), question='Where can I park?')
+    before = ranking('I like it.', 'You can park behind the hotel.')
+    (after,) = to_the_point([before], [asked], index.reader)
+    assert (after.order, after.reason) == ([1, 0], Reason.ANSWERS)
+    assert to_the_point([before], [Found(())], index.reader) == [before]
+    assert to_the_point([before], [asked], None) == [before]
+
+
+def test_a_question_that_nothing_answers_is_declined(index):
+    declined = Found((), declined=True)
+    (after,) = to_the_point([ranking('It costs 14 euros.')], [declined], index.reader)
+    assert after.abstain and after.reason == Reason.DECLINED
+
+
+def test_documents_are_searched_in_the_chat(knowledge):
+    shown = answer(Command('search', 'parking'), knowledge, None)
+    assert 'faq.md, Shop > Parking (line 9)' in shown and '9 euros' in shown
+    assert '\x1b' not in shown
+    without = AgentKnowledge(KnowledgeSource())
+    assert 'give --knowledge-index' in answer(Command('search', 'x'), without, None)
+    assert 'what to look for' in answer(Command('search', ''), knowledge, None)
