@@ -119,7 +119,8 @@ class Ctranslate2Agent(TorchAgent):
     ) -> tuple[list, list]:
         """The first replies, in the form of ParlAI's finished searches."""
         pools = self._pools(batch, [[self.alone]] * batch.batchsize)
-        beams = [RankedBeam([c.source for c in pool] or [('', 0.0)]) for pool in pools]
+        found: list[list[Any]] = [[c.source for c in pool] for pool in pools]
+        beams = [RankedBeam(own or [('', 0.0)]) for own in found]
         return [beam.hypotheses[0] for beam in beams], beams
 
     def candidate_pools(

@@ -74,8 +74,8 @@ def find_candidates(
     """
     if hasattr(agent, 'candidate_pools'):
         # It knows how to find several by itself (as a model behind a server does).
-        pools = agent.candidate_pools(batch, grounded)
-        return [merge(pool) or [NOTHING] for pool in pools]
+        given = agent.candidate_pools(batch, grounded)
+        return [merge(pool) or [NOTHING] for pool in given]
     asked = _asked(strategies, grounded)
     generate = inherited
     if generator._generate.__module__ in NOT_PARLAI_SEARCH:

@@ -41,6 +41,7 @@ class ChatTemplate:
     source: str = field(repr=False)
     name: str = 'the chat template'
     special: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _compiled: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         from jinja2 import TemplateError
@@ -75,8 +76,7 @@ class ChatTemplate:
                 raise self._failed(e) from e
 
     def _render(self, messages: Sequence[Message]) -> str:
-        compiled: Any = self._compiled
-        return compiled.render(
+        return self._compiled.render(
             messages=[dict(message) for message in messages],
             add_generation_prompt=True,
             tools=None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import (
@@ -17,7 +17,7 @@ from parlai_q2.generate.library import Place, Searches, read_config, read_header
 from parlai_q2.generate.shipped import adapted, is_adapter
 from parlai_q2.generate.words import Words, read_words
 from parlai_q2.generate.writer import Writer
-from parlai_q2.models.prompts import Fitted, Prompt, fit
+from parlai_q2.models.prompts import Fitted, Prompt, Renders, fit
 from parlai_q2.options import line_ends
 from parlai_q2.threads import cores
 
@@ -57,7 +57,7 @@ class Generator:
         :return: its tokens; and the text with its length before.
         """
         turns = [turn for _, turn in said]
-        prompt: Union[Prompt, ChatPrompt] = self.prompt
+        prompt: Renders = self.prompt
         if self.template is not None:
             roles = [role for role, _ in said]
             prompt = ChatPrompt(self.template, self.prompt, roles)

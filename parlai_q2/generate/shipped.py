@@ -46,6 +46,8 @@ def adapted(folder: Path, device: str, compute_type: str) -> tuple[Place, Path]:
     """
     verify_checksums(folder)
     base = resolve(str(read_object(folder / ADAPTER).get('base')))
+    if not isinstance(base, Path):
+        raise ModelError(f'{folder / ADAPTER}: there is no folder {base!r}.')
     verify_checksums(base)
     config = checked_config(base)
     with blaming(folder / WEIGHTS):

@@ -10,7 +10,7 @@ import re
 from bisect import bisect
 from dataclasses import dataclass
 from string import Formatter
-from typing import Callable, Optional, Sequence
+from typing import Callable, Optional, Protocol, Sequence
 
 from parlai_q2.errors import ConfigError
 
@@ -101,6 +101,12 @@ class Prompt:
         return self.template.format(history=history, text=history, knowledge=knowledge)
 
 
+class Renders(Protocol):
+    """What :func:`fit` cuts to size: a :class:`Prompt`, or the messages of a chat."""
+
+    def render(self, turns: Sequence[str], knowledge: str) -> str: ...
+
+
 @dataclass(frozen=True)
 class Fitted:
     """A prompt's text as cut, its length before, and whether knowledge was cut."""
@@ -111,7 +117,7 @@ class Fitted:
 
 
 def fit(
-    prompt: Prompt,
+    prompt: Renders,
     turns: Sequence[str],
     knowledge: str,
     count: Callable[[str], int],
