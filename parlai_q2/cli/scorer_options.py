@@ -45,7 +45,7 @@ def add_device_option(group: Any) -> None:
     """Add ``--scorer-device``."""
     group.add_argument(
         '--scorer-device',
-        help='device of the scorers; default: cuda:GPU when ParlAI uses a GPU, else cpu',
+        help='device of the scorers; default: cuda:GPU if ParlAI uses a GPU, else cpu',
     )
 
 

@@ -21,7 +21,7 @@ class TwinsTeacher(AnnotatedTaskTeacher):
 
 
 class DialogueTeacher(DialogueView, TwinsTeacher):
-    """The knowledge, with the question where there is one; the right one is the label."""
+    """The knowledge, with the question where there is one; its label is the right one."""
 
 
 class DefaultTeacher(DialogueTeacher):
