@@ -152,15 +152,14 @@ def kept(folder):
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_the_workers_and_keeps_what_is_scored(tmp_path):
+def test_ctrl_c_keeps_what_is_scored(tmp_path):
     part = tmp_path / 'out.jsonl.part'
-    process = start(tmp_path, '--workers', '2', stdout=subprocess.DEVNULL)
+    process = start(tmp_path, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not (part.exists() and part.stat().st_size):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    # The workers have the standard error too: it ends with the last of them.
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.count('\n') == 1 and 'again to continue' in said
@@ -168,7 +167,7 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_scored(tmp_path):
 
 
 def test_evidence_that_nobody_reads_ends_it_quietly(tmp_path):
-    process = start(tmp_path, '--explain', 'true', stdout=subprocess.PIPE)
+    process = start(tmp_path, '--show', 'true', stdout=subprocess.PIPE)
     # As "| head -1" does.
     assert process.stdout is not None and process.stdout.readline()
     process.stdout.close()

@@ -36,7 +36,7 @@ def asks(text: str) -> bool:
         return True
     last = re.split(r'[.!]\s', text.strip())[-1]
     first = _WORD.search(last.lower())
-    return bool(first) and first[0] in _QUESTION_WORDS
+    return first is not None and first[0] in _QUESTION_WORDS
 
 
 class AnswerReader:

@@ -178,7 +178,7 @@ def check_regular(infile: Location) -> None:
         if infile.is_file():
             return
     except OSError as e:
-        raise InputError(f'Cannot reach {infile}: {e}. Check --infile.') from e
+        raise InputError(f'Cannot use {infile}: {e.strerror or e}.') from e
     raise InputError(
         f'{infile} is not a regular file. Save its contents to a file and give '
         'that as --infile: a run that was stopped has to read it again.'

@@ -21,7 +21,7 @@ class TwinsTeacher(AnnotatedTaskTeacher):
 
 
 class DialogueTeacher(DialogueView, TwinsTeacher):
-    """The knowledge, with the question where there is one; its label is the right one."""
+    """Knowledge and, where there is one, the question; the label is the right reply."""
 
 
 class DefaultTeacher(DialogueTeacher):

@@ -5,12 +5,15 @@ Damaged and hostile model folders and presets: an error of one line that names t
 import json
 import random
 import shutil
+from dataclasses import replace
 
 import pytest
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ModelError, Q2Error
+from parlai_q2.models.converted import binary
+from parlai_q2.models.converted.folder import HEAD, MODEL
 from parlai_q2.models.folder import (
     CHECKSUMS,
     INT8_WEIGHTS,
@@ -66,21 +69,35 @@ def one_line(error):
     return str(error.value)
 
 
+def spoil(folder, weight):
+    """Makes one number of a weight, or of its scales, no number."""
+    if (folder / INT8_WEIGHTS).exists():
+        stored = read_int8(folder / INT8_WEIGHTS)
+        stored[weight].view(-1)[0] = float('nan')
+        save_file(stored, folder / INT8_WEIGHTS)
+    elif weight in (head := load_file(folder / HEAD)):
+        head[weight].view(-1)[0] = float('nan')
+        save_file(head, folder / HEAD)
+    else:
+        read = binary.read((folder / MODEL).read_bytes())
+        arrays = {name: array.copy() for name, array in read.arrays.items()}
+        arrays[weight].reshape(-1)[0] = float('nan')
+        (folder / MODEL).write_bytes(binary.write(replace(read, arrays=arrays)))
+    relisted(folder)
+
+
 @pytest.mark.parametrize(
     'name, weight, scorer',
     [
-        ('consistency', 'classifier.weight', 'consistency'),
-        ('consistency', 'bert.encoder.layer.0.output.dense.weight.s', 'grounded_fast'),
-        ('question_answering', 'qa_outputs.weight', 'q2'),
+        ('consistency', 'weight', 'consistency'),
+        ('consistency', 'encoder/layer_0/ffn/linear_1/weight_scale', 'grounded_fast'),
+        ('question_answering', 'weight', 'q2'),
         ('question_generation', 'lm_head.weight.s', 'q2'),
     ],
 )
 def test_a_nan_among_the_weights_is_an_error_and_no_score(model, name, weight, scorer):
     folder = model(name)
-    stored = read_int8(folder / INT8_WEIGHTS)
-    stored[weight].view(-1)[0] = float('nan')
-    save_file(stored, folder / INT8_WEIGHTS)
-    relisted(folder)
+    spoil(folder, weight)
     with pytest.raises(ModelError, match='not numbers|_scale does not fit') as error:
         load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
     assert str(folder) in one_line(error)
@@ -131,27 +148,28 @@ def test_a_malformed_adapter_is_named(model, text):
 
 
 @pytest.mark.parametrize(
-    'changes',
+    'name, scorer, changes',
     [
-        '[]',
-        {'num_attention_heads': 0},
-        {'layer_norm_eps': 'x'},
-        {'num_hidden_layers': -1},
-        {'pad_token_id': []},
-        {'id2label': 3},
-        {'architectures': 3},
+        ('consistency', 'consistency', '[]'),
+        ('consistency', 'consistency', {'pad_token_id': []}),
+        ('consistency', 'consistency', {'id2label': 3}),
+        ('consistency', 'consistency', {'architectures': 3}),
+        ('question_generation', 'q2', '[]'),
+        ('question_generation', 'q2', {'num_heads': 0}),
+        ('question_generation', 'q2', {'layer_norm_epsilon': 'x'}),
+        ('question_generation', 'q2', {'num_layers': -1}),
     ],
-    ids=lambda changes: str(changes)[:30],
+    ids=lambda value: str(value)[:30],
 )
-def test_a_malformed_configuration_is_named(model, changes):
-    folder = model()
+def test_a_malformed_configuration_is_named(model, name, scorer, changes):
+    folder = model(name)
     path = folder / 'config.json'
     if isinstance(changes, dict):
         changes = json.dumps({**json.loads(path.read_text()), **changes})
     path.write_text(changes)
     relisted(folder)
     with pytest.raises(Q2Error, match=str(folder)) as error:
-        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+        load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
     one_line(error)
 
 

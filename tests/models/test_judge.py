@@ -132,9 +132,12 @@ def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_pa
         json.dumps({**knowledge, 'candidates': ['five eyes', 'the cat']}) + '\n'
     )
     scores, ranked = tmp_path / 'scores.jsonl', tmp_path / 'ranked.jsonl'
-    options = ['--measure', 'consistency', *detector]
-    run_command('score', '--infile', str(pairs), '--outfile', str(scores), *options)
-    run_command('rerank', '--infile', str(pools), '--outfile', str(ranked), *options)
+    for command, infile, outfile, role in (
+        ('score', pairs, scores, '--measure'),
+        ('rerank', pools, ranked, '--choose'),
+    ):
+        files = ['--infile', str(infile), '--outfile', str(outfile)]
+        run_command(command, *files, role, 'consistency', *detector)
     page = tmp_path / 'page.html'
     run_command('report', str(scores), '--outfile', str(page))
     found = [json.loads(line) for line in scores.read_text().splitlines()]

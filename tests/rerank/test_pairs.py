@@ -50,7 +50,8 @@ def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
     write_lines(tmp_path / 'in.jsonl', *pools, {'candidates': []})
     ranked, out = str(tmp_path / 'ranked.jsonl'), tmp_path / 'pairs.jsonl'
     infile = str(tmp_path / 'in.jsonl')
-    run_command('rerank', infile=infile, outfile=ranked, choose='precision')
+    with pytest.raises(InputError, match='1 of the 2 pools'):
+        run_command('rerank', infile=infile, outfile=ranked, choose='precision')
     counts = run_command('pairs', infile=ranked, outfile=str(out))
     assert counts == {'turns': 1, 'pairs': 1, 'bad': 1}
     [pair] = read_lines(out)

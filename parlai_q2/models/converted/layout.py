@@ -19,7 +19,8 @@ import numpy as np
 from parlai_q2.models.converted.binary import Model
 
 Tensors = Mapping[str, np.ndarray]
-Arrays = dict[str, np.ndarray]
+# Matrices, and numbers of numpy's types.
+Arrays = dict[str, Any]
 
 ENCODER, SEQ2SEQ = 'TransformerEncoderSpec', 'TransformerSpec'
 REVISIONS = {ENCODER: 1, SEQ2SEQ: 7}

@@ -7,6 +7,7 @@ the largest products there are, shows it.
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def _model() -> bytes:
     zeros = {'self_attention/linear_0': (3 * WIDTH, WIDTH)}
     zeros |= {'self_attention/linear_1': (WIDTH, WIDTH)}
     zeros |= {'ffn/linear_0': (INNER, WIDTH), 'ffn/linear_1': (WIDTH, INNER)}
-    arrays = {
+    arrays: dict[str, Any] = {
         'encoder/num_heads': np.int16(1),
         'encoder/pre_norm': np.int8(0),
         'encoder/activation': np.int8(RELU),

@@ -85,7 +85,7 @@ class ConvertedSeq2Seq:
             for ids in self.tokens.each(prompts)
         ]
         lengths = [len(one) for one in inputs]
-        under_way = []
+        under_way: list[Any] = []
         for batch in equal_batches(lengths, self.batch_size, self.workers):
             rows = [inputs[i] for i in batch]
             futures = self.translator.translate_batch(

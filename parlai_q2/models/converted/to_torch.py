@@ -43,7 +43,8 @@ def as_transformers(converted: Converted, auto_class: Any) -> Any:
     """
     A model of transformers.
 
-    :param auto_class: what is wanted, e.g. ``AutoModelForSequenceClassification``.
+    :param auto_class: what is wanted, e.g. ``AutoModelForSequenceClassification``, or
+        one class of models.
     :raises ValueError: if the model is another, or of an architecture unknown here.
     """
     weights = _Weights(binary.read(converted.files[MODEL]))
@@ -52,7 +53,8 @@ def as_transformers(converted: Converted, auto_class: Any) -> Any:
     if make is None:
         raise ValueError(f'a {names[0]} is not turned into a model of transformers')
     kind = getattr(transformers, names[0])
-    fitting = auto_class._model_mapping.get(kind.config_class, ())
+    mapping = getattr(auto_class, '_model_mapping', {kind.config_class: auto_class})
+    fitting = mapping.get(kind.config_class, ())
     fitting = fitting if isinstance(fitting, (tuple, list)) else (fitting,)
     if kind not in fitting:
         raise ValueError(f'it is a {names[0]}, which is none of {auto_class.__name__}')
