@@ -18,6 +18,7 @@ from tests.skipped import (  # noqa: F401
     pytest_sessionfinish,
     pytest_terminal_summary,
 )
+from tests.wordnet_files import write_wordnet
 
 # Read by huggingface_hub and tokenizers when they are imported.
 os.environ['HF_HUB_OFFLINE'] = '1'
@@ -31,6 +32,8 @@ else:
     # caches of the user's take part, and a user may have no home that can be written.
     HOME = tempfile.TemporaryDirectory(prefix='home.', ignore_cleanup_errors=True)
     os.environ['HOME'] = HOME.name
+    # Where NLTK looks: a machine may have no WordNet.
+    write_wordnet(Path(HOME.name) / 'nltk_data')
     for name in ('XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'HF_HOME', 'MPLCONFIGDIR'):
         os.environ.pop(name, None)
     # torch asks for the user's name, and the user of a container may have none.

@@ -21,7 +21,7 @@ from parlai.core.loader import load_agent_module, load_teacher_module
 names = ['parlai_q2', 'parlai_q2.presets', 'parlai_q2.agents', 'parlai_q2.tasks']
 names += ['parlai_q2.zoo', 'parlai_q2.scripts']
 agent = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
-weights = shipped_folder('q2_mini/consistency') / 'model.int8.safetensors'
+weights = shipped_folder('q2_mini/consistency') / 'model.bin'
 example = parlai_q2.Example(knowledge='In 1969.', response='In 1969.')
 print(json.dumps({
     'files': [import_module(name).__file__ for name in names],

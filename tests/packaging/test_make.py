@@ -149,7 +149,7 @@ def test_ci_installs_what_the_tests_start(make, programs):
 def test_ci_checks_the_oldest_and_the_newest_python(make, programs):
     for version in ('3.10', '3.12'):
         shutil.copy(make.folder / 'fake-python', programs / f'python{version}')
-    told = make(command='.ci/run', PATH=str(programs), PYTHON='')
+    told = make(command='.ci/run', PATH=str(programs), PYTHON='', ALL_PYTHONS='1')
     runs = [line for line in told if '-m pytest' in line]
     assert runs == [
         f'{TWO_AT_ONCE} --fail-on-skips',
@@ -157,7 +157,11 @@ def test_ci_checks_the_oldest_and_the_newest_python(make, programs):
     ]
     assert '-m venv .venv-oldest' in told
     (programs / 'python3.10').unlink()
-    nowhere = {'PYTHON': '', 'PYENV_ROOT': str(make.folder / 'none')}
+    nowhere = {
+        'PYTHON': '',
+        'ALL_PYTHONS': '1',
+        'PYENV_ROOT': str(make.folder / 'none'),
+    }
     assert not builds(
         make(command='.ci/run', fails=True, PATH=str(programs), **nowhere)
     )

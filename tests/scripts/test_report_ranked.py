@@ -7,6 +7,7 @@ import json
 import pytest
 
 from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import InputError
 from parlai_q2.report.scored_file import read_scored_file
 from tests.files import page_data, write_lines
 from tests.report.samples import SIGNATURE, reranked, scored
@@ -47,7 +48,8 @@ def ranked(tmp_path_factory):
     outfile = folder / 'ranked.jsonl'
     options = {'choose': 'precision', 'abstain_below': 0.1}
     files = {'infile': str(infile), 'outfile': str(outfile)}
-    run_command('rerank', explain='none', **files, **options)
+    with pytest.raises(InputError, match='1 of the 5 pools'):
+        run_command('rerank', explain='none', **files, **options)
     return outfile
 
 
