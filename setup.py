@@ -101,7 +101,7 @@ setup(
         'plots': ['matplotlib'],
         'wordnet': ['nltk'],
         # The chat in the browser.
-        'web': ['starlette', 'uvicorn'],
+        'web': ['h11', 'starlette', 'uvicorn'],
         'parquet': ['pyarrow'],
         # The first that was tried.
         'ray': ['ray>=2.60'],
