@@ -96,8 +96,6 @@ setup(
         'baselines': ['bert-score', 'sacrebleu'],
         # Readers of documents and the engine that searches them.
         'documents': ['lxml', 'markdown-it-py', 'pypdf', 'python-docx', 'tantivy'],
-        # Vectors of passages.
-        'dense': ['faiss-cpu'],
         'plots': ['matplotlib'],
         'wordnet': ['nltk'],
         # The chat in the browser.

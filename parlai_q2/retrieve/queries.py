@@ -2,8 +2,8 @@
 Makes the query of a turn: what is searched for, of what was said.
 
 Measured on held-out dialogues (docs/documents.md): the last two turns find more than
-the last alone, and more than these with names carried on from earlier ones where
-conversations are short. Names are words within a sentence that are capitalised.
+the last alone. Names carried on from earlier turns were not measured; they are words
+within a sentence that are capitalised.
 """
 
 import re
