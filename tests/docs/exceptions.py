@@ -20,6 +20,8 @@ EXCEPTIONS = {
     'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
     r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
     'tests/tasks/test_begin_generated.py runs it on a small one',
+    r'python \.ci/results\.py .*': 'scores every annotated set, for hours; '
+    'tests/docs/test_results.py runs what follows the scoring',
     r'python dpo\.py': 'needs TRL, which is not among the requirements',
     r'parlai_q2 eval_model .* dpo/model .*': 'is for the model that TRL trains',
 }

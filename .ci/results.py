@@ -1,0 +1,397 @@
+"""
+Measures a release, and brings its figures into the pages.
+
+``python .ci/results.py run --datapath data`` runs ``meta_eval`` on every annotated set,
+the cheapest first; a run that was stopped goes on where it was. It ends with
+``python .ci/results.py refresh``, which
+
+- writes docs/results: of each run its tables with the command and the signatures on
+  top, the same as data, and README.md with a short table of each;
+- puts the figures into the sentences and rows that docs/results/quotes.tsv lists.
+
+``python .ci/results.py check`` says which figures on pages are not those of the runs,
+or of no run yet.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator, NoReturn, Optional
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path('docs/results')
+QUOTES = RESULTS / 'quotes.tsv'
+OUTPUTS = Path('outputs/results')
+# In a run's folder: the command that made it, with data for its --datapath.
+COMMAND = 'command.txt'
+SCORERS = (
+    'grounded,grounded_fast,consistency,spans,q2,q2_f1,nli,content_overlap,overlap,'
+    'precision,rouge_l,bleu'
+)
+BASE = 'grounded,grounded@base,grounded_fast@base,consistency@base'
+OWN_KNOWLEDGE = '--random-knowledge false'
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    One run of ``meta_eval`` on one set.
+
+    :param name: of its folder and files.
+    :param what: the set, in words.
+    :param tuned: whether settings were chosen on it.
+    """
+
+    name: str
+    task: str
+    what: str
+    scorers: str = SCORERS
+    options: str = ''
+    tuned: bool = False
+
+    def words(self, datapath: str, scorers: str = '') -> list[str]:
+        """The words behind ``parlai_q2``, also with other scorers."""
+        words = ['meta_eval', '--task', self.task, '--datapath', datapath]
+        return [*words, '--scorers', scorers or self.scorers, *self.options.split()]
+
+
+# The cheapest first.
+RUNS = (
+    Run(
+        'topical_chat_usr',
+        'topical_chat_usr',
+        'Topical-Chat, "Uses Knowledge"',
+        f'{SCORERS},meteor',
+        OWN_KNOWLEDGE,
+    ),
+    Run('twins', 'twins', 'Twins: one response right, one nearly', tuned=True),
+    Run('rome_expert', 'rome:expert', 'Factual Dataset-expert (Rome)'),
+    Run('q2_wow', 'q2_wow', "The Q² paper's annotated responses"),
+    Run('begin', 'begin', 'BEGIN dev', tuned=True),
+    Run('rome_crowd', 'rome:crowd', "Rome's crowd, 36 generators"),
+    Run('begin_wow_test', 'begin:wow:test', 'BEGIN test, wow'),
+    Run('rome_expert_base', 'rome:expert', 'Factual Dataset-expert, preset base', BASE),
+    Run(
+        'q2_wow_base',
+        'q2_wow',
+        "The Q² paper's responses, preset base",
+        BASE,
+        f'{OWN_KNOWLEDGE} --ablations false',
+    ),
+    Run('begin_wow_test_base', 'begin:wow:test', 'BEGIN test, wow, preset base', BASE),
+)
+# The short tables' columns: the heading, the table, its rows before the scorer, and the
+# column.
+SHORT = (
+    ('ROC-AUC', 'ranking', '', 'roc_auc'),
+    ('accuracy', 'ranking', '', 'accuracy'),
+    ('macro F1 of three classes', 'three_way', '', 'macro'),
+    ('wrong choices', 'choices', '{all}/all/', 'wrong'),
+    ('twins in order', 'twins', 'all/', 'order'),
+    ('Spearman, systems', 'table_4', '', 'spearman'),
+    ('Spearman, ratings', 'table_5', 'uses_knowledge/', 'spearman'),
+    ('Pearson, ratings', 'table_5', 'uses_knowledge/', 'pearson'),
+)
+PLACE = re.compile(r'\{([^{}|]+)(?:\|(\w*%?\w*))?\}')
+NUMBER = r'(?:–|[-+−]?[\d,]*\.?\d+)'
+BRACKETS = r'(?: \[[^\]\n]*\])?'
+
+
+def refuse(problem: str) -> NoReturn:
+    """End with a problem."""
+    sys.exit(f'results: {problem}')
+
+
+class Results:
+    """
+    What the runs in a folder found.
+
+    :param root: the checkout.
+    """
+
+    def __init__(self, root: Path = ROOT):
+        self.root = root
+        self.runs: dict[str, dict[str, Any]] = {}
+        for run in RUNS:
+            path = root / RESULTS / f'{run.name}.json'
+            if path.is_file():
+                self.runs[run.name] = json.loads(path.read_text('utf-8'))
+
+    def find(self, key: str) -> Any:
+        """
+        A number, or one with its interval.
+
+        :param key: ``run/table/row/column``; a row that several columns identify has
+            several words.
+        :return: None where the run, or the scorer in it, is not there.
+        """
+        run, table, *row, column = key.split('/')
+        if run not in {one.name for one in RUNS}:
+            refuse(f'{key}: there is no run {run!r}')
+        rows = self.runs.get(run, {}).get('tables', {}).get(table, {})
+        return rows.get('/'.join(row), {}).get(column)
+
+    def shown(self, key: str, form: str = '') -> Optional[str]:
+        """
+        A number as a page has it.
+
+        :param form: a digit for the decimals; ``%`` for percent; ``i`` with the
+            interval; ``s`` with its sign; ``n`` for a count.
+        """
+        found = self.find(key)
+        if found is None:
+            return None
+        if isinstance(found, str):
+            return found
+        numbers = found if isinstance(found, list) else [found]
+        if 'n' in form:
+            return f'{round(numbers[0]):,}'
+        percent = '%' in form
+        digits = re.search(r'\d', form)
+        decimals = int(digits[0]) if digits else 1 if percent else 3
+        sign = '+' if 's' in form else ''
+        scale = 100 if percent else 1
+        value, *ends = (f'{scale * n:{sign}.{decimals}f}' for n in numbers)
+        if 'i' not in form or not ends:
+            return value
+        return f'{value} [{", ".join(_short(end, percent) for end in ends)}]'
+
+    def quotes(self) -> Iterator[tuple[str, str]]:
+        """The pages, each with a text that has ``{key}`` or ``{key|form}`` in it."""
+        for line in (self.root / QUOTES).read_text('utf-8').splitlines():
+            if line and not line.startswith('#'):
+                page, _, text = line.partition('\t')
+                yield page, text
+
+    def refreshed(self, page: str, text: str) -> tuple[str, list[str]]:
+        """
+        A page's text with the figures of the runs.
+
+        :return: the text, and the keys that no run has.
+        """
+        missing = []
+        for one, quote in self.quotes():
+            if one != page:
+                continue
+            found = list(_pattern(quote).finditer(text))
+            if len(found) != 1:
+                refuse(f'{page} has this {len(found)} times, not once: {quote}')
+            (match,) = found
+            parts, end = [], match.start()
+            for n, (key, form) in enumerate(PLACE.findall(quote), 1):
+                value = self.shown(key, form)
+                if value is None:
+                    missing.append(key)
+                    value = match[n]
+                parts += [text[end : match.start(n)], value]
+                end = match.end(n)
+            text = text[: match.start()] + ''.join(parts) + text[end:]
+        return text, missing
+
+    def summary(self) -> str:
+        """docs/results/README.md: what was run, and a short table of each run."""
+        parts = [HEAD]
+        for run in RUNS:
+            if run.name in self.runs:
+                parts.append(self._section(run))
+        return '\n'.join(parts)
+
+    def _section(self, run: Run) -> str:
+        found = self.runs[run.name]
+        names = [n for n in found['signatures'] if self._cells(run, n).count('') < 8]
+        columns = [
+            n
+            for n in range(len(SHORT))
+            if any(self._cells(run, name)[n] for name in names)
+        ]
+        rows = [['scorer', *(SHORT[n][0] for n in columns)], ['---'] * len(columns)]
+        rows[1].append('---')
+        rows += sorted(
+            (
+                [f'`{name}`', *(self._cells(run, name)[n] for n in columns)]
+                for name in names
+            ),
+            key=lambda row: row[1],
+            reverse=True,
+        )
+        tuned = (
+            ' Settings of the shipped scorers were chosen on it, among others.'
+            if run.tuned
+            else ''
+        )
+        return '\n'.join(
+            [
+                f'## {run.what}\n',
+                f'{found["responses"]:,} responses; version {found["version"]}.{tuned} '
+                f'[All tables, with command and signatures]({run.name}.txt).\n',
+                *(f'| {" | ".join(row)} |' for row in rows),
+                '',
+            ]
+        )
+
+    def _cells(self, run: Run, name: str) -> list[str]:
+        pools = self.runs[run.name]['tables'].get('choices', {})
+        corpora = {row.split('/')[0] for row in pools}
+        everything = 'all' if 'all' in corpora else ''.join(sorted(corpora))
+        return [
+            self.shown(
+                f'{run.name}/{table}/{row.format(all=everything)}{name}/{column}', 'i'
+            )
+            or ''
+            for _, table, row, column in SHORT
+        ]
+
+
+HEAD = """\
+# Results
+
+What `parlai_q2 meta_eval` finds with the models that ship, one run a set. This page and
+the files beside it are written by `.ci/results.py`; nobody types their figures. [How to
+read the tables](../meta_eval.md#how-to-read-it), and [what the papers
+found](../papers.md). Brackets: 95 % intervals.
+"""
+
+
+def _short(end: str, percent: bool) -> str:
+    # As in the tables: a bound is nearly always a share, so its leading zero says
+    # nothing, nor do the decimals of 1.
+    if percent:
+        return end
+    return re.sub(r'1\.0+$', '1.0', re.sub(r'^([-+]?)0\.(?=\d)', r'\1.', end))
+
+
+def _pattern(quote: str) -> 're.Pattern[str]':
+    """What a quote looks like on a page, with any figures and line breaks."""
+    parts, end = [], 0
+    for place in PLACE.finditer(quote):
+        parts.append(_literal(quote[end : place.start()]))
+        parts.append(f'({NUMBER}{BRACKETS if "i" in (place[2] or "") else ""})')
+        end = place.end()
+    return re.compile(''.join([*parts, _literal(quote[end:])]))
+
+
+def _literal(text: str) -> str:
+    return re.sub(r'(\\ )+', r'\\s+', re.escape(text))
+
+
+def slim(found: dict[str, Any], command: str) -> dict[str, Any]:
+    """A run's own figures: tables by name, rows by what identifies them."""
+    ((name, one),) = found['sets'].items()
+    tables: dict[str, Any] = {}
+    for table in one['tables']:
+        rows = tables.setdefault(table['name'].removeprefix(f'{name}_'), {})
+        for row in table['rows']:
+            if row['source'] == 'here':
+                keys = list(row)[: list(row).index('source')]
+                cells = {k: _rounded(v) for k, v in row.items() if k not in keys}
+                del cells['source']
+                rows['/'.join(str(row[k]) for k in keys)] = cells
+    return {
+        'command': command,
+        **{k: found[k] for k in ('version', 'seed', 'rounds')},
+        'responses': one['responses'],
+        'signatures': one['signatures'],
+        'tables': tables,
+    }
+
+
+def lines_of(value: Any, levels: int = 3) -> str:
+    """JSON with a line for each row of a table."""
+    if not levels or not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    inside = (f'{json.dumps(k)}: {lines_of(v, levels - 1)}' for k, v in value.items())
+    return '{\n' + ',\n'.join(inside) + '\n}'
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [_rounded(value[k]) for k in ('value', 'low', 'high')]
+    return round(value, 5) if isinstance(value, float) else value
+
+
+def as_text(tables: str, found: dict[str, Any]) -> str:
+    """A run's tables, with its command and signatures on top."""
+    head, _, body = tables.partition('\n')
+    body = body.partition('\nSignatures, ')[0].strip('\n')
+    signatures = (f'  {k}\n    {v}\n' for k, v in found['signatures'].items())
+    return f'{found["command"]}\n\n{head}\n\n{"".join(signatures)}\n\n{body}\n'
+
+
+def refresh(outputs: Path, root: Path = ROOT) -> list[str]:
+    """
+    Bring what runs wrote into docs/results and the pages.
+
+    :return: the figures on pages that no run has.
+    """
+    folder = root / RESULTS
+    for run in RUNS:
+        made = outputs / run.name / 'meta_eval.json'
+        if made.is_file():
+            command = (made.parent / COMMAND).read_text('utf-8').strip()
+            found = slim(json.loads(made.read_text('utf-8')), command)
+            tables = made.with_suffix('.txt').read_text('utf-8')
+            data = folder / f'{run.name}.json'
+            data.write_text(f'{lines_of(found)}\n', 'utf-8')
+            (folder / f'{run.name}.txt').write_text(as_text(tables, found), 'utf-8')
+    results, missing = Results(root), []
+    (folder / 'README.md').write_text(results.summary(), 'utf-8')
+    for page in sorted({page for page, _ in results.quotes()}):
+        path = root / page
+        text, absent = results.refreshed(page, path.read_text('utf-8'))
+        path.write_text(text, 'utf-8')
+        missing += [f'{page}: {key}' for key in absent]
+    return missing
+
+
+def check(root: Path = ROOT) -> list[str]:
+    """What is not as ``refresh`` would have it, and what no run has."""
+    results, problems = Results(root), []
+    if (root / RESULTS / 'README.md').read_text('utf-8') != results.summary():
+        problems.append(f'{RESULTS}/README.md is not that of the runs.')
+    for page in sorted({page for page, _ in results.quotes()}):
+        before = (root / page).read_text('utf-8')
+        after, absent = results.refreshed(page, before)
+        if after != before:
+            problems.append(f'{page} has other figures than the runs.')
+        problems += [f'{page}: no run has {key}' for key in absent]
+    return problems
+
+
+def measure(datapath: str, only: str, scorers: str) -> None:
+    """Run what ``only`` names, or all, with the runs' own scorers or others."""
+    wanted = [name for name in only.split(',') if name]
+    if unknown := set(wanted) - {run.name for run in RUNS}:
+        refuse(f'there is no run {", ".join(unknown)}')
+    for run in RUNS:
+        if not wanted or run.name in wanted:
+            folder = OUTPUTS / run.name
+            words = run.words(datapath, scorers)
+            command = [sys.executable, '-m', 'parlai_q2', *words]
+            print('$', ' '.join(command), flush=True)
+            if subprocess.run([*command, '--outdir', folder], cwd=ROOT).returncode:
+                refuse(f'{run.name} failed.')
+            told = ' '.join(['parlai_q2', *run.words('data', scorers)])
+            (ROOT / folder / COMMAND).write_text(f'{told}\n', 'utf-8')
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description='Measures a release.')
+    parser.add_argument('what', choices=('run', 'refresh', 'check'))
+    parser.add_argument('--datapath', default='data')
+    parser.add_argument('--only', default='', help='comma-separated runs; default: all')
+    parser.add_argument('--scorers', default='', help="default: the runs' own")
+    opt = parser.parse_args()
+    if opt.what == 'run':
+        measure(opt.datapath, opt.only, opt.scorers)
+    problems = check() if opt.what == 'check' else refresh(ROOT / OUTPUTS)
+    print('\n'.join(problems) or 'Every figure on the pages is that of a run.')
+    sys.exit(bool(problems) and opt.what == 'check')
+
+
+if __name__ == '__main__':
+    main()

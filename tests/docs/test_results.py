@@ -1,0 +1,134 @@
+"""
+The figures of the release: those on pages are those of the runs, and what brings them
+there changes figures alone.
+"""
+
+import importlib.util
+import json
+from types import ModuleType
+
+import pytest
+
+from tests.docs.code_in_docs import ROOT
+
+PAGE, KEY = 'page.md', 'q2_wow/ranking/precision/roc_auc'
+TEXT = 'Of two, `precision` has an\nAUC of 0.100 [.000, .200], 1,000 responses. 0.100.'
+QUOTE = (
+    f'`precision` has an AUC of {{{KEY}|i}}, {{q2_wow/table_2/all/right/count|n}} resp'
+)
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location('results', ROOT / '.ci/results.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+results = script()
+
+
+def test_the_figures_on_pages_are_those_of_the_runs():
+    # What no run has yet is told by "check", for the release, and is no error here.
+    assert [p for p in results.check(ROOT) if 'no run has' not in p] == []
+
+
+def test_every_run_that_is_there_has_its_tables_with_command_and_signatures_on_top():
+    found = results.Results(ROOT)
+    assert found.runs
+    for name, run in found.runs.items():
+        text = (ROOT / results.RESULTS / f'{name}.txt').read_text('utf-8')
+        assert text.startswith(run['command'] + '\n') and '--datapath data ' in text
+        head = text.partition('Mean scores')[0]
+        for scorer, signature in run['signatures'].items():
+            assert signature in head
+            ranked = found.shown(f'{name}/ranking/{scorer}/roc_auc', 'i')
+            assert ranked is None or ranked in text
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A checkout with one page, and the output of one run."""
+    (tmp_path / results.RESULTS).mkdir(parents=True)
+    (tmp_path / results.QUOTES).write_text(f'# a comment\n{PAGE}\t{QUOTE}\n')
+    (tmp_path / PAGE).write_text(TEXT)
+    outputs = tmp_path / results.OUTPUTS / 'q2_wow'
+    outputs.mkdir(parents=True)
+    interval = {'value': 0.123456, 'low': -0.0512, 'high': 1.0}
+    rows = {
+        'ranking': {'scorer': 'precision', 'source': 'here', 'roc_auc': interval},
+        'table_2': {
+            **{'system': 'all', 'responses': 'right', 'source': 'here'},
+            'count': 1234,
+        },
+    }
+    paper = {'scorer': 'precision', 'source': 'paper', 'roc_auc': 0.9}
+    tables = [
+        {'name': f'q2_wow_{name}', 'rows': [row, *([paper] * (name == 'ranking'))]}
+        for name, row in rows.items()
+    ]
+    one = {'responses': 2, 'signatures': {'precision': 'p|v:1'}, 'tables': tables}
+    found = {'version': '9', 'seed': 0, 'rounds': 5, 'sets': {'q2_wow': one}}
+    (outputs / 'meta_eval.json').write_text(json.dumps(found))
+    (outputs / 'meta_eval.txt').write_text('head\n\nA table\n\n\nSignatures, x\n\n  p')
+    (outputs / 'command.txt').write_text('parlai_q2 meta_eval --task q2_wow\n')
+    return tmp_path
+
+
+def test_a_run_brings_its_figures_into_the_pages_and_changes_nothing_else(root):
+    assert results.refresh(root / results.OUTPUTS, root) == []
+    page = (root / PAGE).read_text()
+    new = TEXT.replace('0.100 [.000, .200]', '0.123 [-.051, 1.0]', 1)
+    assert page == new.replace('1,000', '1,234')
+    assert results.check(root) == []
+    told = (root / results.RESULTS / 'q2_wow.txt').read_text()
+    assert told == (
+        'parlai_q2 meta_eval --task q2_wow\n\nhead\n\n  precision\n    p|v:1\n\n\n'
+        'A table\n'
+    )
+    summary = (root / results.RESULTS / 'README.md').read_text()
+    assert '| `precision` | 0.123 [-.051, 1.0] |' in summary
+
+
+def test_a_figure_that_is_changed_by_hand_is_found(root):
+    results.refresh(root / results.OUTPUTS, root)
+    page = root / PAGE
+    page.write_text(page.read_text().replace('0.123', '0.124'))
+    assert results.check(root) == [f'{PAGE} has other figures than the runs.']
+
+
+def test_a_figure_of_no_run_stays_and_is_told(root):
+    (root / results.QUOTES).write_text(f'{PAGE}\tresponses. {{begin/ranking/q2/f1}}.')
+    assert results.refresh(root / results.OUTPUTS, root) == [
+        f'{PAGE}: begin/ranking/q2/f1'
+    ]
+    assert (root / PAGE).read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    'quote, said',
+    [
+        ('no such sentence {q2_wow/a/b/c}', 'has this 0 times'),
+        ('{q2_wow/a/b/c}', 'has this 5 times'),
+        ('responses. {unknown/a/b/c}.', "there is no run 'unknown'"),
+    ],
+)
+def test_a_quote_that_cannot_be_placed_is_refused(root, quote, said):
+    (root / results.QUOTES).write_text(f'{PAGE}\t{quote}\n')
+    with pytest.raises(SystemExit, match=said):
+        results.refresh(root / results.OUTPUTS, root)
+
+
+@pytest.mark.parametrize(
+    'form, shown',
+    [
+        ('', '0.123'),
+        ('2', '0.12'),
+        ('%', '12.3'),
+        ('%i', '12.3 [-5.1, 100.0]'),
+        ('s2i', '+0.12 [-.05, +1.0]'),
+    ],
+)
+def test_a_figure_is_shown_as_the_quote_asks(root, form, shown):
+    results.refresh(root / results.OUTPUTS, root)
+    assert results.Results(root).shown(KEY, form) == shown
