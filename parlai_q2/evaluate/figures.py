@@ -1,7 +1,8 @@
 """
 The figures of an evaluation: precision against recall, ROC and reliability; scores by
-class (Honovich et al. 2021, appendix D) and by group (Dziri et al. 2022, section 4.4);
-what choosing changes; and what people said of generators (Santhanam et al. 2021).
+class (Honovich et al. 2021, appendix D); density, scores by group and F1 by corpus
+(Dziri et al. 2022, Figures 2 and 7 to 9); what choosing changes; and what people said
+of generators (Santhanam et al. 2021).
 """
 
 import re
@@ -15,13 +16,20 @@ from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.pools import AnnotatedPool, pools_of
 from parlai_q2.evaluate.published_rome import DECODINGS, KNOWLEDGE, SIZES
-from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, density_groups
+from parlai_q2.evaluate.sets import (
+    BINARY,
+    CLASSES,
+    AnnotatedResponse,
+    density_groups,
+    density_of,
+)
 from parlai_q2.evaluate.tables import Table
 from parlai_q2.evaluate.tables.generators import cells_table, generators_table
-from parlai_q2.figures.boxes import BETWEEN, draw_box
+from parlai_q2.evaluate.tables.groups import f1_table
+from parlai_q2.figures.boxes import BETWEEN, draw_box, draw_points
 from parlai_q2.figures.curves import Ranked, draw_precision_recall, draw_roc
 from parlai_q2.figures.heat import draw_heat
-from parlai_q2.figures.histograms import draw_classes, draw_differences
+from parlai_q2.figures.histograms import draw_classes, draw_densities, draw_differences
 from parlai_q2.figures.reliability import draw_reliability
 from parlai_q2.figures.style import (
     BLACK,
@@ -33,6 +41,9 @@ from parlai_q2.figures.style import (
 )
 
 ROW = 1.55  # inches of a row of panels
+# How the axis of groups is called, where their name is not enough.
+AXES = {'density': 'Density (low: abstractive, high: extractive)'}
+FEWEST = 5
 # The darkest colour of hallucinations, in percent.
 MOST_MADE_UP = 50.0
 
@@ -167,19 +178,78 @@ class Drawn:
                 axes.axhline(measure.threshold, color=BLACK, lw=0.7, ls=':')
                 axes.set_ylim(-0.03, 1.03)
         figure.supylabel('Score', fontsize=8)
-        figure.supxlabel(f'{by.capitalize()}, and how many responses', fontsize=8)
+        told = AXES.get(by, by.capitalize())
+        figure.supxlabel(f'{told}, and how many responses', fontsize=8)
         self._classes_legend(figure)
 
-    def _classes_legend(self, figure: Any) -> None:
+    def _classes_legend(self, figure: Any, classes: Sequence[str] = CLASSES) -> None:
         from matplotlib.patches import Patch
 
-        counts = {c: len(self.annotated.of_classes([c])) for c in CLASSES}
+        counts = {c: len(self.annotated.of_classes([c])) for c in classes}
         keys = [
             Patch(color=CLASS_COLOURS[c], label=f'{c} (n = {n:,})')
             for c, n in counts.items()
             if n
         ]
         figure.legend(handles=keys, loc='outside upper center', ncols=len(keys))
+
+    def density(self) -> None:
+        """How much the responses of each class copy, by corpus."""
+        corpora = self.annotated.groups('corpus') or {'': self.labelled}
+        corpora = {
+            name: labelled
+            for name, members in corpora.items()
+            if (labelled := [r for r in members if r.label in CLASSES])
+        }
+        if not corpora:
+            return
+        cuts = density_groups(self.labelled)[1]
+        height = 0.6 + ROW * rows_of_panels(len(corpora))
+        with self.drawing('density', height) as figure:
+            shared = {'sharex': True, 'sharey': True}
+            for axes, (name, members) in zip(
+                panels(figure, len(corpora), **shared), corpora.items()
+            ):
+                by_class = {
+                    label: [density_of(r) for r in members if r.label == label]
+                    for label in CLASSES
+                }
+                title = f'{name or "all"}, {len(members):,}'
+                few = _few(by_class)
+                if few:
+                    told = (f'{len(by_class[c])} {c}' for c in few)
+                    title += f' (not drawn: {", ".join(told)})'
+                drawn = {c: v for c, v in by_class.items() if c not in few}
+                draw_densities(axes, drawn, cuts, title)
+            figure.supxlabel(
+                'Density: 0 shares no word with the knowledge; dotted: the thirds of '
+                'the set',
+                fontsize=8,
+            )
+            figure.supylabel('Share of the class', fontsize=8)
+            self._classes_legend(figure)
+
+    def f1(self) -> None:
+        """F1 of both classes by corpus."""
+        table = f1_table(self.evaluation)
+        if table is None:
+            return
+        scorers = list(dict.fromkeys(str(row['scorer']) for row in table.rows))
+        corpora = list(dict.fromkeys(str(row['corpus']) for row in table.rows))
+        height = 0.6 + ROW * rows_of_panels(len(scorers))
+        with self.drawing('f1_by_corpus', height) as figure:
+            shared = {'sharex': True, 'sharey': True}
+            for axes, scorer in zip(panels(figure, len(scorers), **shared), scorers):
+                points = {
+                    (str(row['corpus']), label): value
+                    for row in table.rows
+                    for label in BINARY
+                    if row['scorer'] == scorer
+                    and isinstance(value := row.get(label), Interval)
+                }
+                draw_points(axes, corpora, points, scorer)
+            figure.supylabel('F1', fontsize=8)
+            self._classes_legend(figure, BINARY)
 
     def choices(self) -> None:
         """How much more the chosen response scores than the first of its pool."""
@@ -237,6 +307,14 @@ class Drawn:
                 draw_heat(axes, SIZES, DECODINGS, cells, title, decimals, top)
 
 
+def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:
+    """Classes of so few responses that their bars would dwarf those of the others."""
+    sizes = {c: len(values) for c, values in by_class.items() if values}
+    if max(sizes.values()) < FEWEST:
+        return []
+    return [c for c, size in sizes.items() if size < FEWEST]
+
+
 def _differences(measure: Measure, pools: Sequence[AnnotatedPool]) -> list[float]:
     found = []
     for pool in pools:
@@ -258,7 +336,9 @@ def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     drawn.curves()
     drawn.reliability()
     drawn.histograms()
+    drawn.density()
     drawn.groups()
+    drawn.f1()
     drawn.choices()
     drawn.generators()
     return drawn.written

@@ -12,6 +12,7 @@ from parlai_q2.evaluate.tables import (
     annotations,
     choices,
     generators,
+    groups,
     render_text,
     responses,
     settings,
@@ -43,9 +44,10 @@ BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
     generators.papers_cells_table,
     annotations.agreement_table,
     annotations.lengths_table,
-    lambda e: responses.group_table(e, 'system'),
-    lambda e: responses.group_table(e, 'corpus'),
-    responses.density_table,
+    lambda e: groups.group_table(e, 'system'),
+    lambda e: groups.group_table(e, 'corpus'),
+    groups.f1_table,
+    groups.density_table,
 )
 
 

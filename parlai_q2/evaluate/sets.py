@@ -160,6 +160,11 @@ def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
 DENSITIES = ('low', 'medium', 'high')
 
 
+def density_of(response: AnnotatedResponse) -> float:
+    """How much of its knowledge a response copies, from 0 to its length in tokens."""
+    return extractiveness(response.knowledge, response.response).density
+
+
 def density_groups(
     responses: Sequence[AnnotatedResponse],
 ) -> tuple[dict[str, list[AnnotatedResponse]], tuple[float, float]]:
@@ -175,7 +180,7 @@ def density_groups(
 
     if not responses:
         return {group: [] for group in DENSITIES}, (0.0, 0.0)
-    densities = [extractiveness(r.knowledge, r.response).density for r in responses]
+    densities = [density_of(r) for r in responses]
     low, high = (float(q) for q in np.quantile(densities, [1 / 3, 2 / 3]))
     groups: dict[str, list[AnnotatedResponse]] = {group: [] for group in DENSITIES}
     for response, density in zip(responses, densities, strict=True):

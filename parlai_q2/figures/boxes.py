@@ -1,8 +1,12 @@
-"""Box plots of scores by group and class (Dziri et al. 2022, Figures 7 to 9)."""
+"""
+Box plots of scores, and points with their intervals, by group and class (Dziri et al.
+2022, Figures 7 to 9).
+"""
 
-from typing import Any
+from typing import Any, Mapping, Sequence
 
-from parlai_q2.figures.style import BLACK
+from parlai_q2.bootstrap import Interval
+from parlai_q2.figures.style import BLACK, CLASS_COLOURS
 
 BETWEEN = 0.27  # the classes of one group
 
@@ -29,3 +33,31 @@ def draw_box(axes: Any, values: Any, place: float, colour: str) -> None:
         medianprops={'color': colour, 'linewidth': 1.4},
         meanprops=dot,
     )
+
+
+def draw_points(
+    axes: Any,
+    groups: Sequence[str],
+    points: Mapping[tuple[str, str], Interval],
+    title: str,
+) -> None:
+    """
+    Draw a point with its interval for each group and class.
+
+    :param points: by group and class, in [0, 1]; some may be missing.
+    """
+    classes = list(dict.fromkeys(label for _, label in points))
+    for (group, label), found in points.items():
+        between = classes.index(label) - (len(classes) - 1) / 2
+        axes.errorbar(
+            [groups.index(group) + between * BETWEEN],
+            [found.mean],
+            yerr=[[found.mean - found.low], [found.high - found.mean]],
+            color=CLASS_COLOURS[label],
+            marker='o',
+            ms=3.5,
+            elinewidth=1,
+        )
+    axes.set(title=title, xlim=(-0.55, len(groups) - 0.45), ylim=(-0.03, 1.03))
+    axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(labelbottom=True)

@@ -1,8 +1,9 @@
 """
-Histograms of scores by class (Honovich et al. 2021, Figures 4 to 6), and of how much
-more the chosen candidate scores than the first.
+Histograms of scores by class (Honovich et al. 2021, Figures 4 to 6), of density (Dziri
+et al. 2022, Figure 2), and of how much more the chosen candidate scores than the first.
 """
 
+import math
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
@@ -27,15 +28,54 @@ def draw_classes(axes: Any, by_class: Mapping[str, 'np.ndarray'], title: str) ->
     if low >= 0 and high <= 1:
         low, high = 0.0, 1.0
     edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    _steps(axes, by_class, edges)
+    axes.set_title(title)
+    axes.set_xlim(edges[0], edges[-1])
+
+
+# Densities on the axis, which is that of log2(1 + density).
+DENSITY_TICKS = (0, 1, 3, 7, 15, 31)
+
+
+def draw_densities(
+    axes: Any,
+    by_class: Mapping[str, Sequence[float]],
+    cuts: Sequence[float],
+    title: str,
+) -> None:
+    """
+    Draw how dense the responses of each class are, as shares of the class, on an axis
+    that is stretched where most of them lie.
+
+    :param by_class: the densities of each class, at least 0.
+    :param cuts: densities that are marked.
+    """
+    import numpy as np
+
+    edges = np.linspace(0, math.log2(1 + DENSITY_TICKS[-1]) + 1, BINS + 1)
+    _steps(axes, {c: np.log2(1 + np.array(v)) for c, v in by_class.items()}, edges)
+    for cut in cuts:
+        axes.axvline(math.log2(1 + cut), color=BLACK, linewidth=0.7, linestyle=':')
+    axes.set_xticks([math.log2(1 + v) for v in DENSITY_TICKS], DENSITY_TICKS)
+    axes.tick_params(labelbottom=True)
+    axes.set_title(title)
+    axes.set_xlim(edges[0], edges[-1])
+
+
+def _steps(
+    axes: Any, by_class: Mapping[str, 'np.ndarray'], edges: 'np.ndarray'
+) -> None:
+    """Outlines over light areas; what lies beyond the last edge is in the last bin."""
+    import numpy as np
+
     for name, values in by_class.items():
         if len(values):
             share = np.full(len(values), 1 / len(values))
             colour = CLASS_COLOURS[name]
             shape = {'bins': edges, 'weights': share}
-            axes.hist(values, histtype='stepfilled', color=colour + '30', **shape)
-            axes.hist(values, histtype='step', color=colour, linewidth=1.1, **shape)
-    axes.set_title(title)
-    axes.set_xlim(edges[0], edges[-1])
+            shown = np.minimum(values, edges[-1])
+            axes.hist(shown, histtype='stepfilled', color=colour + '30', **shape)
+            axes.hist(shown, histtype='step', color=colour, linewidth=1.1, **shape)
 
 
 def draw_differences(axes: Any, differences: Sequence[float], title: str) -> None:

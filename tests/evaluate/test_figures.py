@@ -45,6 +45,8 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
         'precision_recall': {'Recall', f'Finding {GOOD} responses (8 of 16)'},
         'by_class': {'mine', f'{GOOD} (n = 8)', f'{GENERIC} (n = 8)'},
         'by_density': {'low', 'medium', 'high'},
+        'density': {'c0, 6', '31', f'{GENERIC} (n = 8)'},
+        'f1_by_corpus': {'F1', 'mine', 'c0', f'{BAD} (n = 8)'},
         'by_corpus': {'c0', 'c1', 'c2', 'c3'},
         'by_system': {'s0', 's1', '12'},
         'roc': {'ROC, 16 responses'},
@@ -52,7 +54,7 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
         'histograms': {'mine', 'Share of the class', f'{GENERIC} (n = 8)'},
     }.items():
         assert words <= set(text_of(tmp_path / 'one' / f'small_{name}.svg')), name
-    assert len(written) == 16
+    assert len(written) == 20
 
 
 @pytest.mark.parametrize('labels', [[GOOD] * 3, [GENERIC] * 3, [''] * 3])
@@ -60,7 +62,7 @@ def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
     responses = [annotated(i, label) for i, label in enumerate(labels)]
     written = all_figures(evaluation(responses, [0.1, 0.5, 0.5]), tmp_path)
     assert {p.stem for p in written} == (
-        {'small_by_class', 'small_by_density', 'small_histograms'}
+        {f'small_{n}' for n in ('by_class', 'by_density', 'density', 'histograms')}
         if labels[0]
         else set()
     )
@@ -145,3 +147,22 @@ def test_a_measure_without_a_range_is_no_obstacle(tmp_path, scored):
     assert tmp_path / 'small_by_class.png' in written
     drawn = 'other' in text_of(tmp_path / 'small_by_class.svg')
     assert drawn == (scored == 'all the same')
+
+
+def test_densities_and_f1_are_drawn_where_they_belong():
+    from matplotlib.figure import Figure
+
+    from parlai_q2.bootstrap import Interval
+    from parlai_q2.figures.boxes import draw_points
+    from parlai_q2.figures.histograms import draw_densities
+
+    left, right = Figure().subplots(1, 2)
+    # Half of the consistent responses copy nothing, half more than the axis has.
+    draw_densities(left, {GOOD: [0, 0, 200, 500], BAD: []}, (1.0,), 'wow')
+    outline = left.patches[-1].get_xy()
+    assert sorted({round(float(y), 2) for _, y in outline}) == [0, 0.5]
+    assert {float(x) for x, y in outline if y == 0.5} == {0, 0.3, 5.7, 6}
+    assert left.lines[0].get_xdata()[0] == 1  # log2(1 + 1)
+    draw_points(right, ['a', 'b'], {('b', GOOD): Interval(0.5, 0.4, 0.7)}, 'mine')
+    (line,) = [one for one in right.lines if one.get_marker() == 'o']
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([1], [0.5])

@@ -9,13 +9,12 @@ from parlai_q2.bootstrap import Interval
 from parlai_q2.claims import Comparison, Score, Verdict
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.report import all_tables
-from parlai_q2.evaluate.sets import AnnotatedSet
+from parlai_q2.evaluate.sets import CLASSES, AnnotatedSet
 from parlai_q2.evaluate.tables import PAPER, Column, Table, render_text
+from parlai_q2.evaluate.tables.groups import density_table, f1_table, group_table
 from parlai_q2.evaluate.tables.responses import (
     class_table,
-    density_table,
     difference_table,
-    group_table,
     means_table,
     ranking_table,
     three_way_table,
@@ -196,6 +195,37 @@ def test_groups_by_system_corpus_and_density():
     # Responses of one density stay together, in the lowest group.
     low, *others = density_table(evaluation([annotated(1), annotated(2)], [1, 1])).rows
     assert low['count'] == '2' and {row['count'] for row in others} == {'0'}
+
+
+def test_f1_by_corpus_by_hand():
+    found = evaluation(
+        [
+            *(annotated(n, (GOOD, BAD)[n % 2], corpus='two') for n in range(4)),
+            *(annotated(n, CLASSES[n % 3], corpus='three') for n in range(4, 7)),
+        ],
+        [0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.9],
+    )
+    # In "two", both consistent ones and one inconsistent one are called consistent.
+    (row,) = rows(f1_table(found), corpus='two')
+    assert (row[GOOD].mean, row[BAD].mean) == (pytest.approx(0.8), pytest.approx(2 / 3))
+    assert row['macro'] is None
+    assert f1_table(evaluation([annotated(1, corpus='one')], [1])) is None
+
+
+def test_f1_by_corpus_has_three_classes_where_a_corpus_and_a_scorer_have_them():
+    responses = [annotated(n, CLASSES[n % 3], corpus='abc'[n % 2]) for n in range(12)]
+    labels = [GENERIC if r.label == GENERIC else 'any' for r in responses]
+    values = [float(r.label == GOOD) for r in responses]
+    given = AnnotatedSet('small', 'a small set', tuple(responses))
+    three = measure(responses, values, labels=labels)
+    two = measure(responses, values, name='two')
+    table = f1_table(Evaluation(given, (three, two), rounds=5))
+    assert [row['macro'] and row['macro'].mean for row in table.rows] == [
+        1,
+        1,
+        None,
+        None,
+    ]
 
 
 def test_every_table_of_a_set_of_one_class_can_be_printed():

@@ -1,7 +1,7 @@
-"""Tables of responses: mean scores, classes at a threshold, ranking, and groups."""
+"""Tables of responses: mean scores, classes at a threshold, and ranking."""
 
 from collections import Counter
-from typing import Mapping, Optional, Sequence
+from typing import Optional, Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -23,7 +23,6 @@ from parlai_q2.evaluate.sets import (
     RANDOM,
     AnnotatedResponse,
     by_system_and_class,
-    density_groups,
 )
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, NEUTRAL
@@ -297,60 +296,4 @@ def difference_table(evaluation: Evaluation) -> Optional[Table]:
         'not corrected for multiple comparisons.',
         BRACKETS,
         *evaluation.notes_on_fit(),
-    )
-
-
-def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
-    """Group by ``system`` or ``corpus``."""
-    groups = evaluation.annotated.groups(by)
-    return _grouped(evaluation, groups, by) if len(groups) > 1 else None
-
-
-def density_table(evaluation: Evaluation) -> Optional[Table]:
-    """Group by how much of the knowledge a response copies."""
-    groups, (low, high) = density_groups(evaluation.annotated.of_classes(CLASSES))
-    note = (
-        'Density: mean length, in tokens, of the copied run that a token of the '
-        'response belongs to (Grusky et al. 2018). Groups are the thirds of the '
-        f'set: low up to {low:.2f}, medium up to {high:.2f}.'
-    )
-    return _grouped(evaluation, groups, 'density', note)
-
-
-def _grouped(
-    evaluation: Evaluation,
-    groups: Mapping[str, Sequence[AnnotatedResponse]],
-    by: str,
-    *notes: str,
-) -> Optional[Table]:
-    classes = [c for c in CLASSES if evaluation.annotated.of_classes([c])]
-    rows = Rows('scorer', by)
-    for measure in evaluation.measures if classes else ():
-        for name, responses in groups.items():
-            level = evaluation.level(measure, responses)
-            known = {
-                c: measure.known([r for r in responses if r.label == c])
-                for c in classes
-            }
-            rows.ours(
-                measure.name,
-                name,
-                roc_auc=level['roc_auc'],
-                accuracy=level['accuracy'],
-                **{c: evaluation.mean(measure, known[c]) for c in classes},
-                count='/'.join(str(len(known[c])) for c in classes),
-            )
-    columns = [Column('roc_auc', 'ROC-AUC')]
-    columns += [Column(name, name, bounds=False) for name in ('accuracy', *classes)]
-    return rows.table(
-        evaluation,
-        f'by_{by}',
-        f'Scores by {by}',
-        [*columns, Column('count', 'n')],
-        *notes,
-        *evaluation.notes_on_fit(),
-        f'Columns {", ".join(classes)}: mean score of the class; n: number of '
-        'responses of each class. ROC-AUC and accuracy: consistent against '
-        'inconsistent.',
-        BRACKETS,
     )

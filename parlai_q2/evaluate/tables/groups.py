@@ -1,0 +1,109 @@
+"""
+Tables of responses by system, corpus and density (Dziri et al. 2022, section 4.4 and
+Figures 7 to 9).
+"""
+
+from typing import Mapping, Optional, Sequence
+
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.levels import three_way
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, density_groups
+from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
+
+
+def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
+    """Group by ``system`` or ``corpus``."""
+    groups = evaluation.annotated.groups(by)
+    return _grouped(evaluation, groups, by) if len(groups) > 1 else None
+
+
+def density_table(evaluation: Evaluation) -> Optional[Table]:
+    """Group by how much of the knowledge a response copies."""
+    groups, (low, high) = density_groups(evaluation.annotated.of_classes(CLASSES))
+    note = (
+        'Density: mean length, in tokens, of the copied run that a token of the '
+        'response belongs to (Grusky et al. 2018): low is abstractive, high '
+        f'extractive. Groups are the thirds of the set: low up to {low:.2f}, medium up '
+        f'to {high:.2f}.'
+    )
+    return _grouped(evaluation, groups, 'density', note)
+
+
+def _grouped(
+    evaluation: Evaluation,
+    groups: Mapping[str, Sequence[AnnotatedResponse]],
+    by: str,
+    *notes: str,
+) -> Optional[Table]:
+    classes = [c for c in CLASSES if evaluation.annotated.of_classes([c])]
+    rows = Rows('scorer', by)
+    for measure in evaluation.measures if classes else ():
+        for name, responses in groups.items():
+            level = evaluation.level(measure, responses)
+            known = {
+                c: measure.known([r for r in responses if r.label == c])
+                for c in classes
+            }
+            rows.ours(
+                measure.name,
+                name,
+                roc_auc=level['roc_auc'],
+                accuracy=level['accuracy'],
+                **{c: evaluation.mean(measure, known[c]) for c in classes},
+                count='/'.join(str(len(known[c])) for c in classes),
+            )
+    columns = [Column('roc_auc', 'ROC-AUC')]
+    columns += [Column(name, name, bounds=False) for name in ('accuracy', *classes)]
+    return rows.table(
+        evaluation,
+        f'by_{by}',
+        f'Scores by {by}',
+        [*columns, Column('count', 'n')],
+        *notes,
+        *evaluation.notes_on_fit(),
+        f'Columns {", ".join(classes)}: mean score of the class; n: number of '
+        'responses of each class. ROC-AUC and accuracy: consistent against '
+        'inconsistent.',
+        BRACKETS,
+    )
+
+
+def f1_table(evaluation: Evaluation) -> Optional[Table]:
+    """
+    F1 of both classes by corpus, and the mean F1 of three classes in the corpora that
+    have them.
+    """
+    corpora = evaluation.annotated.groups('corpus')
+    rows = Rows('scorer', 'corpus')
+    for measure in evaluation.measures if len(corpora) > 1 else ():
+        if measure.threshold is None:
+            continue
+        for name, responses in corpora.items():
+            level = evaluation.level(measure, responses)
+            cells: dict[str, Cell] = {c: level[f'{c}_f1'] for c in BINARY}
+            if any(cells.values()):
+                cells['macro'] = _macro(evaluation, measure, responses)
+                rows.ours(measure.name, name, **cells)
+    columns = [Column(c, f'F1 {c}') for c in BINARY]
+    if any(row.get('macro') for row in rows):
+        columns.append(Column('macro', 'macro F1 of three classes'))
+    return rows.table(
+        evaluation,
+        'f1_by_corpus',
+        'F1 by corpus',
+        columns,
+        'Macro F1: of scorers of three classes, in corpora that have all three.',
+        BRACKETS,
+        *evaluation.notes_on_fit(),
+    )
+
+
+def _macro(
+    evaluation: Evaluation, measure: Measure, responses: Sequence[AnnotatedResponse]
+) -> Cell:
+    labelled = [r for r in measure.known(responses) if r.label in CLASSES]
+    if len({r.label for r in labelled}) < len(CLASSES):
+        return None
+    found = three_way(measure, labelled, evaluation.rounds, evaluation.seed)
+    return found['macro'] if found else None
