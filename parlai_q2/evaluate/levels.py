@@ -1,5 +1,5 @@
 """
-The two levels of Honovich et al. 2021, section 5.1: does a score separate consistent
+The two levels of Honovich et al. 2021, Tables 3 and 4: does a score separate consistent
 from inconsistent responses, and does it rank systems?
 """
 
@@ -94,7 +94,7 @@ def three_way(
     by_nli: bool = False,
 ) -> Optional[Metrics]:
     """
-    How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 5).
+    How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2).
 
     :param by_nli: take the classes as the paper does for NLI models: the likeliest
         class, where neutral means generic. Otherwise a response is generic if the
@@ -125,7 +125,7 @@ def three_way(
     return dict(zip(MACRO, found, strict=True))
 
 
-# Honovich et al. 2021, section 5.1: the responses of a simulated system, and the shares
+# Honovich et al. 2021, Table 4: the responses of a simulated system, and the shares
 # of inconsistent ones.
 RESPONSES = 350
 PROPORTIONS = (0.05, 0.1, 0.15, 0.2, 0.25)

@@ -37,7 +37,7 @@ TABLE_3: dict[tuple[str, str], tuple[float, float, float]] = {
     ('nli', 'inconsistent'): (0.612, 0.837, 0.707),
     ('nli', 'consistent'): (0.741, 0.468, 0.574),
 }
-# [Q2] Table 3 and section 5.1.
+# [Q2] Table 3.
 ACCURACY = {'q2': 0.773, 'q2_f1': 0.731, 'nli': 0.653}
 
 # [Q2] Table 4: mean Spearman, and the 95 % interval.

@@ -14,7 +14,7 @@ from parlai_q2.turns import Example
 if TYPE_CHECKING:
     from parlai_q2.presets import Preset
 
-# Honovich et al. 2021, section 4.2: a score of at most 0.5 means inconsistent.
+# Honovich et al. 2021, Table 3: a score of at most 0.5 means inconsistent.
 DEFAULT_THRESHOLD = 0.5
 # English models have up to 50,000 tokens, multilingual ones more than this.
 MULTILINGUAL_TOKENS = 100_000

@@ -46,7 +46,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The chosen responses to the 52 contexts with knowledge, which have ratings and no
     classes of ours. Without words, the person's own responses are left out, which makes
-    260 as in Honovich et al. 2021, section 5.2. There is one fold.
+    260 as in Honovich et al. 2021, Table 5. There is one fold.
     """
     systems = words or [name for name in SYSTEMS if name != 'original']
     found = [replace(r, label='') for r in read_part(datapath, systems) if r.knowledge]

@@ -94,7 +94,7 @@ LIKELIEST = {
     CONTRADICTION: 'refuted',
 }
 
-# Honovich et al. 2021, section 5.1.
+# Honovich et al. 2021, Table 3.
 PAPERS_THRESHOLD = 0.5
 AT_THRESHOLD = (
     'A score of at most the threshold in the signature (0.5 unless it says otherwise) '
